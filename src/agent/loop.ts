@@ -1,0 +1,244 @@
+/**
+ * The loop: ask the model, run the tools it calls, give the results back, until it calls none.
+ *
+ * Run code in the engine's sense: it repeats itself from the journal after a crash, so it reads no
+ * clock and emits nothing outside steps, and every ending, good or bad, is returned, never thrown.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure, toFailure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { RunContext, RunOutcome } from "../engine/engine.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Continuation } from "../protocol/model-events.ts";
+import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/run-events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
+import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
+import type { Gate } from "../tools/gate.ts";
+import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
+import type { AgentTask } from "./task.ts";
+import { runToolCalls } from "./tool-calls.ts";
+import { type Answer, callsOf, runTurn, textOf } from "./turn.ts";
+
+export interface LoopParts {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly provider: Provider;
+  readonly gate: Gate;
+  readonly clock: Clock;
+  readonly checkOutput: CheckOutput;
+  readonly costOf: (usage: Usage) => number | undefined;
+  /** Undefined where the model's window is not known. */
+  readonly contextTokens: number | undefined;
+  readonly reasoning: Reasoning;
+}
+
+/** Everything a run has come to know. Only `runLoop` and its helpers below write it. */
+interface Progress {
+  readonly items: Item[];
+  turns: number;
+  toolCalls: number;
+  usage: Usage;
+  /** Null as soon as one turn's price is unknown. */
+  costUsd: number | null;
+  /** The last finished turn's text, or that of the turn being written. */
+  text: string;
+  repairs: number;
+  notices: Notice[];
+  previous: { at: Continuation; covered: number } | undefined;
+}
+
+export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
+  const progress = createProgress(parts.task);
+  try {
+    await begin(parts);
+    while (progress.turns < parts.task.max_turns) {
+      const answer = await takeTurn(parts, progress);
+      const outcome = await continueFrom(parts, progress, answer);
+      if (outcome) return outcome;
+    }
+    const message = `The run stopped at its limit of ${parts.task.max_turns} turns.`;
+    return end(parts, progress, { ending: "max_turns", message });
+  } catch (thrown) {
+    return endFailed(parts, progress, toFailure(thrown));
+  }
+}
+
+function createProgress({ items }: AgentTask): Progress {
+  return {
+    items: [...items],
+    turns: 0,
+    toolCalls: 0,
+    usage: NO_USAGE,
+    costUsd: 0,
+    text: "",
+    repairs: 0,
+    notices: [],
+    previous: undefined,
+  };
+}
+
+/** The first event of the log, and after a takeover the one that says so. */
+async function begin({ context, task, clock }: LoopParts): Promise<void> {
+  await context.step("start", async () => {
+    await context.emit([toRunStart(context, task, clock.now())]);
+    return null;
+  });
+  if (context.epoch === 1) return;
+  await context.step(`resume:${context.epoch}`, async () => {
+    await context.emit([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
+    return null;
+  });
+}
+
+async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
+  const { task, contextTokens } = parts;
+  const notices = progress.notices;
+  progress.notices = [];
+  progress.turns++;
+  let written = "";
+  const answer = await runTurn(parts, {
+    number: progress.turns,
+    request: toRequest(parts, progress),
+    notices,
+    onText(delta) {
+      written += delta;
+      progress.text = written;
+    },
+  });
+  progress.items.push(...answer.items);
+  progress.text = textOf(answer.items);
+  progress.usage = addUsage(progress.usage, answer.usage);
+  progress.costUsd = addCost(progress.costUsd, answer.cost_usd);
+  progress.previous = answer.continuation
+    ? { at: answer.continuation, covered: progress.items.length }
+    : undefined;
+  progress.notices.push(...contextNotice(task.model, answer.usage, contextTokens));
+  return answer;
+}
+
+/** Decides what an answer means for the run: an ending, or the next turn (undefined). */
+async function continueFrom(
+  parts: LoopParts,
+  progress: Progress,
+  answer: Answer,
+): Promise<RunOutcome | undefined> {
+  if (answer.reason === "refusal")
+    return end(parts, progress, { ending: "refused", message: REFUSED });
+  if (answer.reason === "length") return end(parts, progress, { ending: "budget", message: CUT });
+  if (answer.reason === "pause") return undefined;
+  const calls = callsOf(answer.items);
+  if (calls.length === 0) return finishOrRepair(parts, progress);
+  progress.items.push(...(await runToolCalls(parts, progress.turns, calls)));
+  progress.toolCalls += calls.length;
+  return undefined;
+}
+
+const REFUSED = "The model declined to answer.";
+const CUT = "The answer was cut at its token limit.";
+
+/** A document that does not fit goes back to the model with the reason, a few times. */
+function finishOrRepair(parts: LoopParts, progress: Progress): RunOutcome | undefined {
+  const checked = parts.checkOutput(progress.text);
+  if (checked.ok) return end(parts, progress, { ending: "completed", value: checked.value });
+  if (progress.repairs === MAX_REPAIRS) {
+    const message = `The answer does not fit the schema after ${MAX_REPAIRS} repairs: ${checked.problem}`;
+    throw new Failure("output_invalid", message);
+  }
+  progress.repairs++;
+  const content = toRepairRequest(checked.problem);
+  progress.items.push({ type: "message", role: "user", content });
+  progress.notices.push({ type: "notice", code: "repair", message: checked.problem });
+  return undefined;
+}
+
+function toRequest({ task, gate, reasoning }: LoopParts, progress: Progress): ModelRequest {
+  const { model } = task;
+  return {
+    model: model.slice(model.indexOf("/") + 1),
+    instructions: task.instructions ?? undefined,
+    items: [...progress.items],
+    tools: gate.tools.map(({ spec }) => spec),
+    // A choice that forces a call holds for the first turn; else no run would ever end.
+    toolChoice: progress.turns === 1 ? task.tool_choice : "auto",
+    parallelToolCalls: undefined,
+    temperature: task.temperature ?? undefined,
+    topP: undefined,
+    maxOutputTokens: task.max_output_tokens ?? undefined,
+    reasoning,
+    format: task.format,
+    previous: progress.previous,
+  };
+}
+
+function addCost(sum: number | null, turn: number | null): number | null {
+  return sum === null || turn === null ? null : sum + turn;
+}
+
+/** Past this share of the window the user is told; past the whole the vendor refuses. */
+const CONTEXT_WARNING = 0.8;
+
+function contextNotice(model: string, usage: Usage, window: number | undefined): Notice[] {
+  if (window === undefined || usage.total_tokens < window * CONTEXT_WARNING) return [];
+  const share = Math.round((usage.total_tokens / window) * 100);
+  const message = `The conversation fills ${share}% of ${model}'s window of ${window} tokens.`;
+  return [{ type: "notice", code: "context", message }];
+}
+
+interface End {
+  readonly ending: Ending;
+  readonly value?: Json | undefined;
+  readonly message?: string;
+  readonly error?: RunError;
+}
+
+function end(
+  { clock }: LoopParts,
+  progress: Progress,
+  { ending, value, message, error }: End,
+): RunOutcome {
+  const event: RunEvent = {
+    type: "run_end",
+    ending,
+    message: message ?? error?.message ?? "",
+    output_text: progress.text,
+    output_json: value,
+    error: error ?? null,
+    turns: progress.turns,
+    tool_calls: progress.toolCalls,
+    usage: progress.usage,
+    cost_usd: progress.costUsd,
+    at_ms: clock.now(),
+  };
+  return { ending, result: event as unknown as Json, events: [...progress.notices, event] };
+}
+
+/** Limits and cancelling keep what there is; a run that was taken over has no ending of its own. */
+function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunOutcome {
+  const { code, message } = failure;
+  if (code === "fenced") throw failure;
+  const ending = code === "cancelled" || code === "timeout" ? code : "failed";
+  return end(parts, progress, { ending, error: { code, message } });
+}
+
+function toRunStart({ id, parent_id, path }: RunContext, task: AgentTask, nowMs: number): RunStart {
+  return {
+    type: "run_start",
+    run_id: id,
+    parent_id,
+    path,
+    created_at_ms: nowMs,
+    settings: {
+      model: task.model,
+      model_reason: task.model_reason,
+      instructions: task.instructions,
+      tools: task.tools,
+      max_turns: task.max_turns,
+      temperature: task.temperature,
+      max_output_tokens: task.max_output_tokens,
+      think: task.think,
+      format: task.format,
+    },
+    input: task.items,
+  };
+}

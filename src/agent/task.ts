@@ -1,0 +1,51 @@
+/**
+ * What a run is asked to do, as JSON: it is written down before the run starts, so that another
+ * process can take it up. Keys are named by their variables; no secret is in here.
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Item } from "../protocol/items.ts";
+import type { ToolChoice } from "../protocol/tools.ts";
+import type { OutputFormat } from "../providers/provider.ts";
+
+/** Seed of the loop's length: one turn is one model call. */
+export const DEFAULT_MAX_TURNS = 50;
+
+export interface AgentTask {
+  /** `vendor/model`. */
+  readonly model: string;
+  /** Why this model was taken: a flag, a key that was found, nothing else. */
+  readonly model_reason: string;
+  /** The wire, where the user named one; else the vendor's own. */
+  readonly provider: string | null;
+  /** The server's address, where it is not the vendor's own. */
+  readonly url: string | null;
+  /** The variable that holds the key, where it is not the vendor's own. */
+  readonly api_key_name: string | null;
+  readonly instructions: string | null;
+  readonly items: readonly Item[];
+  /** Names of the tools the run may use. */
+  readonly tools: readonly string[];
+  readonly tool_choice: ToolChoice;
+  readonly max_turns: number;
+  readonly temperature: number | null;
+  readonly max_output_tokens: number | null;
+  readonly think: boolean;
+  readonly format: OutputFormat;
+  /** The folder the tools work in. */
+  readonly root: string;
+  /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
+  readonly on_throw: "tell_model" | "end";
+}
+
+export function encodeTask(task: AgentTask): JsonObject {
+  return task as unknown as JsonObject;
+}
+
+/** Reads a task back. What was written by this package is taken at its word, but for its being one. */
+export function parseTask(input: Json): AgentTask {
+  const task = input as Partial<AgentTask> | null;
+  if (task && typeof task.model === "string" && Array.isArray(task.items)) return task as AgentTask;
+  throw new Failure("internal", "The stored input is not a task.");
+}

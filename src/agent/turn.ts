@@ -1,0 +1,115 @@
+/** One turn: one model call, journaled whole, its events logged as they come. */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { RunContext } from "../engine/engine.ts";
+import type { FunctionCall, Item } from "../protocol/items.ts";
+import type { Continuation, EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.ts";
+import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
+import type { Usage } from "../protocol/usage.ts";
+import type { ModelRequest, Provider } from "../providers/provider.ts";
+
+/** What a model call brought, as it stands in the journal. */
+export interface Answer {
+  readonly items: readonly Item[];
+  readonly reason: EndReason;
+  readonly usage: Usage;
+  readonly cost_usd: number | null;
+  readonly continuation: Continuation | null;
+}
+
+export interface TurnParts {
+  readonly context: RunContext;
+  readonly provider: Provider;
+  readonly clock: Clock;
+  /** Undefined where the price is not known. */
+  readonly costOf: (usage: Usage) => number | undefined;
+}
+
+export interface Turn {
+  /** From 1. */
+  readonly number: number;
+  readonly request: ModelRequest;
+  /** What the user is told before the call: why the model is asked again. */
+  readonly notices: readonly Notice[];
+  /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
+  readonly onText: (delta: string) => void;
+}
+
+/** Asks the model once. Found again in the journal after a crash, it costs nothing. */
+export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
+  const { context, clock } = parts;
+  const answer = await context.step(`model:${turn.number}`, async ({ signal }) => {
+    const start: RunEvent = { type: "turn_start", turn: turn.number, at_ms: clock.now() };
+    await context.emit([start, ...turn.notices]);
+    return (await askModel(parts, turn, signal)) as unknown as Json;
+  });
+  return answer as unknown as Answer;
+}
+
+async function askModel(parts: TurnParts, turn: Turn, signal: AbortSignal): Promise<Answer> {
+  const { context, provider, clock, costOf } = parts;
+  const items: Item[] = [];
+  const notice = (said: Omit<Notice, "type">): void => {
+    // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
+    context.emit([{ type: "notice", ...said }]).catch(() => {});
+  };
+  for await (const batch of provider.stream(turn.request, { signal, notice })) {
+    const end = batch.find((event) => event.type === "end");
+    collect(batch, items, turn.onText);
+    if (!end) {
+      await context.emit(batch as readonly RunEvent[]);
+      continue;
+    }
+    const answer = toAnswer(items, end, costOf);
+    await context.emit([...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)]);
+    return answer;
+  }
+  throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+}
+
+function collect(batch: readonly ModelEvent[], items: Item[], onText: Turn["onText"]): void {
+  for (const event of batch) {
+    if (event.type === "text_delta") onText(event.delta);
+    if (event.type === "item_end") items[event.index] = event.item;
+  }
+}
+
+function withoutEnd(batch: readonly ModelEvent[]): RunEvent[] {
+  return batch.filter((event): event is Exclude<ModelEvent, ModelEnd> => event.type !== "end");
+}
+
+function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
+  const { reason, usage, continuation = null } = end;
+  // Places may have gaps: a vendor numbers items that it never finished.
+  return {
+    items: items.filter(Boolean),
+    reason,
+    usage,
+    cost_usd: costOf(usage) ?? null,
+    continuation,
+  };
+}
+
+function toTurnEnd(turn: number, { reason, usage, cost_usd }: Answer, clock: Clock): TurnEnd {
+  return { type: "turn_end", turn, reason, usage, cost_usd, at_ms: clock.now() };
+}
+
+export function callsOf(items: readonly Item[]): FunctionCall[] {
+  return items.filter((item): item is FunctionCall => item.type === "function_call");
+}
+
+/** The text of the messages among `items`. */
+export function textOf(items: readonly Item[]): string {
+  return items
+    .flatMap((item) => (item.type === "message" ? [messageText(item.content)] : []))
+    .join("");
+}
+
+type MessageContent = Extract<Item, { type: "message" }>["content"];
+
+function messageText(content: MessageContent): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "output_text" ? part.text : "")).join("");
+}

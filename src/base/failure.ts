@@ -1,0 +1,178 @@
+/**
+ * The one error type of this package, and the table that says what each code means at every edge.
+ *
+ * Code that fails throws `new Failure(code, message)`. Code at an edge (HTTP, CLI, retry) looks the
+ * code up in `FAILURES`. Nobody compares messages, and nobody adds a second error class.
+ */
+
+interface Meaning {
+  /** The HTTP status a server answers with. */
+  readonly status: number;
+  /** The exit code of a command that ends with it. 2 means that nothing was sent. */
+  readonly exit: number;
+  /** Whether sending the same request again may help. */
+  readonly retryable: boolean;
+  /** One line for `docs/errors.md`. */
+  readonly summary: string;
+}
+
+export const FAILURES = {
+  invalid_request: {
+    status: 400,
+    exit: 2,
+    retryable: false,
+    summary:
+      "The input is wrong: a flag, a file, a schema, a configuration value. Nothing was sent.",
+  },
+  not_found: {
+    status: 404,
+    exit: 2,
+    retryable: false,
+    summary: "The named run, model, file or tool does not exist.",
+  },
+  key_missing: {
+    status: 401,
+    exit: 2,
+    retryable: false,
+    summary: "The vendor needs a key and its environment variable is not set. Nothing was sent.",
+  },
+  conflict: {
+    status: 409,
+    exit: 2,
+    retryable: false,
+    summary: "The run is owned by another process, or has ended already.",
+  },
+  fenced: {
+    status: 409,
+    exit: 1,
+    retryable: false,
+    summary: "Another process has taken this run over; what this one still wrote was refused.",
+  },
+  cancelled: {
+    status: 499,
+    exit: 130,
+    retryable: false,
+    summary: "The run was cancelled by its user.",
+  },
+  timeout: {
+    status: 504,
+    exit: 124,
+    retryable: false,
+    summary: "The run's own time limit passed. What was done before is kept.",
+  },
+  provider_unreachable: {
+    status: 502,
+    exit: 1,
+    retryable: true,
+    summary: "No connection to the model's server: refused, reset, or a TLS error.",
+  },
+  host_unknown: {
+    status: 502,
+    exit: 2,
+    retryable: false,
+    summary: "The host name of the model's server does not resolve. Nothing was sent.",
+  },
+  provider_timeout: {
+    status: 504,
+    exit: 1,
+    retryable: true,
+    summary: "The model's server did not connect, answer or go on within its limit.",
+  },
+  provider_rejected: {
+    status: 400,
+    exit: 1,
+    retryable: false,
+    summary: "The model's server refused the request itself (4xx).",
+  },
+  provider_unauthorized: {
+    status: 401,
+    exit: 1,
+    retryable: false,
+    summary: "The model's server did not accept the key (401 or 403).",
+  },
+  provider_overloaded: {
+    status: 503,
+    exit: 1,
+    retryable: true,
+    summary: "The model's server is busy or limits the rate (408, 409, 429, 503, 529).",
+  },
+  provider_failed: {
+    status: 502,
+    exit: 1,
+    retryable: true,
+    summary: "The model's server failed inside (5xx), or said so in the middle of a stream.",
+  },
+  provider_broke_protocol: {
+    status: 502,
+    exit: 1,
+    retryable: false,
+    summary: "The answer is not what the API promises: cut short, wrong type, unreadable.",
+  },
+  context_exceeded: {
+    status: 400,
+    exit: 1,
+    retryable: false,
+    summary: "The conversation is longer than the model's context window.",
+  },
+  output_invalid: {
+    status: 422,
+    exit: 1,
+    retryable: false,
+    summary: "The model's answer does not fit the schema, also after being told why.",
+  },
+  tool_failed: {
+    status: 500,
+    exit: 1,
+    retryable: false,
+    summary: "A tool failed where its failure ends the run (the SSE form of `offshoot run`).",
+  },
+  internal: {
+    status: 500,
+    exit: 70,
+    retryable: false,
+    summary: "A defect in Offshoot. Please report it.",
+  },
+} as const satisfies Record<string, Meaning>;
+
+export type FailureCode = keyof typeof FAILURES;
+
+interface FailureDetails {
+  /** The request field at fault, when the caller can mend one: `input[2].call_id`. */
+  readonly param?: string | undefined;
+  /** The outside service's own code, word for word: `previous_response_not_found`. */
+  readonly vendorCode?: string | undefined;
+  /** How long the other side asked us to wait before trying again. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly code: FailureCode;
+  readonly param: string | undefined;
+  readonly vendorCode: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+    super(message, { cause: details.cause });
+    this.code = code;
+    this.param = details.param;
+    this.vendorCode = details.vendorCode;
+    this.retryAfterMs = details.retryAfterMs;
+  }
+}
+
+/** Turns whatever was thrown into a `Failure`, keeping the original as its cause. */
+export function toFailure(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown;
+  if (thrown instanceof Error && thrown.name === "AbortError") {
+    return new Failure("cancelled", "The run was cancelled.", { cause: thrown });
+  }
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Failure("internal", message, { cause: thrown });
+}
+
+/** Closes a union: the compiler refuses the call when a case was forgotten. */
+export function unreachable(value: never): never {
+  throw new Failure("internal", `Unexpected value: ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,31 @@
+/** JSON as a type, and the two ways to read it: for what must be JSON, and for what may not be. */
+
+import { Failure } from "./failure.ts";
+import { clip } from "./text.ts";
+
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+/** Parses text that must be JSON. `what` names it in the message: "the schema file". */
+export function parseJson(text: string, what: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Failure("invalid_request", `${what} is not JSON: ${clip(reason, 120)}.`, { cause });
+  }
+}
+
+/** Parses text that may not be JSON; `undefined` then. */
+export function tryParseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    // Not being JSON is an ordinary outcome here.
+    return undefined;
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

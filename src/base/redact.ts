@@ -1,0 +1,44 @@
+/**
+ * Keeps secrets out of what is written: logs, messages, records.
+ *
+ * Two nets. Known secrets (the values of key variables) are replaced wherever they stand; what only
+ * looks like one (`Bearer …`, `sk-…`, `key=…`) is replaced by its shape.
+ */
+
+const SHAPES: readonly RegExp[] = [
+  /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
+  /\b(sk|pk|gsk|xai|xoxb|ghp|github_pat|hf|AIza)[-_]?[A-Za-z0-9_-]{16,}/g,
+  /\b((?:api[-_]?key|access[-_]?token|authorization|password|secret)["']?\s*[:=]\s*["']?)[^\s"',&]{6,}/gi,
+];
+
+/** A key shorter than this would turn common words into stars. */
+const MIN_SECRET_CHARS = 6;
+
+export type Redact = (text: string) => string;
+
+/** `secrets` are the values that must never be seen, in any order. */
+export function createRedact(secrets: Iterable<string>): Redact {
+  const known = [...new Set(secrets)]
+    .filter((secret) => secret.length >= MIN_SECRET_CHARS)
+    .sort((a, b) => b.length - a.length);
+  return (text) => {
+    let clean = text;
+    for (const secret of known) clean = clean.replaceAll(secret, "[redacted]");
+    for (const shape of SHAPES) {
+      clean = clean.replace(shape, (match, lead: string) =>
+        /[:=]\s*["']?$/.test(lead)
+          ? `${lead}[redacted]`
+          : `${match.slice(0, lead.length)}[redacted]`,
+      );
+    }
+    return clean;
+  };
+}
+
+/** The values of all variables whose names say that they hold a secret. */
+export function findSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
+  const secretName = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)/i;
+  return Object.entries(env).flatMap(([name, value]) =>
+    value !== undefined && secretName.test(name) ? [value] : [],
+  );
+}

@@ -1,0 +1,56 @@
+/** How long to wait before trying again: exponential with full jitter, and the other side's word first. */
+
+import type { Clock } from "./clock.ts";
+import { FAILURES, type Failure, toFailure } from "./failure.ts";
+
+export interface RetryPolicy {
+  /** How often to try in all, the first time included. */
+  readonly attempts: number;
+  readonly baseMs: number;
+  readonly maxMs: number;
+  /** A longer wait than this, asked for by the other side, is a failure at once. */
+  readonly maxRetryAfterMs: number;
+}
+
+export const MODEL_RETRY: RetryPolicy = {
+  attempts: 4,
+  baseMs: 500,
+  maxMs: 20_000,
+  // A person waits a minute for a busy model; an hour's wait is theirs to decide.
+  maxRetryAfterMs: 60_000,
+};
+
+export interface Retrying {
+  readonly policy: RetryPolicy;
+  readonly clock: Clock;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** Told before each wait. */
+  readonly onRetry: (failure: Failure, waitMs: number, attempt: number) => void;
+}
+
+/** Calls `attempt` until it succeeds, fails for good, or the tries are used up. */
+export async function retry<Out>(attempt: () => Promise<Out>, retrying: Retrying): Promise<Out> {
+  for (let tried = 1; ; tried++) {
+    try {
+      return await attempt();
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      const waitMs = toWaitMs(failure, tried, retrying);
+      if (waitMs === undefined) throw failure;
+      retrying.onRetry(failure, waitMs, tried);
+      await retrying.clock.sleep(waitMs, retrying.signal);
+    }
+  }
+}
+
+/** The wait before the next try, or none when there is to be none. */
+function toWaitMs(failure: Failure, tried: number, retrying: Retrying): number | undefined {
+  const { policy, random, signal } = retrying;
+  if (!FAILURES[failure.code].retryable || tried >= policy.attempts || signal.aborted)
+    return undefined;
+  const asked = failure.retryAfterMs;
+  if (asked !== undefined) return asked <= policy.maxRetryAfterMs ? asked : undefined;
+  return random() * Math.min(policy.maxMs, policy.baseMs * 2 ** (tried - 1));
+}

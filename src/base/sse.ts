@@ -1,0 +1,50 @@
+/**
+ * Server-sent events, both ways, by the WHATWG rules: CR, LF and CRLF end a line, a BOM is passed
+ * over, lines that start with a colon are comments, several `data:` lines are one payload.
+ *
+ * One deviation, because servers that leave out the last blank line are common and their last event
+ * is the one that matters: an event still open at the end of the body is given, not dropped.
+ */
+
+import { createLineReader, type LineReader } from "./lines.ts";
+
+/** `onEvent` is called inside `push` and `end`, once an event; what it throws comes out there. */
+export function createSseReader(onEvent: (data: string, event: string) => void): LineReader {
+  let data: string | undefined;
+  let event = "";
+
+  function readLine(line: string): void {
+    if (line === "") dispatch();
+    // The shape of nearly every line of a model's stream, recognised without cutting it up.
+    else if (line.startsWith("data:")) addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5));
+    else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
+    else if (line === "data") addData("");
+    // Comments, `id`, `retry` and unknown fields mean nothing to us.
+  }
+
+  function addData(value: string): void {
+    data = data === undefined ? value : `${data}\n${value}`;
+  }
+
+  function dispatch(): void {
+    const payload = data;
+    const name = event;
+    data = undefined;
+    event = "";
+    if (payload !== undefined) onEvent(payload, name);
+  }
+
+  const lines = createLineReader({ endings: "any", onLine: readLine });
+  return {
+    push: lines.push,
+    end() {
+      lines.end();
+      dispatch();
+    },
+  };
+}
+
+/** One frame. JSON has no line breaks, so its payload is always one `data:` line. */
+export function encodeSse(event: string, data: object): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,42 @@
+/**
+ * A command as data: what parses it, what documents it, and where its code is.
+ *
+ * Help, completions and `docs/cli.md` are made from these rows; nothing about a flag is said twice.
+ */
+
+import type { Io } from "./io.ts";
+
+export interface Command {
+  /** One line, no full stop. */
+  readonly summary: string;
+  /** What stands behind the name: `[PROMPT]`, `list|show ID`. */
+  readonly usage: string;
+  readonly options: Readonly<Record<string, Option>>;
+  /** Subcommands by name with a line each, when the first word behind the command is one. */
+  readonly subcommands?: Readonly<Record<string, string>>;
+  readonly examples: readonly string[];
+  /** Imports the code, so that a command pays for itself alone. */
+  load(): Promise<{ run: RunCommand }>;
+}
+
+export interface Option {
+  readonly type: "string" | "boolean";
+  readonly short?: string;
+  /** May be given several times. */
+  readonly multiple?: true;
+  /** The placeholder of the value: `FILE`, `N`. */
+  readonly value?: string;
+  /** The words it takes, for completion and checking. */
+  readonly choices?: readonly string[];
+  readonly summary: string;
+}
+
+/** Returns the exit code. Rejects with a `Failure` that `main.ts` shows as one line. */
+export type RunCommand = (call: CommandCall, io: Io) => Promise<number>;
+
+export interface CommandCall {
+  readonly options: Options;
+  readonly words: readonly string[];
+}
+
+export type Options = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;

@@ -1,0 +1,30 @@
+/** What a command may touch of the process. `bin.ts` makes the real one; tests make their own. */
+
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** The user's home, where the user's configuration and records are. */
+  readonly home: string;
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  /** Calls back at each Ctrl-C until the returned function is called. */
+  onInterrupt(callback: () => void): () => void;
+  /** Leaves at once; for the second Ctrl-C alone. */
+  leave(exitCode: number): never;
+}
+
+export interface Input {
+  readonly isTerminal: boolean;
+  /** Whether something is really piped in: a terminal, a closed or an inherited idle stdin is not. */
+  readonly isPiped: boolean;
+  /** The whole of it; rejects with `invalid_request` past `maxBytes`. */
+  readAll(maxBytes: number): Promise<Buffer>;
+}
+
+export interface Output {
+  readonly isTerminal: boolean;
+  readonly columns: number;
+  /** Resolves when the text may be followed by more: a slow reader slows the writer. */
+  write(text: string): Promise<void> | void;
+}

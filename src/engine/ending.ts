@@ -1,0 +1,42 @@
+/** Endings the engine writes itself: for a body that threw, and from the store for one that ended. */
+
+import type { Failure } from "../base/failure.ts";
+import { toFailure } from "../base/failure.ts";
+import type { Ending, RunEnd } from "../protocol/run-events.ts";
+import { NO_USAGE } from "../protocol/usage.ts";
+import type { Store, StoredRun } from "../store/store.ts";
+import type { RunOutcome } from "./engine.ts";
+
+/** The ending of a body that threw. The signal's reason explains it better than what was thrown. */
+export function toFailedOutcome(thrown: unknown, signal: AbortSignal, atMs: number): RunOutcome {
+  const failure = toFailure(signal.aborted ? signal.reason : thrown);
+  const ending = signal.aborted ? endingOf(failure) : "failed";
+  const end: RunEnd = {
+    type: "run_end",
+    ending,
+    message: failure.message,
+    output_text: "",
+    output_json: undefined,
+    error: { code: failure.code, message: failure.message },
+    turns: 0,
+    tool_calls: 0,
+    usage: NO_USAGE,
+    cost_usd: null,
+    at_ms: atMs,
+  };
+  return { ending, result: null, events: [end] };
+}
+
+function endingOf({ code }: Failure): Ending {
+  return code === "cancelled" || code === "timeout" ? code : "failed";
+}
+
+/**
+ * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a
+ * parent that is replayed must be told the same as before.
+ */
+export async function readOutcome(store: Store, run: StoredRun): Promise<RunOutcome> {
+  const last = await store.readEvents(run.id, run.next_seq - 2, 1);
+  const events = last.map(({ event }) => event).filter(({ type }) => type === "run_end");
+  return { ending: run.ending ?? "failed", result: run.result, events };
+}

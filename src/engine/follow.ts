@@ -1,0 +1,91 @@
+/**
+ * One reader of one run's log. What is in the store comes from the store; what happens meanwhile in
+ * this process comes from the hub, and a reader too slow for its buffer goes back to the store.
+ * Events are told apart by their numbers, so the seam shows neither a gap nor a repetition.
+ */
+
+import type { LoggedEvent } from "../protocol/run-events.ts";
+import { toUnknownRun } from "../store/refusal.ts";
+import type { Store } from "../store/store.ts";
+import type { Hub, Listener } from "./hub.ts";
+
+const PAGE_EVENTS = 1000;
+/** A few seconds of a fast model; a reader further behind costs no memory but a query. */
+const MAX_BUFFERED = 2048;
+/** How often to look at a run that another process owns. */
+export const POLL_MS = 200;
+/** A run of this process rings; looking at the store is for rings that cannot come. */
+export const IDLE_MS = 60_000;
+
+interface FollowParts {
+  readonly store: Store;
+  readonly hub: Hub;
+  /** Whether this process runs it, so that the hub tells of its events. */
+  isOwned(id: string): boolean;
+  /** Throws when nothing more can come. */
+  check(id: string): void;
+}
+
+export async function* followRun(
+  parts: FollowParts,
+  id: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly LoggedEvent[]> {
+  const { store, hub } = parts;
+  const listener = hub.listen(id, MAX_BUFFERED);
+  let last = Math.max(after, -1);
+  try {
+    for (;;) {
+      parts.check(id);
+      listener.reset();
+      // Asked before the log is read: when it says ended, the log is read to its very end.
+      const run = await store.getRun(id);
+      if (!run) throw toUnknownRun(id);
+      last = yield* readOn(store, id, last, signal);
+      if (run.status === "ended") return;
+      if (parts.isOwned(id)) last = yield* hearOn(parts, listener, { id, last, signal });
+      else await listener.wait(POLL_MS, signal);
+    }
+  } finally {
+    listener.close();
+  }
+}
+
+/** Yields what the store has after `after`; returns the last number seen. */
+async function* readOn(
+  store: Store,
+  id: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<readonly LoggedEvent[], number> {
+  let last = after;
+  for (;;) {
+    signal?.throwIfAborted();
+    const page = await store.readEvents(id, last, PAGE_EVENTS);
+    if (page.length === 0) return last;
+    last += page.length;
+    yield page;
+  }
+}
+
+/** Yields what is published, until this process has no more to tell or too much was missed. */
+async function* hearOn(
+  { isOwned }: FollowParts,
+  listener: Listener,
+  { id, last: after, signal }: { id: string; last: number; signal: AbortSignal | undefined },
+): AsyncGenerator<readonly LoggedEvent[], number> {
+  let last = after;
+  while (isOwned(id)) {
+    await listener.wait(IDLE_MS, signal);
+    const batches = listener.take();
+    if (!batches) return last;
+    for (const batch of batches) {
+      const fresh = batch.filter(({ seq }) => seq > last);
+      if (fresh.length === 0) continue;
+      last += fresh.length;
+      yield fresh;
+    }
+  }
+  return last;
+}

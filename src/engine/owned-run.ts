@@ -1,0 +1,75 @@
+/**
+ * A run while this process owns it: its right to write, its signal and its log.
+ *
+ * Ownership ends once, by losing it (another process took over, or this one stops) or by finishing.
+ * After that every write is refused here already, before the store would do it.
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { Store, StoredRun } from "../store/store.ts";
+import type { Hub } from "./hub.ts";
+import { createRunLog, type RunLog } from "./run-log.ts";
+
+export interface OwnedRun {
+  readonly run: StoredRun;
+  readonly epoch: number;
+  /** What finished steps of earlier owners returned. */
+  readonly journal: ReadonlyMap<string, Json>;
+  readonly signal: AbortSignal;
+  readonly log: RunLog;
+  /** Why this process may write no more; undefined while it may. */
+  readonly lost: Failure | undefined;
+  /** Does one write of the owner. A refusal as `fenced` ends the ownership. */
+  write<Out>(work: () => Promise<Out>): Promise<Out>;
+  /** Tells the body to come to its end, which is still written. */
+  abort(reason: Failure): void;
+  /** Tells the body to stop; nothing of it is written from here on. */
+  lose(reason: Failure): void;
+  /** Called when the ending is in the store. */
+  close(): void;
+}
+
+interface OwnedRunOptions {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly run: StoredRun;
+  readonly epoch: number;
+  readonly journal: ReadonlyMap<string, Json>;
+}
+
+export function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): OwnedRun {
+  const { id } = run;
+  const controller = new AbortController();
+  let lost: Failure | undefined;
+
+  const lose = (reason: Failure): void => {
+    lost ??= reason;
+    controller.abort(reason);
+  };
+  const write = async <Out>(work: () => Promise<Out>): Promise<Out> => {
+    if (lost) throw lost;
+    try {
+      return await work();
+    } catch (thrown) {
+      if (thrown instanceof Failure && thrown.code === "fenced") lose(thrown);
+      throw thrown;
+    }
+  };
+  const log = createRunLog({
+    next: run.next_seq,
+    append: (firstSeq, events) => write(() => store.append(id, epoch, firstSeq, events)),
+    publish: (firstSeq, events) => hub.publish(id, firstSeq, events),
+  });
+  return {
+    ...{ run, epoch, journal, log, write, lose },
+    signal: controller.signal,
+    get lost() {
+      return lost;
+    },
+    abort: (reason) => controller.abort(reason),
+    close() {
+      lost ??= new Failure("internal", `Run ${id} has ended; nothing can be written after that.`);
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * What run code sees of the engine: journaled steps, children, waits and the log. One context for
+ * each execution of a body; a takeover makes a new one over the same journal.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { Store } from "../store/store.ts";
+import type { Child, RunContext, RunOutcome, Step } from "./engine.ts";
+import type { Hub } from "./hub.ts";
+import type { OwnedRun } from "./owned-run.ts";
+import { createWaits, type WaitFor } from "./wait.ts";
+
+const PAGE_EVENTS = 1000;
+
+interface ContextParts {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly owned: OwnedRun;
+  readonly children: Children;
+}
+
+/** The engine's side of delegation. */
+export interface Children {
+  /** Starts the child, or finds it: running here, running elsewhere, or ended. */
+  start(parent: OwnedRun, key: string, work: { name: string; input: Json }): Promise<string>;
+  /** Waits for the child's ending, taking it over should its owner die. */
+  result(id: string, signal: AbortSignal): Promise<RunOutcome>;
+}
+
+export function createRunContext(parts: ContextParts): RunContext {
+  return new Context(parts);
+}
+
+interface SingleStep<Out extends Json> {
+  readonly key: string;
+  readonly fn: (step: Step) => Promise<Out>;
+}
+
+class Context implements RunContext {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly path: string;
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+  readonly waitFor: WaitFor;
+  readonly #parts: ContextParts;
+  readonly #used = new Set<string>();
+  #running = 0;
+
+  constructor(parts: ContextParts) {
+    const { run, epoch, signal } = parts.owned;
+    this.id = run.id;
+    this.parent_id = run.parent_id;
+    this.path = run.path;
+    this.epoch = epoch;
+    this.signal = signal;
+    this.waitFor = createWaits(parts);
+    this.#parts = parts;
+  }
+
+  async step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out> {
+    this.#use("step", key);
+    return await this.#run({ key, fn });
+  }
+
+  async all<Out extends Json>(
+    steps: readonly SingleStep<Out>[],
+    limit = steps.length,
+  ): Promise<Out[]> {
+    for (const { key } of steps) this.#use("step", key);
+    const results: Out[] = new Array(steps.length);
+    const errors: unknown[] = [];
+    const waiting = steps.entries();
+    // One iterator for all lanes: each takes the next step that nobody has started.
+    const lane = async (): Promise<void> => {
+      for (const [index, step] of waiting) {
+        try {
+          results[index] = await this.#run(step);
+        } catch (thrown) {
+          errors.push(thrown);
+        }
+        if (errors.length > 0) return;
+      }
+    };
+    const lanes = Math.min(Math.max(limit, 1), steps.length);
+    await Promise.all(Array.from({ length: lanes }, lane));
+    if (errors.length > 0) throw errors[0];
+    return results;
+  }
+
+  async child(key: string, name: string, input: Json): Promise<Child> {
+    this.#use("child", key);
+    this.signal.throwIfAborted();
+    const { children, owned } = this.#parts;
+    const id = await children.start(owned, key, { name, input });
+    return { id, result: () => children.result(id, this.signal) };
+  }
+
+  // Not async: the log's own promise may be left alone, one wrapped around it would have to be caught.
+  emit(events: readonly RunEvent[]): Promise<number> {
+    if (this.#running > 0) return this.#parts.owned.log.emit(events);
+    const message = `Run ${this.id} emits outside a step; a replay would write the events twice.`;
+    return Promise.reject(new Failure("internal", message));
+  }
+
+  async readLog(): Promise<LoggedEvent[]> {
+    const { store } = this.#parts;
+    const found: LoggedEvent[] = [];
+    for (;;) {
+      const page = await store.readEvents(this.id, found.length - 1, PAGE_EVENTS);
+      if (page.length === 0) return found;
+      for (const event of page) found.push(event);
+    }
+  }
+
+  async #run<Out extends Json>({ key, fn }: SingleStep<Out>): Promise<Out> {
+    const { store, owned } = this.#parts;
+    this.signal.throwIfAborted();
+    const known = owned.journal.get(key);
+    if (known !== undefined) return known as Out;
+    this.#running++;
+    try {
+      const value = await fn({ idempotencyKey: `${this.id}/${key}`, signal: this.signal });
+      // The step's events come before its journal entry: once it is there, nothing writes them again.
+      await owned.log.settled();
+      await owned.write(() => store.saveStep(this.id, this.epoch, { key, value }));
+      return value;
+    } finally {
+      this.#running--;
+    }
+  }
+
+  #use(kind: "step" | "child", key: string): void {
+    if (kind === "step" && key.startsWith("@")) {
+      throw new Failure(
+        "internal",
+        `Step key \`${key}\` starts with \`@\`, which is the engine's.`,
+      );
+    }
+    const name = `${kind} ${key}`;
+    if (this.#used.has(name)) {
+      throw new Failure("internal", `Run ${this.id} uses the ${kind} key \`${key}\` twice.`);
+    }
+    this.#used.add(name);
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * Waiting for messages, over restarts. Two journal keys a wait: its deadline, written before it
+ * waits, and its timeout. What a wait received is journaled by the store as it is taken.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { Store } from "../store/store.ts";
+import { takenKey } from "../store/taken-key.ts";
+import type { Hub, Listener } from "./hub.ts";
+import type { OwnedRun } from "./owned-run.ts";
+
+/** How often to look for messages that another process left; those of this one ring. */
+const POLL_MS = 1000;
+
+interface WaitParts {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly owned: OwnedRun;
+}
+
+export type WaitFor = (topic: string, timeoutMs: number) => Promise<Json>;
+
+/** The waits of one execution. They are told apart by their order on their topic. */
+export function createWaits(parts: WaitParts): WaitFor {
+  const waits = new Map<string, number>();
+  const received = new Map<string, number>();
+  const pending = new Set<string>();
+
+  return async (topic, timeoutMs) => {
+    if (pending.has(topic)) {
+      const message = `Run ${parts.owned.run.id} waits for \`${topic}\` twice at once.`;
+      throw new Failure("internal", message);
+    }
+    pending.add(topic);
+    const [index, taken] = [waits.get(topic) ?? 0, received.get(topic) ?? 0];
+    waits.set(topic, index + 1);
+    try {
+      const message = await waitOnce(parts, { topic, timeoutMs, index, taken });
+      if (message === undefined) return null;
+      received.set(topic, taken + 1);
+      return message;
+    } finally {
+      pending.delete(topic);
+    }
+  };
+}
+
+interface Wait {
+  readonly topic: string;
+  readonly timeoutMs: number;
+  readonly index: number;
+  /** How many messages the waits before this one received. */
+  readonly taken: number;
+}
+
+async function waitOnce(parts: WaitParts, wait: Wait): Promise<Json | undefined> {
+  const { journal } = parts.owned;
+  const key = `@wait:${wait.topic}:${wait.index}`;
+  if (journal.has(`${key}:timeout`)) return undefined;
+  const message = journal.get(takenKey(wait.topic, wait.taken));
+  if (message !== undefined) return message;
+
+  const endsAtMs = await readDeadline(parts, key, wait.timeoutMs);
+  const listener = parts.hub.listen(parts.owned.run.id, 0);
+  try {
+    return await receive(parts, listener, { topic: wait.topic, key, endsAtMs });
+  } finally {
+    listener.close();
+  }
+}
+
+async function readDeadline(parts: WaitParts, key: string, timeoutMs: number): Promise<number> {
+  const known = parts.owned.journal.get(key);
+  if (typeof known === "number") return known;
+  // JSON has no infinity.
+  const value = Math.min(parts.clock.now() + timeoutMs, Number.MAX_SAFE_INTEGER);
+  await save(parts, key, value);
+  return value;
+}
+
+async function receive(
+  parts: WaitParts,
+  listener: Listener,
+  { topic, key, endsAtMs }: { topic: string; key: string; endsAtMs: number },
+): Promise<Json | undefined> {
+  const { store, clock, owned } = parts;
+  for (;;) {
+    owned.signal.throwIfAborted();
+    // Taken before the clock is asked: what came while no process ran the run still counts.
+    const message = await owned.write(() => store.takeSignal(owned.run.id, owned.epoch, topic));
+    if (message !== undefined) return message;
+    const leftMs = endsAtMs - clock.now();
+    if (leftMs <= 0) {
+      await save(parts, `${key}:timeout`, null);
+      return undefined;
+    }
+    await listener.wait(Math.min(leftMs, POLL_MS), owned.signal);
+  }
+}
+
+function save({ store, owned }: WaitParts, key: string, value: Json): Promise<void> {
+  return owned.write(() => store.saveStep(owned.run.id, owned.epoch, { key, value }));
+}

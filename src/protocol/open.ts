@@ -1,0 +1,70 @@
+/**
+ * How a schema stays open: fields, kinds and words we never heard of pass untouched. The types name
+ * only what is known, so that `item.type === "function_call"` narrows and a typo does not compile.
+ * The price, paid in this file alone: a value may carry a kind or a word its type does not list, so
+ * code that switches over one needs a branch for the rest.
+ */
+
+import { z } from "zod";
+import type { Json, JsonObject as JsonObjectType } from "../base/json.ts";
+
+/** Any JSON. Checks nothing: what is parsed here was read from JSON. */
+export const JsonValue = z.unknown() as unknown as z.ZodType<Json>;
+
+/** Any JSON object. */
+export const JsonObject = z.record(z.string(), z.unknown()) as unknown as z.ZodType<JsonObjectType>;
+
+/** An object that keeps the fields it does not know. */
+export function open<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape> {
+  return z.looseObject(shape) as unknown as z.ZodObject<Shape>;
+}
+
+/** A word out of a list that may grow: any text passes. */
+export function openEnum<const Words extends readonly string[]>(
+  _words: Words,
+): z.ZodType<Words[number]> {
+  return z.string() as unknown as z.ZodType<Words[number]>;
+}
+
+/** One kind of object in an open union; a kind may go by several names. */
+type Kind = z.ZodObject<{ type: z.ZodLiteral<string> }>;
+
+/** Objects told apart by `type`. A known kind is checked; an unknown one needs only its `type`. */
+export function openUnion<const Kinds extends readonly Kind[]>(
+  kinds: Kinds,
+): z.ZodType<z.infer<Kinds[number]>> {
+  const known = new Map(
+    kinds.flatMap((kind) => [...kind.shape.type.values].map((name) => [name, kind])),
+  );
+  const unknown = open({ type: z.string() });
+  return choose((value) => known.get(typeOf(value) ?? "") ?? unknown);
+}
+
+/** Every `type` that the kinds go by, in their order. */
+export function typesOf(kinds: readonly Kind[]): string[] {
+  return kinds.flatMap((kind) => [...kind.shape.type.values]);
+}
+
+/** Text, or what `schema` takes: the two forms in which the API lets most content be written. */
+export function textOr<Out>(schema: z.ZodType<Out>): z.ZodType<string | Out> {
+  return choose((value) => (typeof value === "object" && value !== null ? schema : z.string()));
+}
+
+/**
+ * A schema found by looking at the value. Unlike a union it complains about the one alternative that
+ * was meant, and it hands the value back as it came, keys in their order.
+ */
+export function choose<Out>(pick: (value: unknown) => z.ZodType): z.ZodType<Out> {
+  const schema = z.unknown().check((context) => {
+    const checked = pick(context.value).safeParse(context.value);
+    for (const issue of checked.error?.issues ?? []) {
+      context.issues.push({ ...issue, input: undefined });
+    }
+  });
+  return schema as unknown as z.ZodType<Out>;
+}
+
+function typeOf(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("type" in value)) return undefined;
+  return typeof value.type === "string" ? value.type : undefined;
+}

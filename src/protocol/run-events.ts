@@ -1,0 +1,145 @@
+/**
+ * The log of a run. Everything that is shown, stored, resumed or billed is a fold of these events.
+ *
+ * Order: one `run_start`; turns of `turn_start`, the model's events and `turn_end`, each followed by
+ * its calls' `tool_start` and `tool_end` (calls overlap); exactly one `run_end`, and nothing after.
+ * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
+ * and the turn starts again under the same number.
+ */
+
+import type { FailureCode } from "../base/failure.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Item } from "./items.ts";
+import type { EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
+import type { Usage } from "./usage.ts";
+
+/**
+ * Every way a run can end, with the exit code of a command that ends so. All but `completed` are
+ * partial or empty, and never shown as complete. A failed run exits with its failure's own code.
+ */
+export const ENDINGS = {
+  completed: { exit: 0, summary: "The model gave its answer." },
+  max_turns: { exit: 3, summary: "The turn limit was reached; what there is is partial." },
+  budget: { exit: 4, summary: "A token or money limit was reached; what there is is partial." },
+  refused: { exit: 5, summary: "The model or its vendor declined to answer." },
+  timeout: { exit: 124, summary: "The run's time limit passed; what there is is partial." },
+  cancelled: { exit: 130, summary: "The user cancelled it; what there is is partial." },
+  failed: { exit: 1, summary: "Something broke; the error says what." },
+} as const;
+export type Ending = keyof typeof ENDINGS;
+
+export type RunEvent =
+  | RunStart
+  | RunResume
+  | TurnStart
+  | Exclude<ModelEvent, ModelEnd>
+  | TurnEnd
+  | ToolStart
+  | ToolEnd
+  | Notice
+  | RunEnd;
+
+export interface RunStart {
+  readonly type: "run_start";
+  readonly run_id: string;
+  readonly parent_id: string | null;
+  /** `/root`, `/root/research`: who delegated to whom. */
+  readonly path: string;
+  readonly created_at_ms: number;
+  /** What the run really works with, and why that model was taken. */
+  readonly settings: RunSettings;
+  readonly input: readonly Item[];
+}
+
+export interface RunSettings {
+  /** `vendor/model`. */
+  readonly model: string;
+  readonly model_reason: string;
+  readonly instructions: string | null;
+  readonly tools: readonly string[];
+  readonly max_turns: number;
+  readonly temperature: number | null;
+  readonly max_output_tokens: number | null;
+  readonly think: boolean;
+  readonly format: JsonObject;
+}
+
+/** Another process went on with the run; whatever was open before it is `incomplete`. */
+export interface RunResume {
+  readonly type: "run_resume";
+  readonly epoch: number;
+  readonly at_ms: number;
+}
+
+export interface TurnStart {
+  readonly type: "turn_start";
+  /** From 1. */
+  readonly turn: number;
+  readonly at_ms: number;
+}
+
+export interface TurnEnd {
+  readonly type: "turn_end";
+  readonly turn: number;
+  readonly reason: EndReason;
+  readonly usage: Usage;
+  /** Null when the model's price is unknown, which is not the same as free. */
+  readonly cost_usd: number | null;
+  readonly at_ms: number;
+}
+
+export interface ToolStart {
+  readonly type: "tool_start";
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly at_ms: number;
+}
+
+export interface ToolEnd {
+  readonly type: "tool_end";
+  readonly call_id: string;
+  readonly name: string;
+  /** The item that goes back to the model. */
+  readonly item: Item;
+  /** Whether the text says what went wrong instead of a result. */
+  readonly failed: boolean;
+  readonly at_ms: number;
+}
+
+/** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
+export interface Notice {
+  readonly type: "notice";
+  readonly code: "retry" | "wait" | "replay" | "dropped" | "repair" | "context";
+  readonly message: string;
+}
+
+export interface RunEnd {
+  readonly type: "run_end";
+  readonly ending: Ending;
+  /** Why it ended so, for a person; empty when it completed. */
+  readonly message: string;
+  /** The last turn's text. After a limit it is what there is, and `ending` says so. */
+  readonly output_text: string;
+  /** The validated document, when one was asked for and the run completed. */
+  readonly output_json: Json | undefined;
+  readonly error: RunError | null;
+  readonly turns: number;
+  readonly tool_calls: number;
+  readonly usage: Usage;
+  readonly cost_usd: number | null;
+  readonly at_ms: number;
+}
+
+export interface RunError {
+  readonly code: FailureCode;
+  readonly message: string;
+}
+
+/** A run event with its place in its run's log. */
+export interface LoggedEvent {
+  readonly run_id: string;
+  /** From 0, without gaps. */
+  readonly seq: number;
+  readonly event: RunEvent;
+}

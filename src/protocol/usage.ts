@@ -1,0 +1,57 @@
+/** Tokens, as the Responses API counts them. The same shape for a turn, a run and a tree of runs. */
+
+import { z } from "zod";
+
+export const Usage = z.object({
+  input_tokens: z.number(),
+  input_tokens_details: z.looseObject({
+    /** Part of `input_tokens` that was read from the vendor's prompt cache. */
+    cached_tokens: z.number(),
+    /** Part of `input_tokens` that was written to it; vendors that say nothing write none. */
+    cache_write_tokens: z.number(),
+  }),
+  output_tokens: z.number(),
+  output_tokens_details: z.looseObject({
+    /** Part of `output_tokens`. */
+    reasoning_tokens: z.number(),
+  }),
+  total_tokens: z.number(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** Builds a usage from the counts a vendor gives; what it leaves out is 0. */
+export function toUsage(counts: {
+  input?: number | undefined;
+  cached?: number | undefined;
+  cacheWrite?: number | undefined;
+  output?: number | undefined;
+  reasoning?: number | undefined;
+}): Usage {
+  const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: reasoning },
+    total_tokens: input + output,
+  };
+}
+
+export const NO_USAGE: Usage = toUsage({});
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input_tokens: a.input_tokens + b.input_tokens,
+    input_tokens_details: {
+      cached_tokens: a.input_tokens_details.cached_tokens + b.input_tokens_details.cached_tokens,
+      cache_write_tokens:
+        a.input_tokens_details.cache_write_tokens + b.input_tokens_details.cache_write_tokens,
+    },
+    output_tokens: a.output_tokens + b.output_tokens,
+    output_tokens_details: {
+      reasoning_tokens:
+        a.output_tokens_details.reasoning_tokens + b.output_tokens_details.reasoning_tokens,
+    },
+    total_tokens: a.total_tokens + b.total_tokens,
+  };
+}

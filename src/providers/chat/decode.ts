@@ -1,0 +1,226 @@
+/**
+ * Chat chunks to model events.
+ *
+ * A chat answer is one message with parts mixed in time; the log wants items one after another. So
+ * reasoning ends where text begins, text ends where the calls begin, and the calls, whose fragments
+ * may be interleaved, end together with the answer.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { tryParseJson } from "../../base/json.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import type { Decoder } from "../wire.ts";
+import type { ChatAnnotation, ChatChunk, ChatDelta, ChatToolCall, ChatUsage } from "./schema.ts";
+
+export function createDecoder(): Decoder {
+  return new ChatDecoder();
+}
+
+/** The reasoning, message or refusal that is being written. */
+interface OpenItem {
+  readonly kind: "reasoning" | "text" | "refusal";
+  readonly index: number;
+  readonly pieces: string[];
+  readonly annotations: ReturnType<typeof toCitation>[];
+}
+
+interface OpenCall {
+  readonly index: number;
+  readonly call: Omit<FunctionCall, "arguments">;
+  /** The server's number for the call, or none where it sends none. */
+  readonly slot: number | undefined;
+  arguments: string;
+}
+
+class ChatDecoder implements Decoder {
+  #responseId = "";
+  #isStarted = false;
+  #isEnded = false;
+  #isDone = false;
+  #nextIndex = 0;
+  #open: OpenItem | undefined;
+  readonly #calls: OpenCall[] = [];
+  #finishReason: string | undefined;
+  #hasRefusal = false;
+  #usage: Usage | undefined;
+
+  read(data: string, out: ModelEvent[]): void {
+    if (data === "[DONE]") return this.#readDone(out);
+    const chunk = tryParseJson(data) as ChatChunk | undefined;
+    if (typeof chunk !== "object" || chunk === null) return;
+    if (chunk.error) throw toVendorFailure(chunk.error);
+    if (!this.#isStarted) this.#start(chunk, out);
+    const usage = chunk.usage ?? chunk.x_groq?.usage;
+    if (usage) this.#usage = readUsage(usage);
+    const choice = chunk.choices?.[0];
+    if (!choice) return;
+    const delta = choice.delta ?? choice.message;
+    if (delta) this.#readDelta(delta, out);
+    if (choice.finish_reason) this.#finishReason = choice.finish_reason;
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.#isEnded) return;
+    if (this.#isDone || this.#finishReason !== undefined) return this.#finish(out);
+    throw new Failure(
+      "provider_broke_protocol",
+      "The stream ended before the answer did: no finish reason and no [DONE].",
+    );
+  }
+
+  /** Usage may still come behind [DONE]; a server that has sent it has nothing more to say. */
+  #readDone(out: ModelEvent[]): void {
+    this.#isDone = true;
+    if (this.#usage && !this.#isEnded) this.#finish(out);
+  }
+
+  #start(chunk: ChatChunk, out: ModelEvent[]): void {
+    this.#isStarted = true;
+    this.#responseId = chunk.id ?? "";
+    out.push({ type: "start", response_id: this.#responseId, model: chunk.model ?? "" });
+  }
+
+  #readDelta(delta: ChatDelta, out: ModelEvent[]): void {
+    const reasoning = delta.reasoning_content || delta.reasoning;
+    if (reasoning) this.#write("reasoning", reasoning, out);
+    if (delta.content) this.#write("text", delta.content, out);
+    if (delta.refusal) this.#write("refusal", delta.refusal, out);
+    for (const annotation of delta.annotations ?? []) this.#annotate(annotation, out);
+    for (const part of delta.tool_calls ?? []) this.#readCall(part, out);
+  }
+
+  #write(kind: OpenItem["kind"], delta: string, out: ModelEvent[]): void {
+    const open = this.#open?.kind === kind ? this.#open : this.#openItem(kind, out);
+    open.pieces.push(delta);
+    const { index } = open;
+    if (kind === "text") out.push({ type: "text_delta", index, part: 0, delta });
+    else if (kind === "refusal") out.push({ type: "refusal_delta", index, part: 0, delta });
+    else out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta });
+  }
+
+  #openItem(kind: OpenItem["kind"], out: ModelEvent[]): OpenItem {
+    this.#closeItem(out);
+    const open: OpenItem = { kind, index: this.#nextIndex++, pieces: [], annotations: [] };
+    this.#open = open;
+    if (kind === "refusal") this.#hasRefusal = true;
+    out.push({ type: "item_start", index: open.index, item: toItem({ ...open, pieces: [] }) });
+    return open;
+  }
+
+  #closeItem(out: ModelEvent[]): void {
+    if (!this.#open) return;
+    const { index } = this.#open;
+    out.push({ type: "item_end", index, item: toItem(this.#open, this.#itemStatus()) });
+    this.#open = undefined;
+  }
+
+  #annotate(annotation: ChatAnnotation, out: ModelEvent[]): void {
+    if (this.#open?.kind !== "text") return;
+    const citation = toCitation(annotation);
+    this.#open.annotations.push(citation);
+    out.push({ type: "annotation", index: this.#open.index, part: 0, annotation: citation });
+  }
+
+  #readCall(part: ChatToolCall, out: ModelEvent[]): void {
+    const open = this.#findCall(part) ?? this.#openCall(part, out);
+    const delta = part.function?.arguments;
+    if (!delta) return;
+    open.arguments += delta;
+    out.push({ type: "arguments_delta", index: open.index, delta });
+  }
+
+  /** By the server's index first; by id where it sends none; else the fragment goes on the last. */
+  #findCall({ index, id, function: named }: ChatToolCall): OpenCall | undefined {
+    if (typeof index !== "number") {
+      return id ? this.#calls.find(({ call }) => call.call_id === id) : this.#calls.at(-1);
+    }
+    const found = this.#calls.findLast(({ slot }) => slot === index);
+    // Some servers number every parallel call 0. A new id with a name, behind arguments that are
+    // whole, is then a new call.
+    const isOther = found && id && named?.name && id !== found.call.call_id;
+    return isOther && tryParseJson(found.arguments) !== undefined ? undefined : found;
+  }
+
+  #openCall({ index, id, function: named }: ChatToolCall, out: ModelEvent[]): OpenCall {
+    if (!named?.name) {
+      throw new Failure(
+        "provider_broke_protocol",
+        "A tool call came without the name of its tool.",
+      );
+    }
+    this.#closeItem(out);
+    const open: OpenCall = {
+      index: this.#nextIndex++,
+      call: { type: "function_call", call_id: this.#callId(id), name: named.name },
+      slot: index ?? undefined,
+      arguments: "",
+    };
+    this.#calls.push(open);
+    const item: FunctionCall = { ...open.call, arguments: "", status: "in_progress" };
+    out.push({ type: "item_start", index: open.index, item });
+    return open;
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #callId(id: string | null | undefined): string {
+    const isTaken = this.#calls.some(({ call }) => call.call_id === id);
+    if (id && !isTaken) return id;
+    return `${id || `call_${this.#responseId}`}_${this.#calls.length}`;
+  }
+
+  #finish(out: ModelEvent[]): void {
+    this.#isEnded = true;
+    if (!this.#isStarted) this.#start({}, out);
+    this.#closeItem(out);
+    const status = this.#itemStatus();
+    for (const { index, call, arguments: text } of this.#calls) {
+      out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
+    }
+    const usage = this.#usage ?? NO_USAGE;
+    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+  }
+
+  #itemStatus(): "completed" | "incomplete" {
+    return this.#finishReason === "length" ? "incomplete" : "completed";
+  }
+
+  #endReason(): EndReason {
+    if (this.#finishReason === "length") return "length";
+    if (this.#finishReason === "content_filter" || this.#hasRefusal) return "refusal";
+    return this.#calls.length > 0 ? "tool_calls" : "stop";
+  }
+}
+
+function toItem(
+  { kind, pieces, annotations }: OpenItem,
+  status: "in_progress" | "completed" | "incomplete" = "in_progress",
+): Item {
+  const text = pieces.join("");
+  if (kind === "reasoning") {
+    const content = text === "" ? [] : [{ type: "reasoning_text" as const, text }];
+    return { type: "reasoning", summary: [], content };
+  }
+  const part =
+    kind === "text"
+      ? { type: "output_text" as const, text, annotations }
+      : { type: "refusal" as const, refusal: text };
+  return { type: "message", role: "assistant", status, content: text === "" ? [] : [part] };
+}
+
+function toCitation({ url_citation: cited = {} }: ChatAnnotation) {
+  const { url = "", title = "", start_index = 0, end_index = 0 } = cited;
+  return { type: "url_citation" as const, url, title, start_index, end_index };
+}
+
+function readUsage(usage: ChatUsage): Usage {
+  return toUsage({
+    input: usage.prompt_tokens ?? 0,
+    cached: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? 0,
+    cacheWrite: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
+    output: usage.completion_tokens ?? 0,
+    reasoning: usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens ?? 0,
+  });
+}

@@ -1,0 +1,12 @@
+/** The chat completions wire: what most servers of the field speak. */
+
+import type { Wire } from "../wire.ts";
+import { createDecoder } from "./decode.ts";
+import { encodeRequest } from "./encode.ts";
+
+export const chatWire: Wire = {
+  name: "openai-chat",
+  path: "/chat/completions",
+  encode: encodeRequest,
+  decoder: () => createDecoder(),
+};

@@ -1,0 +1,109 @@
+/**
+ * What the interpreter knows: a model request read as a conversation.
+ *
+ * There is no other memory. Which calls were made and what they gave is read from the items after the
+ * last user message, and facts are read from the user messages before it, so the same request always
+ * gets the same reply.
+ */
+
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type { Item, Message } from "../../protocol/items.ts";
+import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
+import type { ModelRequest } from "../provider.ts";
+import { type Attachment, readAttachment } from "./attachments.ts";
+
+export interface Conversation {
+  /** The text parts of the message to be answered, in their order. */
+  readonly asked: readonly string[];
+  /** The user's messages before that one, oldest first. */
+  readonly earlier: readonly string[];
+  /** Calls made since that message, in their order. */
+  readonly calls: readonly MadeCall[];
+  readonly attachments: readonly Attachment[];
+  /** The functions that may be called now. */
+  readonly tools: readonly FunctionTool[];
+}
+
+export interface MadeCall {
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly output: string | undefined;
+}
+
+export function readConversation(request: ModelRequest): Conversation {
+  const { items } = request;
+  const asks = items.flatMap((item, index) => (isUserMessage(item) ? [index] : []));
+  if (isRepair(request, asks.at(-1))) asks.pop();
+  const last = asks.at(-1) ?? -1;
+  const message = items[last];
+  const parts = message?.type === "message" ? toParts(message.content) : [];
+  const attachments = parts.flatMap((part) => readAttachment(part) ?? []);
+  return {
+    asked: parts.flatMap(textOf),
+    earlier: asks.slice(0, -1).map((index) => messageText(items[index])),
+    calls: readCalls(items.slice(last + 1)),
+    attachments,
+    tools: callableTools(request),
+  };
+}
+
+/** All text of a message's content or a tool's output. */
+export function toText(content: string | readonly ContentPart[]): string {
+  return toParts(content).flatMap(textOf).join("\n");
+}
+
+/** An empty user message is a nudge to go on, not a request. */
+function isUserMessage(item: Item): item is Message {
+  return item.type === "message" && item.role === "user" && toParts(item.content).length > 0;
+}
+
+/**
+ * A loop that got an answer which does not fit the schema says so in a user message. The request to
+ * be answered is then still the one before it.
+ */
+function isRepair({ format, items }: ModelRequest, last: number | undefined): boolean {
+  if (format.type === "text" || last === undefined) return false;
+  const before = items[last - 1];
+  const afterAnswer = before?.type === "message" && before.role === "assistant";
+  const text = messageText(items[last]);
+  return afterAnswer && /\b(json|schema)\b/i.test(text) && /\b(in)?valid|\bfit|\bmatch|\bpars/i.test(text);
+}
+
+function messageText(item: Item | undefined): string {
+  return item?.type === "message" ? toText(item.content) : "";
+}
+
+function toParts(content: string | readonly ContentPart[]): readonly ContentPart[] {
+  if (typeof content !== "string") return content;
+  return content.trim() === "" ? [] : [{ type: "input_text", text: content }];
+}
+
+function textOf(part: ContentPart): string[] {
+  return "text" in part && typeof part.text === "string" ? [part.text] : [];
+}
+
+function readCalls(items: readonly Item[]): MadeCall[] {
+  const outputs = new Map<string, string>();
+  for (const item of items) {
+    if (item.type === "function_call_output") outputs.set(item.call_id, toText(item.output));
+  }
+  return items.flatMap((item) => {
+    if (item.type !== "function_call") return [];
+    const parsed = tryParseJson(item.arguments);
+    const given = isJsonObject(parsed) ? parsed : {};
+    return [{ name: item.name, arguments: given, output: outputs.get(item.call_id) }];
+  });
+}
+
+function callableTools({ tools, toolChoice }: ModelRequest): FunctionTool[] {
+  const functions = tools.filter((tool) => tool.type === "function");
+  if (toolChoice === "none") return [];
+  const allowed = allowedNames(toolChoice);
+  return allowed ? functions.filter(({ name }) => allowed.has(name)) : functions;
+}
+
+function allowedNames(choice: ToolChoice): Set<string> | undefined {
+  if (typeof choice === "string" || choice.type !== "allowed_tools") return undefined;
+  return new Set(choice.tools.flatMap(({ name }) => (typeof name === "string" ? [name] : [])));
+}

@@ -1,0 +1,136 @@
+/** Steps that several plans share: finding files, reading them, and saying what went wrong. */
+
+import type { JsonObject } from "../../../base/json.ts";
+import { plural } from "../../../base/text.ts";
+import type { Conversation } from "../conversation.ts";
+import { isBinaryName } from "../file-kinds.ts";
+import { type FindResult, type Line, parseFind, parseRead, type ReadResult } from "../tool-results.ts";
+import type { Answer, ToolRequest } from "./intent.ts";
+
+/** Files read at most for one request: enough for a folder, and still one turn of parallel calls. */
+const MAX_FILES_READ = 40;
+const MAX_SHOWN = 200;
+
+/** A step of a plan: it may ask for calls on the way to its value. */
+export type Step<Value> = Generator<readonly ToolRequest[], Value, readonly string[]>;
+
+export interface FileLines {
+  readonly path: string;
+  readonly lines: readonly Line[];
+}
+
+/** Paths below `path`; `names` are patterns asked for side by side. */
+export function* findPaths(
+  path: string,
+  type: "f" | "d" | "",
+  names: readonly string[],
+): Step<FindResult> {
+  const patterns = names.length === 0 ? [""] : names;
+  const outputs = yield patterns.map((name) => findCall(path, type, name));
+  const found = new Set<string>();
+  for (const output of outputs) {
+    const result = parseFind(output);
+    if (!result.ok) return result;
+    for (const entry of result.paths) found.add(entry);
+  }
+  const paths = [...found].sort();
+  return { ok: true, paths, total: paths.length };
+}
+
+/**
+ * One file's lines. When there is no such file and exactly one of that name elsewhere, that one is
+ * read; `path` in the result says which.
+ */
+export function* readPath(
+  path: string,
+  window: { readonly offset?: number; readonly limit?: number },
+  { tools }: Conversation,
+): Step<ReadResult & { readonly path: string }> {
+  const [output = ""] = yield [readCall(path, window)];
+  const result = { ...parseRead(output), path };
+  const missing = !result.ok && /not found|no such file/i.test(result.problem);
+  if (!missing || !tools.some(({ name }) => name === "bash_find")) return result;
+  const base = path.split("/").at(-1) ?? path;
+  const found = yield* findPaths(".", "f", [base]);
+  const others = found.ok ? found.paths : [];
+  const [only] = others;
+  if (only !== undefined && others.length === 1) {
+    const [again = ""] = yield [readCall(only, window)];
+    return { ...parseRead(again), path: only };
+  }
+  if (others.length === 0) return result;
+  const near = others.slice(0, 10).map((other) => `\`${other}\``);
+  return { ok: false, problem: `${result.problem}. Perhaps you mean ${near.join(", ")}.`, path };
+}
+
+/** The text files among `paths`, read side by side; `skipped` says in words what was left out. */
+export function* readAll(
+  paths: readonly string[],
+): Step<{ readonly files: readonly FileLines[]; readonly skipped: string }> {
+  const texts = paths.filter((path) => !isBinaryName(path));
+  const chosen = texts.slice(0, MAX_FILES_READ);
+  const outputs = chosen.length > 0 ? yield chosen.map((path) => readCall(path, {})) : [];
+  const files: FileLines[] = [];
+  const unread: string[] = [];
+  for (const [index, path] of chosen.entries()) {
+    const result = parseRead(outputs[index] ?? "");
+    if (result.ok) files.push({ path, lines: result.lines });
+    else unread.push(`${path}: ${result.problem}`);
+  }
+  const notes = [
+    texts.length > chosen.length && `Only the first ${MAX_FILES_READ} of ${texts.length} files were read.`,
+    paths.length > texts.length && `${plural(paths.length - texts.length, "file")} of binary kinds left out.`,
+    unread.length > 0 && `Not read: ${unread.slice(0, 10).join("; ")}.`,
+  ];
+  return { files, skipped: notes.filter((note) => note !== false).join(" ") };
+}
+
+/** Paths as a list for people, the end of a very long one left out. */
+export function writePaths(paths: readonly string[]): string {
+  const shown = paths.slice(0, MAX_SHOWN).map((path) => `- ${path}`);
+  if (paths.length > MAX_SHOWN) shown.push(`- … and ${paths.length - MAX_SHOWN} more`);
+  return shown.join("\n");
+}
+
+export function writeLines(lines: readonly Line[]): string {
+  return lines.map(({ number, text }) => `${String(number).padStart(4)} | ${text}`).join("\n");
+}
+
+/** Fenced with more backticks than the text holds in a row. */
+export function writeFenced(lines: readonly Line[]): string {
+  const text = lines.map((line) => line.text).join("\n");
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}\n${text}\n${fence}`;
+}
+
+/** The file's number of lines, whatever window of it was read. */
+export function lastNumber(lines: readonly Line[]): number {
+  return lines.at(-1)?.number ?? 0;
+}
+
+export function refusal(tool: string, problem: string): Answer {
+  const words = problem === "" ? "It gave no output." : problem.replace(/^Error:\s*/, "");
+  return { text: `The tool \`${tool}\` gave no result. ${words}`, data: { error: words } };
+}
+
+/** "in `src`", or nothing for the workspace itself. */
+export function inDirectory(path: string): string {
+  return path === "." ? "here" : `in \`${path}\``;
+}
+
+export function join(parts: readonly (string | undefined)[]): string {
+  return parts.filter((part) => part !== undefined && part !== "").join("\n\n");
+}
+
+function findCall(path: string, type: "f" | "d" | "", name: string): ToolRequest {
+  const named: JsonObject = name === "" ? {} : { name };
+  return { name: "bash_find", arguments: { path, ...named, type_filter: type, limit: 0 } };
+}
+
+function readCall(
+  path: string,
+  window: { readonly offset?: number; readonly limit?: number },
+): ToolRequest {
+  return { name: "read", arguments: { path, ...window } };
+}

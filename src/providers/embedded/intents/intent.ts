@@ -1,0 +1,73 @@
+/**
+ * An intent: a kind of request the interpreter understands, and the plan that serves it.
+ *
+ * A plan is a generator. It yields the tool calls it needs next, is given their outputs in the same
+ * order, and returns the answer. Nothing is kept between turns: each turn runs the plan from its start
+ * again and feeds it the outputs that the conversation already holds, so a plan must ask for the same
+ * calls whenever it is given the same outputs.
+ */
+
+import type { JsonObject } from "../../../base/json.ts";
+import type { Conversation } from "../conversation.ts";
+import { compileTemplate, type Slots, type Wording } from "../wording.ts";
+
+export interface ToolRequest {
+  readonly name: string;
+  readonly arguments: JsonObject;
+}
+
+export interface Answer {
+  readonly text: string;
+  /** The same facts under names, for an answer that must be JSON. */
+  readonly data?: JsonObject;
+}
+
+export type Plan = Generator<readonly ToolRequest[], Answer, readonly string[]>;
+
+export interface Intent {
+  readonly name: string;
+  /** What it does, to follow "I can": "list the files of a kind". */
+  readonly summary: string;
+  readonly tools: readonly string[];
+  /** Sentences it is tested with; the first is shown in the help. */
+  readonly phrasings: readonly string[];
+  match(wording: Wording, conversation: Conversation): Match | undefined;
+}
+
+export interface Match {
+  readonly intent: Intent;
+  readonly slots: Slots<string>;
+  plan(): Plan | Answer;
+}
+
+interface Definition<Name extends string> {
+  readonly name: string;
+  readonly summary: string;
+  readonly tools: readonly string[];
+  readonly phrasings: readonly string[];
+  readonly templates: readonly string[];
+  /** Which state of the wording the templates see; `plain` unless told. */
+  readonly reads?: keyof Wording;
+  /** A second look at the slots, where a template alone would take too much. */
+  accept?(slots: Slots<Name>, conversation: Conversation): boolean;
+  plan(slots: Slots<Name>, conversation: Conversation): Plan | Answer;
+}
+
+export function defineIntent<Name extends string>(definition: Definition<Name>): Intent {
+  const { name, summary, tools, phrasings, templates, reads = "plain", accept } = definition;
+  // Compiled at the first request: a command that never asks this model should not pay for it.
+  let compiled: ReturnType<typeof compileTemplate>[] | undefined;
+
+  const intent: Intent = { name, summary, tools, phrasings, match };
+  return intent;
+
+  function match(wording: Wording, conversation: Conversation): Match | undefined {
+    compiled ??= templates.map(compileTemplate);
+    for (const read of compiled) {
+      const slots = read(wording[reads]) as Slots<Name> | undefined;
+      if (!slots || accept?.(slots, conversation) === false) continue;
+      return { intent, slots, plan: () => definition.plan(slots, conversation) };
+    }
+    return undefined;
+  }
+}

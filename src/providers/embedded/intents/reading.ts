@@ -1,0 +1,236 @@
+/** Intents that show a file or a part of it. They need `read`; `bash_find` helps with mistyped names. */
+
+import { plural } from "../../../base/text.ts";
+import type { Conversation } from "../conversation.ts";
+import type { Line } from "../tool-results.ts";
+import { toCount } from "../wording.ts";
+import { join, lastNumber, readPath, refusal, type Step, writeFenced } from "./file-steps.ts";
+import { type Answer, defineIntent, type Intent } from "./intent.ts";
+
+const tools = ["read"];
+const SHOW = "(read|show|print|display|open|cat|give|type|output|get|see|view)";
+const SHOW_ME = `(${SHOW} [me]|what are|tell me)`;
+const A_FILE = "[the] [file] {file}";
+
+const readFile = defineIntent<"file" | "other">({
+  name: "read-file",
+  summary: "read a file",
+  tools,
+  phrasings: [
+    "read package.json",
+    "show me the contents of src/index.ts",
+    "cat README.md",
+    "what is in tsconfig.json?",
+    "Please open the file `docs/setup guide.md`.",
+    "what does .gitignore contain?",
+    "read a.txt and b.txt",
+  ],
+  templates: [
+    `${SHOW} [me] [the] [(contents?|text)] [of] ${A_FILE} [out] [aloud]`,
+    `${SHOW} [me] [the] [(contents?|text)] [of] ${A_FILE} and ${A_FILE.replace("{file}", "{other=file}")}`,
+    `(what is|what's|what are) [(the contents of|in|inside|the content of)] ${A_FILE}`,
+    `(what does|what do) ${A_FILE} (contain|say|hold|look like)`,
+    `(tell me|show me) what ${A_FILE} (contains|says|holds)`,
+    `(tell me|show me) what (is|'s|stands) (in|inside) ${A_FILE}`,
+    "[the] (contents?|text) of [the] [file] {file}",
+  ],
+  *plan({ file = "", other }, conversation) {
+    const first = yield* showFile(file, conversation);
+    if (other === undefined) return first;
+    const second = yield* showFile(other, conversation);
+    return { text: join([first.text, second.text]), data: { text: join([first.text, second.text]) } };
+  },
+});
+
+const firstLines = defineIntent<"number" | "file">({
+  name: "first-lines",
+  summary: "show the first lines of a file",
+  tools,
+  phrasings: [
+    "show the first 10 lines of README.md",
+    "first three lines of src/index.ts",
+    "what are the first 5 lines in package.json?",
+    "head -n 20 CHANGELOG.md",
+    "read the top 2 lines of notes.txt",
+    "what is the first line of LICENSE?",
+  ],
+  templates: [
+    `[${SHOW_ME}] [the] (first|top|opening) [{number}] lines? (of|in|from) ${A_FILE}`,
+    `(what is|what's) the (first|top|opening) line (of|in) ${A_FILE}`,
+    "head [(-n {number}|-n{number}|-{number})] {file}",
+    `[${SHOW_ME}] {number} lines (from|at) the (top|start|beginning) of ${A_FILE}`,
+    `${SHOW} [me] [the] (beginning|start|top|head) of ${A_FILE}`,
+  ],
+  *plan({ number, file = "" }, conversation) {
+    const limit = toCount(number) ?? defaultLines(conversation);
+    const result = yield* readPath(file, { offset: 0, limit }, conversation);
+    if (!result.ok) return refusal("read", result.problem);
+    return excerpt(result.path, `The first ${lines(result.lines.length)}`, result.lines);
+  },
+});
+
+const lastLines = defineIntent<"number" | "file">({
+  name: "last-lines",
+  summary: "show the last lines of a file",
+  tools,
+  phrasings: [
+    "show the last 10 lines of build.log",
+    "last two lines of src/index.ts",
+    "tail -n 5 CHANGELOG.md",
+    "what is the last line of notes.txt?",
+    "give me the final 3 lines in data.csv",
+    "show me the end of server.log",
+  ],
+  templates: [
+    `[${SHOW_ME}] [the] (last|final|bottom|closing) [{number}] lines? (of|in|from) ${A_FILE}`,
+    `(what is|what's) the (last|final|bottom) line (of|in) ${A_FILE}`,
+    "tail [(-n {number}|-n{number}|-{number})] {file}",
+    `${SHOW} [me] [the] (end|bottom|tail) of ${A_FILE}`,
+  ],
+  *plan({ number, file = "" }, conversation) {
+    const count = toCount(number) ?? defaultLines(conversation);
+    const result = yield* readPath(file, {}, conversation);
+    if (!result.ok) return refusal("read", result.problem);
+    const end = count === 0 ? [] : result.lines.slice(-count);
+    return excerpt(result.path, `The last ${lines(end.length)}`, end);
+  },
+});
+
+const lineRange = defineIntent<"from" | "to" | "file">({
+  name: "line-range",
+  summary: "show some lines of a file",
+  tools,
+  phrasings: [
+    "show lines 10 to 20 of src/index.ts",
+    "read lines 3-7 of package.json",
+    "line 42 of src/loop.ts",
+    "what is on line 7 of notes.md?",
+    "print README.md from line 5 to line 9",
+    "lines 1 through 4 in data.csv please",
+  ],
+  templates: [
+    `[${SHOW_ME}] [the] lines? {from=number} [(to|through|until|till|and|-|–)] [line] {to=number} (of|in|from) ${A_FILE}`,
+    `[${SHOW_ME}] [the] lines? {from=number}(-|–){to=number} (of|in|from) ${A_FILE}`,
+    `[${SHOW_ME}] [the] line [number] {from=number} (of|in|from) ${A_FILE}`,
+    `(what is|what's|what does it say) (on|at|in) line {from=number} (of|in) ${A_FILE}`,
+    `${SHOW} [me] ${A_FILE} from line {from=number} (to|through|until|up to) [line] {to=number}`,
+    `${SHOW} [me] ${A_FILE} lines? {from=number} (to|through|until|-) {to=number}`,
+  ],
+  *plan({ from, to, file = "" }, conversation) {
+    const [a, b] = [toCount(from) ?? 1, toCount(to) ?? toCount(from) ?? 1];
+    const [start, end] = [Math.max(1, Math.min(a, b)), Math.max(1, a, b)];
+    const window = { offset: start - 1, limit: end - start + 1 };
+    const result = yield* readPath(file, window, conversation);
+    if (!result.ok) return refusal("read", result.problem);
+    const title = start === end ? `Line ${start}` : `Lines ${start} to ${end}`;
+    return excerpt(result.path, title, result.lines);
+  },
+});
+
+const aboutInFile = defineIntent<"file" | "text">({
+  name: "about-in-file",
+  summary: "say what a file says about something",
+  tools,
+  phrasings: [
+    "what does README.md say about tests?",
+    "what is said about 'error codes' in docs/api.md?",
+    "tell me what CONTRIBUTING.md says about branches",
+    "does package.json mention undici?",
+    "what can I learn about caching from notes.md?",
+    "show me what design.md has on retries",
+  ],
+  templates: [
+    `what (does|do) ${A_FILE} (say|tell|have|write|state|mention) [(us|me)] (about|on|regarding|concerning) {text}`,
+    `what (is|does it say|stands|is there) [(said|written|stated)] (about|on|regarding) {text} in ${A_FILE}`,
+    `[(tell me|show me|find [out])] what ${A_FILE} (says|tells|has|states|writes) (about|on|regarding) {text}`,
+    `(does|do) ${A_FILE} (mention|contain|have|say anything about|say something about|talk about) [the] [word] {text}`,
+    `what can i (learn|find|read) about {text} (in|from) ${A_FILE}`,
+    `(is|are) {text} mentioned in ${A_FILE}`,
+  ],
+  *plan({ file = "", text = "" }, conversation) {
+    const result = yield* readPath(file, {}, conversation);
+    if (!result.ok) return refusal("read", result.problem);
+    const passages = findPassages(result.lines, text);
+    if (passages.length === 0) {
+      return { text: `\`${result.path}\` says nothing about "${text}".`, data: { found: false } };
+    }
+    const shown = passages.slice(0, MAX_PASSAGES).map(writePassage);
+    const more = passages.length - shown.length;
+    const rest = more > 0 ? `… and ${plural(more, "more passage")}.` : undefined;
+    const title = `\`${result.path}\` has ${plural(passages.length, "passage")} about "${text}":`;
+    return { text: join([title, ...shown, rest]), data: { found: true, passages: shown } };
+  },
+});
+
+const MAX_PASSAGES = 12;
+const DEFAULT_LINES = 10;
+
+function* showFile(file: string, conversation: Conversation): Step<Answer> {
+  const result = yield* readPath(file, {}, conversation);
+  if (!result.ok) return refusal("read", result.problem);
+  return excerpt(result.path, lines(lastNumber(result.lines)), result.lines);
+}
+
+function excerpt(path: string, title: string, shown: readonly Line[]): Answer {
+  const text = shown.map((line) => line.text).join("\n");
+  const data = { path, file: path, text, content: text, lines: shown.map((line) => line.text) };
+  if (shown.length === 0) return { text: `\`${path}\` has no such lines: it is empty or ends before.`, data };
+  return { text: `${title} of \`${path}\`:\n\n${writeFenced(shown)}`, data };
+}
+
+function lines(count: number): string {
+  return plural(count, "line");
+}
+
+/** "The first line" without a number is one; "the first lines" and "head" are ten, as `head` has it. */
+function defaultLines({ asked }: Conversation): number {
+  return /\b(first|last|top|final|bottom|opening|closing)\s+line\b/i.test(asked.join(" ")) ? 1 : DEFAULT_LINES;
+}
+
+/** Paragraphs with the phrase, or else with all of its words; a heading brings the paragraph under it. */
+function findPassages(all: readonly Line[], phrase: string): readonly (readonly Line[])[] {
+  const paragraphs = toParagraphs(all);
+  const exact = select(paragraphs, [phrase]);
+  return exact.length > 0 ? exact : select(paragraphs, phrase.split(/\s+/));
+}
+
+function select(
+  paragraphs: readonly (readonly Line[])[],
+  words: readonly string[],
+): readonly (readonly Line[])[] {
+  const wanted = words.map((word) => word.toLowerCase());
+  const chosen = new Set<number>();
+  for (const [index, paragraph] of paragraphs.entries()) {
+    const text = paragraph.map((line) => line.text).join(" ").toLowerCase();
+    if (!wanted.every((word) => text.includes(word))) continue;
+    chosen.add(index);
+    const isHeading = paragraph.length === 1 && /^#+\s/.test(paragraph[0]?.text ?? "");
+    if (isHeading && index + 1 < paragraphs.length) chosen.add(index + 1);
+  }
+  return paragraphs.filter((_, index) => chosen.has(index));
+}
+
+function toParagraphs(all: readonly Line[]): Line[][] {
+  const paragraphs: Line[][] = [[]];
+  for (const line of all) {
+    if (line.text.trim() === "") paragraphs.push([]);
+    else paragraphs.at(-1)?.push(line);
+  }
+  return paragraphs.filter((paragraph) => paragraph.length > 0);
+}
+
+function writePassage(passage: readonly Line[]): string {
+  const shown = passage.slice(0, 20);
+  const first = shown[0]?.number ?? 0;
+  const last = shown.at(-1)?.number ?? first;
+  const where = first === last ? `Line ${first}` : `Lines ${first}-${last}`;
+  return `${where}:\n${shown.map(({ text }) => `> ${text}`).join("\n")}`;
+}
+
+export const READING: readonly Intent[] = [
+  aboutInFile,
+  firstLines,
+  lastLines,
+  lineRange,
+  readFile,
+];

@@ -1,0 +1,24 @@
+/**
+ * Every intent, in the order they are tried: the first that matches is taken. Adding one is adding it
+ * to its group's file; a new group is a file and a line here.
+ */
+
+import { COMPUTING } from "./computing.ts";
+import type { Intent } from "./intent.ts";
+import { LISTING } from "./listing.ts";
+import { MEASURING } from "./measuring.ts";
+import { READING } from "./reading.ts";
+import { REMEMBERING } from "./remembering.ts";
+import { SEARCHING } from "./searching.ts";
+import { defineHelp, TALKING } from "./talking.ts";
+
+export const INTENTS: readonly Intent[] = [
+  ...COMPUTING,
+  ...MEASURING,
+  ...READING,
+  ...LISTING,
+  ...SEARCHING,
+  ...REMEMBERING,
+  ...TALKING,
+  defineHelp(() => INTENTS),
+];

@@ -1,0 +1,186 @@
+/**
+ * What a conversation says, looked up by the names a schema uses.
+ *
+ * Records (JSON objects, table rows, an intent's own facts) are looked at first, because there a name
+ * stands beside its value; then sentences ("the city is Paris"); then words that usually stand near
+ * such a value ("lives in Paris" for `city`).
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
+import { findDocuments, findRows } from "./embedded-data.ts";
+import { findFormat } from "./formats.ts";
+
+export interface Evidence {
+  /** Values `key` may have, the best first. */
+  lookUp(key: string): readonly Json[];
+  /** The words listed after `key`: "tags: red, green and blue". */
+  list(key: string): readonly Json[];
+  /** What is said about `key` alone, when a record has an object under that name. */
+  within(key: string): Evidence | undefined;
+  /** Records that speak of at least one of the keys: the rows of a table. */
+  rows(keys: readonly string[]): readonly Evidence[];
+  /** Whole JSON documents found in the texts. */
+  readonly documents: readonly Json[];
+  readonly text: string;
+  /** What to put under `answer` and its like. */
+  readonly answer: string | undefined;
+}
+
+export interface EvidenceSource {
+  /** The most telling text first. */
+  readonly texts: readonly string[];
+  readonly data?: JsonObject | undefined;
+  readonly answer?: string | undefined;
+}
+
+export function createEvidence({ texts, data, answer }: EvidenceSource): Evidence {
+  const text = texts.join("\n");
+  const documents = texts.flatMap(findDocuments);
+  const tables = texts.flatMap(findRows);
+  const records = [
+    ...(data ? [data] : []),
+    ...documents.flatMap((document) => (Array.isArray(document) ? document : [document])),
+    ...tables,
+  ].filter(isJsonObject);
+
+  return { lookUp, list, within, rows, documents, text, answer };
+
+  function lookUp(key: string): Json[] {
+    return [...fromRecords(records, key), ...fromSentences(text, key), ...fromHints(text, key)];
+  }
+
+  function list(key: string): Json[] {
+    const recorded = fromRecords(records, key).find((value) => Array.isArray(value));
+    if (Array.isArray(recorded)) return recorded;
+    return fromListing(text, key);
+  }
+
+  function within(key: string): Evidence | undefined {
+    const inner = fromRecords(records, key).find(isJsonObject);
+    return inner && createEvidence({ texts: [], data: inner });
+  }
+
+  function rows(keys: readonly string[]): Evidence[] {
+    const wanted = new Set(keys.map(toPlainKey));
+    const named = records.filter((record) => record !== data && hasKeyOf(record, wanted));
+    return named.map((row) => createEvidence({ texts: [], data: row }));
+  }
+}
+
+/** `firstName`, `first_name` and `First name` are one key. */
+export function toPlainKey(key: string): string {
+  return key
+    .replace(/(?<=[\p{Ll}\d])(?=\p{Lu})/gu, " ")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter((word) => word !== "")
+    .join(" ");
+}
+
+function hasKeyOf(record: JsonObject, wanted: ReadonlySet<string>): boolean {
+  return Object.keys(record).some((key) => wanted.has(toPlainKey(key)));
+}
+
+function fromRecords(records: readonly JsonObject[], key: string): Json[] {
+  const wanted = toPlainKey(key);
+  return records.flatMap((record) =>
+    Object.entries(record).flatMap(([name, value]) =>
+      value !== undefined && toPlainKey(name) === wanted ? [value] : [],
+    ),
+  );
+}
+
+const LETTERS = "[\\p{L}'’-]*";
+/** One or several words that begin with capitals. */
+export const NAME = `\\p{Lu}${LETTERS}(?:\\s+\\p{Lu}${LETTERS})*`;
+const QUOTED = "\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`";
+const NUMBER = "-?\\d[\\d,]*(?:\\.\\d+)?";
+
+function fromSentences(text: string, key: string): string[] {
+  const words = keyPattern(key);
+  if (words === undefined) return [];
+  const linked = new RegExp(`(?<![\\p{L}\\p{N}])${words}["'\`]?\\s*(?::|=|\\bis\\b|\\bare\\b|\\bwas\\b)\\s*([^\\n]+)`, "giu");
+  const beside = new RegExp(`(?<![\\p{L}\\p{N}])(?:${flexible(words)})\\s+(?:of\\s+|named\\s+|called\\s+)?(${QUOTED}|${NAME}|${NUMBER})`, "gu");
+  const before = new RegExp(`(${NUMBER})\\s+${words}(?![\\p{L}\\p{N}])`, "giu");
+  return [
+    ...[...text.matchAll(linked)].flatMap(([, tail = ""]) => readValue(tail)),
+    ...[...text.matchAll(beside)].map(([, value = ""]) => value.replace(/^["'`]|["'`]$/g, "")),
+    ...[...text.matchAll(before)].map(([, value = ""]) => value),
+  ];
+}
+
+/** The value at the start of a line's rest, as far as it may reach: to a comma, an "and", the end. */
+function readValue(tail: string): string[] {
+  const quoted = new RegExp(`^(?:${QUOTED})`).exec(tail);
+  if (quoted) return [quoted[1] ?? quoted[2] ?? quoted[3] ?? ""];
+  const clause = tail.split(/[,;]\s|[.!?](?:\s|$)|\s+(?:and|but|or|with)\s+|[,;]$/)[0]?.trim() ?? "";
+  const word = /^\S+/.exec(clause)?.[0]?.replace(/[.,;:!?)]+$/, "") ?? "";
+  const line = tail.trim();
+  return [...new Set([clause, word, line])].filter((value) => value !== "");
+}
+
+function fromListing(text: string, key: string): string[] {
+  const words = keyPattern(key);
+  if (words === undefined) return [];
+  const listed = new RegExp(`(?<![\\p{L}\\p{N}])${words}\\s*(?::|=|\\bare\\b|\\bincludes?\\b)\\s*([^\\n.;]+)`, "iu");
+  const [, tail] = listed.exec(text) ?? [];
+  if (tail === undefined) return [];
+  const parts = tail.split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/);
+  return parts.map((part) => part.trim().replace(/^["'`]|["'`]$/g, "")).filter((part) => part !== "");
+}
+
+function keyPattern(key: string): string | undefined {
+  const words = toPlainKey(key);
+  return words === "" ? undefined : words.split(" ").join("[\\s_-]*");
+}
+
+/** Lower case or with a capital, for patterns in which capitals mean something. */
+function flexible(words: string): string {
+  return words.replace(/^\p{Ll}/u, (first) => `[${first}${first.toUpperCase()}]`);
+}
+
+interface Hint {
+  readonly keys: RegExp;
+  find(text: string): readonly string[];
+}
+
+const HINTS: readonly Hint[] = [
+  {
+    keys: /\b(name|person|author|customer|user)$/,
+    find: (text) => matches(text, `\\b(?:[Nn]amed|[Cc]alled|I am|I'm|[Tt]his is|[Nn]ame is)\\s+(${NAME})`),
+  },
+  {
+    keys: /\b(city|town|location|place|country|destination|region)$/,
+    find: (text) => matches(text, `\\b(?:in|from|to|near|at|for)\\s+(${NAME})`),
+  },
+  {
+    keys: /\bage$/,
+    find: (text) => matches(text, "(\\d{1,3})[- ]years?[- ]old|\\baged?\\s+(\\d{1,3})"),
+  },
+  { keys: /\b(e ?mail|mail)\b/, find: (text) => findFormat("email", text) },
+  { keys: /\b(url|uri|link|website|homepage)\b/, find: (text) => findFormat("uri", text) },
+  { keys: /\b(date|day|deadline|birthday|born)\b/, find: (text) => findFormat("date", text) },
+  { keys: /\b(phone|telephone)\b/, find: (text) => matches(text, "(\\+?\\d[\\d ()-]{6,}\\d)") },
+  {
+    keys: /\b(price|cost|amount|total|fee)$/,
+    find: (text) => matches(text, `[$€£]\\s?(${NUMBER})|(${NUMBER})\\s?(?:dollars|euros|pounds|USD|EUR|GBP|[€£])`),
+  },
+  { keys: /\btemperature\b/, find: (text) => matches(text, `(${NUMBER})\\s?(?:°|degrees)`) },
+  {
+    keys: /\b(path|file|filename|file ?path|directory|folder|dir)$/,
+    find: (text) =>
+      matches(text, "(?:^|[\\s\"'`(])((?:[\\w.@~+-]*/)+[\\w.@~+-]*|[\\w.@~+-]*[\\w@~+-]\\.[A-Za-z]\\w{0,9})"),
+  },
+];
+
+function fromHints(text: string, key: string): string[] {
+  const plain = toPlainKey(key);
+  return HINTS.filter(({ keys }) => keys.test(plain)).flatMap(({ find }) => find(text));
+}
+
+/** What the first group that took part in each match holds. */
+function matches(text: string, pattern: string): string[] {
+  return [...text.matchAll(new RegExp(pattern, "gu"))].flatMap(([, ...groups]) =>
+    groups.filter((group) => group !== undefined).slice(0, 1),
+  );
+}

@@ -1,0 +1,96 @@
+/**
+ * Calls that no intent planned: the tool that was forced, named by the user, or the only one that fits.
+ * Each is made once for a request; then its output is the answer.
+ */
+
+import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
+import { buildArguments, hasArguments } from "./build-arguments.ts";
+import type { Conversation, MadeCall } from "./conversation.ts";
+import type { Answer, ToolRequest } from "./intents/intent.ts";
+
+export interface ToolUse {
+  readonly tool: FunctionTool;
+  /** Why this tool, to follow "because". */
+  readonly reason: string;
+}
+
+/** The tool that the request's `tool_choice` leaves no way around. */
+export function findForcedTool(choice: ToolChoice, conversation: Conversation): ToolUse | undefined {
+  const { tools } = conversation;
+  if (typeof choice !== "string" && choice.type === "function") {
+    const tool = tools.find(({ name }) => name === choice.name);
+    return tool && { tool, reason: "the request forces it" };
+  }
+  const isRequired = choice === "required" || (typeof choice !== "string" && choice.type === "allowed_tools" && choice.mode === "required");
+  if (!isRequired) return undefined;
+  const tool = findNamedTool(conversation)?.tool ?? bestFit(conversation) ?? tools[0];
+  return tool && { tool, reason: "the request asks for a call and it fits best" };
+}
+
+/** The tool the user names: "use the get_weather tool for Paris". */
+export function findNamedTool(conversation: Conversation): ToolUse | undefined {
+  const text = conversation.asked.join("\n");
+  const tool = conversation.tools.find(({ name }) => new RegExp(mentionOf(name), "i").test(text));
+  return tool && { tool, reason: "you named it" };
+}
+
+/** A tool the user names with certainty, which is not there: "use the get_weather tool". */
+export function findMissingTool({ asked, tools }: Conversation): string | undefined {
+  const text = asked.join("\n");
+  const mention = /\b(?:call|use|invoke)\s+(?:the\s+)?(?:(?:tool|function)\s+[`"']?([\w.-]+)|[`"']?([\w.-]+)[`"']?\s+(?:tool|function)\b|[`"']?([a-z]\w*_\w+))/i;
+  const [, a, b, c] = mention.exec(text) ?? [];
+  const name = a ?? b ?? c;
+  return name === undefined || tools.some((tool) => tool.name === name) ? undefined : name;
+}
+
+/** The one tool whose name the request speaks of and whose arguments it gives. */
+export function findFittingTool(conversation: Conversation): ToolUse | undefined {
+  const fitting = conversation.tools.filter(
+    (tool) => sharedWords(tool.name, conversation) > 0 && hasArguments(tool, conversation),
+  );
+  const [tool] = fitting;
+  return tool && fitting.length === 1 ? { tool, reason: "it is the only one that fits" } : undefined;
+}
+
+export function toCall({ tool }: ToolUse, conversation: Conversation): ToolRequest {
+  return { name: tool.name, arguments: buildArguments(tool, conversation) };
+}
+
+/** What the calls gave, in sentences. */
+export function answerFromCalls(calls: readonly MadeCall[]): Answer {
+  const sentences = calls.map(({ name, output = "" }) => {
+    if (/^error\b/i.test(output)) return `The tool \`${name}\` could not do it: ${output.replace(/^error:\s*/i, "")}`;
+    return output.trim() === "" ? `The tool \`${name}\` gave no output.` : `The tool \`${name}\` says: ${output}`;
+  });
+  return { text: sentences.join("\n\n") };
+}
+
+function mentionOf(name: string): string {
+  const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return `\\b(?:call|use|using|run|invoke|try|with)\\s+(?:the\\s+)?(?:tool\\s+|function\\s+)?["'\`]?${escaped}(?![\\w-])`;
+}
+
+/** Words that say what is done rather than what with; many tools share them. */
+const COMMON = new Set(
+  "get set list find search run read write create make call fetch show tell do execute tool function bash shell file files the all".split(" "),
+);
+
+function bestFit(conversation: Conversation): FunctionTool | undefined {
+  const scored = conversation.tools.map((tool) => ({
+    tool,
+    score: sharedWords(`${tool.name} ${tool.name}`, conversation) * 2 + sharedWords(tool.description ?? "", conversation),
+  }));
+  const best = scored.reduce((a, b) => (b.score > a.score ? b : a), scored[0] ?? { tool: undefined, score: 0 });
+  return best.score > 0 ? best.tool : undefined;
+}
+
+function sharedWords(text: string, { asked }: Conversation): number {
+  const said = new Set(toWords(asked.join(" ")));
+  return toWords(text).filter((word) => !COMMON.has(word) && word.length > 2 && said.has(word)).length;
+}
+
+function toWords(text: string): string[] {
+  const words = text.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  // Plural and singular count as one word.
+  return words.map((word) => word.replace(/s$/, ""));
+}

@@ -1,0 +1,66 @@
+/**
+ * The contract of a model: a request in, batches of model events out.
+ *
+ * A batch is what one read from the network brought, so a consumer that writes once a batch writes
+ * once a read. Rejects with a `Failure`; a stream that ends without its `end` event never ends
+ * quietly. Stopping early (`return()`) or aborting the signal closes the connection.
+ */
+
+import type { JsonObject } from "../base/json.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Continuation, ModelEvent } from "../protocol/model-events.ts";
+import type { Notice } from "../protocol/run-events.ts";
+import type { Tool, ToolChoice } from "../protocol/tools.ts";
+
+export interface Provider {
+  /** As in config and on the command line: `openai-chat`, `openai-responses`, `embedded`. */
+  readonly name: string;
+  stream(request: ModelRequest, call: ModelCall): AsyncGenerator<readonly ModelEvent[], void>;
+}
+
+/** What is asked of a model, in no vendor's spelling. */
+export interface ModelRequest {
+  /** The vendor's own name of the model. */
+  readonly model: string;
+  readonly instructions: string | undefined;
+  /** The whole conversation, oldest first. */
+  readonly items: readonly Item[];
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice;
+  readonly parallelToolCalls: boolean | undefined;
+  readonly temperature: number | undefined;
+  readonly topP: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+  readonly reasoning: Reasoning;
+  readonly format: OutputFormat;
+  /** Where the last answer of the same provider ended, and how many of `items` it knows. */
+  readonly previous: { readonly at: Continuation; readonly covered: number } | undefined;
+  /** Overrides the vendor's way of going on from an earlier answer. */
+  readonly continuation?: "auto" | "chain" | "replay" | undefined;
+}
+
+/** `effort` undefined leaves the choice to the vendor; `none` asks it not to think. */
+export interface Reasoning {
+  readonly effort: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | undefined;
+  readonly summary: "auto" | "concise" | "detailed" | undefined;
+  /** Whether the model gives its reasoning in a sealed form that can be sent back. */
+  readonly sealed?: boolean | undefined;
+}
+
+export type OutputFormat =
+  | { readonly type: "text" }
+  | { readonly type: "json_object" }
+  | {
+      readonly type: "json_schema";
+      readonly name: string;
+      readonly schema: JsonObject;
+      readonly strict: boolean;
+    };
+
+export interface ModelCall {
+  readonly signal: AbortSignal;
+  /** Told of retries, waits and parameters left out; never of secrets. */
+  readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
+}
+
+export const TEXT_FORMAT: OutputFormat = { type: "text" };

@@ -1,0 +1,108 @@
+/**
+ * A model request as a Responses body.
+ *
+ * Two ways to go on after a tool call. `chain` names the last answer and sends what came since;
+ * `replay` sends every item and names nothing. A server that speaks the older vocabulary
+ * (`tool_call`) gets its results as `tool_result`, any other as `function_call_output`.
+ */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
+import type { Continuation } from "../../protocol/model-events.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
+import type { Quirks } from "../wire.ts";
+
+export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
+  const { model, instructions, temperature, topP, maxOutputTokens, reasoning } = request;
+  const chained = chainedTo(request, quirks);
+  const store = quirks.store ?? false;
+  const hasTools = request.tools.length > 0;
+  const body: JsonObject = {
+    model,
+    input: chained ? encodeSince(request, chained) : encodeAll(request.items, store),
+    previous_response_id: chained?.response_id,
+    instructions,
+    stream: true,
+    store,
+    temperature,
+    top_p: topP,
+    max_output_tokens: maxOutputTokens,
+    reasoning: encodeReasoning(reasoning),
+    tools: hasTools ? request.tools.map(encodeTool) : undefined,
+    tool_choice: hasTools ? encodeToolChoice(request.toolChoice) : undefined,
+    parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
+    text: encodeFormat(request.format),
+    include: reasoning.sealed && !store ? ["reasoning.encrypted_content"] : undefined,
+  };
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+}
+
+/** The answer to chain to, or none when the conversation is to be sent whole. */
+export function chainedTo(request: ModelRequest, quirks: Quirks): Continuation | undefined {
+  const at = request.previous?.at;
+  if (!at?.response_id) return undefined;
+  const way = request.continuation ?? quirks.continuation ?? "auto";
+  if (way === "auto") return at.stored || at.dialect === "tool_call" ? at : undefined;
+  return way === "chain" ? at : undefined;
+}
+
+/** What the server has not seen: tool results, and whatever the user has said since. */
+function encodeSince({ items, previous }: ModelRequest, at: Continuation): JsonObject[] {
+  const since = items.slice(previous?.covered ?? 0);
+  return since.map((item) => {
+    const isResult = item.type === "function_call_output";
+    return isResult && at.dialect === "tool_call" ? encodeLegacyResult(item) : encodeItem(item);
+  });
+}
+
+function encodeLegacyResult({ call_id, output }: FunctionCallOutput): JsonObject {
+  const content = typeof output === "string" ? output : JSON.stringify(output);
+  return { type: "tool_result", tool_call_id: call_id, content };
+}
+
+/** A server that keeps nothing does not know its own reasoning again unless it comes sealed. */
+function encodeAll(items: readonly Item[], store: boolean): JsonObject[] {
+  const known = items.filter(
+    (item) => item.type !== "reasoning" || store || Boolean(item.encrypted_content),
+  );
+  return known.map(encodeItem);
+}
+
+function encodeItem(item: Item): JsonObject {
+  return item.type === "message" ? encodeMessage(item) : (item as unknown as JsonObject);
+}
+
+/** The short form of a message, but for the model's own, which keep their id and parts. */
+function encodeMessage(message: Message): JsonObject {
+  const { role, content, id } = message;
+  if (role === "assistant") {
+    if (id) return message as unknown as JsonObject;
+    const phase = message.phase ? { phase: message.phase } : {};
+    return { role, content: toText(content), ...phase };
+  }
+  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
+  return { role, content: parts as unknown as JsonObject[] };
+}
+
+function toText(content: Message["content"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => ("text" in part ? String(part.text) : "")).join("");
+}
+
+function encodeReasoning({ effort, summary }: Reasoning): JsonObject | undefined {
+  if (effort === undefined && summary === undefined) return undefined;
+  return { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) };
+}
+
+function encodeTool(tool: Tool): JsonObject {
+  return tool as unknown as JsonObject;
+}
+
+function encodeToolChoice(choice: ToolChoice): string | JsonObject {
+  return typeof choice === "string" ? choice : (choice as unknown as JsonObject);
+}
+
+function encodeFormat(format: OutputFormat): JsonObject | undefined {
+  return format.type === "text" ? undefined : { format };
+}

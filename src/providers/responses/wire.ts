@@ -1,0 +1,21 @@
+/** The Responses wire, in both its vocabularies. */
+
+import type { Failure } from "../../base/failure.ts";
+import type { ModelRequest } from "../provider.ts";
+import type { Wire } from "../wire.ts";
+import { createDecoder } from "./decode.ts";
+import { encodeRequest } from "./encode.ts";
+
+export const responsesWire: Wire = {
+  name: "openai-responses",
+  path: "/responses",
+  encode: encodeRequest,
+  decoder: createDecoder,
+  recover: toReplay,
+};
+
+/** A server that has forgotten the answer we chain to is told the whole conversation instead. */
+function toReplay(request: ModelRequest, failure: Failure): ModelRequest | undefined {
+  if (!request.previous || failure.vendorCode !== "previous_response_not_found") return undefined;
+  return { ...request, previous: undefined, continuation: "replay" };
+}

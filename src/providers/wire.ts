@@ -1,0 +1,59 @@
+/**
+ * A wire is one vendor API without the network: how a request is written and how the answer reads.
+ * It does no input or output, so a recorded response body is a complete test of it.
+ *
+ * Where to send the request and how to sign it are not the wire's business; they are a row of
+ * `catalog.ts`. That split is what lets a dozen vendors share the chat wire.
+ */
+
+import type { Failure } from "../base/failure.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { ModelEvent } from "../protocol/model-events.ts";
+import type { ModelRequest } from "./provider.ts";
+
+export interface Wire {
+  /** The provider's name in config and on the command line. */
+  readonly name: string;
+  /** Appended to the vendor's base URL. */
+  readonly path: string;
+  /** Writes the body. Rejects what this API has no words for with `Failure("invalid_request")`. */
+  encode(request: ModelRequest, quirks: Quirks): JsonObject;
+  /** A reader for the answer to `request`. */
+  decoder(request: ModelRequest, quirks: Quirks): Decoder;
+  /**
+   * A request to send once more in place of one that was refused before any output, or none.
+   * `previous_response_not_found` turns a chain into a replay this way.
+   */
+  recover?(request: ModelRequest, failure: Failure): ModelRequest | undefined;
+}
+
+export interface Decoder {
+  /**
+   * Give it the `data:` payload of every event in order; it pushes what it means onto `out`.
+   * A payload that is no JSON is skipped.
+   */
+  read(data: string, out: ModelEvent[]): void;
+  /**
+   * Give it the end of the stream. Pushes what only the end decides; rejects with
+   * `provider_broke_protocol` when the answer's own ending never came.
+   */
+  end(out: ModelEvent[]): void;
+}
+
+/** How a vendor differs from the API it claims to speak. Data of its row, read by `encode`. */
+export interface Quirks {
+  /** `auto`: chain where the server stores or speaks the legacy words, replay elsewhere. */
+  readonly continuation?: "auto" | "chain" | "replay";
+  /** Whether the server is asked to keep the answer. */
+  readonly store?: boolean;
+  /** The name of the limit in a chat body. */
+  readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
+  /** The role that carries instructions. */
+  readonly systemRole?: "system" | "developer";
+  /** Whether the server knows `response_format: json_schema`. */
+  readonly jsonSchema?: boolean;
+  /** The field in which this vendor wants its own chain of thought back, in the middle of calls. */
+  readonly reasoningField?: "reasoning_content" | "reasoning";
+  /** Fields this vendor refuses whatever the model: left out of the body. */
+  readonly refuses?: readonly string[];
+}

@@ -1,0 +1,61 @@
+/** An item as we send it: with an id and a status, and every field its readers rely on. */
+
+import type { EmittedItem, EmittedMessage } from "../protocol/emitted.ts";
+import type { Item, Message } from "../protocol/items.ts";
+
+interface Known {
+  readonly runId: string;
+  readonly outputIndex: number;
+  /** For items that do not say it themselves. */
+  readonly status: "in_progress" | "completed";
+}
+
+const PREFIXES: Readonly<Record<string, string>> = {
+  message: "msg",
+  function_call: "fc",
+  function_call_output: "fco",
+  custom_tool_call: "ctc",
+  reasoning: "rs",
+};
+
+/**
+ * `id` keeps the one an item began with: there are servers that change it on the way. Without one,
+ * it is made of the run's id and the place, so that a replay of the log makes the same.
+ */
+export function toEmittedItem(item: Item, known: Known, id?: string): EmittedItem {
+  const own = "id" in item && typeof item.id === "string" && item.id !== "" ? item.id : undefined;
+  const named = { ...item, id: id || own || makeItemId(item.type, known) };
+  switch (named.type) {
+    case "message":
+      return toMessage(named, named.id, known.status);
+    case "function_call":
+    case "custom_tool_call":
+    case "function_call_output":
+      return { ...named, status: named.status ?? known.status } as EmittedItem;
+    default:
+      return named as EmittedItem;
+  }
+}
+
+function makeItemId(type: string, { runId, outputIndex }: Known): string {
+  const run = runId.replace(/^run_/, "").replaceAll("/", "_");
+  return `${PREFIXES[type] ?? "item"}_${run}_${outputIndex}`;
+}
+
+function toMessage(message: Message, id: string, status: Known["status"]): EmittedMessage {
+  const { content } = message;
+  const parts =
+    typeof content === "string" ? [{ type: "output_text" as const, text: content }] : content;
+  return {
+    ...message,
+    id,
+    role: "assistant",
+    status: message.status ?? status,
+    content: parts.map(toPart) as EmittedMessage["content"],
+  };
+}
+
+function toPart(part: Exclude<Message["content"], string>[number]): object {
+  if (part.type !== "output_text") return part;
+  return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
+}

@@ -1,0 +1,125 @@
+/**
+ * A task's model, made usable: the vendor's row, the key from the environment, the wire, and what
+ * the table knows of the model. What only one of them needs is imported when it is that one.
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { RetryPolicy } from "../base/retry.ts";
+import type { Usage } from "../protocol/usage.ts";
+import { baseUrlOf } from "../providers/base-url.ts";
+import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
+import { keyVariableIn } from "../providers/choose-model.ts";
+import { EMBEDDED, parseModelRef } from "../providers/model-ref.ts";
+import { costOf, dropRefused, findModel, type ModelOverride } from "../providers/models.ts";
+import type { Provider, Reasoning } from "../providers/provider.ts";
+import { wireFor } from "../providers/provider-names.ts";
+import type { Timeouts, Transport } from "../providers/transport.ts";
+import type { Quirks } from "../providers/wire.ts";
+import { VERSION } from "../version.ts";
+
+export interface OpenedModel {
+  readonly provider: Provider;
+  readonly contextTokens: number | undefined;
+  readonly costOf: (usage: Usage) => number | undefined;
+  readonly reasoning: Reasoning;
+}
+
+/** The part of a task that says which model is meant. */
+export interface ModelWish {
+  readonly model: string;
+  readonly provider: string | null;
+  readonly url: string | null;
+  readonly api_key_name: string | null;
+  readonly think: boolean;
+}
+
+export interface ModelParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Opened when the first request needs it. */
+  readonly transport: () => Promise<Transport>;
+  readonly overrides?: readonly ModelOverride[] | undefined;
+  readonly timeouts?: Timeouts | undefined;
+  readonly retry?: RetryPolicy | undefined;
+  readonly quirks?: Quirks | undefined;
+}
+
+/** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
+export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {
+  const { vendor, model: name } = parseModelRef(wish.model, "custom");
+  const reasoning = reasoningFor(wish.think);
+  if (vendor === EMBEDDED) {
+    const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");
+    return {
+      provider: createEmbeddedProvider(),
+      contextTokens: undefined,
+      costOf: () => 0,
+      reasoning,
+    };
+  }
+  const model = findModel(vendor, name, parts.overrides);
+  const { local } = vendorOf(vendor);
+  return {
+    provider: await openHttpProvider(vendor, wish, {
+      ...parts,
+      prepare: (request) => dropRefused(model, request),
+    }),
+    contextTokens: model.contextTokens,
+    costOf: (usage) => (local ? 0 : costOf(model, usage)),
+    // A server we know nothing of is not asked for more than the API's oldest form has.
+    reasoning: { ...reasoning, sealed: model.reasoning && !local && vendor !== "custom" },
+  };
+}
+
+function reasoningFor(think: boolean): Reasoning {
+  return think ? { effort: "high", summary: "detailed" } : { effort: "none", summary: undefined };
+}
+
+type Prepare = (request: Parameters<typeof dropRefused>[1]) => ReturnType<typeof dropRefused>;
+
+async function openHttpProvider(
+  name: VendorName,
+  wish: ModelWish,
+  parts: ModelParts & { readonly prepare: Prepare },
+): Promise<Provider> {
+  const vendor = vendorOf(name);
+  const wire = wireFor(name, wish.provider ?? undefined);
+  const baseUrl = baseUrlOf(name, { url: wish.url ?? undefined, env: parts.env });
+  const headers = authHeaders(vendor, keyFor(name, wish, parts.env));
+  const { createHttpProvider } = await import("../providers/http-provider.ts");
+  return createHttpProvider({
+    vendor: name,
+    wire,
+    baseUrl,
+    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
+    quirks: { ...vendor.quirks, ...parts.quirks },
+    transport: await parts.transport(),
+    prepare: parts.prepare,
+    ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
+    ...(parts.retry ? { retry: parts.retry } : {}),
+  });
+}
+
+function keyFor(name: VendorName, wish: ModelWish, env: ModelParts["env"]): string | undefined {
+  const { keyVariable, keyUrl, local } = vendorOf(name);
+  const variable = wish.api_key_name ?? keyVariableIn(name, env);
+  const key = variable ? env[variable]?.trim() : undefined;
+  if (key) return key;
+  if (wish.api_key_name) {
+    throw new Failure(
+      "key_missing",
+      `The variable \`${wish.api_key_name}\` is not set. Put the key there.`,
+    );
+  }
+  // An address of the user's own may need no key; a vendor's own address does.
+  if (local || keyVariable === undefined || wish.url) return undefined;
+  const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
+  throw new Failure(
+    "key_missing",
+    `\`${name}\` needs a key in \`${keyVariable}\`, which is not set.${where}`,
+  );
+}
+
+function authHeaders({ auth }: Vendor, key: string | undefined): Record<string, string> {
+  if (key === undefined || auth === "none") return {};
+  return auth === "api-key" ? { "api-key": key } : { authorization: `Bearer ${key}` };
+}

@@ -1,0 +1,176 @@
+/**
+ * The runtime: the one place that names implementations and joins them.
+ *
+ * A run is checked whole before it is written down: a schema that is none, a key that is missing or
+ * a tool that does not exist is refused, and nothing was sent or stored.
+ */
+
+import { runLoop } from "../agent/loop.ts";
+import { createOutputCheck } from "../agent/structured-output.ts";
+import { type AgentTask, DEFAULT_MAX_TURNS, encodeTask, parseTask } from "../agent/task.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import { makeId } from "../base/ids.ts";
+import type { Json } from "../base/json.ts";
+import { clip } from "../base/text.ts";
+import type { Engine, RunContext, RunOutcome } from "../engine/engine.ts";
+import { createLocalEngine } from "../engine/local-engine.ts";
+import type { Item } from "../protocol/items.ts";
+import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
+import { createTransport, type Transport } from "../providers/transport.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import type { Store } from "../store/store.ts";
+import { BUILTINS } from "../tools/builtins.ts";
+import { createGate } from "../tools/gate.ts";
+import type { Tool } from "../tools/tool.ts";
+import { type ModelParts, openModel } from "./open-model.ts";
+
+export interface RuntimeOptions extends Partial<Omit<ModelParts, "transport">> {
+  /** Where runs are kept: a SQLite file, or memory when left out. */
+  readonly storePath?: string | undefined;
+  /** Beside the built-in ones; one of the same name takes their place. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+/** What a run is asked, with everything but the model and the input optional. */
+export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">> {
+  readonly model: string;
+  /** The user's words, or a whole conversation. */
+  readonly input: string | readonly Item[];
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface Runtime {
+  readonly engine: Engine;
+  readonly tools: readonly Tool[];
+  /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
+  run(request: RunRequest): Promise<Run>;
+  /** Goes on with a stored run whose process died. */
+  resume(id: string): Promise<Run>;
+  /** Ends what still runs here, without an ending, and gives everything back. */
+  close(): Promise<void>;
+}
+
+export interface Run {
+  readonly id: string;
+  /** The log from its beginning, live, in batches, until the run has ended. */
+  follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
+  /** The ending, whichever it is; it never rejects for a run that failed. */
+  result(): Promise<RunEnd>;
+  cancel(): Promise<void>;
+}
+
+const BODY = "agent";
+
+export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  const { env = process.env, clock = systemClock } = options;
+  const store = await openStore(options.storePath);
+  const engine = createLocalEngine({ store, clock });
+  const tools = joinTools(options.tools ?? []);
+  let transport: Transport | undefined;
+  const parts: ModelParts = {
+    ...options,
+    env,
+    transport: async () => {
+      transport ??= createTransport(env);
+      return transport;
+    },
+  };
+
+  engine.define(BODY, async (context: RunContext, input: Json): Promise<RunOutcome> => {
+    const task = parseTask(input);
+    const checkOutput = await createOutputCheck(task.format);
+    const gate = createGate(pickTools(tools, task.tools));
+    return runLoop({ context, task, gate, clock, checkOutput, ...(await openModel(task, parts)) });
+  });
+
+  const toRun = (id: string): Run => ({
+    id,
+    follow: (signal) => engine.follow(id, -1, signal),
+    result: async () => (await engine.result(id)).result as unknown as RunEnd,
+    cancel: () => engine.cancel(id, { tree: true }),
+  });
+
+  return {
+    engine,
+    tools,
+    async run(request) {
+      const task = toTask(request);
+      pickTools(tools, task.tools);
+      await Promise.all([createOutputCheck(task.format), openModel(task, parts)]);
+      const id = makeId("run");
+      const { timeoutMs } = request;
+      const title = clip(lastWords(task.items), 80);
+      const limit = timeoutMs === undefined ? {} : { deadlineMs: clock.now() + timeoutMs };
+      await engine.submit(BODY, encodeTask(task), { id, title, ...limit });
+      return toRun(id);
+    },
+    async resume(id) {
+      await engine.resume(id);
+      return toRun(id);
+    },
+    async close() {
+      await engine.stop();
+      await transport?.close();
+    },
+  };
+}
+
+async function openStore(path: string | undefined): Promise<Store> {
+  if (path === undefined) return createMemoryStore();
+  const { openSqliteStore } = await import("../store/sqlite-store.ts");
+  return openSqliteStore(path);
+}
+
+function joinTools(own: readonly Tool[]): readonly Tool[] {
+  const byName = new Map([...BUILTINS, ...own].map((tool) => [tool.spec.name, tool]));
+  return [...byName.values()];
+}
+
+function pickTools(tools: readonly Tool[], names: readonly string[]): Tool[] {
+  return names.map((name) => {
+    const tool = tools.find(({ spec }) => spec.name === name);
+    if (tool) return tool;
+    const known = tools.map(({ spec }) => spec.name).join(", ");
+    throw new Failure("invalid_request", `There is no tool \`${name}\`. Tools: ${known}.`, {
+      param: "tools",
+    });
+  });
+}
+
+function toTask({ input, timeoutMs: _, ...request }: RunRequest): AgentTask {
+  const items: readonly Item[] =
+    typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
+  if (items.length === 0 || lastWords(items).trim() === "") {
+    throw new Failure("invalid_request", "The prompt is empty.", { param: "input" });
+  }
+  return {
+    model_reason: "asked for",
+    provider: null,
+    url: null,
+    api_key_name: null,
+    instructions: null,
+    tools: [],
+    tool_choice: "auto",
+    max_turns: DEFAULT_MAX_TURNS,
+    temperature: null,
+    max_output_tokens: null,
+    think: false,
+    format: { type: "text" },
+    root: process.cwd(),
+    on_throw: "tell_model",
+    ...request,
+    items,
+  };
+}
+
+/** What the user said last, for a title. Something that is no text counts by its kind. */
+function lastWords(items: readonly Item[]): string {
+  const message = items.findLast((item) => item.type === "message" && item.role === "user");
+  if (message?.type !== "message") return items.at(-1)?.type ?? "";
+  if (typeof message.content === "string") return message.content;
+  return message.content
+    .map((part) => (part.type === "input_text" ? part.text : `[${part.type}]`))
+    .join(" ");
+}

@@ -1,0 +1,156 @@
+/**
+ * Everything in maps: for tests, and for runs that must touch no disk. Values are kept by reference,
+ * not copied: they are readonly by type, and a copy per delta would be the whole cost of an append.
+ */
+
+import type { Json } from "../base/json.ts";
+import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
+import type { NewRun, RunFinish, RunQuery, Store, StoredRun, Worker } from "./store.ts";
+import { takenKey } from "./taken-key.ts";
+
+export function createMemoryStore(): Store {
+  return new MemoryStore();
+}
+
+interface Entry {
+  run: Omit<StoredRun, "next_seq">;
+  readonly steps: Map<string, Json>;
+  readonly events: RunEvent[];
+  readonly signals: Signal[];
+}
+
+interface Signal {
+  readonly topic: string;
+  readonly key: string;
+  readonly body: Json;
+  taken: boolean;
+}
+
+class MemoryStore implements Store {
+  /** In the order of creation, which decides between runs of one millisecond. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #workers = new Map<string, Worker>();
+
+  async createRun(run: NewRun): Promise<boolean> {
+    if (this.#entries.has(run.id)) return false;
+    this.#entries.set(run.id, { run: toFirst(run), steps: new Map(), events: [], signals: [] });
+    return true;
+  }
+
+  async getRun(id: string): Promise<StoredRun | undefined> {
+    const entry = this.#entries.get(id);
+    return entry && toStored(entry);
+  }
+
+  async listRuns({ limit, status, parent_id, before }: RunQuery): Promise<StoredRun[]> {
+    // The sort is stable, so that reversing first puts the younger of two equals in front.
+    const runs = [...this.#entries.values()].map(toStored).reverse();
+    runs.sort((a, b) => b.created_at_ms - a.created_at_ms);
+    const from = before === undefined ? 0 : runs.findIndex((run) => run.id === before) + 1;
+    if (before !== undefined && from === 0) throw toUnknownRun(before);
+    return runs
+      .slice(from)
+      .filter((run) => status === undefined || run.status === status)
+      .filter((run) => parent_id === undefined || run.parent_id === parent_id)
+      .slice(0, limit);
+  }
+
+  async claim(id: string, owner: string): Promise<number | undefined> {
+    const entry = this.#entries.get(id);
+    if (!entry) throw toUnknownRun(id);
+    if (entry.run.status === "ended") return undefined;
+    entry.run = { ...entry.run, owner, epoch: entry.run.epoch + 1 };
+    return entry.run.epoch;
+  }
+
+  async readSteps(id: string): Promise<Map<string, Json>> {
+    return new Map(this.#entries.get(id)?.steps);
+  }
+
+  async saveStep(id: string, epoch: number, step: { key: string; value: Json }): Promise<void> {
+    const { steps } = this.#owned(id, epoch);
+    if (steps.has(step.key)) throw toRepeatedStep(id, step.key);
+    steps.set(step.key, step.value);
+  }
+
+  async append(
+    id: string,
+    epoch: number,
+    firstSeq: number,
+    events: readonly RunEvent[],
+  ): Promise<void> {
+    const log = this.#owned(id, epoch, firstSeq).events;
+    for (const event of events) log.push(event);
+  }
+
+  async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
+    const first = Math.max(after + 1, 0);
+    const events = this.#entries.get(id)?.events.slice(first, first + Math.max(limit, 0)) ?? [];
+    return events.map((event, index) => ({ run_id: id, seq: first + index, event }));
+  }
+
+  async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
+    const entry = this.#owned(id, epoch, end.firstSeq);
+    for (const event of end.events) entry.events.push(event);
+    const { ending, result, at_ms } = end;
+    entry.run = { ...entry.run, status: "ended", ending, result, ended_at_ms: at_ms };
+  }
+
+  async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
+    const { topic, key, body } = signal;
+    const entry = this.#entries.get(id);
+    if (!entry) throw toUnknownRun(id);
+    const known = entry.signals.some((other) => other.topic === topic && other.key === key);
+    if (!known) entry.signals.push({ topic, key, body, taken: false });
+  }
+
+  async takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined> {
+    const { signals, steps } = this.#owned(id, epoch);
+    const onTopic = signals.filter((signal) => signal.topic === topic);
+    const next = onTopic.find((signal) => !signal.taken);
+    if (!next) return undefined;
+    steps.set(takenKey(topic, onTopic.filter((signal) => signal.taken).length), next.body);
+    next.taken = true;
+    return next.body;
+  }
+
+  async beat(worker: Worker): Promise<void> {
+    this.#workers.set(worker.id, worker);
+  }
+
+  async getWorker(id: string): Promise<Worker | undefined> {
+    return this.#workers.get(id);
+  }
+
+  async deleteRun(id: string): Promise<void> {
+    this.#entries.delete(id);
+  }
+
+  async close(): Promise<void> {}
+
+  /** The entry, if this epoch may write to it. */
+  #owned(id: string, epoch: number, firstSeq?: number): Entry {
+    const entry = this.#entries.get(id);
+    const refusal = toRefusal(entry && { ...entry.run, next_seq: entry.events.length }, {
+      id,
+      epoch,
+      ...(firstSeq !== undefined && { firstSeq }),
+    });
+    if (refusal || !entry) throw refusal;
+    return entry;
+  }
+}
+
+function toFirst(run: NewRun): Omit<StoredRun, "next_seq"> {
+  const { id, parent_id, path, name, input, title, created_at_ms } = run;
+  return {
+    ...{ id, parent_id, path, name, input, title, created_at_ms },
+    ...{ status: "running", epoch: 0, owner: null },
+    ...{ ending: null, result: null, ended_at_ms: null },
+  };
+}
+
+function toStored({ run, events }: Entry): StoredRun {
+  return { ...run, next_seq: events.length };
+}

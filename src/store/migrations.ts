@@ -1,0 +1,127 @@
+/**
+ * The tables, as the list of steps that lead to them. `user_version` of the file counts the steps
+ * taken; a step is never edited after a release, a new one is added.
+ *
+ * People run plain SQL on these tables, so every column says what it holds. Times are milliseconds
+ * since 1970. A value over 256 KB is in `blobs`: the column is null then and `<column>_blob` names it.
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { Connection } from "./sqlite-driver.ts";
+
+/** Marks a file as ours: "Offs" in ASCII. */
+const APPLICATION_ID = 0x4f666673;
+
+const MIGRATIONS: readonly string[] = [
+  `
+  -- One row a run: a main agent, a subagent and a server response alike.
+  create table runs (
+    id text primary key,           -- 'run_…'; a child's is '<parent id>/<key>'
+    parent_id text,                -- the run that started this one, or null
+    path text not null,            -- who delegated to whom: '/root/research'
+    name text not null,            -- which body runs it
+    title text not null,           -- one line for a listing
+    input text,                    -- JSON given at the start
+    input_blob text,
+    created_at_ms integer not null,
+    status text not null default 'running' check (status in ('running', 'ended')),
+    epoch integer not null default 0,    -- grows at each takeover; writes of older ones are refused
+    owner text,                    -- workers.id of the process that runs it, or last did
+    ending text,                   -- 'completed', 'failed', …; null while running
+    result text,                   -- JSON; null while running
+    result_blob text,
+    ended_at_ms integer,
+    next_seq integer not null default 0  -- the number the next event gets
+  ) strict;
+  create index runs_by_age on runs (created_at_ms);
+  create index runs_by_parent on runs (parent_id, created_at_ms);
+  create index runs_running on runs (created_at_ms) where status = 'running';
+
+  -- The journal: what finished steps returned. A key that starts with '@' is the engine's own.
+  create table steps (
+    run_id text not null references runs (id) on delete cascade,
+    key text not null,             -- 'model:3', 'tool:<call id>'
+    epoch integer not null,        -- the owner that finished it
+    value text,                    -- JSON
+    value_blob text,
+    primary key (run_id, key)
+  ) strict;
+
+  -- The log, one row a batch: a burst of deltas is one insert. The view run_events has one row each.
+  create table events (
+    run_id text not null references runs (id) on delete cascade,
+    first_seq integer not null,    -- number of the batch's first event
+    count integer not null,
+    epoch integer not null,        -- the owner that wrote it
+    body text,                     -- JSON array of events
+    body_blob text,
+    primary key (run_id, first_seq)
+  ) strict;
+
+  -- Large values, by the SHA-256 of their text; each belongs to one run and goes with it.
+  create table blobs (
+    run_id text not null references runs (id) on delete cascade,
+    sha256 text not null,
+    body text not null,            -- JSON
+    primary key (run_id, sha256)
+  ) strict;
+
+  -- Messages left for runs: approvals, user input.
+  create table signals (
+    id integer primary key,        -- the order in which they came
+    run_id text not null references runs (id) on delete cascade,
+    topic text not null,
+    key text not null,             -- a second message with the same key is the same message
+    body text not null,            -- JSON
+    taken integer not null default 0,    -- 1 once the run has it
+    unique (run_id, topic, key)
+  ) strict;
+
+  -- Processes that own runs, or did.
+  create table workers (
+    id text primary key,
+    host text not null,
+    pid integer not null,
+    beat_at_ms integer not null    -- when it last said that it lives
+  ) strict;
+
+  create view run_events as
+    select e.run_id, e.first_seq + j.key as seq, j.value ->> 'type' as type, j.value as event
+    from events e
+    left join blobs b on b.run_id = e.run_id and b.sha256 = e.body_blob
+    join json_each(coalesce(e.body, b.body)) j;
+  `,
+];
+
+/** Brings the tables up to date. Safe when several processes open a new file at once. */
+export function migrate(connection: Connection, migrations = MIGRATIONS): void {
+  if (readVersion(connection, migrations.length) === migrations.length) return;
+  connection.exec("begin immediate");
+  try {
+    // Read again under the lock: another process may have done the work meanwhile.
+    const version = readVersion(connection, migrations.length);
+    for (const sql of migrations.slice(version)) connection.exec(sql);
+    connection.exec(`pragma application_id = ${APPLICATION_ID}`);
+    connection.exec(`pragma user_version = ${migrations.length}`);
+    connection.exec("commit");
+  } catch (thrown) {
+    connection.exec("rollback");
+    throw thrown;
+  }
+}
+
+function readVersion(connection: Connection, latest: number): number {
+  const version = readPragma(connection, "user_version");
+  const tables = connection.prepare("select count(*) as count from sqlite_schema").get();
+  const isOurs = readPragma(connection, "application_id") === APPLICATION_ID;
+  if (!isOurs && (version > 0 || Number(tables?.["count"]) > 0)) {
+    throw new Failure("invalid_request", "it is a database of another program");
+  }
+  if (version <= latest) return version;
+  const message = `it was written by a newer Offshoot (tables version ${version}, this one knows ${latest}): update Offshoot`;
+  throw new Failure("invalid_request", message);
+}
+
+function readPragma(connection: Connection, name: string): number {
+  return Number(connection.prepare(`pragma ${name}`).get()?.[name]);
+}

@@ -1,0 +1,43 @@
+/** Why a store refuses a write, in one place, so that every store says it with the same words. */
+
+import { Failure } from "../base/failure.ts";
+
+/** What a store knows about the run at the moment of the write. */
+interface Current {
+  readonly epoch: number;
+  readonly status: "running" | "ended";
+  readonly next_seq: number;
+}
+
+/** What the writer believes. Writes without events leave `firstSeq` out. */
+interface Belief {
+  readonly id: string;
+  readonly epoch: number;
+  readonly firstSeq?: number;
+}
+
+/** The failure a write deserves, or undefined when it may go on. */
+export function toRefusal(current: Current | undefined, belief: Belief): Failure | undefined {
+  const { id, epoch, firstSeq } = belief;
+  if (!current) return new Failure("fenced", `Run ${id} was removed; the write was refused.`);
+  if (current.epoch !== epoch) {
+    const message = `Run ${id} was taken over (epoch ${current.epoch}, not ${epoch}); the write was refused.`;
+    return new Failure("fenced", message);
+  }
+  if (current.status === "ended") {
+    return new Failure("internal", `Run ${id} has ended; nothing can be written after that.`);
+  }
+  if (firstSeq !== undefined && current.next_seq !== firstSeq) {
+    const message = `Run ${id} expects event ${current.next_seq} next, not ${firstSeq}.`;
+    return new Failure("internal", message);
+  }
+  return undefined;
+}
+
+export function toUnknownRun(id: string): Failure {
+  return new Failure("not_found", `There is no run \`${id}\`.`);
+}
+
+export function toRepeatedStep(id: string, key: string): Failure {
+  return new Failure("internal", `Step \`${key}\` of run ${id} is in the journal already.`);
+}

@@ -1,0 +1,47 @@
+/**
+ * Which SQLite: the one built into Node (22.13 and up), else `@photostructure/sqlite`, which has the
+ * same API and brings its binaries along. Only what both have is in the types here.
+ */
+
+export type SqlValue = string | number | null;
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+export interface Statement {
+  run(...values: SqlValue[]): { readonly changes: number | bigint };
+  get(...values: SqlValue[]): SqlRow | undefined;
+  all(...values: SqlValue[]): SqlRow[];
+}
+
+export interface Connection {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface Driver {
+  readonly DatabaseSync: new (path: string) => Connection;
+}
+
+/** Opens the file, creating it when it is missing. The caller closes the connection. */
+export async function openConnection(path: string): Promise<Connection> {
+  const { DatabaseSync } = readBuiltin() ?? (await loadPackage());
+  return new DatabaseSync(path);
+}
+
+/**
+ * Node 22 warns on loading that its SQLite is experimental, which would land in the output of every
+ * command. Loading is synchronous, so no other warning can be lost while this one is kept quiet.
+ */
+function readBuiltin(): Driver | undefined {
+  const warn = process.emitWarning;
+  process.emitWarning = () => {};
+  try {
+    return process.getBuiltinModule("node:sqlite") as Driver | undefined;
+  } finally {
+    process.emitWarning = warn;
+  }
+}
+
+async function loadPackage(): Promise<Driver> {
+  return (await import("@photostructure/sqlite")) as unknown as Driver;
+}

@@ -1,0 +1,92 @@
+/**
+ * The contract of what is kept: runs, their journals and their logs. Two implementations, memory and
+ * SQLite, and one suite (`test/store/store-contract.ts`) that both must pass.
+ *
+ * Every write names the epoch of the owner that makes it and is refused with `Failure("fenced")`
+ * when the run has a newer one. Numbers come from the owner: an append that does not start right
+ * after the last event is a defect and is refused with `Failure("internal")`.
+ */
+
+import type { Json } from "../base/json.ts";
+import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+
+export interface Store {
+  /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
+  createRun(run: NewRun): Promise<boolean>;
+  getRun(id: string): Promise<StoredRun | undefined>;
+  /** Newest first. */
+  listRuns(query: RunQuery): Promise<StoredRun[]>;
+  /** Makes `owner` the owner and returns the new epoch; undefined when the run has ended. */
+  claim(id: string, owner: string): Promise<number | undefined>;
+
+  /** The journal of the run: what its finished steps returned, by key. */
+  readSteps(id: string): Promise<Map<string, Json>>;
+  saveStep(id: string, epoch: number, step: { key: string; value: Json }): Promise<void>;
+
+  /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
+  append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
+  /** Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. */
+  readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]>;
+
+  /** The last events, the ending and the result in one transaction. Nothing can follow it. */
+  finish(id: string, epoch: number, end: RunFinish): Promise<void>;
+
+  /** Leaves a message for a run; a second one with the same key is the same message. */
+  putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void>;
+  /** The oldest message on a topic that was not taken yet; taking is not undone by a crash. */
+  takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined>;
+
+  /** Says that a worker lives; an owner that has not said so for a while may be taken over. */
+  beat(worker: Worker): Promise<void>;
+  getWorker(id: string): Promise<Worker | undefined>;
+
+  /** Removes the run, its journal, log and blobs. */
+  deleteRun(id: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface NewRun {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly path: string;
+  /** Which body runs it: the name given to `engine.define`. */
+  readonly name: string;
+  readonly input: Json;
+  /** One line for a listing: the beginning of the prompt. */
+  readonly title: string;
+  readonly created_at_ms: number;
+}
+
+export interface StoredRun extends NewRun {
+  readonly status: "running" | "ended";
+  readonly epoch: number;
+  readonly owner: string | null;
+  readonly ending: Ending | null;
+  readonly result: Json;
+  readonly ended_at_ms: number | null;
+  /** The number the next event gets. */
+  readonly next_seq: number;
+}
+
+export interface RunQuery {
+  readonly limit: number;
+  readonly status?: StoredRun["status"] | undefined;
+  readonly parent_id?: string | undefined;
+  /** Only runs older than this id. */
+  readonly before?: string | undefined;
+}
+
+export interface RunFinish {
+  readonly ending: Ending;
+  readonly result: Json;
+  readonly firstSeq: number;
+  readonly events: readonly RunEvent[];
+  readonly at_ms: number;
+}
+
+export interface Worker {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly beat_at_ms: number;
+}

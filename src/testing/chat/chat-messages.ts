@@ -1,0 +1,114 @@
+/**
+ * What chat completions refuses in the messages. Its one rule with a memory: an assistant message with
+ * tool calls is followed at once by one `tool` message for each call, and by nothing else before.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { type Check, invalidType, invalidValue, missing, reject } from "../rejection.ts";
+import { checkName } from "../request-checks.ts";
+
+const ROLES = ["system", "assistant", "user", "function", "tool", "developer"];
+const PARTS = ["text", "image_url", "input_audio", "refusal", "audio", "file"];
+
+export function* checkMessages(messages: Json | undefined): Check {
+  if (messages === undefined) return yield missing("messages");
+  if (!Array.isArray(messages))
+    return yield invalidType("messages", "an array of objects", messages);
+  if (messages.length === 0) {
+    const message =
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.";
+    return yield reject(message, { param: "messages", code: "empty_array" });
+  }
+  for (const [index, message] of messages.entries()) {
+    const place = `messages[${index}]`;
+    if (!isJsonObject(message)) return yield invalidType(place, "an object", message);
+    yield* checkMessage(message, place);
+  }
+  yield* checkPairs(messages.filter(isJsonObject));
+}
+
+/** The calls of an assistant message. */
+export function toolCallsOf(message: JsonObject): readonly JsonObject[] {
+  const calls = message["tool_calls"];
+  return Array.isArray(calls) ? calls.filter(isJsonObject) : [];
+}
+
+function* checkMessage(message: JsonObject, place: string): Check {
+  const { role, content } = message as { role?: Json; content?: Json };
+  if (role === undefined) return yield missing(`${place}.role`);
+  if (!ROLES.includes(String(role))) return yield invalidValue(`${place}.role`, role, ROLES);
+  if (Array.isArray(content)) yield* checkParts(content, place);
+  else if (typeof content !== "string" && !(role === "assistant" && hasOutput(message))) {
+    yield reject(
+      `Invalid value for 'content': expected a string, got ${JSON.stringify(content ?? null)}.`,
+      {
+        param: `${place}.content`,
+      },
+    );
+  }
+  if (role === "tool" && message["tool_call_id"] === undefined)
+    yield missing(`${place}.tool_call_id`);
+  for (const [index, call] of toolCallsOf(message).entries()) {
+    yield* checkCall(call, `${place}.tool_calls[${index}]`);
+  }
+}
+
+function hasOutput(message: JsonObject): boolean {
+  return toolCallsOf(message).length > 0 || typeof message["refusal"] === "string";
+}
+
+function* checkParts(parts: readonly Json[], place: string): Check {
+  for (const [index, part] of parts.entries()) {
+    const type = isJsonObject(part) ? part["type"] : part;
+    if (!PARTS.includes(String(type))) {
+      yield invalidValue(`${place}.content[${index}].type`, type, PARTS);
+    }
+  }
+}
+
+function* checkCall(call: JsonObject, place: string): Check {
+  if (typeof call["id"] !== "string") yield missing(`${place}.id`);
+  if (call["type"] !== "function") return yield missing(`${place}.type`);
+  const made = call["function"];
+  if (!isJsonObject(made)) return yield missing(`${place}.function`);
+  yield* checkName(`${place}.function.name`, made["name"]);
+  if (typeof made["arguments"] !== "string") {
+    yield invalidType(`${place}.function.arguments`, "a string", made["arguments"]);
+  }
+}
+
+function* checkPairs(messages: readonly JsonObject[]): Check {
+  let called: string[] = [];
+  let unanswered: string[] = [];
+  for (const [index, message] of messages.entries()) {
+    if (message["role"] === "tool") {
+      const id = String(message["tool_call_id"]);
+      yield* checkToolMessage(id, called, index);
+      unanswered = unanswered.filter((other) => other !== id);
+      continue;
+    }
+    yield* checkAnswered(unanswered, index);
+    called = toolCallsOf(message).map((call) => String(call["id"]));
+    unanswered = called;
+  }
+  yield* checkAnswered(unanswered, messages.length);
+}
+
+function* checkToolMessage(id: string, called: readonly string[], index: number): Check {
+  if (called.length === 0) {
+    const message =
+      "Invalid parameter: messages with role 'tool' must be a response to a preceding message with 'tool_calls'.";
+    yield reject(message, { param: `messages.[${index}].role` });
+  } else if (!called.includes(id)) {
+    const message = `Invalid parameter: 'tool_call_id' of '${id}' not found in 'tool_calls' of previous message.`;
+    yield reject(message, { param: `messages.[${index}].tool_call_id` });
+  }
+}
+
+function* checkAnswered(unanswered: readonly string[], index: number): Check {
+  if (unanswered.length === 0) return;
+  const rule =
+    "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'.";
+  const message = `${rule} The following tool_call_ids did not have response messages: ${unanswered.join(", ")}`;
+  yield reject(message, { param: `messages.[${index}].role` });
+}

@@ -1,0 +1,189 @@
+/**
+ * Model events as chunks of a chat completion, and as the one object of a plain answer.
+ *
+ * Compatible servers differ in how they write the fragments of a tool call; `ChatDialect` names the
+ * differences that clients trip over.
+ */
+
+import { toFailure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type {
+  EndReason,
+  ItemStart,
+  ModelEvent,
+  ReasoningDelta,
+  RefusalDelta,
+  TextDelta,
+} from "../../protocol/model-events.ts";
+import { NO_USAGE, type Usage } from "../../protocol/usage.ts";
+
+export interface ChatDialect {
+  /** False: fragments carry no `index`; each carries the call's id instead. */
+  readonly includeIndex: boolean;
+  /** True: every fragment repeats the call's id and name. */
+  readonly repeatIdAndName: boolean;
+  readonly reasoningField: "reasoning_content" | "reasoning";
+}
+
+export interface ChatAnswer {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  readonly model: string;
+}
+
+type Batches = AsyncIterable<readonly ModelEvent[]>;
+
+/** Yields whole frames. Breaks off after an `error` frame, without `[DONE]`, when the engine fails. */
+export async function* encodeChatStream(
+  batches: Batches,
+  answer: ChatAnswer,
+  options: { readonly dialect: ChatDialect; readonly includeUsage: boolean },
+): AsyncGenerator<string, void> {
+  const { dialect, includeUsage } = options;
+  const frame = (choices: readonly object[], usage: JsonObject | null): string =>
+    `data: ${JSON.stringify({
+      id: answer.id,
+      object: "chat.completion.chunk",
+      created: answer.created,
+      model: answer.model,
+      service_tier: "default",
+      system_fingerprint: null,
+      choices,
+      ...(includeUsage ? { usage } : {}),
+    })}\n\n`;
+  const chunk = (delta: JsonObject, reason: string | null = null): string =>
+    frame([{ index: 0, delta, logprobs: null, finish_reason: reason }], null);
+  const toDelta = createDeltaEncoder(dialect);
+
+  yield chunk({ role: "assistant", content: "", refusal: null });
+  try {
+    for await (const batch of batches) {
+      for (const event of batch) {
+        const delta = toDelta(event);
+        if (delta) yield chunk(delta);
+        if (event.type !== "end") continue;
+        yield chunk({}, toFinishReason(event.reason));
+        if (includeUsage) yield frame([], toChatUsage(event.usage));
+      }
+    }
+  } catch (thrown) {
+    const error = {
+      message: toFailure(thrown).message,
+      type: "server_error",
+      param: null,
+      code: null,
+    };
+    return yield `data: ${JSON.stringify({ error })}\n\n`;
+  }
+  yield "data: [DONE]\n\n";
+}
+
+/** The whole answer. Rejects with the engine's failure. */
+export async function collectChat(
+  batches: Batches,
+  answer: ChatAnswer,
+  dialect: ChatDialect,
+): Promise<JsonObject> {
+  const said = { text_delta: "", reasoning_delta: "", refusal_delta: "" };
+  let end: { reason: EndReason; usage: Usage } = { reason: "stop", usage: NO_USAGE };
+  const calls: JsonObject[] = [];
+  const read = (event: ModelEvent): void => {
+    if (event.type === "end") end = event;
+    else if (event.type === "item_end") calls.push(...toCalls(event.item));
+    else if (event.type in said) {
+      const { type, delta } = event as TextDelta | ReasoningDelta | RefusalDelta;
+      said[type] += delta;
+    }
+  };
+  for await (const batch of batches) for (const event of batch) read(event);
+  const message: JsonObject = {
+    role: "assistant",
+    content: said.text_delta || null,
+    refusal: said.refusal_delta || null,
+    annotations: [],
+    ...(said.reasoning_delta && { [dialect.reasoningField]: said.reasoning_delta }),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
+  return {
+    id: answer.id,
+    object: "chat.completion",
+    created: answer.created,
+    model: answer.model,
+    choices: [{ index: 0, message, logprobs: null, finish_reason: toFinishReason(end.reason) }],
+    usage: toChatUsage(end.usage),
+    service_tier: "default",
+    system_fingerprint: null,
+  };
+}
+
+function toCalls(item: Item): JsonObject[] {
+  if (item.type !== "function_call") return [];
+  const { call_id: id, name, arguments: args } = item;
+  return [{ id, type: "function", function: { name, arguments: args } }];
+}
+
+interface OpenCall {
+  /** Place among the calls; other items do not count. */
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+
+function createDeltaEncoder(dialect: ChatDialect): (event: ModelEvent) => JsonObject | undefined {
+  const calls = new Map<number, OpenCall>();
+
+  function openCall({ index, item }: ItemStart): JsonObject | undefined {
+    if (item.type !== "function_call") return undefined;
+    const call = { index: calls.size, id: item.call_id, name: item.name };
+    calls.set(index, call);
+    const place = dialect.includeIndex ? { index: call.index } : {};
+    const first = { id: call.id, type: "function", function: { name: call.name, arguments: "" } };
+    return { tool_calls: [{ ...place, ...first }] };
+  }
+
+  function callDelta(index: number, delta: string): JsonObject | undefined {
+    const call = calls.get(index);
+    if (!call) return undefined;
+    const { includeIndex, repeatIdAndName } = dialect;
+    const fragment = {
+      ...(includeIndex ? { index: call.index } : {}),
+      ...(repeatIdAndName || !includeIndex ? { id: call.id } : {}),
+      ...(repeatIdAndName ? { type: "function" } : {}),
+      function: { ...(repeatIdAndName ? { name: call.name } : {}), arguments: delta },
+    };
+    return { tool_calls: [fragment] };
+  }
+
+  return (event) => {
+    switch (event.type) {
+      case "text_delta":
+        return { content: event.delta };
+      case "refusal_delta":
+        return { refusal: event.delta };
+      case "reasoning_delta":
+        return { [dialect.reasoningField]: event.delta };
+      case "item_start":
+        return openCall(event);
+      case "arguments_delta":
+        return callDelta(event.index, event.delta);
+      default:
+        return undefined;
+    }
+  };
+}
+
+function toFinishReason(reason: EndReason): string {
+  return reason === "length" || reason === "tool_calls" ? reason : "stop";
+}
+
+function toChatUsage(usage: Usage): JsonObject {
+  return {
+    prompt_tokens: usage.input_tokens,
+    completion_tokens: usage.output_tokens,
+    total_tokens: usage.total_tokens,
+    prompt_tokens_details: { cached_tokens: usage.input_tokens_details.cached_tokens },
+    completion_tokens_details: { reasoning_tokens: usage.output_tokens_details.reasoning_tokens },
+  };
+}

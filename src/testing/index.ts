@@ -1,0 +1,40 @@
+/** `offshoot/testing`: model servers for tests, with faults; a scripted provider; a clock to turn. */
+
+export { type ChatUpstreamOptions, startChatUpstream } from "./chat-upstream.ts";
+export type { Exchange, Piece } from "./exchange.ts";
+export {
+  emptyBody,
+  noAnswer,
+  resetBeforeHeaders,
+  serverError,
+  tooManyRequests,
+  wrongContentType,
+} from "./faults/answer-faults.ts";
+export { bom, cr, crlf, cutAfter, endAfter, pieces } from "./faults/byte-faults.ts";
+export type { Fault, Faults } from "./faults/fault.ts";
+export { FAULTS, type FaultRow } from "./faults/fault-table.ts";
+export {
+  comments,
+  doneTwice,
+  duplicateIds,
+  errorInStream,
+  garbageLine,
+  halfCharacter,
+  longLine,
+  noFinalBlankLine,
+  noTerminal,
+  reset,
+  silence,
+  splitCharacter,
+} from "./faults/stream-faults.ts";
+export { createManualClock, type ManualClock } from "./manual-clock.ts";
+export { type Reply, type ReplyOptions, reply, type ScriptedCall } from "./reply.ts";
+export { type ResponsesUpstreamOptions, startResponsesUpstream } from "./responses-upstream.ts";
+export { createEmbeddedEngine, type Script, type ScriptEngine, script } from "./script.ts";
+export { createScriptedProvider, type ScriptedProvider } from "./scripted-provider.ts";
+export {
+  type RecordedRequest,
+  startUpstream,
+  type Upstream,
+  type UpstreamOptions,
+} from "./upstream.ts";

@@ -1,0 +1,34 @@
+/** How fields that both APIs have are read into a `ModelRequest`. */
+
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import type { OutputFormat, Reasoning } from "../providers/provider.ts";
+
+const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const SUMMARIES = ["auto", "concise", "detailed"] as const;
+
+export function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+export function numberOf(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+export function toEffort(value: Json | undefined): Reasoning["effort"] {
+  return EFFORTS.find((effort) => effort === value);
+}
+
+export function toSummary(value: Json | undefined): Reasoning["summary"] {
+  return SUMMARIES.find((summary) => summary === value);
+}
+
+/** From the object that holds name and schema: `json_schema` in chat, `text.format` in responses. */
+export function toSchemaFormat(named: JsonObject): OutputFormat {
+  const schema = isJsonObject(named["schema"]) ? named["schema"] : {};
+  return {
+    type: "json_schema",
+    name: String(named["name"]),
+    schema,
+    strict: named["strict"] === true,
+  };
+}

@@ -1,0 +1,92 @@
+/**
+ * What answers inside an upstream: a script of fixed replies, or any function from a model request
+ * to model events. The embedded model is one such function and the default.
+ */
+
+import { toFailure } from "../base/failure.ts";
+import type { MakeId } from "../base/ids.ts";
+import type { ModelEvent } from "../protocol/model-events.ts";
+import { createEmbeddedProvider } from "../providers/embedded/provider.ts";
+import type { ModelRequest } from "../providers/provider.ts";
+import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { rejectionExchange, serverError } from "./rejection.ts";
+import type { Reply } from "./reply.ts";
+import { createCountingIds, replyEvents } from "./reply-events.ts";
+
+export type ScriptEngine = (
+  request: ModelRequest,
+  call: { readonly signal: AbortSignal },
+) => AsyncIterable<readonly ModelEvent[]>;
+
+export interface Script {
+  readonly kind: "script";
+  /** Takes the next reply; `undefined` when all have been given. */
+  next(): Reply | undefined;
+  readonly makeId: MakeId;
+}
+
+/** Fixed replies, one a request, in order. A request too many is answered with HTTP 500. */
+export function script(...replies: readonly Reply[]): Script {
+  const rest = [...replies];
+  return { kind: "script", next: () => rest.shift(), makeId: createCountingIds() };
+}
+
+/** The offline model that needs no key: answers plain requests and drives tools. */
+export function createEmbeddedEngine(): ScriptEngine {
+  const provider = createEmbeddedProvider();
+  return (request, call) => provider.stream(request, call);
+}
+
+/** An answer that has begun: either its events, or an HTTP answer that is none of the model's. */
+export type Opened =
+  | { readonly kind: "events"; readonly events: AsyncIterable<readonly ModelEvent[]> }
+  | { readonly kind: "exchange"; readonly exchange: Exchange };
+
+/**
+ * Asks the engine and waits for its first batch, so that an engine that fails at once is answered
+ * with HTTP 500 and not with a broken stream.
+ */
+export async function openAnswer(
+  engine: ScriptEngine | Script,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Opened> {
+  const source = typeof engine === "function" ? engine(request, { signal }) : play(engine);
+  if ("kind" in source) return source;
+  const batches = source[Symbol.asyncIterator]();
+  try {
+    const first = await batches.next();
+    return { kind: "events", events: resume(first, batches) };
+  } catch (thrown) {
+    return {
+      kind: "exchange",
+      exchange: rejectionExchange(serverError(toFailure(thrown).message)),
+    };
+  }
+
+  function play(script: Script): AsyncIterable<readonly ModelEvent[]> | Opened {
+    const reply = script.next();
+    if (!reply)
+      return { kind: "exchange", exchange: rejectionExchange(serverError("script exhausted")) };
+    if (reply.kind === "answer")
+      return replyEvents(reply, request, { signal, makeId: script.makeId });
+    return { kind: "exchange", exchange: toExchange(reply) };
+  }
+}
+
+function toExchange(reply: Exclude<Reply, { kind: "answer" }>): Exchange {
+  return reply.kind === "raw"
+    ? sseExchange([reply.body])
+    : textExchange(reply.status, reply.body, reply.headers);
+}
+
+async function* resume(
+  first: IteratorResult<readonly ModelEvent[]>,
+  rest: AsyncIterator<readonly ModelEvent[]>,
+): AsyncGenerator<readonly ModelEvent[], void> {
+  try {
+    for (let step = first; !step.done; step = await rest.next()) yield step.value;
+  } finally {
+    await rest.return?.();
+  }
+}

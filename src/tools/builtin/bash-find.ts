@@ -1,0 +1,164 @@
+/**
+ * `bash_find`: files and folders by name, as a page of a listing.
+ *
+ * Ripgrep lists the files: it knows what `.gitignore` hides, and it is fast. It is started without
+ * a shell, and of its flags only those that filter are let through: others can run programs.
+ */
+
+import { execFile } from "node:child_process";
+import { dirname, relative, sep } from "node:path";
+import { promisify } from "node:util";
+import { z } from "zod";
+import { toAbortFailure } from "../../base/async.ts";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { resolveInside } from "../workspace.ts";
+
+const TIMEOUT_MS = 30_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+const parameters = z.object({
+  path: z.string().default(".").describe("The folder to look in."),
+  name: z.string().default("").describe("A glob such as `*.ts`, or a part of the name."),
+  type_filter: z
+    .enum(["", "f", "d"])
+    .default("")
+    .describe("`f` for files, `d` for folders, empty for files."),
+  extra_args: z
+    .string()
+    .default("")
+    .describe("More flags: --hidden, --no-ignore, --max-depth N, -g GLOB."),
+  limit: z.int().min(0).default(20).describe("How many results a page has; 0 for all."),
+  offset: z.int().min(0).default(0).describe("How many results to pass over."),
+});
+
+export const bashFindTool: Tool = defineTool({
+  name: "bash_find",
+  description:
+    "Find files or folders by name below a folder. Returns a page: results, total, offset, limit, has_more, returned.",
+  parameters,
+  readOnly: true,
+  async run({ path, name, type_filter, extra_args, limit, offset }, context) {
+    const folder = await resolveInside(context.root, path);
+    const files = await listFiles(folder, parseExtraArgs(extra_args), context);
+    const found = type_filter === "d" ? toFolders(files) : files;
+    const matches = found.filter(toMatcher(name));
+    const results = matches.slice(offset, limit > 0 ? offset + limit : undefined);
+    const total = matches.length;
+    const has_more = offset + results.length < total;
+    return { results, total, offset, limit, has_more, returned: results.length };
+  },
+});
+
+const runFile = promisify(execFile);
+
+/** Paths relative to the workspace, sorted. */
+async function listFiles(
+  folder: string,
+  flags: readonly string[],
+  { root, signal }: ToolContext,
+): Promise<string[]> {
+  const { rgPath } = await import("@vscode/ripgrep");
+  const place = relative(await resolveInside(root, "."), folder) || ".";
+  const args = ["--files", "--no-messages", "--no-config", "--sort", "path", ...flags, "--", place];
+  try {
+    const options = {
+      cwd: root,
+      env: {},
+      signal,
+      timeout: TIMEOUT_MS,
+      maxBuffer: MAX_OUTPUT_BYTES,
+    };
+    const { stdout } = await runFile(rgPath, args, options);
+    return toPaths(stdout);
+  } catch (thrown) {
+    return readRefusal(thrown as RunError, signal);
+  }
+}
+
+interface RunError {
+  readonly code?: number | string;
+  readonly killed?: boolean;
+  readonly stdout?: string;
+  readonly stderr?: string;
+  readonly message?: string;
+}
+
+/** Ripgrep ends with 1 when it found nothing, and with 2 when a part could not be read. */
+function readRefusal(error: RunError, signal: AbortSignal): string[] {
+  if (signal.aborted) throw toAbortFailure(signal);
+  if (error.code === 1) return [];
+  if (error.code === 2 && error.stdout) return toPaths(error.stdout);
+  if (error.killed) throw new Failure("tool_failed", "Command timed out after 30 seconds");
+  const reason = clip(error.stderr || error.message || "no reason given", 300);
+  throw new Failure("tool_failed", `Command failed: ${reason}`);
+}
+
+function toPaths(stdout: string): string[] {
+  const lines = stdout.split("\n").filter((line) => line !== "");
+  return lines.map((line) => (line.startsWith(`.${sep}`) ? line.slice(2) : line));
+}
+
+function toFolders(files: readonly string[]): string[] {
+  const folders = new Set<string>();
+  for (const file of files) {
+    for (let at = dirname(file); at !== "." && !folders.has(at); at = dirname(at)) folders.add(at);
+  }
+  return [...folders].sort();
+}
+
+/** A glob matches the name, or with a slash in it the path; plain text matches a part of the name. */
+function toMatcher(name: string): (path: string) => boolean {
+  if (name === "") return () => true;
+  const subject = name.includes("/") ? (path: string) => path : toBaseName;
+  if (!/[*?[{]/.test(name)) return (path) => subject(path).includes(name);
+  const pattern = new RegExp(`^${toPattern(name)}$`);
+  return (path) => pattern.test(subject(path));
+}
+
+function toBaseName(path: string): string {
+  return path.slice(path.lastIndexOf(sep) + 1);
+}
+
+/** One pass, so that what a token becomes is not read as a token again. */
+function toPattern(glob: string): string {
+  return glob.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[.+^$()|\\{}]/g, (token, list?: string) => {
+    if (list !== undefined) return `(?:${list.split(",").map(toPattern).join("|")})`;
+    return WILDCARDS[token] ?? `\\${token}`;
+  });
+}
+
+const WILDCARDS: Readonly<Record<string, string>> = {
+  "**/": "(?:.*/)?",
+  "**": ".*",
+  "*": "[^/]*",
+  "?": "[^/]",
+};
+
+const PLAIN_FLAGS: ReadonlySet<string> = new Set(["--hidden", "--no-ignore", "-.", "-u"]);
+const VALUE_FLAGS: ReadonlySet<string> = new Set([
+  "--max-depth",
+  "-d",
+  "-g",
+  "--glob",
+  "-t",
+  "--type",
+]);
+
+function parseExtraArgs(text: string): string[] {
+  const words = text.split(/\s+/).filter((word) => word !== "");
+  const flags: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = unquote(words[at] ?? "");
+    const [flag = "", attached] = word.split("=", 2);
+    if (PLAIN_FLAGS.has(word)) flags.push(word);
+    else if (VALUE_FLAGS.has(flag)) flags.push(flag, attached ?? unquote(words[++at] ?? ""));
+    else throw new Failure("invalid_request", `\`${word}\` is not allowed in extra_args.`);
+  }
+  return flags;
+}
+
+function unquote(word: string): string {
+  return word.replace(/^(['"])(.*)\1$/, "$2");
+}

@@ -1,0 +1,47 @@
+/** `read`: a text file as numbered lines. */
+
+import { open } from "node:fs/promises";
+import { z } from "zod";
+import { Failure } from "../../base/failure.ts";
+import { defineTool, type Tool } from "../tool.ts";
+import { resolveInside } from "../workspace.ts";
+
+/** Larger files are read in parts by other tools; a model's context would not hold them. */
+const MAX_BYTES = 1024 * 1024;
+
+export const readTool: Tool = defineTool({
+  name: "read",
+  description: "Read the contents of a file.",
+  parameters: z.object({
+    path: z.string().min(1).describe("The file, relative to the working directory."),
+    offset: z.int().min(0).optional().describe("Lines to pass over before the first one returned."),
+    limit: z.int().min(0).optional().describe("How many lines to return; all when left out or 0."),
+  }),
+  readOnly: true,
+  async run({ path, offset = 0, limit = 0 }, { root }) {
+    const text = await readText(await resolveInside(root, path), path);
+    if (text === "") return "(empty file)";
+    const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
+    const page = lines.slice(offset, limit > 0 ? offset + limit : undefined);
+    if (page.length === 0) return `(no lines: the file has ${lines.length})`;
+    return page.map((line, at) => `${String(offset + at + 1).padStart(4)} | ${line}`).join("\n");
+  },
+});
+
+/** Opened once, so that what is measured, checked and read is the same file. */
+async function readText(file: string, path: string): Promise<string> {
+  const handle = await open(file, "r");
+  try {
+    const stats = await handle.stat();
+    if (stats.isDirectory()) throw new Failure("invalid_request", `Is a directory: ${path}`);
+    if (!stats.isFile()) throw new Failure("invalid_request", `Not a regular file: ${path}`);
+    if (stats.size > MAX_BYTES) {
+      throw new Failure("invalid_request", `File too large (${stats.size} bytes): ${path}`);
+    }
+    const bytes = await handle.readFile();
+    if (bytes.includes(0)) throw new Failure("invalid_request", `Not a text file: ${path}`);
+    return bytes.toString("utf8");
+  } finally {
+    await handle.close();
+  }
+}

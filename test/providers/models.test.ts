@@ -1,0 +1,193 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { toUsage } from "../../src/protocol/usage.ts";
+import { isVendor, VENDOR_NAMES, vendorOf } from "../../src/providers/catalog.ts";
+import { MODELS } from "../../src/providers/model-table.ts";
+import { costOf, dropRefused, findModel, vendorsOfModel } from "../../src/providers/models.ts";
+import { type ModelRequest, type Reasoning, TEXT_FORMAT } from "../../src/providers/provider.ts";
+
+const request = (asked: Partial<ModelRequest>): ModelRequest => ({
+  model: "any",
+  instructions: undefined,
+  items: [],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: undefined,
+  temperature: undefined,
+  topP: undefined,
+  maxOutputTokens: undefined,
+  reasoning: { effort: undefined, summary: undefined },
+  format: TEXT_FORMAT,
+  previous: undefined,
+  ...asked,
+});
+
+const effort = (value: Reasoning["effort"]): Pick<ModelRequest, "reasoning"> => ({
+  reasoning: { effort: value, summary: undefined },
+});
+
+describe("the model table", () => {
+  it("names vendors that exist, and no model twice", () => {
+    const keys = MODELS.map(({ vendor, name }) => `${vendor}/${name}`);
+    assert.equal(new Set(keys).size, keys.length);
+    for (const { vendor } of MODELS) assert.ok(isVendor(vendor) || vendor === "embedded", vendor);
+  });
+
+  it("has sane numbers", () => {
+    for (const { name, price, contextTokens, maxOutputTokens } of MODELS) {
+      if (price) assert.ok(price.output >= price.input, name);
+      if (price?.cached !== undefined) assert.ok(price.cached <= price.input, name);
+      if (contextTokens && maxOutputTokens) assert.ok(maxOutputTokens <= contextTokens, name);
+    }
+  });
+
+  it("knows the default model of the large vendors", () => {
+    for (const vendor of VENDOR_NAMES) {
+      const { defaultModel } = vendorOf(vendor);
+      if (!["openai", "groq", "together", "mistral", "deepseek", "xai"].includes(vendor)) continue;
+      assert.ok(vendorsOfModel(defaultModel ?? "").includes(vendor), vendor);
+    }
+  });
+});
+
+describe("findModel", () => {
+  it("takes the exact row over its family, and the family for the next model", () => {
+    assert.equal(findModel("openai", "gpt-5-mini").price?.input, 0.25);
+    assert.equal(findModel("openai", "gpt-5.9-nova").price, undefined);
+    assert.ok(findModel("openai", "gpt-5.9-nova").refuses.includes("sampling_while_reasoning"));
+  });
+
+  it("takes a dated snapshot for its model, unless it has a row of its own", () => {
+    assert.equal(findModel("openai", "gpt-5-mini-2025-08-07").price?.input, 0.25);
+    assert.equal(findModel("openai", "gpt-4o-2024-05-13").price?.input, 5);
+    assert.equal(findModel("openai", "gpt-4o-2024-11-20").price?.input, 2.5);
+  });
+
+  it("assumes the best of a model it does not know, and no price", () => {
+    const { price, tools, vision, refuses, name } = findModel("custom", "mine");
+    assert.deepEqual(
+      { price, tools, vision, refuses, name },
+      { price: undefined, tools: true, vision: true, refuses: [], name: "mine" },
+    );
+  });
+
+  it("calls a local server's models free", () => {
+    assert.equal(costOf(findModel("ollama", "qwen3:8b"), toUsage({ input: 9, output: 9 })), 0);
+  });
+
+  it("knows a reseller's models by their maker, without the maker's price", () => {
+    for (const model of [findModel("openrouter", "openai/gpt-5"), findModel("azure", "gpt-5")]) {
+      assert.equal(model.contextTokens, 400_000);
+      assert.equal(model.price, undefined);
+    }
+  });
+
+  it("lays a user's overrides over the row, the longest match on top", () => {
+    const model = findModel("openai", "gpt-5-mini", [
+      { vendor: "openai", name: "gpt-5-mini", contextTokens: 1 },
+      { vendor: "openai", name: "gpt-5*", contextTokens: 2, refuses: [] },
+      { vendor: "xai", name: "gpt-5-mini", contextTokens: 3 },
+    ]);
+    assert.equal(model.contextTokens, 1);
+    assert.deepEqual(model.refuses, []);
+    assert.equal(model.price?.input, 0.25);
+    assert.equal(model.name, "gpt-5-mini");
+  });
+});
+
+describe("costOf", () => {
+  const sol = findModel("openai", "gpt-6-sol");
+
+  it("prices plain, cached and written input each by its own rate", () => {
+    const usage = toUsage({ input: 1000, cached: 400, cacheWrite: 100, output: 200 });
+    const dollars = (500 * 2 + 400 * 0.2 + 100 * 2.5 + 200 * 10) / 1e6;
+    assert.equal(costOf(sol, usage)?.toFixed(9), dollars.toFixed(9));
+  });
+
+  it("prices all of a long request higher", () => {
+    const below = costOf(sol, toUsage({ input: 272_000, output: 10 })) ?? 0;
+    const above = costOf(sol, toUsage({ input: 272_001, output: 10 })) ?? 0;
+    assert.equal(below.toFixed(6), "0.544100");
+    assert.equal(above.toFixed(6), "1.088154");
+  });
+
+  it("charges cached input as input where there is no discount", () => {
+    const pro = findModel("openai", "o3-pro");
+    assert.equal(costOf(pro, toUsage({ input: 1e6, cached: 1e6 })), 20);
+  });
+
+  it("does not call an unknown price free", () => {
+    assert.equal(costOf(findModel("custom", "mine"), toUsage({ input: 1 })), undefined);
+  });
+});
+
+describe("dropRefused", () => {
+  const after = (name: string, asked: Partial<ModelRequest>) => {
+    const { request: sent, dropped } = dropRefused(findModel("openai", name), request(asked));
+    const { temperature, topP, parallelToolCalls, reasoning } = sent;
+    return { temperature, topP, parallelToolCalls, effort: reasoning.effort, dropped };
+  };
+  const nothing = { temperature: undefined, topP: undefined, parallelToolCalls: undefined };
+
+  for (const name of ["o1", "o3", "o4-mini", "gpt-5", "gpt-5-2025-08-07", "gpt-6.1-sol"]) {
+    it(`asks ${name} neither not to think nor for a temperature`, () => {
+      assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8, topP: 0.9 }), {
+        ...nothing,
+        effort: undefined,
+        dropped: ["effort:none", "temperature", "top_p"],
+      });
+    });
+  }
+
+  for (const name of ["gpt-5.1", "gpt-5.2", "gpt-5.4-mini", "gpt-5.6-luna", "gpt-6-sol"]) {
+    it(`asks ${name} for a temperature only when it is not to think`, () => {
+      assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8 }), {
+        ...nothing,
+        temperature: 0.8,
+        effort: "none",
+        dropped: [],
+      });
+      assert.deepEqual(after(name, { ...effort("high"), temperature: 0.8 }), {
+        ...nothing,
+        effort: "high",
+        dropped: ["temperature"],
+      });
+      assert.deepEqual(after(name, { temperature: 0.8 }).dropped, ["temperature"]);
+    });
+  }
+
+  for (const name of ["gpt-4o", "gpt-4.1", "gpt-4o-mini-2024-07-18", "gpt-5-chat-latest"]) {
+    it(`leaves reasoning out whole for ${name} and keeps the temperature`, () => {
+      assert.deepEqual(after(name, { ...effort("none"), temperature: 0.8 }), {
+        ...nothing,
+        temperature: 0.8,
+        effort: undefined,
+        dropped: ["reasoning"],
+      });
+      assert.deepEqual(after(name, {}).dropped, []);
+    });
+  }
+
+  it("sends the nearest effort a model takes, rather than none at all", () => {
+    assert.equal(after("gpt-5.1", effort("max")).effort, "high");
+    assert.deepEqual(after("gpt-5.1", effort("max")).dropped, ["effort:max (sent as high)"]);
+    assert.equal(after("gpt-6-sol", effort("minimal")).effort, "low");
+    assert.equal(after("gpt-5-pro", effort("low")).effort, "high");
+  });
+
+  it("leaves parallel tool calls out for the o series", () => {
+    assert.deepEqual(after("o3-mini", { parallelToolCalls: false }).dropped, [
+      "parallel_tool_calls",
+    ]);
+  });
+
+  it("gives back the same request when nothing is refused", () => {
+    const asked = request({ temperature: 1, ...effort("high") });
+    assert.equal(dropRefused(findModel("custom", "mine"), asked).request, asked);
+  });
+
+  it("can be switched off by an override", () => {
+    const model = findModel("openai", "gpt-5", [{ vendor: "openai", name: "gpt-5", refuses: [] }]);
+    assert.deepEqual(dropRefused(model, request({ temperature: 1 })).dropped, []);
+  });
+});

@@ -1,0 +1,6 @@
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { describeStore } from "./store-contract.ts";
+import { describeStoreModel } from "./store-model.ts";
+
+describeStore("memory store", async () => createMemoryStore());
+describeStoreModel("memory store", async () => createMemoryStore());
