@@ -36,9 +36,10 @@ export async function runToolCalls(
 ): Promise<FunctionCallOutput[]> {
   const outputs: FunctionCallOutput[] = [];
   for (const group of toGroups(calls, parts.gate)) {
-    const steps = group.map((call) => ({
-      // The turn is in the key because some servers count their call ids from 0 in every answer.
-      key: `tool:${turn}:${call.call_id}`,
+    const steps = group.map((call, at) => ({
+      // By place and not by id: there are servers that give one id to all calls, or count ids from 0
+      // in every answer.
+      key: `tool:${turn}.${outputs.length + at}`,
       fn: async (step: Step) => (await runCall(parts, call, step)) as unknown as Json,
     }));
     const done = (await parts.context.all(steps, MAX_SIDE_BY_SIDE)) as unknown as Done[];

@@ -17,7 +17,7 @@ export type IdPrefix = "resp" | "msg" | "fc" | "call" | "run" | "rs" | "ctc" | "
 export type MakeId = (prefix: IdPrefix) => string;
 
 export function createIds(clock: Clock = systemClock, random = randomBytes): MakeId {
-  let lastMs = 0;
+  let lastMs = -1;
   let chance: number[] = [];
   return (prefix) => {
     const ms = Math.max(clock.now(), lastMs);

@@ -18,8 +18,13 @@ export function createSseReader(onEvent: (data: string, event: string) => void):
     // The shape of nearly every line of a model's stream, recognised without cutting it up.
     else if (line.startsWith("data:")) addData(line.slice(line.charCodeAt(5) === 32 ? 6 : 5));
     else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === 32 ? 7 : 6);
-    else if (line === "data") addData("");
-    // Comments, `id`, `retry` and unknown fields mean nothing to us.
+    else readBareField(line);
+  }
+
+  /** A name alone is a field with an empty value; all other fields and comments mean nothing to us. */
+  function readBareField(line: string): void {
+    if (line === "data") addData("");
+    if (line === "event") event = "";
   }
 
   function addData(value: string): void {

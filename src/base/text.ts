@@ -3,7 +3,9 @@
 /** Shortens a text for a message, on one line, with `…` where something was cut. */
 export function clip(text: string, maxChars: number): string {
   const line = text.replace(/\s+/g, " ").trim();
-  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`;
+  if (line.length <= maxChars) return line;
+  // A character of two units that the cut falls into goes whole.
+  return `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** The longest prefix of `text` that is at most `maxBytes` of UTF-8 and cuts no character. */

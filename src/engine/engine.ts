@@ -38,8 +38,11 @@ export interface SubmitOptions {
   readonly title: string;
   readonly parent_id?: string | undefined;
   readonly path?: string | undefined;
-  /** Past it the context's signal aborts with `Failure("timeout")`. */
-  readonly deadlineMs?: number | undefined;
+  /**
+   * How long it may run; past it the context's signal aborts with `Failure("timeout")`. Counted anew
+   * from a takeover, so that a run resumed the next day has not timed out.
+   */
+  readonly timeoutMs?: number | undefined;
 }
 
 export type RunBody = (context: RunContext, input: Json) => Promise<RunOutcome>;

@@ -14,8 +14,6 @@ const PAGE_EVENTS = 1000;
 const MAX_BUFFERED = 2048;
 /** How often to look at a run that another process owns. */
 export const POLL_MS = 200;
-/** A run of this process rings; looking at the store is for rings that cannot come. */
-export const IDLE_MS = 60_000;
 
 interface FollowParts {
   readonly store: Store;
@@ -38,7 +36,6 @@ export async function* followRun(
   try {
     for (;;) {
       parts.check(id);
-      listener.reset();
       // Asked before the log is read: when it says ended, the log is read to its very end.
       const run = await store.getRun(id);
       if (!run) throw toUnknownRun(id);
@@ -77,7 +74,7 @@ async function* hearOn(
 ): AsyncGenerator<readonly LoggedEvent[], number> {
   let last = after;
   while (isOwned(id)) {
-    await listener.wait(IDLE_MS, signal);
+    await listener.wait(undefined, signal);
     const batches = listener.take();
     if (!batches) return last;
     for (const batch of batches) {

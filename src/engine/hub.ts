@@ -7,7 +7,10 @@ import type { Clock } from "../base/clock.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 
 export interface Hub {
-  /** Listens to one run until `close`. Keeps at most `maxEvents` that were not taken yet. */
+  /**
+   * Listens to one run until `close`. Keeps at most `maxEvents` that were not taken yet; with 0 it
+   * hears of no events at all, only rings.
+   */
   listen(id: string, maxEvents: number): Listener;
   /** Tells of events that are in the store already. Costs nothing when nobody listens. */
   publish(id: string, firstSeq: number, events: readonly RunEvent[]): void;
@@ -17,12 +20,13 @@ export interface Hub {
 }
 
 export interface Listener {
-  /** Forgets what was heard so far; called before reading the store, which has it all. */
-  reset(): void;
-  /** What was published since, in order; undefined when it was more than this listener keeps. */
+  /** What was published since the last time; undefined when it was more than it keeps. */
   take(): readonly (readonly LoggedEvent[])[] | undefined;
-  /** Until the next ring or `ms` later. Returns at once when it rang since the last wait. */
-  wait(ms: number, signal: AbortSignal | undefined): Promise<void>;
+  /**
+   * Until the next news, or `ms` later when given. Returns at once when there was news since the
+   * last wait. Without `ms` it costs no timer, which shows where each delta is waited for.
+   */
+  wait(ms: number | undefined, signal: AbortSignal | undefined): Promise<void>;
   close(): void;
 }
 
@@ -44,10 +48,12 @@ export function createHub(clock: Clock): Hub {
       return listener;
     },
     publish(id, firstSeq, events) {
-      const all = listeners.get(id);
-      if (!all || events.length === 0) return;
-      const batch = events.map((event, index) => ({ run_id: id, seq: firstSeq + index, event }));
-      for (const listener of all) listener.hear(batch);
+      let batch: LoggedEvent[] | undefined;
+      for (const listener of listeners.get(id) ?? []) {
+        if (!listener.hearsEvents) continue;
+        batch ??= events.map((event, index) => ({ run_id: id, seq: firstSeq + index, event }));
+        listener.hear(batch);
+      }
     },
     ring,
     ringAll() {
@@ -72,6 +78,10 @@ class RunListener implements Listener {
     this.#onClose = onClose;
   }
 
+  get hearsEvents(): boolean {
+    return this.#maxEvents > 0;
+  }
+
   hear(batch: readonly LoggedEvent[]): void {
     this.#kept += batch.length;
     if (this.#kept > this.#maxEvents) this.#overflowed = true;
@@ -85,38 +95,36 @@ class RunListener implements Listener {
     this.#wake?.();
   }
 
-  reset(): void {
+  take(): readonly (readonly LoggedEvent[])[] | undefined {
+    const taken = this.#overflowed ? undefined : this.#batches;
     this.#batches = [];
     this.#kept = 0;
     this.#overflowed = false;
-  }
-
-  take(): readonly (readonly LoggedEvent[])[] | undefined {
-    const taken = this.#overflowed ? undefined : this.#batches;
-    this.reset();
     return taken;
   }
 
-  async wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  async wait(ms: number | undefined, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
     if (!this.#rung) await this.#sleep(ms, signal);
     this.#rung = false;
   }
 
-  /** Sleeps until `ring`; gives the timer and the signal's listener back in every case. */
-  async #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const timer = new AbortController();
-    const onAbort = (): void => timer.abort(signal?.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    const rung = new Promise<void>((resolve) => {
+  /** Gives the timer and the signal's listener back in every case. */
+  async #sleep(ms: number | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const timer = ms === undefined ? undefined : new AbortController();
+    let onAbort = (): void => {};
+    const rung = new Promise<void>((resolve, reject) => {
       this.#wake = resolve;
+      onAbort = () => reject(signal?.reason);
     });
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      await Promise.race([rung, this.#clock.sleep(ms, timer.signal)]);
+      if (ms === undefined || !timer) await rung;
+      else await Promise.race([rung, this.#clock.sleep(ms, timer.signal)]);
     } finally {
       this.#wake = undefined;
       signal?.removeEventListener("abort", onAbort);
-      timer.abort();
+      timer?.abort();
     }
   }
 

@@ -13,7 +13,7 @@ import { toUnknownRun } from "../store/refusal.ts";
 import type { Store, StoredRun, Worker } from "../store/store.ts";
 import { readOutcome, toFailedOutcome } from "./ending.ts";
 import type { Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
-import { followRun, IDLE_MS, POLL_MS } from "./follow.ts";
+import { followRun, POLL_MS } from "./follow.ts";
 import { createHub, type Hub } from "./hub.ts";
 import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
 import { createRunContext } from "./run-context.ts";
@@ -79,30 +79,22 @@ class LocalEngine implements Engine {
   }
 
   async start(): Promise<string[]> {
-    const started: string[] = [];
+    const ids: string[] = [];
     for (const run of await this.#listUnfinished()) {
-      if (!this.#bodies.has(run.name) || (await this.#hasOwner(run))) continue;
-      // Written down but not claimed: another process may be about to do that.
-      if (run.owner === null && isFresh(this.#clock, run.created_at_ms)) continue;
-      if (await this.#launch(run.id)) started.push(run.id);
+      if (await this.#isAbandoned(run)) ids.push(run.id);
     }
-    return started;
+    // A parent that is replayed may start its child before its turn comes here; they join.
+    for (const id of ids) await this.#launch(id);
+    return ids;
   }
 
   async submit(name: string, input: Json, options: SubmitOptions): Promise<void> {
     this.#checkRunnable(options.id, name);
-    const { id, title, parent_id = null, path = "/root", deadlineMs } = options;
+    const { id, title, parent_id = null, path = "/root", timeoutMs } = options;
     const created_at_ms = this.#clock.now();
-    const isNew = await this.#store.createRun({
-      id,
-      parent_id,
-      path,
-      name,
-      input,
-      title,
-      created_at_ms,
-    });
-    if (isNew) await this.#launch(id, deadlineMs);
+    const run = { id, parent_id, path, name, input, title, created_at_ms };
+    const isNew = await this.#store.createRun(run);
+    if (isNew) await this.#launch(id, timeoutMs);
   }
 
   async resume(id: string): Promise<void> {
@@ -177,8 +169,14 @@ class LocalEngine implements Engine {
     }
   }
 
+  async #isAbandoned(run: StoredRun): Promise<boolean> {
+    if (!this.#bodies.has(run.name) || (await this.#hasOwner(run))) return false;
+    // Written down but never claimed: while it is young, another process may be about to.
+    return run.owner !== null || !isFresh(this.#clock, run.created_at_ms);
+  }
+
   async #hasOwner({ id, owner }: StoredRun): Promise<boolean> {
-    if (this.#owned.has(id) || this.#launching.has(id)) return true;
+    if (this.#isHere(id)) return true;
     // This process knows what it runs: a run it owns but does not run was given up.
     if (owner === null || owner === this.#heartbeat.workerId) return false;
     const worker = await this.#store.getWorker(owner);
@@ -186,9 +184,14 @@ class LocalEngine implements Engine {
   }
 
   async #toRunning({ id, owner }: StoredRun): Promise<Failure> {
-    const worker = await this.#store.getWorker(owner ?? this.#heartbeat.workerId);
-    const where = worker ? `process ${worker.pid}` : "this process";
+    const here = this.#heartbeat.workerId;
+    const worker = await this.#store.getWorker(this.#isHere(id) ? here : (owner ?? here));
+    const where = worker ? `process ${worker.pid}` : "another process";
     return new Failure("conflict", `Run ${id} is still running in ${where}.`);
+  }
+
+  #isHere(id: string): boolean {
+    return this.#owned.has(id) || this.#launching.has(id);
   }
 
   #checkRunnable(id: string, name: string): void {
@@ -273,7 +276,6 @@ class LocalEngine implements Engine {
     await owned.log.settled().catch(() => {});
     const end = { ending, result, events, firstSeq: owned.log.next, at_ms: this.#clock.now() };
     await owned.write(() => this.#store.finish(id, owned.epoch, end));
-    this.#hub.publish(id, end.firstSeq, events);
   }
 
   /** Ends the run when its time is up. Each owner gives it the whole time again. */
@@ -332,7 +334,8 @@ class LocalEngine implements Engine {
         if (!run) throw toUnknownRun(id);
         if (run.status === "ended") return await readOutcome(this.#store, run);
         await tend();
-        await listener.wait(this.#owned.has(id) ? IDLE_MS : POLL_MS, signal);
+        // A run of this process rings when it ends; others must be looked at.
+        await listener.wait(this.#owned.has(id) ? undefined : POLL_MS, signal);
       }
     } finally {
       listener.close();

@@ -24,7 +24,7 @@ interface ContextParts {
 }
 
 /** The engine's side of delegation. */
-export interface Children {
+interface Children {
   /** Starts the child, or finds it: running here, running elsewhere, or ended. */
   start(parent: OwnedRun, key: string, work: { name: string; input: Json }): Promise<string>;
   /** Waits for the child's ending, taking it over should its owner die. */

@@ -26,7 +26,7 @@ export interface Vendor {
   readonly auth: "bearer" | "api-key" | "none";
   /** Where a person gets a key. */
   readonly keyUrl?: string;
-  /** A server of the user's own: it asks for no key unless told to, and costs nothing a token. */
+  /** A server of the user's own: it may ask for no key, and what it serves only its user knows. */
   readonly local: boolean;
   readonly defaultModel: string | undefined;
   readonly quirks: Quirks;
@@ -53,7 +53,7 @@ export const VENDORS = {
     local: false,
     defaultModel: "gpt-6.1-terra",
     // `max_tokens` is refused by reasoning models, its successor by none.
-    quirks: { maxTokensField: "max_completion_tokens", systemRole: "developer" },
+    quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
     summary: "OpenAI",
   },
   azure: {
@@ -67,7 +67,7 @@ export const VENDORS = {
     keyUrl: "https://ai.azure.com",
     local: false,
     defaultModel: undefined,
-    quirks: { maxTokensField: "max_completion_tokens", systemRole: "developer" },
+    quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
     summary: "Azure OpenAI, v1 API: the model is the name of your deployment",
   },
   openrouter: {

@@ -52,9 +52,9 @@ export function keyVariableIn(
 
 function chooseByKey(env: ModelWishes["env"]): ModelChoice | undefined {
   for (const vendor of VENDOR_NAMES) {
-    const { defaultModel, local } = vendorOf(vendor);
+    const { defaultModel } = vendorOf(vendor);
     const variable = keyVariableIn(vendor, env);
-    if (local || defaultModel === undefined || variable === undefined) continue;
+    if (defaultModel === undefined || variable === undefined) continue;
     const ref = `${vendor}/${defaultModel}`;
     const reason = `${ref} (\`${variable}\` is set; ${HOW_TO_CHOOSE})`;
     return { ref, reason, source: "key", baseUrl: undefined };

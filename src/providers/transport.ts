@@ -41,7 +41,12 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`. */
-  readonly chunks: AsyncGenerator<Buffer, void>;
+  readonly chunks: Chunks;
+}
+
+/** Unlike a generator's, its `return` also works before the first `next`. */
+export interface Chunks extends AsyncIterableIterator<Buffer, void> {
+  return(): Promise<IteratorResult<Buffer, void>>;
 }
 
 /** A model may think for minutes before its first word, and between two. */
@@ -104,7 +109,8 @@ async function createDispatcher(
   const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? all;
   if (!httpProxy && !httpsProxy) return new Agent(options);
   const { default: ProxyAgent } = await import("undici/lib/dispatcher/env-http-proxy-agent.js");
-  const noProxy = env["no_proxy"] ?? env["NO_PROXY"] ?? "";
+  // A model server of one's own is never behind the company's proxy.
+  const noProxy = `${env["no_proxy"] ?? env["NO_PROXY"] ?? ""},localhost,127.0.0.1,[::1]`;
   return new ProxyAgent({
     ...options,
     requestTls: connect,
@@ -143,7 +149,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void;
   readonly #onAbort: () => void;
   #controller: Dispatcher.DispatchController | undefined;
-  #queue: Buffer[] = [];
+  readonly #queue: Buffer[] = [];
   #queuedBytes = 0;
   #isAnswered = false;
   #ending: { error: unknown } | undefined;
@@ -192,22 +198,33 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#finish(error);
   }
 
-  async *#chunks(): AsyncGenerator<Buffer, void> {
-    try {
-      for (;;) {
-        const queued = this.#queue;
-        this.#queue = [];
-        this.#queuedBytes = 0;
+  #chunks(): Chunks {
+    const chunks: Chunks = {
+      next: () => this.#next(),
+      return: async () => {
+        this.#stop(new Failure("cancelled", "The answer was not read to its end."));
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => chunks,
+    };
+    return chunks;
+  }
+
+  async #next(): Promise<IteratorResult<Buffer, void>> {
+    for (;;) {
+      const value = this.#queue.shift();
+      if (value) {
+        this.#queuedBytes -= value.length;
         if (this.#controller?.paused) this.#controller.resume();
-        yield* queued;
-        if (this.#queue.length > 0) continue;
-        if (this.#ending) return this.#throwEnding();
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
+        return { done: false, value };
       }
-    } finally {
-      this.#stop(new Failure("cancelled", "The answer was not read to its end."));
+      if (this.#ending) {
+        this.#throwEnding();
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
   }
 

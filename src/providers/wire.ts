@@ -48,12 +48,20 @@ export interface Quirks {
   readonly store?: boolean;
   /** The name of the limit in a chat body. */
   readonly maxTokensField?: "max_tokens" | "max_completion_tokens";
-  /** The role that carries instructions. */
-  readonly systemRole?: "system" | "developer";
   /** Whether the server knows `response_format: json_schema`. */
   readonly jsonSchema?: boolean;
   /** The field in which this vendor wants its own chain of thought back, in the middle of calls. */
   readonly reasoningField?: "reasoning_content" | "reasoning";
+  /** Whether the server knows `reasoning_effort: none` in a chat body. */
+  readonly effortNone?: boolean;
   /** Fields this vendor refuses whatever the model: left out of the body. */
   readonly refuses?: readonly string[];
+}
+
+/** The body without absent fields and without those the vendor refuses. */
+export function toBody(fields: JsonObject, { refuses = [] }: Quirks = {}): JsonObject {
+  const known = Object.entries(fields).filter(
+    ([name, value]) => value !== undefined && !refuses.includes(name),
+  );
+  return Object.fromEntries(known);
 }

@@ -17,7 +17,7 @@ import type { Engine, RunContext, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
-import { createTransport, type Transport } from "../providers/transport.ts";
+import type { Transport } from "../providers/transport.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { BUILTINS } from "../tools/builtins.ts";
@@ -25,7 +25,7 @@ import { createGate } from "../tools/gate.ts";
 import type { Tool } from "../tools/tool.ts";
 import { type ModelParts, openModel } from "./open-model.ts";
 
-export interface RuntimeOptions extends Partial<Omit<ModelParts, "transport">> {
+export interface RuntimeOptions extends Partial<ModelParts> {
   /** Where runs are kept: a SQLite file, or memory when left out. */
   readonly storePath?: string | undefined;
   /** Beside the built-in ones; one of the same name takes their place. */
@@ -68,15 +68,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const store = await openStore(options.storePath);
   const engine = createLocalEngine({ store, clock });
   const tools = joinTools(options.tools ?? []);
-  let transport: Transport | undefined;
-  const parts: ModelParts = {
-    ...options,
-    env,
-    transport: async () => {
-      transport ??= createTransport(env);
-      return transport;
-    },
-  };
+  const network = createNetwork(env);
+  const parts: ModelParts = { ...options, env, transport: options.transport ?? network.open };
 
   engine.define(BODY, async (context: RunContext, input: Json): Promise<RunOutcome> => {
     const task = parseTask(input);
@@ -102,8 +95,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       const id = makeId("run");
       const { timeoutMs } = request;
       const title = clip(lastWords(task.items), 80);
-      const limit = timeoutMs === undefined ? {} : { deadlineMs: clock.now() + timeoutMs };
-      await engine.submit(BODY, encodeTask(task), { id, title, ...limit });
+      await engine.submit(BODY, encodeTask(task), { id, title, timeoutMs });
       return toRun(id);
     },
     async resume(id) {
@@ -112,8 +104,27 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
     async close() {
       await engine.stop();
-      await transport?.close();
+      await network.close();
     },
+  };
+}
+
+interface Network {
+  readonly open: () => Promise<Transport>;
+  close(): Promise<void>;
+}
+
+/** A transport that is loaded and opened by the first run that needs one: the embedded needs none. */
+export function createNetwork(env: ModelParts["env"]): Network {
+  let opened: Promise<Transport> | undefined;
+  return {
+    open: () => {
+      opened ??= import("../providers/transport.ts").then(({ createTransport }) =>
+        createTransport(env),
+      );
+      return opened;
+    },
+    close: async () => (await opened)?.close(),
   };
 }
 

@@ -14,7 +14,8 @@ export function createMemoryStore(): Store {
 }
 
 interface Entry {
-  run: Omit<StoredRun, "next_seq">;
+  /** Changed in place by its owner's writes; copied on the way out. */
+  readonly run: { -readonly [Field in keyof StoredRun]: StoredRun[Field] };
   readonly steps: Map<string, Json>;
   readonly events: RunEvent[];
   readonly signals: Signal[];
@@ -34,18 +35,18 @@ class MemoryStore implements Store {
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
-    this.#entries.set(run.id, { run: toFirst(run), steps: new Map(), events: [], signals: [] });
+    this.#entries.set(run.id, { run: toStored(run), steps: new Map(), events: [], signals: [] });
     return true;
   }
 
   async getRun(id: string): Promise<StoredRun | undefined> {
     const entry = this.#entries.get(id);
-    return entry && toStored(entry);
+    return entry && { ...entry.run };
   }
 
   async listRuns({ limit, status, parent_id, before }: RunQuery): Promise<StoredRun[]> {
     // The sort is stable, so that reversing first puts the younger of two equals in front.
-    const runs = [...this.#entries.values()].map(toStored).reverse();
+    const runs = [...this.#entries.values()].map(({ run }) => ({ ...run })).reverse();
     runs.sort((a, b) => b.created_at_ms - a.created_at_ms);
     const from = before === undefined ? 0 : runs.findIndex((run) => run.id === before) + 1;
     if (before !== undefined && from === 0) throw toUnknownRun(before);
@@ -60,8 +61,8 @@ class MemoryStore implements Store {
     const entry = this.#entries.get(id);
     if (!entry) throw toUnknownRun(id);
     if (entry.run.status === "ended") return undefined;
-    entry.run = { ...entry.run, owner, epoch: entry.run.epoch + 1 };
-    return entry.run.epoch;
+    entry.run.owner = owner;
+    return ++entry.run.epoch;
   }
 
   async readSteps(id: string): Promise<Map<string, Json>> {
@@ -80,8 +81,7 @@ class MemoryStore implements Store {
     firstSeq: number,
     events: readonly RunEvent[],
   ): Promise<void> {
-    const log = this.#owned(id, epoch, firstSeq).events;
-    for (const event of events) log.push(event);
+    this.#append(this.#owned(id, epoch, firstSeq), events);
   }
 
   async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
@@ -92,9 +92,9 @@ class MemoryStore implements Store {
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
     const entry = this.#owned(id, epoch, end.firstSeq);
-    for (const event of end.events) entry.events.push(event);
+    this.#append(entry, end.events);
     const { ending, result, at_ms } = end;
-    entry.run = { ...entry.run, status: "ended", ending, result, ended_at_ms: at_ms };
+    Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
@@ -129,28 +129,25 @@ class MemoryStore implements Store {
 
   async close(): Promise<void> {}
 
+  #append({ run, events: log }: Entry, events: readonly RunEvent[]): void {
+    for (const event of events) log.push(event);
+    run.next_seq = log.length;
+  }
+
   /** The entry, if this epoch may write to it. */
   #owned(id: string, epoch: number, firstSeq?: number): Entry {
     const entry = this.#entries.get(id);
-    const refusal = toRefusal(entry && { ...entry.run, next_seq: entry.events.length }, {
-      id,
-      epoch,
-      ...(firstSeq !== undefined && { firstSeq }),
-    });
+    const refusal = toRefusal(entry?.run, { id, epoch, firstSeq });
     if (refusal || !entry) throw refusal;
     return entry;
   }
 }
 
-function toFirst(run: NewRun): Omit<StoredRun, "next_seq"> {
+function toStored(run: NewRun): StoredRun {
   const { id, parent_id, path, name, input, title, created_at_ms } = run;
   return {
     ...{ id, parent_id, path, name, input, title, created_at_ms },
     ...{ status: "running", epoch: 0, owner: null },
-    ...{ ending: null, result: null, ended_at_ms: null },
+    ...{ ending: null, result: null, ended_at_ms: null, next_seq: 0 },
   };
-}
-
-function toStored({ run, events }: Entry): StoredRun {
-  return { ...run, next_seq: events.length };
 }

@@ -13,7 +13,7 @@ interface Current {
 interface Belief {
   readonly id: string;
   readonly epoch: number;
-  readonly firstSeq?: number;
+  readonly firstSeq?: number | undefined;
 }
 
 /** The failure a write deserves, or undefined when it may go on. */

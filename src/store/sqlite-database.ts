@@ -22,7 +22,7 @@ const RETRY_MS = 20;
  * `process`: survives the end of the process. `power`: also the end of power, for one fsync: 0.2 ms
  * against 0.02 ms a commit of 200 bytes on a cloud disk.
  */
-export type Durability = "process" | "power";
+type Durability = "process" | "power";
 
 export interface Database {
   /** Runs `work` as one transaction: all of it or nothing. */

@@ -120,13 +120,13 @@ class SqliteStore implements Store {
     // The batch that holds the first wanted event starts at or before it.
     const sql = `
       select first_seq, body, body_blob from events
-      where run_id = ?1 and first_seq <= ?3 and first_seq >= coalesce(
-        (select max(first_seq) from events where run_id = ?1 and first_seq <= ?2), 0)
+      where run_id = ? and first_seq <= ? and first_seq >= coalesce(
+        (select max(first_seq) from events where run_id = ? and first_seq <= ?), 0)
       order by first_seq`;
     const first = Math.max(after + 1, 0);
     const last = first + limit - 1;
     const found: LoggedEvent[] = [];
-    for (const row of this.#db.all(sql, toColumn(id), first, last)) {
+    for (const row of this.#db.all(sql, toColumn(id), last, toColumn(id), first)) {
       const events = this.#read(id, row, "body") as unknown as RunEvent[];
       for (const [index, event] of events.entries()) {
         const seq = Number(row["first_seq"]) + index;

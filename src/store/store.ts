@@ -33,7 +33,10 @@ export interface Store {
 
   /** Leaves a message for a run; a second one with the same key is the same message. */
   putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void>;
-  /** The oldest message on a topic that was not taken yet; taking is not undone by a crash. */
+  /**
+   * The oldest message on a topic that was not taken yet. Journaled in the same transaction, under
+   * `takenKey(topic, n)`, so that a crash right behind it does not lose the message.
+   */
   takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined>;
 
   /** Says that a worker lives; an owner that has not said so for a while may be taken over. */

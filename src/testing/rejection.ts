@@ -13,7 +13,7 @@ export interface Rejection {
   readonly error: VendorError;
 }
 
-export interface VendorError {
+interface VendorError {
   readonly message: string;
   readonly type: string;
   readonly param: string | null;

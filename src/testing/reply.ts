@@ -50,7 +50,7 @@ export interface StatusReply {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface ReplyUsage {
+interface ReplyUsage {
   readonly input?: number;
   readonly cached?: number;
   readonly output?: number;

@@ -5,13 +5,19 @@ import { PROVIDERS } from "../../src/providers/provider-names.ts";
 
 describe("the vendor catalogue", () => {
   for (const name of VENDOR_NAMES) {
+    const vendor = vendorOf(name);
+    const { baseUrl, wire, alternatives = {} } = vendor;
+
     it(`has a usable row for ${name}`, () => {
-      const { baseUrl, alternatives = {}, wire, keyVariable, local, summary } = vendorOf(name);
       assert.match(name, /^[a-z]+$/);
-      assert.ok(summary !== "");
+      assert.ok(vendor.summary !== "");
       assert.ok(baseUrl === "" || (URL.canParse(baseUrl) && !baseUrl.endsWith("/")));
-      if (!local) assert.match(keyVariable ?? "", /^[A-Z_]+$/);
-      if (!local) assert.match(baseUrl || "https://", /^https:/);
+      if (vendor.local) return assert.equal(vendor.defaultModel, undefined);
+      assert.match(vendor.keyVariable ?? "", /^[A-Z_]+$/);
+      assert.match(baseUrl || "https://", /^https:/);
+    });
+
+    it(`names the wires of ${name} as --provider does`, () => {
       for (const [other, speaks] of Object.entries(alternatives)) {
         assert.equal(speaks.name, other);
         assert.notEqual(other, wire.name);

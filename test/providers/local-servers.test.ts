@@ -80,7 +80,7 @@ describe("findLocalServer", () => {
       "/health": { status: "ok" },
       "/v1/models": { object: "list", data: [{ id: "x", owned_by: "vllm" }] },
     },
-    "a llama.cpp that is loading": { "/v1/models": LLAMACPP["/v1/models"] },
+    "a llama.cpp that is loading": { ...LLAMACPP, "/health": { status: "loading model" } },
     "JSON of another shape": { "/health": ["ok"], "/v1/models": { data: "x" } },
   };
   for (const [name, pages] of Object.entries(strangers)) {

@@ -130,9 +130,21 @@ describe("pullModel", () => {
     const plain: Handler = (_request, response) => void response.end(MODEL);
     const first = await serve(cut(100_000), plain);
     assert.deepEqual(await readFile((await pull(first.url)).path), MODEL);
-    const second = await serve(cut(100_000, {}), plain);
-    assert.deepEqual(await readFile((await pull(second.url)).path), MODEL);
-    assert.deepEqual(second.ranges, ["all", "all"]);
+    for (const tag of [{}, { etag: 'W/"one"' }]) {
+      const second = await serve(cut(100_000, tag), plain);
+      assert.deepEqual(await readFile((await pull(second.url)).path), MODEL);
+      assert.deepEqual(second.ranges, ["all", "all"]);
+    }
+  });
+
+  it("does not go on with what came from another URL", async () => {
+    const gone: Handler = (_request, response) => void response.writeHead(404).end();
+    const [first, second] = [await serve(cut(100_000), gone), await serve(whole(OTHER))];
+    const folder = join(directory, "elsewhere");
+    await assert.rejects(pull(first.url, { directory: folder }), { code: "not_found" });
+    const { path } = await pull(second.url, { directory: folder });
+    assert.deepEqual(await readFile(path), OTHER);
+    assert.deepEqual(second.ranges, ["all"]);
   });
 
   it("starts over when the server has no such range", async () => {

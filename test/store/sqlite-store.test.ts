@@ -77,6 +77,10 @@ describe("SQLite store: the file", () => {
     const count = (table: string): number =>
       Number(sql.prepare(`select count(*) as n from ${table}`).get()?.["n"]);
     assert.deepEqual([count("events"), count("run_events"), count("blobs")], [1, 300, 2]);
+    assert.deepEqual(
+      [count("runs where input is null"), count("steps where value is null")],
+      [1, 1],
+    );
     const event = sql.prepare("select type, event from run_events where seq = 299").get();
     assert.equal(event?.["type"], "notice");
     assert.deepEqual(JSON.parse(String(event?.["event"])), notices(1, 299)[0]);

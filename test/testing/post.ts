@@ -18,6 +18,7 @@ interface Sent {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  readonly onHead?: () => void;
   /** Called with every chunk, so that a test can leave in the middle. */
   readonly onChunk?: (chunk: Buffer) => void;
 }
@@ -44,6 +45,7 @@ export function post(url: string, body: unknown, sent: Sent = {}): Promise<Answe
     call.on("response", (response) => {
       status = response.statusCode ?? 0;
       headers = response.headers;
+      sent.onHead?.();
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         sent.onChunk?.(chunk);
@@ -51,7 +53,8 @@ export function post(url: string, body: unknown, sent: Sent = {}): Promise<Answe
       response.on("error", fail);
       response.on("end", () => done(undefined));
     });
-    call.end(typeof body === "string" ? body : JSON.stringify(body));
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    call.end(method === "GET" ? undefined : text);
   });
 }
 

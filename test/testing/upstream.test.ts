@@ -7,7 +7,7 @@ import { post } from "./post.ts";
 
 const BODY = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true };
 
-describe("upstream", () => {
+describe("upstream", { timeout: 10_000 }, () => {
   const refusals = [
     { name: "a wrong path", path: "/v1/nothing", status: 404 },
     { name: "a wrong method", method: "GET", status: 405, code: "method_not_supported" },
@@ -64,7 +64,7 @@ describe("upstream", () => {
     assert.equal(request.aborted, false);
   });
 
-  it("notices a client that leaves and stops its engine", async () => {
+  it("notices a client that leaves", async () => {
     await using upstream = await startChatUpstream({
       engine: script(reply.silence("Hello there")),
     });
@@ -76,7 +76,38 @@ describe("upstream", () => {
     const request = await upstream.waitForRequest(1);
     await request.ended;
     assert.equal(request.aborted, true);
-    assert.equal((await answer).broken, "ECONNRESET");
+    assert.equal((await answer).broken, "ABORT_ERR");
+  });
+
+  it("stops an engine whose client has left: its signal aborts, its generator returns", async () => {
+    const start = { type: "start", response_id: "", model: "" } as const;
+    let onAbort = (): void => {};
+    let onReturn = (): void => {};
+    const stopped = Promise.all([
+      new Promise<void>((resolve) => {
+        onAbort = resolve;
+      }),
+      new Promise<void>((resolve) => {
+        onReturn = resolve;
+      }),
+    ]);
+    await using upstream = await startChatUpstream({
+      engine: async function* (_, { signal }) {
+        signal.addEventListener("abort", onAbort);
+        try {
+          yield [start];
+          for (;;) yield [{ type: "text_delta", index: 0, part: 0, delta: "on and on" }];
+        } finally {
+          onReturn();
+        }
+      },
+    });
+    const control = new AbortController();
+    await post(`${upstream.url}/chat/completions`, BODY, {
+      signal: control.signal,
+      onChunk: () => control.abort(),
+    });
+    await stopped;
   });
 
   it("gives the replies of a script in order, then HTTP 500", async () => {

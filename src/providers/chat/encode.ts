@@ -17,13 +17,13 @@ import type {
 } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
-import type { Quirks } from "../wire.ts";
+import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   const { model, temperature, topP, maxOutputTokens, reasoning, parallelToolCalls } = request;
   const tools = request.tools.flatMap(encodeTool);
-  const hasEffort = reasoning.effort !== undefined && reasoning.effort !== "none";
-  return omitUndefined({
+  const effort = reasoning.effort === "none" && !quirks.effortNone ? undefined : reasoning.effort;
+  const body: JsonObject = {
     model,
     stream: true,
     stream_options: { include_usage: true },
@@ -34,15 +34,16 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     temperature,
     top_p: topP,
     [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens,
-    reasoning_effort: hasEffort ? reasoning.effort : undefined,
+    reasoning_effort: effort,
     response_format: encodeFormat(request.format, quirks),
-  });
+  };
+  return toBody(body, quirks);
 }
 
 function encodeTool(tool: Tool): JsonObject[] {
   if (tool.type !== "function") return [];
   const { name, description, parameters, strict } = tool;
-  const described = omitUndefined({
+  const described = toBody({
     name,
     description: description ?? undefined,
     parameters: parameters ?? { type: "object", properties: {} },
@@ -67,7 +68,7 @@ function encodeFormat(format: OutputFormat, quirks: Quirks): JsonObject | undefi
 function encodeMessages(request: ModelRequest, quirks: Quirks): JsonObject[] {
   const messages = new MessageList(quirks);
   const instructions = toInstructions(request, quirks);
-  if (instructions) messages.add({ role: quirks.systemRole ?? "system", content: instructions });
+  if (instructions) messages.add({ role: "system", content: instructions });
   for (const item of request.items) messages.addItem(item);
   return messages.finish();
 }
@@ -125,7 +126,8 @@ class MessageList {
     }
     const encoded = typeof content === "string" ? content : encodeParts(content);
     this.add({
-      role: role === "user" ? "user" : (this.#quirks.systemRole ?? "system"),
+      // The newer word for the same role is known to a few servers only.
+      role: role === "developer" ? "system" : role,
       content: encoded,
     });
   }
@@ -199,12 +201,12 @@ function encodeImage({
       "A chat model takes images by URL or data, not by file id.",
     );
   }
-  return omitUndefined({ url: image_url, detail: detail ?? undefined });
+  return toBody({ url: image_url, detail: detail ?? undefined });
 }
 
 function encodeFile(part: Extract<ContentPart, { type: "input_file" }>): JsonObject {
   const { file_id, filename, file_data } = part;
-  return omitUndefined({
+  return toBody({
     file_id: file_id ?? undefined,
     filename: filename ?? undefined,
     file_data: file_data ?? undefined,
@@ -219,8 +221,4 @@ function toPlainText(content: string | readonly ContentPart[]): string {
     return part.type === "input_image" ? "[image below]" : "";
   });
   return texts.filter((text) => text !== "").join("\n");
-}
-
-function omitUndefined(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

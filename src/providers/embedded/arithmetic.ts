@@ -38,7 +38,12 @@ type Operator = "+" | "-" | "*" | "/" | "%" | "**";
 type Node =
   | { readonly type: "number"; readonly value: Fraction }
   | { readonly type: "negate"; readonly of: Node }
-  | { readonly type: "binary"; readonly operator: Operator; readonly left: Node; readonly right: Node };
+  | {
+      readonly type: "binary";
+      readonly operator: Operator;
+      readonly left: Node;
+      readonly right: Node;
+    };
 
 const WORDS: readonly (readonly [RegExp, string])[] = [
   [/(\d(?:[\d.]*\d)?)\s*(?:%|percent)\s+of\s+/gi, "$1/100*"],
@@ -117,7 +122,8 @@ function parseTokens(tokens: readonly string[]): Node | undefined {
     const token = tokens[at];
     if (token === undefined) return undefined;
     at++;
-    if (token !== "(") return /\d/.test(token) ? { type: "number", value: toFraction(token) } : undefined;
+    if (token !== "(")
+      return /\d/.test(token) ? { type: "number", value: toFraction(token) } : undefined;
     const inner = sum();
     return tokens[at++] === ")" ? inner : undefined;
   }
@@ -167,8 +173,8 @@ function raise(base: Fraction, exponent: Fraction): Fraction {
   const size = exponent.top < 0n ? -exponent.top : exponent.top;
   const digits = Math.max(digitsOf(base.top), digitsOf(base.bottom));
   // 0, 1 and -1 stay small however high they are raised.
-  if (digits > 1 || base.top ** 2n > 1n || base.bottom > 1n) refuseOver(BigInt(digits) * size);
-  else if (size > 1n) return raise(base, { top: 2n - (size & 1n), bottom: 1n });
+  const grows = base.top > 1n || base.top < -1n || base.bottom > 1n;
+  if (grows) refuseOver(BigInt(digits) * size);
   const [top, bottom] = [base.top ** size, base.bottom ** size];
   return exponent.top < 0n ? reduce(bottom, nonZero(top)) : reduce(top, bottom);
 }
@@ -206,7 +212,9 @@ function toFraction(text: string): Fraction {
   const [whole = "", decimals = ""] = mantissa.split(".");
   const shift = Number(exponent) - decimals.length;
   const digits = BigInt(`${whole}${decimals}`);
-  return shift < 0 ? reduce(digits, 10n ** BigInt(-shift)) : reduce(digits * 10n ** BigInt(shift), 1n);
+  return shift < 0
+    ? reduce(digits, 10n ** BigInt(-shift))
+    : reduce(digits * 10n ** BigInt(shift), 1n);
 }
 
 function reduce(top: bigint, bottom: bigint): Fraction {
@@ -223,13 +231,21 @@ function writeFraction({ top, bottom }: Fraction): string {
   if (bottom === 1n) return `${sign}${size}`;
   const whole = size / bottom;
   const exact = decimalPlaces(bottom);
-  const leadingZeros = whole > 0n ? 0 : Math.max(0, digitsOf(bottom) - digitsOf(size) - 1);
-  const wanted = leadingZeros + Math.max(1, SIGNIFICANT_DIGITS - (whole > 0n ? digitsOf(whole) : 0));
+  const leadingZeros = whole > 0n ? 0 : countLeadingZeros(size, bottom);
+  const wanted =
+    leadingZeros + Math.max(1, SIGNIFICANT_DIGITS - (whole > 0n ? digitsOf(whole) : 0));
   const places = exact !== undefined && exact <= 60 ? exact : wanted;
   const scaled = (size * 10n ** BigInt(places) * 2n + bottom) / (bottom * 2n);
   const digits = scaled.toString().padStart(places + 1, "0");
   const decimals = digits.slice(-places).replace(/0+$/, "");
   return `${sign}${digits.slice(0, -places)}${decimals && `.${decimals}`}`;
+}
+
+/** Zeros behind the point of a fraction below one. */
+function countLeadingZeros(top: bigint, bottom: bigint): number {
+  let zeros = Math.max(0, digitsOf(bottom) - digitsOf(top) - 1);
+  while (top * 10n ** BigInt(zeros + 1) < bottom) zeros++;
+  return zeros;
 }
 
 /** How many decimals the fraction has, or `undefined` when they never end. */

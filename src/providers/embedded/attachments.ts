@@ -51,7 +51,12 @@ function describe(name: string, source: string): Attachment {
   const data = /^data:([^;,]*)((?:;[^;,]*)*),(.*)$/s.exec(source);
   if (!data) {
     const shown = source === "" ? name : (source.split(/[?#]/)[0]?.split("/").at(-1) ?? name);
-    return { name: name === "image" ? shown || name : name, kind: name === "image" ? "image" : "file", bytes: undefined, text: undefined };
+    return {
+      name: name === "image" ? shown || name : name,
+      kind: name === "image" ? "image" : "file",
+      bytes: undefined,
+      text: undefined,
+    };
   }
   const [, kind = "", flags = "", body = ""] = data;
   const base64 = flags.includes("base64");

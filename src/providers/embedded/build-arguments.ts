@@ -14,9 +14,17 @@ export function buildArguments(tool: FunctionTool, conversation: Conversation): 
   const schema: JsonObject = { type: "object", ...tool.parameters };
   const request = withoutMention(conversation.asked.join("\n"), tool.name);
   const texts = [request, ...conversation.attachments.flatMap(({ text }) => text ?? [])];
-  const filled = fillSchema(schema, createEvidence({ texts }));
-  const made = isJsonObject(filled) ? filled : {};
-  return giveRequest(made, schema, request);
+  const evidence = createEvidence({ texts });
+  const filled = fillSchema(schema, evidence);
+  const made: Record<string, Json | undefined> = isJsonObject(filled) ? { ...filled } : {};
+  for (const key of toList(schema["required"]).map(String)) {
+    const part = toObject(toObject(schema["properties"])[key]);
+    const isPrompt = PROMPT_KEYS.test(key) && evidence.lookUp(key).length === 0;
+    // A text nothing was found for gets the request itself: a query, a prompt, a question.
+    const isOpen = typesOf(part).includes("string") && (isPrompt || made[key] === "unknown");
+    if (isOpen && fits(part, request, schema)) made[key] = request;
+  }
+  return made;
 }
 
 /** Whether every argument that must be there has words of the request behind it. */
@@ -27,17 +35,6 @@ export function hasArguments(tool: FunctionTool, conversation: Conversation): bo
 }
 
 const STAND_INS: ReadonlySet<Json> = new Set(["unknown", ""]);
-
-/** A text argument nothing was found for gets the request itself: a query, a prompt, a question. */
-function giveRequest(made: JsonObject, schema: JsonObject, request: string): JsonObject {
-  const given: Record<string, Json | undefined> = { ...made };
-  for (const key of toList(schema["required"]).map(String)) {
-    const part = toObject(toObject(schema["properties"])[key]);
-    const isPrompt = PROMPT_KEYS.test(key) && typesOf(part).includes("string");
-    if ((isPrompt || given[key] === "unknown") && fits(part, request, schema)) given[key] = request;
-  }
-  return given;
-}
 
 const PROMPT_KEYS = /^(prompt|query|question|task|task_prompt|instructions?|request)$/i;
 

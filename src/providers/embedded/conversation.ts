@@ -67,7 +67,11 @@ function isRepair({ format, items }: ModelRequest, last: number | undefined): bo
   const before = items[last - 1];
   const afterAnswer = before?.type === "message" && before.role === "assistant";
   const text = messageText(items[last]);
-  return afterAnswer && /\b(json|schema)\b/i.test(text) && /\b(in)?valid|\bfit|\bmatch|\bpars/i.test(text);
+  return (
+    afterAnswer &&
+    /\b(json|schema)\b/i.test(text) &&
+    /\b(in)?valid|\bfit|\bmatch|\bpars/i.test(text)
+  );
 }
 
 function messageText(item: Item | undefined): string {
@@ -83,16 +87,18 @@ function textOf(part: ContentPart): string[] {
   return "text" in part && typeof part.text === "string" ? [part.text] : [];
 }
 
+/** Each call with the first output for its id after it: some servers use an id more than once. */
 function readCalls(items: readonly Item[]): MadeCall[] {
-  const outputs = new Map<string, string>();
+  const outputs = new Map<string, string[]>();
   for (const item of items) {
-    if (item.type === "function_call_output") outputs.set(item.call_id, toText(item.output));
+    if (item.type !== "function_call_output") continue;
+    outputs.set(item.call_id, [...(outputs.get(item.call_id) ?? []), toText(item.output)]);
   }
   return items.flatMap((item) => {
     if (item.type !== "function_call") return [];
     const parsed = tryParseJson(item.arguments);
     const given = isJsonObject(parsed) ? parsed : {};
-    return [{ name: item.name, arguments: given, output: outputs.get(item.call_id) }];
+    return [{ name: item.name, arguments: given, output: outputs.get(item.call_id)?.shift() }];
   });
 }
 

@@ -5,7 +5,7 @@ interface FileKind {
   readonly extensions: readonly string[];
 }
 
-export const FILE_KINDS: readonly FileKind[] = [
+const FILE_KINDS: readonly FileKind[] = [
   { names: ["TypeScript", "ts"], extensions: ["ts", "tsx", "mts", "cts"] },
   { names: ["JavaScript", "js"], extensions: ["js", "jsx", "mjs", "cjs"] },
   { names: ["Python", "py"], extensions: ["py", "pyi"] },
@@ -40,7 +40,10 @@ export const FILE_KINDS: readonly FileKind[] = [
   { names: ["CSV"], extensions: ["csv"] },
   { names: ["text", "txt", "plain text"], extensions: ["txt"] },
   { names: ["PDF"], extensions: ["pdf"] },
-  { names: ["image", "picture", "photo"], extensions: ["png", "jpg", "jpeg", "gif", "webp", "svg"] },
+  {
+    names: ["image", "picture", "photo"],
+    extensions: ["png", "jpg", "jpeg", "gif", "webp", "svg"],
+  },
   { names: ["log"], extensions: ["log"] },
   { names: ["GGUF"], extensions: ["gguf"] },
 ];
@@ -49,12 +52,15 @@ export const FILE_KINDS: readonly FileKind[] = [
 export const KIND_PATTERN = [
   ...FILE_KINDS.flatMap(({ names }) => names)
     .sort((a, b) => b.length - a.length)
-    .map((name) => name.replace(/[+#]/g, "\\$&").replace(" ", "\\s+")),
+    .map((name) => name.replace(/[+]/g, "\\+").replace(" ", "\\s+")),
   "\\*?\\.[a-z]\\w*",
 ].join("|");
 
 /** The kind a text names. `*.xyz` names a kind of its own, even one that is not in the table. */
-export function findKind(text: string): { readonly label: string; readonly extensions: readonly string[] } {
+export function findKind(text: string): {
+  readonly label: string;
+  readonly extensions: readonly string[];
+} {
   const wanted = text.toLowerCase().replace(/\s+/g, " ");
   const row = FILE_KINDS.find(({ names }) => names.some((name) => name.toLowerCase() === wanted));
   if (row) return { label: row.names[0] ?? wanted, extensions: row.extensions };

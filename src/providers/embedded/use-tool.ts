@@ -15,13 +15,18 @@ export interface ToolUse {
 }
 
 /** The tool that the request's `tool_choice` leaves no way around. */
-export function findForcedTool(choice: ToolChoice, conversation: Conversation): ToolUse | undefined {
+export function findForcedTool(
+  choice: ToolChoice,
+  conversation: Conversation,
+): ToolUse | undefined {
   const { tools } = conversation;
   if (typeof choice !== "string" && choice.type === "function") {
     const tool = tools.find(({ name }) => name === choice.name);
     return tool && { tool, reason: "the request forces it" };
   }
-  const isRequired = choice === "required" || (typeof choice !== "string" && choice.type === "allowed_tools" && choice.mode === "required");
+  const isRequired =
+    choice === "required" ||
+    (typeof choice !== "string" && choice.type === "allowed_tools" && choice.mode === "required");
   if (!isRequired) return undefined;
   const tool = findNamedTool(conversation)?.tool ?? bestFit(conversation) ?? tools[0];
   return tool && { tool, reason: "the request asks for a call and it fits best" };
@@ -37,7 +42,8 @@ export function findNamedTool(conversation: Conversation): ToolUse | undefined {
 /** A tool the user names with certainty, which is not there: "use the get_weather tool". */
 export function findMissingTool({ asked, tools }: Conversation): string | undefined {
   const text = asked.join("\n");
-  const mention = /\b(?:call|use|invoke)\s+(?:the\s+)?(?:(?:tool|function)\s+[`"']?([\w.-]+)|[`"']?([\w.-]+)[`"']?\s+(?:tool|function)\b|[`"']?([a-z]\w*_\w+))/i;
+  const mention =
+    /\b(?:call|use|invoke)\s+(?:the\s+)?(?:(?:tool|function)\s+[`"']?([\w.-]+)|[`"']?([\w.-]+)[`"']?\s+(?:tool|function)\b|[`"']?([a-z]\w*_\w+))/i;
   const [, a, b, c] = mention.exec(text) ?? [];
   const name = a ?? b ?? c;
   return name === undefined || tools.some((tool) => tool.name === name) ? undefined : name;
@@ -49,7 +55,9 @@ export function findFittingTool(conversation: Conversation): ToolUse | undefined
     (tool) => sharedWords(tool.name, conversation) > 0 && hasArguments(tool, conversation),
   );
   const [tool] = fitting;
-  return tool && fitting.length === 1 ? { tool, reason: "it is the only one that fits" } : undefined;
+  return tool && fitting.length === 1
+    ? { tool, reason: "it is the only one that fits" }
+    : undefined;
 }
 
 export function toCall({ tool }: ToolUse, conversation: Conversation): ToolRequest {
@@ -59,8 +67,11 @@ export function toCall({ tool }: ToolUse, conversation: Conversation): ToolReque
 /** What the calls gave, in sentences. */
 export function answerFromCalls(calls: readonly MadeCall[]): Answer {
   const sentences = calls.map(({ name, output = "" }) => {
-    if (/^error\b/i.test(output)) return `The tool \`${name}\` could not do it: ${output.replace(/^error:\s*/i, "")}`;
-    return output.trim() === "" ? `The tool \`${name}\` gave no output.` : `The tool \`${name}\` says: ${output}`;
+    if (/^error\b/i.test(output))
+      return `The tool \`${name}\` could not do it: ${output.replace(/^error:\s*/i, "")}`;
+    return output.trim() === ""
+      ? `The tool \`${name}\` gave no output.`
+      : `The tool \`${name}\` says: ${output}`;
   });
   return { text: sentences.join("\n\n") };
 }
@@ -72,25 +83,36 @@ function mentionOf(name: string): string {
 
 /** Words that say what is done rather than what with; many tools share them. */
 const COMMON = new Set(
-  "get set list find search run read write create make call fetch show tell do execute tool function bash shell file files the all".split(" "),
+  "get set list find search run read write create make call fetch show tell do execute tool function bash shell file files the all".split(
+    " ",
+  ),
 );
 
 function bestFit(conversation: Conversation): FunctionTool | undefined {
   const scored = conversation.tools.map((tool) => ({
     tool,
-    score: sharedWords(`${tool.name} ${tool.name}`, conversation) * 2 + sharedWords(tool.description ?? "", conversation),
+    score:
+      sharedWords(`${tool.name} ${tool.name}`, conversation) * 2 +
+      sharedWords(tool.description ?? "", conversation),
   }));
-  const best = scored.reduce((a, b) => (b.score > a.score ? b : a), scored[0] ?? { tool: undefined, score: 0 });
+  const best = scored.reduce(
+    (a, b) => (b.score > a.score ? b : a),
+    scored[0] ?? { tool: undefined, score: 0 },
+  );
   return best.score > 0 ? best.tool : undefined;
 }
 
 function sharedWords(text: string, { asked }: Conversation): number {
   const said = new Set(toWords(asked.join(" ")));
-  return toWords(text).filter((word) => !COMMON.has(word) && word.length > 2 && said.has(word)).length;
+  return toWords(text).filter((word) => !COMMON.has(word) && word.length > 2 && said.has(word))
+    .length;
 }
 
 function toWords(text: string): string[] {
-  const words = text.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ").toLowerCase().split(/[^\p{L}\p{N}]+/u);
+  const words = text
+    .replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " ")
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u);
   // Plural and singular count as one word.
   return words.map((word) => word.replace(/s$/, ""));
 }

@@ -27,6 +27,8 @@ interface OpenItem {
   readonly item: WireItem;
   readonly texts: string[];
   arguments: string;
+  /** Opened by its first delta, because the server announces no items of this kind. */
+  isImplied: boolean;
 }
 
 type Handler = (decoder: ResponsesDecoder, event: WireEvent, out: ModelEvent[]) => void;
@@ -149,13 +151,13 @@ class ResponsesDecoder implements Decoder {
   readText(event: WireEvent, out: ModelEvent[]): void {
     const part = event.content_index ?? 0;
     const delta = event.delta ?? "";
-    const open = this.#find(event) ?? this.#openMessage(event, out);
+    const open = this.#find(event, "message") ?? this.#openMessage(event, out);
     open.texts[part] = (open.texts[part] ?? "") + delta;
     out.push({ type: "text_delta", index: open.index, part, delta });
   }
 
   readRefusal(event: WireEvent, out: ModelEvent[]): void {
-    const { index } = this.#find(event) ?? this.#openMessage(event, out);
+    const { index } = this.#find(event, "message") ?? this.#openMessage(event, out);
     this.#hasRefusal = true;
     const { content_index: part = 0, delta = "" } = event;
     out.push({ type: "refusal_delta", index, part, delta });
@@ -174,8 +176,9 @@ class ResponsesDecoder implements Decoder {
     { part, kind }: { part: number; kind: "summary" | "text" },
     out: ModelEvent[],
   ): void {
-    const found = this.#find(event);
-    const open = found ?? this.#openItem({ type: "reasoning" }, this.#place(event, undefined), out);
+    const open =
+      this.#find(event, "reasoning") ??
+      this.#openNext({ type: "reasoning", summary: [] }, event, out);
     const delta = event.delta ?? "";
     open.texts[part] = (open.texts[part] ?? "") + delta;
     out.push({ type: "reasoning_delta", index: open.index, part, kind, delta });
@@ -239,17 +242,15 @@ class ResponsesDecoder implements Decoder {
     }
   }
 
-  #find({ output_index, item_id, tool_call_id, call_id }: WireEvent): OpenItem | undefined {
+  /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
+  #find(event: WireEvent, type?: string): OpenItem | undefined {
+    const { output_index, item_id, tool_call_id, call_id } = event;
     if (output_index !== undefined) return this.#open.get(output_index);
     const id = item_id ?? tool_call_id ?? call_id;
     const index = id === undefined ? undefined : this.#indexById.get(id);
     if (index !== undefined) return this.#open.get(index);
-    // No index and no id that is known: the last item that was opened is meant.
-    return item_id === undefined || !this.#indexById.has(item_id) ? this.#lastOpen() : undefined;
-  }
-
-  #lastOpen(): OpenItem | undefined {
-    return [...this.#open.values()].at(-1);
+    const last = [...this.#open.values()].at(-1);
+    return type === undefined || last?.item.type === type ? last : undefined;
   }
 
   #place({ output_index }: WireEvent, item: WireItem | undefined): number {
@@ -260,8 +261,17 @@ class ResponsesDecoder implements Decoder {
 
   #openMessage(event: WireEvent, out: ModelEvent[]): OpenItem {
     const message = { type: "message", role: "assistant", status: "in_progress", content: [] };
-    const item = event.item_id ? { ...message, id: event.item_id } : message;
-    return this.#openItem(item, this.#place(event, { id: event.item_id ?? "" }), out);
+    return this.#openNext(event.item_id ? { ...message, id: event.item_id } : message, event, out);
+  }
+
+  /** Opens an item the server never announced; what it opened before, of that kind, has ended. */
+  #openNext(item: WireItem, event: WireEvent, out: ModelEvent[]): OpenItem {
+    for (const open of [...this.#open.values()]) {
+      if (open.isImplied) this.#closeItem(open, undefined, out);
+    }
+    const open = this.#openItem(item, this.#place(event, item), out);
+    open.isImplied = true;
+    return open;
   }
 
   #openItem(item: WireItem, index: number, out: ModelEvent[]): OpenItem {
@@ -269,7 +279,7 @@ class ResponsesDecoder implements Decoder {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     if (item.type === "tool_call") this.#dialect = "tool_call";
     if (CALL_TYPES.has(item.type ?? "")) this.#hasCalls = true;
-    const open: OpenItem = { index, item, texts: [], arguments: "" };
+    const open: OpenItem = { index, item, texts: [], arguments: "", isImplied: false };
     this.#open.set(index, open);
     out.push({ type: "item_start", index, item: toItem({ ...item, ...withoutText(item) }, open) });
     return open;

@@ -11,7 +11,7 @@ import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts"
 import type { Continuation } from "../../protocol/model-events.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
-import type { Quirks } from "../wire.ts";
+import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   const { model, instructions, temperature, topP, maxOutputTokens, reasoning } = request;
@@ -35,7 +35,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     text: encodeFormat(request.format),
     include: reasoning.sealed && !store ? ["reasoning.encrypted_content"] : undefined,
   };
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
+  return toBody(body, quirks);
 }
 
 /** The answer to chain to, or none when the conversation is to be sent whole. */

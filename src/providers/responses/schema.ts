@@ -40,6 +40,7 @@ export interface WireItem {
   readonly name?: string;
   readonly arguments?: Json;
   readonly input?: string;
+  readonly summary?: readonly Json[];
 }
 
 export interface WireUsage {

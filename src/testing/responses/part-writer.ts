@@ -17,12 +17,7 @@ import { toOutputPart } from "./response-object.ts";
 /** An event of the stream without its number. */
 export type Unnumbered = JsonObject & { readonly type: string };
 
-export type PartEvent =
-  | TextDelta
-  | RefusalDelta
-  | ReasoningDelta
-  | ArgumentsDelta
-  | AnnotationAdded;
+type PartEvent = TextDelta | RefusalDelta | ReasoningDelta | ArgumentsDelta | AnnotationAdded;
 
 export interface PartWriter {
   write(event: PartEvent): Iterable<Unnumbered>;

@@ -11,6 +11,7 @@ import { promisify } from "node:util";
 import { z } from "zod";
 import { toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
+import { toGlobPattern } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
 import { defineTool, type Tool, type ToolContext } from "../tool.ts";
 import { resolveInside } from "../workspace.ts";
@@ -112,29 +113,14 @@ function toFolders(files: readonly string[]): string[] {
 function toMatcher(name: string): (path: string) => boolean {
   if (name === "") return () => true;
   const subject = name.includes("/") ? (path: string) => path : toBaseName;
-  if (!/[*?[{]/.test(name)) return (path) => subject(path).includes(name);
-  const pattern = new RegExp(`^${toPattern(name)}$`);
+  if (!/[*?{]/.test(name)) return (path) => subject(path).includes(name);
+  const pattern = toGlobPattern(name);
   return (path) => pattern.test(subject(path));
 }
 
 function toBaseName(path: string): string {
   return path.slice(path.lastIndexOf(sep) + 1);
 }
-
-/** One pass, so that what a token becomes is not read as a token again. */
-function toPattern(glob: string): string {
-  return glob.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[.+^$()|\\{}]/g, (token, list?: string) => {
-    if (list !== undefined) return `(?:${list.split(",").map(toPattern).join("|")})`;
-    return WILDCARDS[token] ?? `\\${token}`;
-  });
-}
-
-const WILDCARDS: Readonly<Record<string, string>> = {
-  "**/": "(?:.*/)?",
-  "**": ".*",
-  "*": "[^/]*",
-  "?": "[^/]",
-};
 
 const PLAIN_FLAGS: ReadonlySet<string> = new Set(["--hidden", "--no-ignore", "-.", "-u"]);
 const VALUE_FLAGS: ReadonlySet<string> = new Set([

@@ -28,7 +28,10 @@ const compute = defineIntent<"text">({
     const expression = withoutEquals(text);
     try {
       const result = calculate(expression) ?? "";
-      return { text: `${expression} = ${result}`, data: { result: toNumberIfExact(result), value: toNumberIfExact(result), expression } };
+      return {
+        text: `${expression} = ${result}`,
+        data: { result: toNumberIfExact(result), value: toNumberIfExact(result), expression },
+      };
     } catch (thrown) {
       // A division by zero is an answer for the person who asked, not a failed run.
       return { text: `${expression} has no result: ${toFailure(thrown).message}`, data: {} };
@@ -37,7 +40,10 @@ const compute = defineIntent<"text">({
 });
 
 function withoutEquals(text: string): string {
-  return text.replace(/\s*=?\s*\??$/, "").replace(/[.!]$/, "").trim();
+  return text
+    .replace(/\s*=?\s*\??$/, "")
+    .replace(/[.!]$/, "")
+    .trim();
 }
 
 /** JSON numbers hold 53 bits; a longer result stays text rather than lose its digits. */

@@ -4,7 +4,13 @@ import type { JsonObject } from "../../../base/json.ts";
 import { plural } from "../../../base/text.ts";
 import type { Conversation } from "../conversation.ts";
 import { isBinaryName } from "../file-kinds.ts";
-import { type FindResult, type Line, parseFind, parseRead, type ReadResult } from "../tool-results.ts";
+import {
+  type FindResult,
+  type Line,
+  parseFind,
+  parseRead,
+  type ReadResult,
+} from "../tool-results.ts";
 import type { Answer, ToolRequest } from "./intent.ts";
 
 /** Files read at most for one request: enough for a folder, and still one turn of parallel calls. */
@@ -78,8 +84,10 @@ export function* readAll(
     else unread.push(`${path}: ${result.problem}`);
   }
   const notes = [
-    texts.length > chosen.length && `Only the first ${MAX_FILES_READ} of ${texts.length} files were read.`,
-    paths.length > texts.length && `${plural(paths.length - texts.length, "file")} of binary kinds left out.`,
+    texts.length > chosen.length &&
+      `Only the first ${MAX_FILES_READ} of ${texts.length} files were read.`,
+    paths.length > texts.length &&
+      `${plural(paths.length - texts.length, "file")} of binary kinds left out.`,
     unread.length > 0 && `Not read: ${unread.slice(0, 10).join("; ")}.`,
   ];
   return { files, skipped: notes.filter((note) => note !== false).join(" ") };
@@ -90,10 +98,6 @@ export function writePaths(paths: readonly string[]): string {
   const shown = paths.slice(0, MAX_SHOWN).map((path) => `- ${path}`);
   if (paths.length > MAX_SHOWN) shown.push(`- … and ${paths.length - MAX_SHOWN} more`);
   return shown.join("\n");
-}
-
-export function writeLines(lines: readonly Line[]): string {
-  return lines.map(({ number, text }) => `${String(number).padStart(4)} | ${text}`).join("\n");
 }
 
 /** Fenced with more backticks than the text holds in a row. */

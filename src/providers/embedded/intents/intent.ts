@@ -9,7 +9,8 @@
 
 import type { JsonObject } from "../../../base/json.ts";
 import type { Conversation } from "../conversation.ts";
-import { compileTemplate, type Slots, type Wording } from "../wording.ts";
+import { compileTemplate, type Slots, type Template } from "../template.ts";
+import type { Wording } from "../wording.ts";
 
 export interface ToolRequest {
   readonly name: string;
@@ -56,7 +57,7 @@ interface Definition<Name extends string> {
 export function defineIntent<Name extends string>(definition: Definition<Name>): Intent {
   const { name, summary, tools, phrasings, templates, reads = "plain", accept } = definition;
   // Compiled at the first request: a command that never asks this model should not pay for it.
-  let compiled: ReturnType<typeof compileTemplate>[] | undefined;
+  let compiled: Template[] | undefined;
 
   const intent: Intent = { name, summary, tools, phrasings, match };
   return intent;

@@ -2,7 +2,8 @@
 
 import { plural } from "../../../base/text.ts";
 import { findKind } from "../file-kinds.ts";
-import { isFilePath, LIST, MAYBE_IN_DIR, toDirectory } from "../wording.ts";
+import { isFilePath, toDirectory } from "../slots.ts";
+import { LIST, MAYBE_IN_DIR } from "../wording.ts";
 import { findPaths, inDirectory, refusal, type Step, writePaths } from "./file-steps.ts";
 import { type Answer, defineIntent, type Intent } from "./intent.ts";
 
@@ -93,14 +94,17 @@ const listDirectories = defineIntent<"dir">({
     const path = toDirectory(dir);
     const found = yield* findPaths(path, "d", []);
     if (!found.ok) return refusal("bash_find", found.problem);
-    const { paths } = found;
+    const paths = found.paths.filter((entry) => isBelow(entry, path));
     const count = paths.length === 1 ? "1 directory" : `${paths.length} directories`;
-    const text = paths.length === 0 ? `No directories ${inDirectory(path)}.` : `${count} ${inDirectory(path)}:\n${writePaths(paths)}`;
+    const text =
+      paths.length === 0
+        ? `No directories ${inDirectory(path)}.`
+        : `${count} ${inDirectory(path)}:\n${writePaths(paths)}`;
     return { text, data: { directories: paths, results: paths, count: paths.length } };
   },
 });
 
-const findFile = defineIntent<"name" | "dir">({
+const findFile = defineIntent<"name" | "file" | "dir">({
   name: "find-file",
   summary: "find a file by its name",
   tools,
@@ -115,21 +119,27 @@ const findFile = defineIntent<"name" | "dir">({
   ],
   templates: [
     `(find|locate|search for|look for|where is|where are|get) [(the|a|all|any)] (files?|a file) [(named|called|with [the] name)] {name} ${MAYBE_IN_DIR}`,
-    `(find|locate|search for|look for|where is|where's|where can i find) [the] [file] {name=file} ${MAYBE_IN_DIR}`,
+    `(find|locate|search for|look for|where is|where's|where can i find) [the] [file] {file} ${MAYBE_IN_DIR}`,
     `(is there|do we have|do you see) (a|any) files? (named|called) {name} ${MAYBE_IN_DIR}`,
-    `(which|what) (directory|folder) (has|contains|holds) {name=file}`,
-    `where (is|are) [the] files? {name=file} [located]`,
+    `(which|what) (directory|folder) (has|contains|holds) {file}`,
+    `where (is|are) [the] files? {file} [located]`,
   ],
-  *plan({ name = "", dir }) {
-    const parts = name.split("/");
-    const base = parts.pop() ?? name;
+  // Quoted words without an extension are rather a text to be found in files.
+  accept: ({ file = "/" }) => file.includes("/") || isFilePath(file),
+  *plan({ name, file, dir }) {
+    const parts = (name ?? file ?? "").split("/");
+    const base = parts.pop() ?? "";
     const path = parts.length > 0 && dir === undefined ? parts.join("/") : toDirectory(dir);
     const found = yield* findPaths(path, "f", [base]);
     if (!found.ok) return refusal("bash_find", found.problem);
     const { paths } = found;
     const data = { files: paths, results: paths, path: paths[0] ?? null, count: paths.length };
-    if (paths.length === 0) return { text: `No file named \`${base}\` ${inDirectory(path)}.`, data };
-    return { text: `${plural(paths.length, "file")} named \`${base}\`:\n${writePaths(paths)}`, data };
+    if (paths.length === 0)
+      return { text: `No file named \`${base}\` ${inDirectory(path)}.`, data };
+    return {
+      text: `${plural(paths.length, "file")} named \`${base}\`:\n${writePaths(paths)}`,
+      data,
+    };
   },
 });
 
@@ -157,30 +167,60 @@ const countFiles = defineIntent<"kind" | "what" | "dir">({
   *plan({ kind, what = "files", dir }) {
     const path = toDirectory(dir);
     const isFiles = /^file/i.test(what);
-    const { label, extensions } = kind === undefined ? { label: "", extensions: [] } : findKind(kind);
-    const found = yield* findPaths(path, isFiles ? "f" : "d", extensions.map((extension) => `*.${extension}`));
+    const { label, extensions } =
+      kind === undefined ? { label: "", extensions: [] } : findKind(kind);
+    const found = yield* findPaths(
+      path,
+      isFiles ? "f" : "d",
+      extensions.map((extension) => `*.${extension}`),
+    );
     if (!found.ok) return refusal("bash_find", found.problem);
     const count = found.total;
     const one = isFiles ? "file" : "directory";
     const many = isFiles ? "files" : "directories";
     const noun = `${label} ${count === 1 ? one : many}`.trim();
     const verb = count === 1 ? "is" : "are";
-    return { text: `There ${verb} ${count} ${noun} ${inDirectory(path)}.`, data: { count, number: count, total: count, result: count } };
+    return {
+      text: `There ${verb} ${count} ${noun} ${inDirectory(path)}.`,
+      data: { count, number: count, total: count, result: count },
+    };
   },
 });
 
 function* answerPaths(path: string, noun: string, extensions: readonly string[]): Step<Answer> {
-  const found = yield* findPaths(path, "f", extensions.map((extension) => `*.${extension}`));
+  const found = yield* findPaths(
+    path,
+    "f",
+    extensions.map((extension) => `*.${extension}`),
+  );
   if (!found.ok) return refusal("bash_find", found.problem);
   const { paths } = found;
   const data = { files: paths, paths, results: paths, count: paths.length, total: paths.length };
   if (paths.length === 0) return { text: `No ${noun}s ${inDirectory(path)}.`, data };
-  return { text: `${plural(paths.length, noun)} ${inDirectory(path)}:\n${writePaths(paths)}`, data };
+  return {
+    text: `${plural(paths.length, noun)} ${inDirectory(path)}:\n${writePaths(paths)}`,
+    data,
+  };
+}
+
+/** A listing of folders may name the folder itself and those above it. */
+function isBelow(entry: string, path: string): boolean {
+  const isElsewhere = path === "." || path.startsWith("..") || path.startsWith("/");
+  return isElsewhere || entry.startsWith(`${path.replace(/^\.\//, "")}/`);
 }
 
 /** A word that a person would only type for a directory: quoted away, with a slash, or all lower case. */
 function isPathLike(dir: string): boolean {
-  return /^[\w./@~+-]+$/.test(toDirectory(dir)) && !/^(them|it|that|this|those|these|all|more|yourself)$/i.test(dir);
+  return (
+    /^[\w./@~+-]+$/.test(toDirectory(dir)) &&
+    !/^(them|it|that|this|those|these|all|more|yourself)$/i.test(dir)
+  );
 }
 
-export const LISTING: readonly Intent[] = [listKind, countFiles, listDirectories, listFiles, findFile];
+export const LISTING: readonly Intent[] = [
+  listKind,
+  countFiles,
+  listDirectories,
+  listFiles,
+  findFile,
+];

@@ -2,7 +2,8 @@
 
 import { plural } from "../../../base/text.ts";
 import { findKind } from "../file-kinds.ts";
-import { MAYBE_IN_DIR, toDirectory } from "../wording.ts";
+import { isFilePath, toDirectory } from "../slots.ts";
+import { MAYBE_IN_DIR } from "../wording.ts";
 import {
   type FileLines,
   findPaths,
@@ -40,6 +41,8 @@ const countLines = defineIntent<"file">({
     "how long is [the] [file] {file}",
     "[(what is|what's|tell me)] the (number of lines|line count|length) (of|in) [the] [file] {file}",
   ],
+  // `src/base` has a slash like a file's path, but is rather a directory.
+  accept: ({ file = "" }) => isFilePath(file) || !file.includes("/"),
   *plan({ file = "" }, conversation) {
     const result = yield* readPath(file, {}, conversation);
     if (!result.ok) return refusal("read", result.problem);
@@ -79,8 +82,17 @@ const countLinesEach = defineIntent<"kind" | "dir">({
     const rows = files.map((file) => [file.path, lastNumber(file.lines)] as const);
     const total = rows.reduce((sum, [, count]) => sum + count, 0);
     const title = `${plural(rows.length, "file")} ${inDirectory(path)}, ${plural(total, "line")} in all:`;
-    const objects = rows.map(([name, count]) => ({ path: name, file: name, name, lines: count, count }));
-    return { text: join([title, writeTable([...rows, ["total", total]]), skipped]), data: { files: objects, total } };
+    const objects = rows.map(([name, count]) => ({
+      path: name,
+      file: name,
+      name,
+      lines: count,
+      count,
+    }));
+    return {
+      text: join([title, writeTable([...rows, ["total", total]]), skipped]),
+      data: { files: objects, total },
+    };
   },
 });
 
@@ -149,7 +161,11 @@ function* countEach(
   kind: string | undefined,
 ): Step<Answer | { readonly files: readonly FileLines[]; readonly skipped: string }> {
   const extensions = kind === undefined ? [] : findKind(kind).extensions;
-  const found = yield* findPaths(path, "f", extensions.map((extension) => `*.${extension}`));
+  const found = yield* findPaths(
+    path,
+    "f",
+    extensions.map((extension) => `*.${extension}`),
+  );
   if (!found.ok) return refusal("bash_find", found.problem);
   return yield* readAll(found.paths);
 }
@@ -165,7 +181,8 @@ function compare(first: FileLines, second: FileLines): Answer {
   const own = new Set(first.lines.map((line) => line.text));
   const onlyFirst = first.lines.filter((line) => !others.has(line.text)).length;
   const onlySecond = second.lines.filter((line) => !own.has(line.text)).length;
-  const same = a === b && first.lines.every((line, index) => line.text === second.lines[index]?.text);
+  const same =
+    a === b && first.lines.every((line, index) => line.text === second.lines[index]?.text);
   const order = a === b ? "as many lines as" : a > b ? "more lines than" : "fewer lines than";
   const lengths = `\`${first.path}\` has ${order} \`${second.path}\` (${a} and ${b}).`;
   const difference = same
@@ -174,4 +191,4 @@ function compare(first: FileLines, second: FileLines): Answer {
   return { text: `${lengths} ${difference}`, data: { same, lines: [a, b] } };
 }
 
-export const MEASURING: readonly Intent[] = [countLinesEach, countLines, longestFile, compareFiles];
+export const MEASURING: readonly Intent[] = [countLines, countLinesEach, longestFile, compareFiles];

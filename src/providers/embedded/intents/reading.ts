@@ -2,8 +2,8 @@
 
 import { plural } from "../../../base/text.ts";
 import type { Conversation } from "../conversation.ts";
+import { toCount } from "../slots.ts";
 import type { Line } from "../tool-results.ts";
-import { toCount } from "../wording.ts";
 import { join, lastNumber, readPath, refusal, type Step, writeFenced } from "./file-steps.ts";
 import { type Answer, defineIntent, type Intent } from "./intent.ts";
 
@@ -38,7 +38,10 @@ const readFile = defineIntent<"file" | "other">({
     const first = yield* showFile(file, conversation);
     if (other === undefined) return first;
     const second = yield* showFile(other, conversation);
-    return { text: join([first.text, second.text]), data: { text: join([first.text, second.text]) } };
+    return {
+      text: join([first.text, second.text]),
+      data: { text: join([first.text, second.text]) },
+    };
   },
 });
 
@@ -163,6 +166,7 @@ const aboutInFile = defineIntent<"file" | "text">({
 });
 
 const MAX_PASSAGES = 12;
+const MAX_PASSAGE_LINES = 12;
 const DEFAULT_LINES = 10;
 
 function* showFile(file: string, conversation: Conversation): Step<Answer> {
@@ -174,7 +178,8 @@ function* showFile(file: string, conversation: Conversation): Step<Answer> {
 function excerpt(path: string, title: string, shown: readonly Line[]): Answer {
   const text = shown.map((line) => line.text).join("\n");
   const data = { path, file: path, text, content: text, lines: shown.map((line) => line.text) };
-  if (shown.length === 0) return { text: `\`${path}\` has no such lines: it is empty or ends before.`, data };
+  if (shown.length === 0)
+    return { text: `\`${path}\` has no such lines: it is empty or ends before.`, data };
   return { text: `${title} of \`${path}\`:\n\n${writeFenced(shown)}`, data };
 }
 
@@ -184,30 +189,42 @@ function lines(count: number): string {
 
 /** "The first line" without a number is one; "the first lines" and "head" are ten, as `head` has it. */
 function defaultLines({ asked }: Conversation): number {
-  return /\b(first|last|top|final|bottom|opening|closing)\s+line\b/i.test(asked.join(" ")) ? 1 : DEFAULT_LINES;
+  return /\b(first|last|top|final|bottom|opening|closing)\s+line\b/i.test(asked.join(" "))
+    ? 1
+    : DEFAULT_LINES;
 }
 
 /** Paragraphs with the phrase, or else with all of its words; a heading brings the paragraph under it. */
 function findPassages(all: readonly Line[], phrase: string): readonly (readonly Line[])[] {
   const paragraphs = toParagraphs(all);
-  const exact = select(paragraphs, [phrase]);
-  return exact.length > 0 ? exact : select(paragraphs, phrase.split(/\s+/));
+  const exact = select(paragraphs, [phrase.toLowerCase()]);
+  return exact.length > 0 ? exact : select(paragraphs, phrase.toLowerCase().split(/\s+/));
 }
 
 function select(
   paragraphs: readonly (readonly Line[])[],
   words: readonly string[],
 ): readonly (readonly Line[])[] {
-  const wanted = words.map((word) => word.toLowerCase());
-  const chosen = new Set<number>();
+  const chosen = new Map<number, readonly Line[]>();
   for (const [index, paragraph] of paragraphs.entries()) {
-    const text = paragraph.map((line) => line.text).join(" ").toLowerCase();
-    if (!wanted.every((word) => text.includes(word))) continue;
-    chosen.add(index);
-    const isHeading = paragraph.length === 1 && /^#+\s/.test(paragraph[0]?.text ?? "");
-    if (isHeading && index + 1 < paragraphs.length) chosen.add(index + 1);
+    const text = paragraph.map((line) => line.text).join(" ");
+    if (!words.every((word) => text.toLowerCase().includes(word))) continue;
+    chosen.set(index, aroundHits(paragraph, words));
+    const below = paragraphs[index + 1];
+    const isHeading = paragraph.length === 1 && /^#+\s/.test(text);
+    if (isHeading && below) chosen.set(index + 1, below.slice(0, MAX_PASSAGE_LINES));
   }
-  return paragraphs.filter((_, index) => chosen.has(index));
+  return [...chosen.values()];
+}
+
+/** Code has paragraphs of hundreds of lines: of a long one only the lines near a hit are shown. */
+function aroundHits(paragraph: readonly Line[], words: readonly string[]): readonly Line[] {
+  if (paragraph.length <= MAX_PASSAGE_LINES) return paragraph;
+  const hits = paragraph.flatMap((line, at) =>
+    words.some((word) => line.text.toLowerCase().includes(word)) ? [at] : [],
+  );
+  const near = paragraph.filter((_, at) => hits.some((hit) => Math.abs(hit - at) <= 1));
+  return near.slice(0, MAX_PASSAGE_LINES);
 }
 
 function toParagraphs(all: readonly Line[]): Line[][] {
@@ -220,17 +237,10 @@ function toParagraphs(all: readonly Line[]): Line[][] {
 }
 
 function writePassage(passage: readonly Line[]): string {
-  const shown = passage.slice(0, 20);
-  const first = shown[0]?.number ?? 0;
-  const last = shown.at(-1)?.number ?? first;
+  const first = passage[0]?.number ?? 0;
+  const last = lastNumber(passage);
   const where = first === last ? `Line ${first}` : `Lines ${first}-${last}`;
-  return `${where}:\n${shown.map(({ text }) => `> ${text}`).join("\n")}`;
+  return `${where}:\n${passage.map(({ text }) => `> ${text}`).join("\n")}`;
 }
 
-export const READING: readonly Intent[] = [
-  aboutInFile,
-  firstLines,
-  lastLines,
-  lineRange,
-  readFile,
-];
+export const READING: readonly Intent[] = [aboutInFile, firstLines, lastLines, lineRange, readFile];

@@ -1,16 +1,17 @@
 /** The intent that looks for text in files: finds the files, reads them side by side, and filters. */
 
 import { plural } from "../../../base/text.ts";
-import { isFilePath, MAYBE_IN_DIR, toDirectory } from "../wording.ts";
+import { isFilePath, toDirectory } from "../slots.ts";
+import { MAYBE_IN_DIR } from "../wording.ts";
 import { findPaths, inDirectory, join, readAll, refusal } from "./file-steps.ts";
 import { defineIntent, type Intent } from "./intent.ts";
 
 const MAX_HITS = 100;
 const WHERE = "(in|inside|within|under|across|throughout)";
 const A_TEXT =
-  "[(the text|the word|the string|the phrase|the term|text|all|all occurrences of|occurrences of|every|mentions of|all mentions of)] {text=phrase} [comments]";
+  "[(the text|the word|the string|the phrase|the term|text|all|all occurrences of|occurrences of|every|mentions of|all mentions of)] ({text=quoted}|{words=phrase}) [comments]";
 
-const findText = defineIntent<"text" | "dir">({
+const findText = defineIntent<"text" | "words" | "dir">({
   name: "find-text",
   summary: "find text in the files of a directory",
   tools: ["bash_find", "read"],
@@ -27,12 +28,14 @@ const findText = defineIntent<"text" | "dir">({
   templates: [
     `(find|search for|search|look for|grep [for]|show [me]|locate) ${A_TEXT} ${WHERE} [all] [of] [the] [files] [(in|of|under)] {dir}`,
     `(find|search for|search|look for|grep [for]|locate) ${A_TEXT} here`,
-    "(grep|rg) [-rn] [-r] [-n] {text=phrase} {dir}",
-    "(search|grep|scan|look in|look through|check) {dir} for [the (word|text|string)] {text}",
-    `(which|what) files [${WHERE} {dir}] (contain|mention|use|reference|include|have|import) [the (word|text|string)] {text=phrase} ${MAYBE_IN_DIR}`,
-    `where (is|are|do we) {text=phrase} (used|mentioned|defined|referenced|imported|called) ${MAYBE_IN_DIR}`,
+    "(grep|rg) [-rn] [-r] [-n] ({text=quoted}|{words=phrase}) {dir}",
+    "(search|grep|scan|look in|look through|check) {dir} for [the (word|text|string)] ({text=quoted}|{words=phrase})",
+    `(which|what) files [${WHERE} {dir}] (contain|mention|use|reference|include|have|import) [the (word|text|string)] ({text=quoted}|{words=phrase}) ${MAYBE_IN_DIR}`,
+    `where (is|are|do we) ({text=quoted}|{words=phrase}) (used|mentioned|defined|referenced|imported|called) ${MAYBE_IN_DIR}`,
   ],
-  *plan({ text = "", dir }) {
+  *plan({ text, words = "", dir }) {
+    const terms = text === undefined ? words.split(/\s+(?:and|or)\s+/i) : [text];
+    const quoted = terms.map((term) => `"${term}"`).join(" or ");
     const path = toDirectory(dir);
     let paths: readonly string[] = [path];
     if (!isFilePath(path)) {
@@ -43,16 +46,25 @@ const findText = defineIntent<"text" | "dir">({
     const { files, skipped } = yield* readAll(paths);
     const hits = files.flatMap((file) =>
       file.lines
-        .filter((line) => includesText(line.text, text))
+        .filter((line) => terms.some((term) => includesText(line.text, term)))
         .map((line) => ({ path: file.path, line: line.number, text: line.text.trim() })),
     );
     const within = new Set(hits.map((hit) => hit.path)).size;
-    const data = { matches: hits, results: hits, count: hits.length, files: [...new Set(hits.map((hit) => hit.path))] };
+    const data = {
+      matches: hits,
+      results: hits,
+      count: hits.length,
+      files: [...new Set(hits.map((hit) => hit.path))],
+    };
     const where = isFilePath(path) ? `in \`${path}\`` : inDirectory(path);
-    if (hits.length === 0) return { text: join([`No "${text}" ${where} (${plural(files.length, "file")} read).`, skipped]), data };
+    if (hits.length === 0)
+      return {
+        text: join([`No ${quoted} ${where} (${plural(files.length, "file")} read).`, skipped]),
+        data,
+      };
     const shown = hits.slice(0, MAX_HITS).map((hit) => `${hit.path}:${hit.line}: ${hit.text}`);
     const rest = hits.length > MAX_HITS ? `… and ${hits.length - MAX_HITS} more` : undefined;
-    const title = `${plural(hits.length, "line")} with "${text}" in ${plural(within, "file")} ${where}:`;
+    const title = `${plural(hits.length, "line")} with ${quoted} in ${plural(within, "file")} ${where}:`;
     return { text: join([title, shown.join("\n"), rest, skipped]), data };
   },
 });

@@ -15,8 +15,8 @@ import { defineHelp, TALKING } from "./talking.ts";
 export const INTENTS: readonly Intent[] = [
   ...COMPUTING,
   ...MEASURING,
-  ...READING,
   ...LISTING,
+  ...READING,
   ...SEARCHING,
   ...REMEMBERING,
   ...TALKING,

@@ -1,10 +1,10 @@
 /** Intents that need no tool and no facts: repeating, greeting, and telling about itself. */
 
 import { clip } from "../../../base/text.ts";
-import { unquote } from "../wording.ts";
+import { unquote } from "../slots.ts";
 import { defineIntent, type Intent } from "./intent.ts";
 
-const repeat = defineIntent<"text">({
+const repeat = defineIntent<"text" | "loose" | "word">({
   name: "repeat",
   summary: "repeat words exactly",
   tools: [],
@@ -23,17 +23,26 @@ const repeat = defineIntent<"text">({
     "(reply|answer|respond) [with] (exactly|only|just) [(this|the text|the words?|the following|the following text|the sentence)] {text}",
     "(reply|answer|respond|say|write) [with] [(only|just|exactly)] the [single] (words?|text|sentence|phrase) {text}",
     "(repeat|say|write) (after me|exactly|this|the following|back) {text}",
-    "(say|echo) {text}",
-    "repeat: {text}",
+    "repeat : {text}",
+    "(say|echo) {loose=text}",
+    "(reply|answer|respond) with {word=text}",
   ],
   // "Say something about cats" asks for new words, which there are none of here.
-  accept: ({ text = "" }) =>
-    !/^(something|anything|what|why|how|who|when|where|which|whether|if|a|an|the|more|your|my|it|that|to)\b/i.test(text),
-  plan({ text = "" }) {
-    const words = unquote(text.replace(/[\s,]+and nothing else\.?$/i, "").trim());
+  accept: ({ loose = "", word = "OK" }) => !NEW_WORDS.test(loose) && isCode(word),
+  plan({ text, loose, word }) {
+    const asked = text ?? loose ?? word?.replace(/[.!]$/, "") ?? "";
+    const words = unquote(asked.replace(/[\s,]+and nothing else\.?$/i, "").trim());
     return { text: words, data: { text: words, answer: words } };
   },
 });
+
+const NEW_WORDS =
+  /^(something|anything|what|why|how|who|when|where|which|whether|if|a|an|the|more|your|my|it|that|to)\b/i;
+
+/** A word to be given back as it is: `OK`, `PING-1`; no format that the answer should have. */
+function isCode(word: string): boolean {
+  return /^[\p{Lu}\d_-]+[.!]?$/u.test(word) && !/^(JSON|XML|YAML|HTML|CSV|SVG|SQL)\b/.test(word);
+}
 
 const HELLO = "(hello|hi|hey|hiya|howdy|greetings|good (morning|afternoon|evening|day))";
 
@@ -72,8 +81,14 @@ const listTools = defineIntent({
   ],
   plan(_slots, { tools }) {
     const names = tools.map(({ name }) => name);
-    const lines = tools.map(({ name, description }) => `- \`${name}\`: ${clip(description ?? "", 100) || "no description"}`);
-    const text = lines.length === 0 ? "I was given no tools. Allow some with `--tools read,bash_find`." : `I was given these tools:\n${lines.join("\n")}`;
+    const lines = tools.map(
+      ({ name, description }) =>
+        `- \`${name}\`: ${clip(description ?? "", 100) || "no description"}`,
+    );
+    const text =
+      lines.length === 0
+        ? "I was given no tools. Allow some with `--tools read,bash_find`."
+        : `I was given these tools:\n${lines.join("\n")}`;
     return { text, data: { tools: names, count: names.length } };
   },
 });

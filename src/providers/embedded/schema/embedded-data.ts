@@ -5,14 +5,15 @@ import { tryParseJson } from "../../../base/json.ts";
 
 /** Longer texts are searched this far: looking for brackets in a large log costs more than it finds. */
 const MAX_CHARS = 200_000;
-const MAX_DOCUMENTS = 50;
+/** Brackets tried at most: each one that closes nowhere costs a look at the whole text. */
+const MAX_TRIES = 200;
 
 /** The outermost JSON objects and lists in a text. */
 export function findDocuments(text: string): Json[] {
   const searched = text.slice(0, MAX_CHARS);
   const documents: Json[] = [];
   let at = 0;
-  while (documents.length < MAX_DOCUMENTS) {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
     at = indexOfBracket(searched, at);
     if (at < 0) break;
     const end = closingIndex(searched, at);
@@ -37,6 +38,21 @@ export function findRows(text: string): JsonObject[] {
   return rows;
 }
 
+/** "city: Paris, country: France" and lines of that form, as an object; `undefined` when there is none. */
+export function findPairs(text: string): JsonObject | undefined {
+  const pair =
+    /(?:^|[\n,;])\s*(\p{L}[\p{L}\p{N}_ -]{0,30}?)\s*[:=]\s*([^\n]*?)(?=\s*(?:$|\n|[,;]\s*\p{L}[\p{L}\p{N}_ -]{0,30}?\s*[:=]))/gu;
+  const pairs = [...text.slice(0, MAX_CHARS).matchAll(pair)].flatMap(([, key = "", value = ""]) =>
+    value === "" ? [] : [[key, toJson(value)] as const],
+  );
+  return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
+}
+
+function toJson(value: string): Json {
+  const parsed = tryParseJson(value);
+  return typeof parsed === "number" || typeof parsed === "boolean" ? parsed : value;
+}
+
 function indexOfBracket(text: string, from: number): number {
   const bracket = /[{[]/g;
   bracket.lastIndex = from;
@@ -59,7 +75,10 @@ function closingIndex(text: string, from: number): number {
 function splitCells(line: string): string[] | undefined {
   const separator = [",", "\t", ";", "|"].find((mark) => line.includes(mark));
   if (separator === undefined || line.trim() === "") return undefined;
-  const cell = new RegExp(`\\s*(?:"((?:[^"]|"")*)"|([^${separator === "|" ? "\\|" : separator}]*))\\s*(?:[${separator}]|$)`, "gy");
+  const cell = new RegExp(
+    `\\s*(?:"((?:[^"]|"")*)"|([^${separator === "|" ? "\\|" : separator}]*))\\s*(?:[${separator}]|$)`,
+    "gy",
+  );
   const cells: string[] = [];
   for (const [whole, quoted, bare] of line.matchAll(cell)) {
     if (whole === "" && !line.endsWith(separator)) break;

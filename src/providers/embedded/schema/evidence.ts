@@ -33,8 +33,11 @@ export interface EvidenceSource {
   readonly answer?: string | undefined;
 }
 
+/** Every key is looked for in all of the text, so a very long one is read this far only. */
+const MAX_CHARS = 200_000;
+
 export function createEvidence({ texts, data, answer }: EvidenceSource): Evidence {
-  const text = texts.join("\n");
+  const text = texts.join("\n").slice(0, MAX_CHARS);
   const documents = texts.flatMap(findDocuments);
   const tables = texts.flatMap(findRows);
   const records = [
@@ -99,8 +102,14 @@ const NUMBER = "-?\\d[\\d,]*(?:\\.\\d+)?";
 function fromSentences(text: string, key: string): string[] {
   const words = keyPattern(key);
   if (words === undefined) return [];
-  const linked = new RegExp(`(?<![\\p{L}\\p{N}])${words}["'\`]?\\s*(?::|=|\\bis\\b|\\bare\\b|\\bwas\\b)\\s*([^\\n]+)`, "giu");
-  const beside = new RegExp(`(?<![\\p{L}\\p{N}])(?:${flexible(words)})\\s+(?:of\\s+|named\\s+|called\\s+)?(${QUOTED}|${NAME}|${NUMBER})`, "gu");
+  const linked = new RegExp(
+    `(?<![\\p{L}\\p{N}])${words}["'\`]?\\s*(?::|=|\\bis\\b|\\bare\\b|\\bwas\\b)\\s*([^\\n]+)`,
+    "giu",
+  );
+  const beside = new RegExp(
+    `(?<![\\p{L}\\p{N}])(?:${flexible(words)})\\s+(?:of\\s+|named\\s+|called\\s+)?(${QUOTED}|${NAME}|${NUMBER})`,
+    "gu",
+  );
   const before = new RegExp(`(${NUMBER})\\s+${words}(?![\\p{L}\\p{N}])`, "giu");
   return [
     ...[...text.matchAll(linked)].flatMap(([, tail = ""]) => readValue(tail)),
@@ -113,7 +122,8 @@ function fromSentences(text: string, key: string): string[] {
 function readValue(tail: string): string[] {
   const quoted = new RegExp(`^(?:${QUOTED})`).exec(tail);
   if (quoted) return [quoted[1] ?? quoted[2] ?? quoted[3] ?? ""];
-  const clause = tail.split(/[,;]\s|[.!?](?:\s|$)|\s+(?:and|but|or|with)\s+|[,;]$/)[0]?.trim() ?? "";
+  const clause =
+    tail.split(/[,;]\s|[.!?](?:\s|$)|\s+(?:and|but|or|with)\s+|[,;]$/)[0]?.trim() ?? "";
   const word = /^\S+/.exec(clause)?.[0]?.replace(/[.,;:!?)]+$/, "") ?? "";
   const line = tail.trim();
   return [...new Set([clause, word, line])].filter((value) => value !== "");
@@ -122,11 +132,16 @@ function readValue(tail: string): string[] {
 function fromListing(text: string, key: string): string[] {
   const words = keyPattern(key);
   if (words === undefined) return [];
-  const listed = new RegExp(`(?<![\\p{L}\\p{N}])${words}\\s*(?::|=|\\bare\\b|\\bincludes?\\b)\\s*([^\\n.;]+)`, "iu");
+  const listed = new RegExp(
+    `(?<![\\p{L}\\p{N}])${words}\\s*(?::|=|\\bare\\b|\\bincludes?\\b)\\s*([^\\n.;]+)`,
+    "iu",
+  );
   const [, tail] = listed.exec(text) ?? [];
   if (tail === undefined) return [];
   const parts = tail.split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/);
-  return parts.map((part) => part.trim().replace(/^["'`]|["'`]$/g, "")).filter((part) => part !== "");
+  return parts
+    .map((part) => part.trim().replace(/^["'`]|["'`]$/g, ""))
+    .filter((part) => part !== "");
 }
 
 function keyPattern(key: string): string | undefined {
@@ -147,7 +162,8 @@ interface Hint {
 const HINTS: readonly Hint[] = [
   {
     keys: /\b(name|person|author|customer|user)$/,
-    find: (text) => matches(text, `\\b(?:[Nn]amed|[Cc]alled|I am|I'm|[Tt]his is|[Nn]ame is)\\s+(${NAME})`),
+    find: (text) =>
+      matches(text, `\\b(?:[Nn]amed|[Cc]alled|I am|I'm|[Tt]his is|[Nn]ame is)\\s+(${NAME})`),
   },
   {
     keys: /\b(city|town|location|place|country|destination|region)$/,
@@ -163,13 +179,20 @@ const HINTS: readonly Hint[] = [
   { keys: /\b(phone|telephone)\b/, find: (text) => matches(text, "(\\+?\\d[\\d ()-]{6,}\\d)") },
   {
     keys: /\b(price|cost|amount|total|fee)$/,
-    find: (text) => matches(text, `[$€£]\\s?(${NUMBER})|(${NUMBER})\\s?(?:dollars|euros|pounds|USD|EUR|GBP|[€£])`),
+    find: (text) =>
+      matches(
+        text,
+        `[$€£]\\s?(${NUMBER})|(${NUMBER})\\s?(?:dollars|euros|pounds|USD|EUR|GBP|[€£])`,
+      ),
   },
   { keys: /\btemperature\b/, find: (text) => matches(text, `(${NUMBER})\\s?(?:°|degrees)`) },
   {
     keys: /\b(path|file|filename|file ?path|directory|folder|dir)$/,
     find: (text) =>
-      matches(text, "(?:^|[\\s\"'`(])((?:[\\w.@~+-]*/)+[\\w.@~+-]*|[\\w.@~+-]*[\\w@~+-]\\.[A-Za-z]\\w{0,9})"),
+      matches(
+        text,
+        "(?:^|[\\s\"'`(])((?:[\\w.@~+-]*/)+[\\w.@~+-]*|[\\w.@~+-]*[\\w@~+-]\\.[A-Za-z]\\w{0,9})",
+      ),
   },
 ];
 

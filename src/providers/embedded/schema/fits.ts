@@ -80,7 +80,9 @@ function fitsObject(schema: JsonObject, value: JsonObject, root: JsonObject): bo
   const properties = toObject(schema["properties"]);
   const patterns = Object.entries(toObject(schema["patternProperties"]));
   return keys.every((key) => {
-    const matching = patterns.flatMap(([pattern, part]) => (toPattern(pattern)?.test(key) ? [part] : []));
+    const matching = patterns.flatMap(([pattern, part]) =>
+      toPattern(pattern)?.test(key) ? [part] : [],
+    );
     const known = Object.hasOwn(properties, key) ? [properties[key]] : [];
     const schemas = [...known, ...matching];
     const all = schemas.length > 0 ? schemas : [schema["additionalProperties"]];
@@ -102,7 +104,9 @@ function within(size: number, least: Json | undefined, most: Json | undefined): 
 }
 
 function hasRepeats(values: readonly Json[]): boolean {
-  return values.some((value, index) => values.slice(0, index).some((other) => isSame(value, other)));
+  return values.some((value, index) =>
+    values.slice(0, index).some((other) => isSame(value, other)),
+  );
 }
 
 /** `undefined` for a pattern that is none; the run's own check will say so. */

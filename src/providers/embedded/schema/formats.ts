@@ -9,7 +9,8 @@ interface Format {
 
 const DATE = "\\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])";
 const TIME = "(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?(?:Z|[+-]\\d\\d:\\d\\d)";
-const HOST = "(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*";
+const HOST =
+  "(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*";
 const BYTE = "(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)";
 
 const FORMATS: Readonly<Record<string, Format>> = {
@@ -18,7 +19,10 @@ const FORMATS: Readonly<Record<string, Format>> = {
   "date-time": { pattern: `${DATE}[Tt]${TIME}`, sample: "1970-01-01T00:00:00Z" },
   duration: { pattern: "P(?!$)(?:\\d+[YMWD])*(?:T(?:\\d+[HMS])+)?", sample: "P0D" },
   email: { pattern: `[A-Za-z0-9._%+-]+@${HOST}`, sample: "unknown@example.com" },
-  uri: { pattern: "[a-z][a-z0-9+.-]*://[^\\s\"'<>`]+[^\\s\"'<>`.,;:!?)]", sample: "https://example.com/" },
+  uri: {
+    pattern: "[a-z][a-z0-9+.-]*://[^\\s\"'<>`]+[^\\s\"'<>`.,;:!?)]",
+    sample: "https://example.com/",
+  },
   hostname: { pattern: HOST, sample: "example.com" },
   ipv4: { pattern: `(?:${BYTE}\\.){3}${BYTE}`, sample: "0.0.0.0" },
   ipv6: { pattern: "(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}", sample: "::1" },
@@ -28,7 +32,11 @@ const FORMATS: Readonly<Record<string, Format>> = {
   },
 };
 
-const ALIASES: Readonly<Record<string, string>> = { url: "uri", "uri-reference": "uri", iri: "uri" };
+const ALIASES: Readonly<Record<string, string>> = {
+  url: "uri",
+  "uri-reference": "uri",
+  iri: "uri",
+};
 
 /** An unknown format is a note, not a rule. */
 export function fitsFormat(format: string, value: string): boolean {
@@ -63,7 +71,10 @@ const MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split(" ");
 /** "5 May 2024" and "May 5, 2024" as dates. */
 function findWrittenDates(text: string): string[] {
   const month = `(${MONTHS.join("|")})[a-z]*\\.?`;
-  const dayFirst = new RegExp(`\\b(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${month},?\\s+(\\d{4})\\b`, "gi");
+  const dayFirst = new RegExp(
+    `\\b(\\d{1,2})(?:st|nd|rd|th)?\\s+(?:of\\s+)?${month},?\\s+(\\d{4})\\b`,
+    "gi",
+  );
   const monthFirst = new RegExp(`\\b${month}\\s+(\\d{1,2})(?:st|nd|rd|th)?,?\\s+(\\d{4})\\b`, "gi");
   return [
     ...[...text.matchAll(dayFirst)].map(([, day, name, year]) => toDate(year, name, day)),

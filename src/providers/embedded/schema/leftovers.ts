@@ -22,7 +22,9 @@ export function createLeftovers({ text }: Evidence): Leftovers {
 
   return {
     take(schema, suits) {
-      const value = candidates(schema).find((candidate) => !taken.has(candidate) && suits(candidate));
+      const value = candidates(schema).find(
+        (candidate) => !taken.has(candidate) && suits(candidate),
+      );
       if (value !== undefined) taken.add(value);
       return value;
     },
@@ -46,7 +48,8 @@ export function createLeftovers({ text }: Evidence): Leftovers {
 }
 
 function findQuoted(text: string): string[] {
-  const quoted = /"([^"\n]+)"|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])|`([^`\n]+)`|“([^”\n]+)”/gu;
+  const quoted =
+    /"([^"\n]+)"|(?<![\p{L}\p{N}])'([^'\n]+)'(?![\p{L}\p{N}])|`([^`\n]+)`|“([^”\n]+)”/gu;
   return [...text.matchAll(quoted)].map(([, a, b, c, d]) => a ?? b ?? c ?? d ?? "");
 }
 
@@ -54,14 +57,17 @@ function findQuoted(text: string): string[] {
 function findNames(text: string): string[] {
   const names = [...text.matchAll(new RegExp(`(?<![\\p{L}\\p{N}])${NAME}`, "gu"))];
   return names.flatMap(({ 0: name, index }) => {
-    const startsSentence = /(?:^|[.!?\n]\s*|["'\`])$/.test(text.slice(0, index));
+    const startsSentence = /(?:^|[.!?\n]\s*|["'`])$/.test(
+      text.slice(Math.max(0, index - 3), index),
+    );
     return startsSentence || name.length < 2 ? [] : [name];
   });
 }
 
 /** What follows a preposition, up to the next mark: "for small cars", "about the weather". */
 function findObjects(text: string): string[] {
-  const objects = /\b(?:for|about|with|of|on|in|to|from|named|called)\s+(?:the\s+|a\s+|an\s+)?([^\s,.;:?!][^,.;:?!\n]*)/giu;
+  const objects =
+    /\b(?:for|about|with|of|on|in|to|from|named|called)\s+(?:the\s+|a\s+|an\s+)?([^\s,.;:?!][^,.;:?!\n]*)/giu;
   return [...text.matchAll(objects)].map(([, words = ""]) => words.trim());
 }
 

@@ -3,82 +3,108 @@
  * classes, groups, choices and counts. Anything else gives text that may not match, so check it.
  */
 
-/** `extra` asks for that many repetitions more than the least, where the pattern lets them. */
+interface Cursor {
+  readonly source: string;
+  at: number;
+  /** Repetitions more than the least, where the pattern lets them. */
+  readonly extra: number;
+}
+
+/** `extra` asks for that many repetitions more than the least: a longer text of the same pattern. */
 export function samplePattern(source: string, extra: number): string {
-  let at = 0;
-  const text = choice();
-  // Without anchors the match may stand anywhere, so nothing needs to be added around it.
-  return text;
+  return writeChoice({ source, at: 0, extra });
+}
 
-  function choice(): string {
-    const first = sequence();
-    while (source[at] === "|") {
-      at++;
-      sequence();
-    }
-    return first;
+/** The first alternative; the others are read past. */
+function writeChoice(cursor: Cursor): string {
+  const first = writeSequence(cursor);
+  while (cursor.source[cursor.at] === "|") {
+    cursor.at++;
+    writeSequence(cursor);
   }
+  return first;
+}
 
-  function sequence(): string {
-    let written = "";
-    while (at < source.length && source[at] !== "|" && source[at] !== ")") {
-      const sample = atom();
-      written += sample.repeat(count());
-    }
-    return written;
+function writeSequence(cursor: Cursor): string {
+  let written = "";
+  while (cursor.at < cursor.source.length && !"|)".includes(cursor.source[cursor.at] ?? "")) {
+    const atom = writeAtom(cursor);
+    written += atom.repeat(readCount(cursor));
   }
+  return written;
+}
 
-  function atom(): string {
-    const character = source[at++] ?? "";
-    if (character === "^" || character === "$") return "";
-    if (character === ".") return "x";
-    if (character === "[") return fromClass();
-    if (character === "(") return group();
-    return character === "\\" ? fromEscape(source[at++] ?? "") : character;
-  }
-
-  function group(): string {
-    const kind = /\?(?::|<[a-z_]\w*>|<?[=!])/iy;
-    kind.lastIndex = at;
-    const [opening = ""] = kind.exec(source) ?? [];
-    at += opening.length;
-    const inner = choice();
-    at++;
-    return /[=!]$/.test(opening) ? "" : inner;
-  }
-
-  function fromClass(): string {
-    const end = classEnd();
-    const body = source.slice(at, end);
-    at = end + 1;
-    if (body.startsWith("^")) return [..."xX0_-. ~"].find((one) => new RegExp(`[${body}]`).test(one)) ?? "";
-    return body.startsWith("\\") ? fromEscape(body[1] ?? "") : body.slice(0, 1);
-  }
-
-  function classEnd(): number {
-    let end = at;
-    while (end < source.length && source[end] !== "]") end += source[end] === "\\" ? 2 : 1;
-    return end;
-  }
-
-  function count(): number {
-    const quantifier = /(?:[*+?]|\{(\d+)(,(\d*))?\})\??/y;
-    quantifier.lastIndex = at;
-    const match = quantifier.exec(source);
-    if (!match) return 1;
-    at = quantifier.lastIndex;
-    const [text = "", least, range, most] = match;
-    if (least !== undefined) {
-      const limit = range === undefined ? Number(least) : most ? Number(most) : Number.POSITIVE_INFINITY;
-      return Math.min(Number(least) + extra, limit);
-    }
-    if (text.startsWith("?")) return Math.min(extra, 1);
-    return text.startsWith("+") ? 1 + extra : extra;
+function writeAtom(cursor: Cursor): string {
+  const character = cursor.source[cursor.at++] ?? "";
+  switch (character) {
+    case "^":
+    case "$":
+      return "";
+    case ".":
+      return "x";
+    case "[":
+      return writeClass(cursor);
+    case "(":
+      return writeGroup(cursor);
+    case "\\":
+      return writeEscape(cursor.source[cursor.at++] ?? "");
+    default:
+      return character;
   }
 }
 
-const ESCAPES: Readonly<Record<string, string>> = { d: "0", w: "x", s: " ", D: "x", W: "-", S: "x", n: "\n", t: "\t", b: "", B: "" };
+function writeGroup(cursor: Cursor): string {
+  const opening = /\?(?::|<[a-z_]\w*>|<?[=!])/iy;
+  opening.lastIndex = cursor.at;
+  const [kind = ""] = opening.exec(cursor.source) ?? [];
+  cursor.at += kind.length;
+  const inner = writeChoice(cursor);
+  cursor.at++;
+  const isLookaround = /[=!]$/.test(kind);
+  return isLookaround ? "" : inner;
+}
 
-function fromEscape(letter: string): string {
+function writeClass(cursor: Cursor): string {
+  let end = cursor.at;
+  while (end < cursor.source.length && cursor.source[end] !== "]") {
+    end += cursor.source[end] === "\\" ? 2 : 1;
+  }
+  const body = cursor.source.slice(cursor.at, end);
+  cursor.at = end + 1;
+  if (!body.startsWith("^"))
+    return body.startsWith("\\") ? writeEscape(body[1] ?? "") : body.slice(0, 1);
+  return [..."xX0_-. ~"].find((one) => new RegExp(`[${body}]`).test(one)) ?? "";
+}
+
+function readCount(cursor: Cursor): number {
+  const quantifier = /(?:[*+?]|\{(\d+)(,(\d*))?\})\??/y;
+  quantifier.lastIndex = cursor.at;
+  const match = quantifier.exec(cursor.source);
+  if (!match) return 1;
+  cursor.at = quantifier.lastIndex;
+  const [text = "", least, range, most] = match;
+  if (least !== undefined) {
+    const limit =
+      range === undefined ? Number(least) : most ? Number(most) : Number.MAX_SAFE_INTEGER;
+    return Math.min(Number(least) + cursor.extra, limit);
+  }
+  if (text.startsWith("?")) return Math.min(cursor.extra, 1);
+  return text.startsWith("+") ? 1 + cursor.extra : cursor.extra;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  d: "0",
+  w: "x",
+  s: " ",
+  D: "x",
+  W: "-",
+  S: "x",
+  n: "\n",
+  t: "\t",
+  b: "",
+  B: "",
+};
+
+function writeEscape(letter: string): string {
   return ESCAPES[letter] ?? letter;
 }

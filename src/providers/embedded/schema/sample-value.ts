@@ -94,9 +94,11 @@ function* texts(schema: JsonObject, variant: number): Generator<string> {
   for (let index = 2; index <= variant + 2; index++) yield `unknown ${index}`;
   yield "";
   const most = typeof maxLength === "number" ? maxLength : least + variant;
-  for (let length = Math.max(1, least); length <= Math.min(most, least + variant); length++) yield "x".repeat(length);
+  for (let length = Math.max(1, least); length <= Math.min(most, least + variant); length++)
+    yield "x".repeat(length);
   yield "x".repeat(least);
-  for (let index = 0; index <= variant; index++) yield String(index).padStart(Math.max(1, least), "0");
+  for (let index = 0; index <= variant; index++)
+    yield String(index).padStart(Math.max(1, least), "0");
 }
 
 function optional(value: string | undefined): string[] {
@@ -108,7 +110,8 @@ function* numbers(schema: JsonObject, type: string, variant: number): Generator<
   const most = bound(schema, ["maximum", "exclusiveMaximum"]);
   const step = typeof schema["multipleOf"] === "number" ? schema["multipleOf"] : 1;
   const tries = variant + 3;
-  if (least === undefined || least <= 0) for (let index = 0; index <= tries; index++) yield index * step;
+  if (least === undefined || least <= 0)
+    for (let index = 0; index <= tries; index++) yield index * step;
   if (least !== undefined) {
     const first = Math.ceil(least / step);
     for (let index = 0; index <= tries; index++) yield (first + index) * step;
@@ -118,7 +121,8 @@ function* numbers(schema: JsonObject, type: string, variant: number): Generator<
     for (let index = 0; index <= tries; index++) yield (last - index) * step;
   }
   if (least !== undefined && most !== undefined && type === "number") {
-    for (let index = 1; index <= tries; index++) yield least + ((most - least) * index) / (tries + 1);
+    for (let index = 1; index <= tries; index++)
+      yield least + ((most - least) * index) / (tries + 1);
   }
 }
 
@@ -166,7 +170,9 @@ function* objects(schema: JsonObject, place: Place, variant: number): Generator<
   for (let attempt = 0; attempt <= variant; attempt++) {
     const made: Record<string, Json> = {};
     for (const key of toList(schema["required"]).map(String)) {
-      const part = Object.hasOwn(properties, key) ? properties[key] : schema["additionalProperties"];
+      const part = Object.hasOwn(properties, key)
+        ? properties[key]
+        : schema["additionalProperties"];
       const value = sampleValue(part, deeper, attempt);
       if (value === undefined) return;
       made[key] = value;

@@ -36,7 +36,9 @@ export function typesOf(schema: JsonObject): readonly string[] {
   const { type } = schema;
   if (typeof type === "string") return [type];
   if (Array.isArray(type)) return type.filter((name) => typeof name === "string");
-  const hint = HINTS.find(({ keywords }) => keywords.some((keyword) => schema[keyword] !== undefined));
+  const hint = HINTS.find(({ keywords }) =>
+    keywords.some((keyword) => schema[keyword] !== undefined),
+  );
   return hint ? [hint.type] : [];
 }
 
@@ -44,7 +46,10 @@ const HINTS = [
   { type: "object", keywords: ["properties", "required", "additionalProperties", "minProperties"] },
   { type: "array", keywords: ["items", "prefixItems", "minItems", "uniqueItems"] },
   { type: "string", keywords: ["minLength", "maxLength", "pattern", "format"] },
-  { type: "number", keywords: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"] },
+  {
+    type: "number",
+    keywords: ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"],
+  },
 ];
 
 export function toList(value: Json | undefined): readonly Json[] {
@@ -63,7 +68,9 @@ export function isSame(a: Json | undefined, b: Json | undefined): boolean {
 export function canonical(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`;
   if (!isJsonObject(value)) return JSON.stringify(value ?? null);
-  const keys = Object.keys(value).filter((key) => value[key] !== undefined).sort();
+  const keys = Object.keys(value)
+    .filter((key) => value[key] !== undefined)
+    .sort();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`).join(",")}}`;
 }
 

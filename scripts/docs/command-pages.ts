@@ -1,0 +1,95 @@
+/** The pages about the command line, its settings and its errors. */
+
+import { FAILURES } from "../../src/base/failure.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { renderCommandHelp } from "../../src/cli/help.ts";
+import { ENDINGS } from "../../src/protocol/run-events.ts";
+import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config-keys.ts";
+import { describeRow } from "../../src/runtime/config-value.ts";
+import { renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
+
+export async function renderCliPage(): Promise<string> {
+  return renderPage("The command line", [
+    await renderTranscript(["--help"]),
+    "Flags may stand before or behind other words; `--` ends them. What is wrong with a command line is said in one line on standard error, with exit code 2, and nothing is sent. Exit codes are in [errors.md](errors.md), settings that stay in [config.md](config.md).",
+    ...Object.entries(COMMANDS).flatMap(([name, command]) => [
+      `## offshoot ${name}`,
+      renderFence("text", renderCommandHelp(name, command)),
+      HINTS[name] ?? "",
+    ]),
+  ]);
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error.",
+  completions:
+    "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, behind `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
+};
+
+export async function renderErrorsPage(): Promise<string> {
+  const failures = Object.entries(FAILURES).map(([code, { exit, status, retryable, summary }]) => [
+    `\`${code}\``,
+    String(exit),
+    String(status),
+    retryable ? "yes" : "no",
+    summary,
+  ]);
+  const endings = Object.entries(ENDINGS).map(([ending, { exit, summary }]) => [
+    `\`${ending}\``,
+    ending === "failed" ? "that of its error" : String(exit),
+    summary,
+  ]);
+  return renderPage("Errors and exit codes", [
+    await renderTranscript(["run", "--modle", "gpt-5.1", "hello"]),
+    "An error is one line on standard error. Set `OFFSHOOT_LOG=debug` to see its cause and where it was thrown; keys are taken out of both.",
+    "## Codes",
+    "The code is in `error.code` of JSON output and of the library's `Failure`. Exit code 2 means that nothing was sent.",
+    renderTable(["code", "exit", "HTTP", "try again", "meaning"], failures),
+    "## How a run ends",
+    "Every run ends in exactly one of these ways. All but `completed` may come with partial work, which is kept and marked as such.",
+    renderTable(["ending", "exit", "meaning"], endings),
+  ]);
+}
+
+export async function renderConfigPage(): Promise<string> {
+  const rows = CONFIG_NAMES.map((name) => {
+    const row = rowOf(name);
+    return [
+      `\`${name}\`${row.guarded ? " *" : ""}`,
+      describeRow(row),
+      row.default === undefined ? "" : `\`${String(row.default)}\``,
+      `\`${variableOf(name)}\``,
+      row.flag === undefined ? "" : `\`--${row.flag}\``,
+      row.summary,
+    ];
+  });
+  return renderPage("Settings", [
+    await renderTranscript(["config"]),
+    "The last column says where a value came from. Later places win over earlier ones:",
+    [
+      "1. built in",
+      "2. the user's file: `$OFFSHOOT_CONFIG`, else `$XDG_CONFIG_HOME/offshoot/config.yaml`, else `~/.config/offshoot/config.yaml`",
+      "3. the project's file: the nearest `.offshoot/config.yaml` in this folder or above it, up to the folder with `.git`, and below the home folder",
+      "4. environment variables",
+      "5. flags",
+    ].join("\n"),
+    renderFence(
+      "yaml",
+      "# ~/.config/offshoot/config.yaml\nmodel: openai/gpt-5.1\ntools: [read, bash_find]\nmax_turns: 20",
+    ),
+    renderTable(["setting", "takes", "default", "variable", "flag of `run`", "meaning"], rows),
+    "In a variable or a flag, a list is written with commas and a map as JSON. `offshoot config set KEY VALUE` writes the user's file and keeps its comments; with `--project` it writes the project's.",
+    "## Trust",
+    "A project's file comes with other people's code. Settings with a * decide where data and money go, so in a project's file they are ignored, with a warning, until you run `offshoot config trust` there. Trust is for the file as it is: after any change you are asked to look again. `offshoot config untrust` takes it back.",
+    "## Keys",
+    "A key never stands in a file or a flag. Put it in an environment variable; each vendor has its own ([providers.md](providers.md)), and `api_key_name` names another. A value that looks like a key is refused.",
+    "## Models",
+    "`models` says what to believe of a model in place of the table: sizes, price in USD per million tokens, abilities, refused parameters. A name that ends in `*` stands for a family.",
+    renderFence(
+      "yaml",
+      "models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]",
+    ),
+    "## Files",
+    "Runs are kept in `runs.db`, pulled models in `models/`, and the list of trusted files in `trusted.json`, all in `$OFFSHOOT_DATA`, else `$XDG_DATA_HOME/offshoot`, else `~/.local/share/offshoot`. `offshoot config path` shows them.",
+  ]);
+}

@@ -1,0 +1,19 @@
+/** Every generated page, by its name in `docs/`. */
+
+import { renderCliPage, renderConfigPage, renderErrorsPage } from "./command-pages.ts";
+import {
+  renderEmbeddedPage,
+  renderProvidersPage,
+  renderTestingPage,
+  renderToolsPage,
+} from "./model-pages.ts";
+
+export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
+  "cli.md": renderCliPage,
+  "config.md": renderConfigPage,
+  "embedded.md": renderEmbeddedPage,
+  "errors.md": renderErrorsPage,
+  "providers.md": renderProvidersPage,
+  "testing.md": renderTestingPage,
+  "tools.md": renderToolsPage,
+};

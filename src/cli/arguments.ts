@@ -1,0 +1,102 @@
+/**
+ * What a person typed behind a command, read by the command's row. Anything wrong is refused with the
+ * nearest thing that would have been right.
+ */
+
+import { parseArgs } from "node:util";
+import { Failure } from "../base/failure.ts";
+import { clip, nearest } from "../base/text.ts";
+import type { Command, CommandCall, Option } from "./command.ts";
+
+/** Undefined when the help was asked for, whatever else is there. */
+export function parseArguments(
+  name: string,
+  command: Command,
+  args: readonly string[],
+): CommandCall | undefined {
+  const options = Object.fromEntries(
+    Object.entries(command.options).map(([long, option]) => [long, toParsed(option)]),
+  );
+  // Not strict: the parser's own messages name neither the command nor the nearest flag.
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: { ...options, help: { type: "boolean", short: "h" } },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
+  const given = tokens.filter((token) => token.kind === "option");
+  if (given.some((token) => token.name === "help")) return undefined;
+  const values: Record<string, string | boolean | string[]> = {};
+  for (const token of given) {
+    const option = findOption(name, command, token);
+    const value = readValue(name, token, option);
+    if (typeof value === "boolean" || !option.multiple) values[token.name] = value;
+    else values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value];
+  }
+  const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
+  checkWords(name, command, words);
+  return { options: values, words };
+}
+
+interface Token {
+  readonly name: string;
+  /** As typed: `-m`, `--model`. */
+  readonly rawName: string;
+  readonly value?: string | undefined;
+  /** Whether the value was joined to the flag: `--model=x`, `-mx`. */
+  readonly inlineValue?: boolean | undefined;
+}
+
+function toParsed({ type, short, multiple }: Option): {
+  type: Option["type"];
+  multiple: boolean;
+  short?: string;
+} {
+  return { type, multiple: multiple === true, ...(short === undefined ? {} : { short }) };
+}
+
+function findOption(name: string, { options }: Command, token: Token): Option {
+  const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
+  if (option) return option;
+  const known = [...Object.keys(options), "help"];
+  const guess = token.rawName.startsWith("--") ? nearest(token.name, known) : undefined;
+  const hint = guess === undefined ? "" : ` Did you mean \`--${guess}\`?`;
+  throw refuse(`Unknown flag \`${clip(token.rawName, 60)}\`.${hint}`, name);
+}
+
+function readValue(
+  name: string,
+  { rawName, value, inlineValue }: Token,
+  option: Option,
+): string | boolean {
+  if (option.type === "boolean") {
+    if (value === undefined) return true;
+    throw refuse(`\`${rawName}\` takes no value.`, name);
+  }
+  // `--model --think` forgot the model; `--system "- be brief"` and `--temperature -1` did not.
+  const isFlag = !inlineValue && /^--?[a-z][\w-]*(=|$)/i.test(value ?? "");
+  if (value === undefined || isFlag) {
+    throw refuse(`\`${rawName}\` needs a value: ${option.value ?? "VALUE"}.`, name);
+  }
+  if (!option.choices || option.choices.includes(value)) return value;
+  const guess = nearest(value, option.choices);
+  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+  const choices = option.choices.join(", ");
+  throw refuse(`\`${rawName}\` takes one of ${choices}, not \`${clip(value, 40)}\`.${hint}`, name);
+}
+
+function checkWords(name: string, { subcommands, usage }: Command, words: readonly string[]): void {
+  const [first] = words;
+  if (first === undefined) return;
+  if (usage === "")
+    throw refuse(`\`offshoot ${name}\` takes no words, but got \`${clip(first, 60)}\`.`, name);
+  if (!subcommands || Object.hasOwn(subcommands, first)) return;
+  const guess = nearest(first, Object.keys(subcommands));
+  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+  throw refuse(`There is no \`offshoot ${name} ${clip(first, 60)}\`.${hint}`, name);
+}
+
+function refuse(problem: string, name: string): Failure {
+  return new Failure("invalid_request", `${problem} See \`offshoot ${name} --help\`.`);
+}

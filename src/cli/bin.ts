@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+/** The command. The only file that ends the process. */
+
+import module from "node:module";
+import { main, report } from "./main.ts";
+import { createProcessIo } from "./process-io.ts";
+
+// Node 22 and up keep compiled code between starts; the commands are loaded after this.
+(module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
+
+const io = createProcessIo((exitCode) => process.exit(exitCode));
+
+// What nobody awaited is a defect; it gets the one clean line of every other failure.
+process.on("uncaughtException", (thrown) => {
+  void report(thrown, io).then((exitCode) => process.exit(exitCode));
+});
+
+// Set, not forced: what was written to a slow reader still goes out.
+process.exitCode = await main(process.argv.slice(2), io);

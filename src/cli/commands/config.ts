@@ -1,0 +1,168 @@
+/** `offshoot config`: what is set, where it came from, and how to change it. */
+
+import { dirname, join, resolve } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { clip, nearest } from "../../base/text.ts";
+import { type Config, guardedIn } from "../../runtime/config.ts";
+import { readConfigFile } from "../../runtime/config-file.ts";
+import { CONFIG_NAMES, type ConfigName, isConfigName, rowOf } from "../../runtime/config-keys.ts";
+import { PROJECT_FILE, projectConfigFile, userPaths } from "../../runtime/paths.ts";
+import type { CommandCall } from "../command.ts";
+import type { Io } from "../io.ts";
+import { openConfig } from "../open-config.ts";
+
+export async function run(call: CommandCall, io: Io): Promise<number> {
+  const [action = "show", ...words] = call.words;
+  const act = ACTIONS[action];
+  if (!act) throw new Failure("invalid_request", `There is no \`offshoot config ${action}\`.`);
+  const [min, max] = act.words;
+  if (words.length < min || words.length > max) {
+    throw new Failure("invalid_request", `Write \`offshoot config ${action} ${act.usage}\`.`);
+  }
+  await act.run({
+    words,
+    io,
+    isJson: call.options["json"] === true,
+    isProject: call.options["project"] === true,
+  });
+  return 0;
+}
+
+/** The settings as lines of a table, a value cut to the table's width. */
+export function renderConfig(config: Pick<Config, "entries">): string {
+  const rows = config
+    .entries()
+    .map(({ name, value, source }) => [name, toShown(value), source] as const);
+  const nameWidth = Math.max(...rows.map(([name]) => name.length));
+  const valueWidth = Math.min(40, Math.max(...rows.map(([, value]) => value.length)));
+  return rows
+    .map(
+      ([name, value, source]) =>
+        `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${source}\n`,
+    )
+    .join("");
+}
+
+interface Action {
+  readonly io: Io;
+  readonly words: readonly string[];
+  readonly isJson: boolean;
+  readonly isProject: boolean;
+}
+
+interface ActionRow {
+  readonly usage: string;
+  /** How many words it takes, least and most. */
+  readonly words: readonly [number, number];
+  readonly run: (action: Action) => Promise<void>;
+}
+
+const ACTIONS: Readonly<Record<string, ActionRow | undefined>> = {
+  show: { usage: "", words: [0, 0], run: show },
+  get: { usage: "KEY", words: [1, 1], run: get },
+  set: { usage: "KEY VALUE", words: [2, 2], run: set },
+  path: { usage: "", words: [0, 0], run: showPaths },
+  trust: { usage: "[DIR]", words: [0, 1], run: trustFolder },
+  untrust: { usage: "[DIR]", words: [0, 1], run: untrustFolder },
+};
+
+async function show({ io, isJson }: Action): Promise<void> {
+  const config = await openConfig({}, io);
+  if (!isJson) return io.stdout.write(renderConfig(config));
+  const settings = Object.fromEntries(
+    config.entries().map(({ name, value = null, source }) => [name, { value, source }]),
+  );
+  await printJson(io, { settings, warnings: config.warnings });
+}
+
+async function get({ io, words, isJson }: Action): Promise<void> {
+  const name = toName(words[0]);
+  const config = await openConfig({}, io);
+  const value: unknown = config.get(name);
+  if (isJson) return printJson(io, { name, value: value ?? null, source: config.sourceOf(name) });
+  if (value !== undefined) await io.stdout.write(`${toText(value)}\n`);
+}
+
+async function set({ io, words, isProject }: Action): Promise<void> {
+  const [key, text = ""] = words;
+  const name = toName(key);
+  const { configFile, trustFile } = userPaths(io.env, io.home);
+  const file = isProject ? toProjectFile(io) : configFile;
+  const { writeSetting } = await import("../../runtime/config-write.ts");
+  const { isTrusted } = await writeSetting({ file, name, text, trustFile });
+  await io.stdout.write(`${name} is set in ${file}\n`);
+  if (isProject && rowOf(name).guarded && !isTrusted) {
+    await io.stderr.write(
+      `\`${name}\` counts only in a trusted file. Run \`offshoot config trust\`.\n`,
+    );
+  }
+}
+
+async function showPaths({ io, isJson }: Action): Promise<void> {
+  const { configFile, dataDir } = userPaths(io.env, io.home);
+  const project = projectConfigFile(io.cwd, io.home);
+  if (isJson) {
+    return printJson(io, { user: configFile, project: project ?? null, data: dataDir });
+  }
+  await io.stdout.write(`user     ${configFile}\n`);
+  await io.stdout.write(`project  ${project ?? "none"}\n`);
+  await io.stdout.write(`data     ${dataDir}\n`);
+}
+
+async function trustFolder({ io, words }: Action): Promise<void> {
+  const path = findProjectFile(io, words[0]);
+  const file = path === undefined ? undefined : await readConfigFile(path);
+  if (!file) {
+    const folder = resolve(io.cwd, words[0] ?? ".");
+    throw new Failure("not_found", `There is no ${PROJECT_FILE} in ${folder} or above it.`);
+  }
+  const { trust } = await import("../../runtime/trust.ts");
+  await trust(userPaths(io.env, io.home).trustFile, file);
+  await io.stdout.write(`${file.path} is trusted as it is now.\n`);
+  for (const name of guardedIn(file)) {
+    await io.stdout.write(`  ${name}  ${toShown(file.settings.get(name))}\n`);
+  }
+}
+
+async function untrustFolder({ io, words }: Action): Promise<void> {
+  const folder = resolve(io.cwd, words[0] ?? ".");
+  const path = findProjectFile(io, words[0]) ?? join(folder, PROJECT_FILE);
+  const { untrust } = await import("../../runtime/trust.ts");
+  const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
+  await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+}
+
+function toName(text = ""): ConfigName {
+  if (isConfigName(text)) return text;
+  const guess = nearest(text, CONFIG_NAMES);
+  const hint = guess === undefined ? "See `offshoot config`." : `Did you mean \`${guess}\`?`;
+  throw new Failure("invalid_request", `There is no setting \`${text}\`. ${hint}`);
+}
+
+function findProjectFile(io: Io, folder: string | undefined): string | undefined {
+  return projectConfigFile(resolve(io.cwd, folder ?? "."), io.home);
+}
+
+/** The one that is read here, or a new one in this folder. */
+function toProjectFile(io: Io): string {
+  const file = projectConfigFile(io.cwd, io.home);
+  if (file !== undefined) return file;
+  if (resolve(io.cwd) !== resolve(io.home)) return join(io.cwd, PROJECT_FILE);
+  throw new Failure(
+    "invalid_request",
+    `${dirname(join(io.home, PROJECT_FILE))} would be read by nothing: the home folder is no project. Leave \`--project\` out.`,
+  );
+}
+
+async function printJson(io: Io, value: unknown): Promise<void> {
+  await io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+function toText(value: unknown): string {
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function toShown(value: unknown): string {
+  return value === undefined ? "-" : clip(toText(value), 40);
+}

@@ -1,0 +1,156 @@
+/** `offshoot models`: what can be reached now, and from where; and `pull`, which gets one. */
+
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { isVendor, VENDOR_NAMES, vendorOf } from "../../providers/catalog.ts";
+import { keyVariableIn } from "../../providers/choose-model.ts";
+import { createProbe, findLocalServer } from "../../providers/local-servers.ts";
+import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/model-ref.ts";
+import { MODELS } from "../../providers/model-table.ts";
+import type { Model } from "../../providers/models.ts";
+import { createNetwork } from "../../runtime/runtime.ts";
+import type { CommandCall, RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { openConfig } from "../open-config.ts";
+
+export const run: RunCommand = async (call, io) => {
+  const [subcommand = "list", name] = call.words;
+  if (subcommand === "pull") return pull(name, call, io);
+  const rows = await listModels(io);
+  if (call.options["json"]) await io.stdout.write(`${JSON.stringify(rows)}\n`);
+  else await io.stdout.write(rows.map(renderRow).join(""));
+  return 0;
+};
+
+interface Row {
+  readonly model: string;
+  /** Why it can be reached: a key's variable, a server's address, or nothing needed. */
+  readonly source: string;
+  readonly context_tokens: number | null;
+  /** USD per million tokens; null when unknown. */
+  readonly input_usd: number | null;
+  readonly output_usd: number | null;
+}
+
+async function listModels(io: Io): Promise<Row[]> {
+  const withKey = VENDOR_NAMES.flatMap((vendor) => {
+    const variable = keyVariableIn(vendor, io.env);
+    if (!variable || vendorOf(vendor).local) return [];
+    return MODELS.filter((model) => model.vendor === vendor).map((model) => toRow(model, variable));
+  });
+  const local = await findLocal(io);
+  const embedded: Row = {
+    model: `${EMBEDDED}/${EMBEDDED_MODEL}`,
+    source: "built in, no language model",
+    context_tokens: null,
+    input_usd: 0,
+    output_usd: 0,
+  };
+  return [...withKey, ...local, embedded];
+}
+
+function toRow({ vendor, name, contextTokens, price }: Model, source: string): Row {
+  return {
+    model: `${vendor}/${name}`,
+    source,
+    context_tokens: contextTokens ?? null,
+    input_usd: price?.input ?? null,
+    output_usd: price?.output ?? null,
+  };
+}
+
+async function findLocal(io: Io): Promise<Row[]> {
+  const network = createNetwork(io.env);
+  try {
+    const probe = createProbe(await network.open());
+    const server = await findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+    if (!server || !isVendor(server.vendor)) return [];
+    const source = new URL(server.baseUrl).host;
+    const model = `${server.vendor}/${server.model}`;
+    return [{ model, source, context_tokens: null, input_usd: 0, output_usd: 0 }];
+  } finally {
+    await network.close();
+  }
+}
+
+function renderRow({ model, source, context_tokens, input_usd, output_usd }: Row): string {
+  const context = context_tokens === null ? "" : `${Math.round(context_tokens / 1000)}k`;
+  const isPriced = input_usd !== null && output_usd !== null;
+  const price = isPriced
+    ? output_usd === 0
+      ? "free"
+      : `$${input_usd}/$${output_usd}`
+    : "price unknown";
+  return `${model.padEnd(40)} ${context.padStart(6)}  ${price.padEnd(16)} ${source}\n`;
+}
+
+async function pull(name: string | undefined, { options }: CommandCall, io: Io): Promise<number> {
+  const [{ pullModel }, { PULL_TABLE }] = await Promise.all([
+    import("../../providers/pull.ts"),
+    import("../../providers/pull-table.ts"),
+  ]);
+  if (!name) {
+    const names = Object.keys(PULL_TABLE).join(", ");
+    throw new Failure("invalid_request", `Which model? Give a URL, or one of: ${names}.`);
+  }
+  const config = await openConfig({}, io);
+  const network = createNetwork(io.env);
+  const abort = new AbortController();
+  const stopListening = io.onInterrupt(() => abort.abort());
+  const meter = createMeter(io);
+  try {
+    const pulled = await pullModel({
+      target: name,
+      directory: config.paths.modelsDir,
+      sha256: typeof options["sha256"] === "string" ? options["sha256"] : undefined,
+      transport: await network.open(),
+      clock: systemClock,
+      random: Math.random,
+      signal: abort.signal,
+      onProgress: meter.show,
+      onRetry: (failure) => meter.say(failure.message),
+    });
+    meter.end();
+    const checked = pulled.isVerified
+      ? "checksum verified"
+      : `not verified; sha256 ${pulled.sha256}`;
+    await io.stderr.write(`${pulled.isOld ? "already here" : "done"} (${checked})\n`);
+    await io.stdout.write(`${pulled.path}\n`);
+    return 0;
+  } finally {
+    stopListening();
+    await network.close();
+  }
+}
+
+/** A line that is written over itself on a terminal, and not at all elsewhere. */
+function createMeter({ stderr }: Io): {
+  show(progress: { bytes: number; totalBytes: number | undefined; bytesPerSecond: number }): void;
+  say(message: string): void;
+  end(): void;
+} {
+  let isOpen = false;
+  const end = (): void => {
+    if (isOpen) void stderr.write("\n");
+    isOpen = false;
+  };
+  return {
+    show({ bytes, totalBytes, bytesPerSecond }) {
+      if (!stderr.isTerminal) return;
+      isOpen = true;
+      const share = totalBytes ? ` ${Math.floor((bytes / totalBytes) * 100)}%` : "";
+      void stderr.write(
+        `\r\x1b[K${toMegabytes(bytes)} MB${share}, ${toMegabytes(bytesPerSecond)} MB/s`,
+      );
+    },
+    say(message) {
+      end();
+      void stderr.write(`${message}\n`);
+    },
+    end,
+  };
+}
+
+function toMegabytes(bytes: number): string {
+  return (bytes / 1_000_000).toFixed(1);
+}

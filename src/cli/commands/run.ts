@@ -1,0 +1,137 @@
+/** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
+
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import { isJsonObject, parseJson } from "../../base/json.ts";
+import { chooseModel, type ModelChoice } from "../../providers/choose-model.ts";
+import { EMBEDDED } from "../../providers/model-ref.ts";
+import type { OutputFormat } from "../../providers/provider.ts";
+import { checkProvider } from "../../providers/provider-names.ts";
+import type { Config } from "../../runtime/config.ts";
+import { createNetwork, createRuntime, type Runtime } from "../../runtime/runtime.ts";
+import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { Options, RunCommand } from "../command.ts";
+import { readTextFile, readUserMessage } from "../input.ts";
+import type { Io } from "../io.ts";
+import { openConfig } from "../open-config.ts";
+import { type OutputFormatName, openProjection } from "../output/output.ts";
+import { showRun } from "../show-run.ts";
+
+export const run: RunCommand = async ({ options, words }, io) => {
+  const config = await openConfig(options, io);
+  const format = await readFormat(options, io.cwd);
+  const instructions = await readInstructions(config, io.cwd);
+  const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
+  const choice = await pickModel(config, io);
+  const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
+
+  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  try {
+    if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
+    const started = await runtime.run({
+      model: choice.ref,
+      model_reason: choice.reason,
+      input: [message],
+      provider: config.get("provider") === EMBEDDED ? null : (config.get("provider") ?? null),
+      url: config.get("url") ?? choice.baseUrl ?? null,
+      api_key_name: config.get("api_key_name") ?? null,
+      instructions,
+      tools: pickTools(config.get("tools"), runtime),
+      max_turns: config.get("max_turns"),
+      temperature: config.get("temperature") ?? null,
+      max_output_tokens: config.get("max_tokens") ?? null,
+      think: config.get("think"),
+      format,
+      root: io.cwd,
+      on_throw: output === "sse" ? "end" : "tell_model",
+      timeoutMs: secondsToMs(config.get("timeout")),
+    });
+    const projection = await openProjection(output, {
+      ...io,
+      brief: config.get("brief"),
+      quiet: config.get("quiet"),
+      isStructured: format.type !== "text",
+      doneMarker: options["done-marker"] === true,
+    });
+    return await showRun(started, projection, io);
+  } finally {
+    await runtime.close();
+  }
+};
+
+async function readFormat(options: Options, cwd: string): Promise<OutputFormat> {
+  const file = options["schema"];
+  if (typeof file !== "string") {
+    return { type: options["json-object"] ? "json_object" : "text" };
+  }
+  if (options["json-object"]) {
+    throw new Failure("invalid_request", "Give either --schema or --json-object, not both.");
+  }
+  const schema = parseJson(await readTextFile(file, cwd), `The schema \`${file}\``);
+  if (isJsonObject(schema)) {
+    return { type: "json_schema", name: "structured_output", schema, strict: true };
+  }
+  throw new Failure(
+    "invalid_request",
+    `The schema \`${file}\` is no JSON schema: it must be an object.`,
+  );
+}
+
+/** `@FILE` counts where the user wrote it: a project's file could name any file of theirs. */
+async function readInstructions(config: Config, cwd: string): Promise<string | null> {
+  const given = config.get("system");
+  const isOwn = config.sourceOf("system") === "--system";
+  return given?.startsWith("@") && isOwn ? readTextFile(given.slice(1), cwd) : (given ?? null);
+}
+
+/** A flag, a variable or a file names the model; else it is looked for, and the user is told why. */
+async function pickModel(config: Config, io: Io): Promise<ModelChoice> {
+  const provider = config.get("provider");
+  if (provider) checkProvider(provider);
+  const named = config.get("model") ?? modelOfProvider(provider);
+  // A name without a vendor, for a server of the user's own, is that server's.
+  const value = named && config.get("url") && !named.includes("/") ? `custom/${named}` : named;
+  const source = config.get("model") ? config.sourceOf("model") : config.sourceOf("provider");
+  const network = createNetwork(io.env);
+  try {
+    return await chooseModel({
+      explicit: value === undefined ? undefined : { value, source },
+      otherwise: config.get("url") ? "custom" : undefined,
+      env: io.env,
+      findLocal: async () => {
+        if (!config.get("probe_local")) return undefined;
+        const { createProbe, findLocalServer } = await import("../../providers/local-servers.ts");
+        const probe = createProbe(await network.open());
+        return findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+      },
+    });
+  } finally {
+    await network.close();
+  }
+}
+
+function modelOfProvider(provider: string | undefined): string | undefined {
+  if (provider === undefined) return undefined;
+  return provider === EMBEDDED ? EMBEDDED : "openai";
+}
+
+/** All tools when none are named; else those that a name or pattern of the list fits. */
+function pickTools(wanted: readonly string[] | undefined, { tools }: Runtime): string[] {
+  const names = tools.map(({ spec }) => spec.name);
+  if (wanted === undefined) return names;
+  if (wanted.length === 1 && wanted[0] === "none") return [];
+  const unknown = wanted.find((pattern) => !names.some((name) => matchesGlob(name, pattern)));
+  if (unknown !== undefined) {
+    const known = names.join(", ");
+    throw new Failure("invalid_request", `No tool fits \`${unknown}\`. Tools: ${known}.`);
+  }
+  return names.filter((name) => wanted.some((pattern) => matchesGlob(name, pattern)));
+}
+
+function listOf(value: Options[string]): readonly string[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function secondsToMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
+}

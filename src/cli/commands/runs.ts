@@ -1,0 +1,185 @@
+/** `offshoot runs`: the record of runs, all of it read from their logs. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type { Config } from "../../runtime/config.ts";
+import { createRuntime } from "../../runtime/runtime.ts";
+import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+import type { CommandCall, RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { openConfig } from "../open-config.ts";
+import { type OutputFormatName, openProjection } from "../output/output.ts";
+import { toSummary } from "../output/text-output.ts";
+import { showRun } from "../show-run.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export const run: RunCommand = async (call, io) => {
+  const [subcommand = "list", id] = call.words;
+  const config = await openConfig({}, io);
+  if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
+  const store = await openRecord(config);
+  try {
+    if (subcommand === "list") await list(store, call, io);
+    else if (subcommand === "show") await show(store, requireId(subcommand, id), { call, io });
+    else await remove(store, requireId(subcommand, id), io);
+    return 0;
+  } finally {
+    await store.close();
+  }
+};
+
+function requireId(subcommand: string, id: string | undefined): string {
+  if (id) return id;
+  const message = `\`runs ${subcommand}\` needs the id of a run; \`offshoot runs list\` has them.`;
+  throw new Failure("invalid_request", message);
+}
+
+async function openRecord(config: Config): Promise<Store> {
+  const { openSqliteStore } = await import("../../store/sqlite-store.ts");
+  return openSqliteStore(config.get("store_path") ?? config.paths.runsFile);
+}
+
+async function list(store: Store, { options }: CommandCall, io: Io): Promise<void> {
+  const runs = await store.listRuns({ limit: toLimit(options["limit"]) });
+  if (options["json"]) {
+    await io.stdout.write(`${JSON.stringify(runs.map(toRow))}\n`);
+    return;
+  }
+  if (runs.length === 0) await io.stderr.write('No runs yet. Start one: offshoot run "…"\n');
+  const lines = runs.map((stored) => {
+    const { id, when, state, title } = toRow(stored);
+    return `${id}  ${when}  ${state.padEnd(9)}  ${cleanForTerminal(title)}\n`;
+  });
+  await io.stdout.write(lines.join(""));
+}
+
+function toLimit(value: unknown): number {
+  if (value === undefined) return 20;
+  const limit = Number(value);
+  if (Number.isInteger(limit) && limit > 0) return limit;
+  throw new Failure("invalid_request", `--limit takes a whole number above 0, not \`${value}\`.`);
+}
+
+function toRow(stored: StoredRun): { id: string; when: string; state: string; title: string } {
+  const when = new Date(stored.created_at_ms).toISOString().slice(0, 19).replace("T", " ");
+  return { id: stored.id, when, state: stored.ending ?? stored.status, title: stored.title };
+}
+
+async function show(
+  store: Store,
+  id: string,
+  { call, io }: { call: CommandCall; io: Io },
+): Promise<void> {
+  const stored = await findRun(store, id);
+  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
+  if (call.options["json"]) {
+    await io.stdout.write(
+      `${JSON.stringify({ ...stored, events: events.map(({ event }) => event) })}\n`,
+    );
+    return;
+  }
+  await io.stdout.write(renderRun(stored, events));
+}
+
+/** An id, or the beginning of one that only one run has. */
+async function findRun(store: Store, id: string): Promise<StoredRun> {
+  const exact = await store.getRun(id);
+  if (exact) return exact;
+  const near = (await store.listRuns({ limit: 1000 })).filter((stored) => stored.id.startsWith(id));
+  const [only, ...others] = near;
+  if (only && others.length === 0) return only;
+  const what = only
+    ? `\`${id}\` is the beginning of ${near.length} runs`
+    : `There is no run \`${id}\``;
+  throw new Failure("not_found", `${what}. \`offshoot runs list\` has the ids.`);
+}
+
+function renderRun(stored: StoredRun, events: readonly LoggedEvent[]): string {
+  const lines = events.flatMap(({ event }) => renderEvent(event));
+  const state = stored.ending ?? "not ended: `offshoot runs resume` goes on with it";
+  return cleanForTerminal([`run      ${stored.id}`, `ending   ${state}`, ...lines, ""].join("\n"));
+}
+
+/** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
+function renderEvent(event: RunEvent): string[] {
+  switch (event.type) {
+    case "run_start":
+      return [
+        `model    ${event.settings.model_reason}`,
+        `tools    ${event.settings.tools.join(", ") || "none"}`,
+        ...event.input.map((item) => `input    ${clip(JSON.stringify(item), 200)}`),
+      ];
+    case "turn_start":
+      return [`turn ${event.turn}`];
+    case "item_end":
+      return renderItem(event.item as unknown as Record<string, unknown>);
+    case "tool_end":
+      return [
+        `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
+      ];
+    case "notice":
+      return [`  note   ${event.message}`];
+    case "run_resume":
+      return [`resumed  (owner ${event.epoch})`];
+    case "run_end":
+      return renderEnd(event);
+    default:
+      return [];
+  }
+}
+
+function renderItem(item: Record<string, unknown>): string[] {
+  if (item["type"] === "function_call") return [`  call   ${item["name"]}(${item["arguments"]})`];
+  if (item["type"] !== "message") return [`  ${item["type"]}`];
+  const parts = Array.isArray(item["content"]) ? item["content"] : [{ text: item["content"] }];
+  return parts.map(
+    (part: { text?: unknown; refusal?: unknown }) => `  text   ${part.text ?? part.refusal ?? ""}`,
+  );
+}
+
+function outputOf(item: { type: string }): string {
+  const output = "output" in item ? item.output : item;
+  return typeof output === "string" ? output : JSON.stringify(output);
+}
+
+function renderEnd(end: RunEnd): string[] {
+  const why = end.message === "" ? [] : [`why      ${end.message}`];
+  return [...why, `spent    ${toSummary(end, undefined)}`];
+}
+
+async function remove(store: Store, id: string, io: Io): Promise<void> {
+  const stored = await findRun(store, id);
+  await store.deleteRun(stored.id);
+  await io.stderr.write(`deleted ${stored.id}\n`);
+}
+
+async function resume(
+  id: string,
+  { options }: CommandCall,
+  { config, io }: { config: Config; io: Io },
+): Promise<number> {
+  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  try {
+    const resumed = await runtime.resume(id);
+    const projection = await openProjection((options["output"] ?? "text") as OutputFormatName, {
+      ...io,
+      brief: config.get("brief"),
+      quiet: config.get("quiet"),
+      isStructured: await isStructured(runtime.engine, id),
+      doneMarker: false,
+    });
+    return await showRun(resumed, projection, io);
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function isStructured(
+  engine: { status(id: string): Promise<StoredRun | undefined> },
+  id: string,
+): Promise<boolean> {
+  const input = (await engine.status(id))?.input as { format?: { type?: string } } | undefined;
+  return input?.format?.type !== undefined && input.format.type !== "text";
+}

@@ -1,0 +1,73 @@
+/** Completions for bash, 3.2 (that of macOS) and up. */
+
+import type { Command, Option } from "../command.ts";
+
+export function renderBash(commands: Readonly<Record<string, Command>>): string {
+  const names = Object.keys(commands);
+  return `# Completions of offshoot for bash: source <(offshoot completions bash)
+_offshoot() {
+  local IFS=$'\\n'
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  # \`--flag=value\` comes in three words, because = ends a word in bash.
+  if [ "$cur" = "=" ]; then cur=""
+  elif [ "$prev" = "=" ]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
+  fi
+  if [ "$COMP_CWORD" -eq 1 ]; then
+    COMPREPLY=($(compgen -W ${quoteWords([...names, "help", "--help", "--version"])} -- "$cur"))
+    return
+  fi
+  case "\${COMP_WORDS[1]} $prev" in
+${Object.entries(commands).flatMap(renderValues).join("\n")}
+  esac
+  local words=""
+  case "\${COMP_WORDS[1]}" in
+    help) words=${quoteWords(names)} ;;
+${Object.entries(commands).map(renderWords).join("\n")}
+  esac
+  if [ "\${cur#@}" != "$cur" ]; then
+    compopt -o filenames 2>/dev/null
+    COMPREPLY=($(compgen -f -P @ -- "\${cur#@}"))
+    return
+  fi
+  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+}
+complete -o default -F _offshoot offshoot
+`;
+}
+
+/** A case for each flag that takes a value: its choices, files, or nothing anyone could guess. */
+function renderValues([name, { options }]: [string, Command]): string[] {
+  return Object.entries(options)
+    .filter(([, option]) => option.type === "string")
+    .map(([long, option]) => {
+      const flags = [`--${long}`, ...(option.short === undefined ? [] : [`-${option.short}`])];
+      const pattern = flags.map((flag) => `"${name} ${flag}"`).join("|");
+      return `    ${pattern}) ${renderValue(option)}return ;;`;
+    });
+}
+
+function renderValue({ choices, value }: Option): string {
+  if (choices) return `COMPREPLY=($(compgen -W ${quoteWords(choices)} -- "$cur")); `;
+  if (value !== "FILE") return "compopt +o default 2>/dev/null; ";
+  return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); ';
+}
+
+/** Subcommands come as the second word alone; flags come everywhere. */
+function renderWords([name, { options, subcommands }]: [string, Command]): string {
+  const flags = [
+    ...Object.entries(options).flatMap(([long, { short }]) =>
+      short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`],
+    ),
+    "--help",
+    "-h",
+  ];
+  const first = subcommands
+    ? ` [ "$COMP_CWORD" -gt 2 ] || words=${quoteWords([...Object.keys(subcommands), ...flags])} ;;`
+    : ";;";
+  return `    ${name}) words=${quoteWords(flags)}${subcommands ? ";" : " "}${first}`;
+}
+
+/** Lines, because the script splits at line ends alone: a file's name may hold spaces. */
+function quoteWords(words: readonly string[]): string {
+  return `$'${words.join("\\n")}'`;
+}

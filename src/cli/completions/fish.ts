@@ -1,0 +1,59 @@
+/** Completions for fish: a line for each thing that can be typed. */
+
+import type { Command, Option } from "../command.ts";
+
+export function renderFish(commands: Readonly<Record<string, Command>>): string {
+  const names = Object.entries(commands).map(([name, { summary }]) =>
+    line(["-n __fish_use_subcommand", `-a ${name}`, describe(summary)]),
+  );
+  return [
+    "# Completions of offshoot for fish: offshoot completions fish | source",
+    "complete -c offshoot -f",
+    ...names,
+    line(["-n __fish_use_subcommand", "-a help", describe("Show how a command is used")]),
+    line(["-n __fish_use_subcommand", "-l version", describe("Show the version")]),
+    line(["-s h -l help", describe("Show help")]),
+    line([seen("help"), `-a ${quote(Object.keys(commands).join(" "))}`]),
+    ...Object.entries(commands).flatMap(renderCommand),
+    "",
+  ].join("\n");
+}
+
+function renderCommand([name, { options, subcommands = {} }]: [string, Command]): string[] {
+  const words = Object.keys(subcommands).join(" ");
+  const none = `-n ${quote(`__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words}`)}`;
+  return [
+    ...Object.entries(subcommands).map(([word, text]) =>
+      line([none, `-a ${word}`, describe(text)]),
+    ),
+    ...Object.entries(options).map(([long, option]) => renderOption(seen(name), long, option)),
+  ];
+}
+
+function renderOption(condition: string, long: string, option: Option): string {
+  const short = option.short === undefined ? "" : `-s ${option.short}`;
+  return line([condition, short, `-l ${long}`, renderValue(option), describe(option.summary)]);
+}
+
+/** `-x` takes a value that is no file, `-rF` one that is. */
+function renderValue({ type, value, choices }: Option): string {
+  if (type === "boolean") return "";
+  if (choices) return `-x -a ${quote(choices.join(" "))}`;
+  return value === "FILE" ? "-r -F" : "-x";
+}
+
+function line(parts: readonly string[]): string {
+  return ["complete -c offshoot", ...parts.filter((part) => part !== "")].join(" ");
+}
+
+function seen(name: string): string {
+  return `-n ${quote(`__fish_seen_subcommand_from ${name}`)}`;
+}
+
+function describe(text: string): string {
+  return `-d ${quote(text)}`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}

@@ -1,0 +1,79 @@
+/** Completions for zsh, through its own `_arguments`. */
+
+import type { Command, Option } from "../command.ts";
+
+export function renderZsh(commands: Readonly<Record<string, Command>>): string {
+  const names = Object.entries(commands).map(([name, { summary }]) => describe(name, summary));
+  return `#compdef offshoot
+# Completions of offshoot for zsh: source <(offshoot completions zsh)
+_offshoot() {
+  local -a commands actions
+  commands=(
+${indent([...names, describe("help", "Show how a command is used")], 4)}
+  )
+  if (( CURRENT == 2 )); then
+    _describe -t commands command commands
+    return
+  fi
+  local command=\${words[2]}
+  shift words
+  (( CURRENT-- ))
+  case $command in
+    help) _describe -t commands command commands ;;
+${Object.entries(commands).map(renderCommand).join("\n")}
+  esac
+}
+if [ "\${funcstack[1]}" = "_offshoot" ]; then
+  _offshoot "$@"
+else
+  compdef _offshoot offshoot
+fi
+`;
+}
+
+function renderCommand([name, { options, subcommands }]: [string, Command]): string {
+  const specs = Object.entries(options).flatMap(([long, option]) => renderOption(long, option));
+  const words = subcommands
+    ? [quote("1:action:{_describe -t actions action actions}"), quote("*:argument:_files")]
+    : [quote("*:argument:_files")];
+  const actions = Object.entries(subcommands ?? {}).map(([word, text]) => describe(word, text));
+  return [
+    `    ${name})`,
+    ...(subcommands ? ["      actions=(", indent(actions, 8), "      )"] : []),
+    "      _arguments -s -S \\",
+    [...specs, quote("(-h --help)-h[Show help]"), quote("(-h --help)--help[Show help]"), ...words]
+      .map((spec) => `        ${spec}`)
+      .join(" \\\n"),
+    "      ;;",
+  ].join("\n");
+}
+
+/** One specification for each spelling; a flag given once is offered again only if it may be. */
+function renderOption(long: string, option: Option): string[] {
+  const spellings = [...(option.short === undefined ? [] : [`-${option.short}`]), `--${long}`];
+  const others = option.multiple ? "*" : `(${spellings.join(" ")})`;
+  const summary = `[${option.summary.replace(/[[\]\\]/g, "\\$&")}]`;
+  return spellings.map((spelling) => {
+    const joined = option.type === "boolean" ? "" : spelling.startsWith("--") ? "=" : "+";
+    return quote(`${others}${spelling}${joined}${summary}${renderValue(option)}`);
+  });
+}
+
+function renderValue({ type, value = "VALUE", choices }: Option): string {
+  if (type === "boolean") return "";
+  const label = value.toLowerCase().replaceAll(":", "\\:");
+  if (choices) return `:${label}:(${choices.join(" ")})`;
+  return value === "FILE" ? `:${label}:_files` : `:${label}: `;
+}
+
+function describe(word: string, text: string): string {
+  return quote(`${word}:${text.replaceAll(":", "\\:")}`);
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+function indent(lines: readonly string[], width: number): string {
+  return lines.map((line) => " ".repeat(width) + line).join("\n");
+}

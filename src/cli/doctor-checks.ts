@@ -1,0 +1,249 @@
+/**
+ * What `offshoot doctor` looks at, one function a check. None of them changes anything, shows the
+ * value of a key, or asks any server but those of this machine.
+ */
+
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, stat } from "node:fs/promises";
+import { release } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { toFailure } from "../base/failure.ts";
+import { clip } from "../base/text.ts";
+import { readTrustedBundle } from "../providers/ca-bundles.ts";
+import { VENDOR_NAMES, vendorOf } from "../providers/catalog.ts";
+import { chooseModel, keyVariableIn } from "../providers/choose-model.ts";
+import { createProbe, findLocalServer, type LocalServer } from "../providers/local-servers.ts";
+import { type Config, loadConfig } from "../runtime/config.ts";
+import { projectConfigFile } from "../runtime/paths.ts";
+import { createNetwork } from "../runtime/runtime.ts";
+import { openConnection } from "../store/sqlite-driver.ts";
+import { VERSION } from "../version.ts";
+import type { Io } from "./io.ts";
+
+export interface Check {
+  readonly name: string;
+  /** A gap narrows what can be done; what is broken makes commands fail. */
+  readonly status: "ok" | "gap" | "broken";
+  readonly found: string;
+  /** What to do about it; undefined when nothing is missing. */
+  readonly advice: string | undefined;
+}
+
+export type Surroundings = Pick<Io, "env" | "home" | "cwd">;
+
+/** In the order they are shown. */
+export async function runChecks(around: Surroundings): Promise<Check[]> {
+  const [config, configChecks] = await checkConfig(around);
+  const server = config?.get("probe_local") === false ? undefined : await findServer(around);
+  const groups = await Promise.all([
+    checkVersions(process.version),
+    configChecks,
+    checkKeys(around),
+    checkServer(config, server),
+    checkModel(around, config, server),
+    checkRipgrep(),
+    checkSandbox(around, process.platform),
+    checkProgram(around, "python3", "Install Python 3 to let agents run Python."),
+    checkData(around, config),
+    checkSqlite(),
+    checkProxies(around),
+    checkAuthorities(around),
+  ]);
+  return groups.flat();
+}
+
+export function checkVersions(nodeVersion: string): Check[] {
+  const [major = 0, minor = 0] = nodeVersion.slice(1).split(".").map(Number);
+  const isOld = major < 20 || (major === 20 && minor < 19);
+  return [
+    ok("offshoot", VERSION),
+    isOld ? broken("node", nodeVersion, "Install Node 20.19 or newer.") : ok("node", nodeVersion),
+    ok("system", `${process.platform} ${release()}, ${process.arch}`),
+  ];
+}
+
+async function checkConfig(around: Surroundings): Promise<[Config | undefined, Check[]]> {
+  try {
+    const config = await loadConfig(around);
+    const project = projectConfigFile(around.cwd, around.home);
+    const hasUser = await canAccess(config.paths.configFile, constants.R_OK);
+    const files = [
+      hasUser ? config.paths.configFile : `no ${config.paths.configFile}`,
+      project ?? "no project file",
+    ];
+    const warnings = config.warnings.map((warning) => gap("config", warning, undefined));
+    return [config, [ok("config", files.join("; ")), ...warnings]];
+  } catch (thrown) {
+    const advice = "Mend the file: until then every command stops here.";
+    return [undefined, [broken("config", toFailure(thrown).message, advice)]];
+  }
+}
+
+export function checkKeys({ env }: Surroundings): Check {
+  const set = VENDOR_NAMES.flatMap((vendor) => keyVariableIn(vendor, env) ?? []);
+  if (set.length > 0) return ok("keys", [...new Set(set)].join(", "));
+  const { keyVariable, keyUrl } = vendorOf("openai");
+  return gap(
+    "keys",
+    "none set",
+    `Get one (${keyUrl}) and put it in \`${keyVariable}\`, or use a local server.`,
+  );
+}
+
+async function findServer({ env }: Surroundings): Promise<LocalServer | undefined> {
+  const network = createNetwork(env);
+  try {
+    const probe = createProbe(await network.open());
+    return await findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+  } catch {
+    // A CA bundle that cannot be read; its own check says so.
+    return undefined;
+  } finally {
+    await network.close().catch(() => {});
+  }
+}
+
+function checkServer(config: Config | undefined, server: LocalServer | undefined): Check {
+  const name = "local server";
+  if (server) return ok(name, `${server.vendor} at ${server.baseUrl}, ${server.model}`);
+  if (config?.get("probe_local") === false)
+    return ok(name, "not looked for (`probe_local` is off)");
+  return gap(
+    name,
+    "none answers",
+    "Start Ollama, llama.cpp's server or LM Studio to use a model of your own.",
+  );
+}
+
+async function checkModel(
+  { env }: Surroundings,
+  config: Config | undefined,
+  server: LocalServer | undefined,
+): Promise<Check> {
+  const value = config?.get("model");
+  try {
+    const { reason } = await chooseModel({
+      explicit:
+        value === undefined ? undefined : { value, source: config?.sourceOf("model") ?? "" },
+      otherwise: config?.get("url") === undefined ? undefined : "custom",
+      env,
+      findLocal: async () => server,
+    });
+    return ok("model", reason);
+  } catch (thrown) {
+    const from = config?.sourceOf("model");
+    return broken("model", toFailure(thrown).message, `Change \`model\` (${from}).`);
+  }
+}
+
+async function checkRipgrep(): Promise<Check> {
+  try {
+    const { rgPath } = await import("@vscode/ripgrep");
+    const { stdout } = await promisify(execFile)(rgPath, ["--version"], { env: {}, timeout: 5000 });
+    return ok("ripgrep", clip(stdout.split("\n")[0] ?? "", 80));
+  } catch (thrown) {
+    const reason = clip(toFailure(thrown).message, 120);
+    return broken("ripgrep", reason, "Install Offshoot again, with optional packages.");
+  }
+}
+
+const SANDBOXES: Partial<Record<NodeJS.Platform, readonly [program: string, advice: string]>> = {
+  linux: ["bwrap", "Install bubblewrap to keep commands of agents in a sandbox."],
+  darwin: ["sandbox-exec", "It is part of macOS; see that /usr/bin is on the PATH."],
+};
+
+export async function checkSandbox(
+  around: Surroundings,
+  platform: NodeJS.Platform,
+): Promise<Check> {
+  const [program, advice] = SANDBOXES[platform] ?? [];
+  if (program === undefined || advice === undefined) {
+    return gap("sandbox", `none for ${platform}`, "Use Linux, macOS or WSL for one.");
+  }
+  return { ...(await checkProgram(around, program, advice)), name: "sandbox" };
+}
+
+async function checkProgram(
+  { env }: Surroundings,
+  program: string,
+  advice: string,
+): Promise<Check> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    const file = join(folder, program);
+    if (folder !== "" && (await canAccess(file, constants.X_OK))) return ok(program, file);
+  }
+  return gap(program, `\`${program}\` is not on the PATH`, advice);
+}
+
+/** Looks at the nearest folder that exists: the missing ones are made when a run is first kept. */
+async function checkData({ home }: Surroundings, config: Config | undefined): Promise<Check> {
+  const own = config?.get("store_path");
+  const folder = own === undefined ? (config?.paths.dataDir ?? home) : dirname(own);
+  let at = folder;
+  while (at !== dirname(at) && !(await canAccess(at, constants.F_OK))) at = dirname(at);
+  const isFolder = (await stat(at)).isDirectory();
+  if (isFolder && (await canAccess(at, constants.W_OK))) return ok("data", folder);
+  const problem = isFolder ? "may not be written" : "is no folder";
+  return broken(
+    "data",
+    `${at} ${problem}`,
+    "Mend that, set `OFFSHOOT_DATA` to another folder, or run with --no-store.",
+  );
+}
+
+async function checkSqlite(): Promise<Check> {
+  try {
+    const connection = await openConnection(":memory:");
+    const row = connection.prepare("SELECT sqlite_version() AS version").get();
+    connection.close();
+    return ok("sqlite", String(row?.["version"]));
+  } catch (thrown) {
+    const reason = clip(toFailure(thrown).message, 120);
+    return broken("sqlite", reason, "Install Offshoot again, or run with --no-store.");
+  }
+}
+
+const PROXY_VARIABLES = ["http_proxy", "https_proxy", "all_proxy", "no_proxy"];
+
+/** Names alone: a proxy's address may hold a password. */
+export function checkProxies({ env }: Surroundings): Check {
+  const names = PROXY_VARIABLES.flatMap((name) => [name, name.toUpperCase()]);
+  const set = names.filter((name) => env[name]);
+  return ok("proxies", set.length > 0 ? set.join(", ") : "none set");
+}
+
+/** The first of the two wins over the system's; Node's own variable only adds. */
+export function checkAuthorities({ env }: Surroundings): Check {
+  const name = "authorities";
+  const bundle = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"].find((variable) => env[variable]);
+  const extra = ["NODE_EXTRA_CA_CERTS"].filter((variable) => env[variable]);
+  const used = [...(bundle === undefined ? [] : [bundle]), ...extra];
+  if (used.length === 0) return ok(name, "Node's own, and the system's where those do not do");
+  try {
+    readTrustedBundle(env);
+    return ok(name, used.map((variable) => `${env[variable]} (${variable})`).join(", "));
+  } catch (thrown) {
+    return broken(name, toFailure(thrown).message, "Correct the variable, or unset it.");
+  }
+}
+
+async function canAccess(path: string, mode: number): Promise<boolean> {
+  return access(path, mode).then(
+    () => true,
+    () => false,
+  );
+}
+
+function ok(name: string, found: string): Check {
+  return { name, status: "ok", found, advice: undefined };
+}
+
+function gap(name: string, found: string, advice: string | undefined): Check {
+  return { name, status: "gap", found, advice };
+}
+
+function broken(name: string, found: string, advice: string): Check {
+  return { name, status: "broken", found, advice };
+}

@@ -1,0 +1,133 @@
+/**
+ * What the user gives a run: files, then the prompt, then standard input, as one message.
+ *
+ * A file is what its first bytes say, not what its name says. Everything is read and checked before
+ * anything is sent.
+ */
+
+import { open } from "node:fs/promises";
+import { basename, resolve } from "node:path";
+import { Failure } from "../base/failure.ts";
+import type { ContentPart } from "../protocol/content.ts";
+import type { Message } from "../protocol/items.ts";
+import type { Io } from "./io.ts";
+
+/** Four million tokens: more than any model's window. */
+const MAX_TEXT_BYTES = 16 * 1024 * 1024;
+/** The largest image or document a vendor takes. */
+const MAX_MEDIA_BYTES = 32 * 1024 * 1024;
+
+interface UserInput {
+  /** The words behind the command; `@FILE` among them is a file. */
+  readonly words: readonly string[];
+  readonly files: readonly string[];
+}
+
+export async function readUserMessage({ words, files }: UserInput, io: Io): Promise<Message> {
+  const named = words.filter(isFileWord).map((word) => word.slice(1));
+  const prompt = words.filter((word) => !isFileWord(word)).join(" ");
+  const parts: ContentPart[] = [];
+  for (const file of [...files, ...named]) parts.push(await readFilePart(file, io.cwd));
+  const piped = io.stdin.isPiped
+    ? toText(await io.stdin.readAll(MAX_TEXT_BYTES), "Standard input")
+    : "";
+  if (prompt.trim() === "" && piped.trim() === "") throw emptyPrompt(parts.length > 0);
+  return { type: "message", role: "user", content: joinParts(parts, prompt, piped) };
+}
+
+function isFileWord(word: string): boolean {
+  return word.length > 1 && word.startsWith("@") && !/\s/.test(word);
+}
+
+function emptyPrompt(hasFiles: boolean): Failure {
+  const what = hasFiles ? "There are files but no prompt." : "The prompt is empty.";
+  return new Failure("invalid_request", `${what} Write it behind the command: offshoot run "…"`);
+}
+
+/** Text comes as one part, in the order files, prompt, standard input; media before it. */
+function joinParts(files: readonly ContentPart[], prompt: string, piped: string): ContentPart[] {
+  const media = files.filter((part) => part.type !== "input_text");
+  const texts = files.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
+  const asked = [prompt, piped].filter((text) => text.trim() !== "").join("\n\n");
+  const text = texts.length > 0 ? `${texts.join("\n\n")}\n\n---\n\n${asked}` : asked;
+  return [...media, { type: "input_text", text }];
+}
+
+/** Reads one file as the part it is: text, an image, or a PDF. */
+export async function readFilePart(file: string, cwd: string): Promise<ContentPart> {
+  const bytes = await readWhole(file, cwd);
+  const name = basename(file);
+  const image = imageTypeOf(bytes);
+  if (image) {
+    const image_url = `data:${image};base64,${bytes.toString("base64")}`;
+    return { type: "input_image", image_url, detail: "auto" };
+  }
+  if (bytes.subarray(0, 5).toString("latin1") === "%PDF-") {
+    const file_data = `data:application/pdf;base64,${bytes.toString("base64")}`;
+    return { type: "input_file", filename: name, file_data };
+  }
+  if (bytes.length > MAX_TEXT_BYTES) throw tooLarge(file, MAX_TEXT_BYTES);
+  return { type: "input_text", text: `--- ${file} ---\n${toText(bytes, `\`${file}\``).trimEnd()}` };
+}
+
+/** The text of a file such as a schema or instructions. */
+export async function readTextFile(file: string, cwd: string): Promise<string> {
+  return toText(await readWhole(file, cwd), `\`${file}\``);
+}
+
+async function readWhole(file: string, cwd: string): Promise<Buffer> {
+  try {
+    const handle = await open(resolve(cwd, file), "r");
+    try {
+      const stats = await handle.stat();
+      if (stats.isDirectory()) throw invalid(`\`${file}\` is a directory. Name a file.`);
+      if (stats.size > MAX_MEDIA_BYTES) throw tooLarge(file, MAX_MEDIA_BYTES);
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    throw toReadFailure(thrown, file);
+  }
+}
+
+function toReadFailure(thrown: unknown, file: string): Failure {
+  if (thrown instanceof Failure) return thrown;
+  const { code = "", message = "" } = thrown as NodeJS.ErrnoException;
+  if (code === "ENOENT" || code === "ENOTDIR") {
+    return new Failure("invalid_request", `There is no file \`${file}\`. Check the name.`);
+  }
+  if (code === "EISDIR") return invalid(`\`${file}\` is a directory. Name a file.`);
+  if (code === "EACCES") return invalid(`\`${file}\` may not be read: permission denied.`);
+  return new Failure("invalid_request", `\`${file}\` cannot be read: ${message}.`, {
+    cause: thrown,
+  });
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+function toText(bytes: Buffer, what: string): string {
+  try {
+    const text = utf8.decode(bytes);
+    if (!text.includes("\0")) return text;
+  } catch {
+    // Not UTF-8: said below, in the same words.
+  }
+  throw invalid(`${what} is neither text (UTF-8), nor an image, nor a PDF.`);
+}
+
+function imageTypeOf(bytes: Buffer): string | undefined {
+  const head = bytes.subarray(0, 12).toString("latin1");
+  if (head.startsWith("\x89PNG\r\n\x1a\n")) return "image/png";
+  if (head.startsWith("\xff\xd8\xff")) return "image/jpeg";
+  if (head.startsWith("GIF87a") || head.startsWith("GIF89a")) return "image/gif";
+  return head.startsWith("RIFF") && head.endsWith("WEBP") ? "image/webp" : undefined;
+}
+
+function tooLarge(file: string, maxBytes: number): Failure {
+  return invalid(`\`${file}\` is larger than ${maxBytes / 1024 / 1024} MB. Give a part of it.`);
+}
+
+function invalid(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

@@ -1,0 +1,96 @@
+/**
+ * From the words of a command line to an exit code. A command's code is loaded when it is called, so
+ * `--help` and `--version` load nothing but the tables.
+ */
+
+import { inspect } from "node:util";
+import { systemClock } from "../base/clock.ts";
+import { FAILURES, Failure, toFailure } from "../base/failure.ts";
+import { createLog } from "../base/log.ts";
+import { createRedact, findSecrets } from "../base/redact.ts";
+import { clip, nearest } from "../base/text.ts";
+import { VERSION } from "../version.ts";
+import { parseArguments } from "./arguments.ts";
+import type { Command } from "./command.ts";
+import { COMMANDS } from "./commands.ts";
+import { renderCommandHelp, renderHelp } from "./help.ts";
+import type { Io } from "./io.ts";
+
+/** Returns the exit code; `bin.ts` is the only file that ends the process. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  try {
+    return await dispatch(argv, io);
+  } catch (thrown) {
+    return await report(thrown, io);
+  }
+}
+
+/** Shows what was thrown as one line without secrets, and returns its exit code. */
+export async function report(thrown: unknown, io: Io): Promise<number> {
+  if (isBrokenPipe(thrown)) return 0;
+  const failure = toFailure(thrown);
+  const redact = createRedact(findSecrets(io.env));
+  // A server's words may be in the message: nothing in them may move the cursor or add a line.
+  const line = failure.message.replace(/\p{Cc}+/gu, " ").trim();
+  await io.stderr.write(redact(`offshoot: ${line}\n`));
+  const log = createLog("cli", {
+    setting: io.env["OFFSHOOT_LOG"],
+    clock: systemClock,
+    redact,
+    write: (text) => void io.stderr.write(text),
+  });
+  log.debug(inspect(failure));
+  return FAILURES[failure.code].exit;
+}
+
+async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
+  if (first === undefined || first === "--help" || first === "-h") return print(io, renderHelp());
+  if (first === "--version") return print(io, `${VERSION}\n`);
+  if (first === "help") return showHelp(rest, io);
+  const command = findCommand(first);
+  const call = parseArguments(first, command, rest);
+  if (!call) return print(io, renderCommandHelp(first, command));
+  const { run } = await command.load();
+  return run(call, io);
+}
+
+async function showHelp([name]: readonly string[], io: Io): Promise<number> {
+  if (name === undefined || name.startsWith("-")) return print(io, renderHelp());
+  return print(io, renderCommandHelp(name, findCommand(name)));
+}
+
+async function print(io: Io, text: string): Promise<number> {
+  await io.stdout.write(text);
+  return 0;
+}
+
+function findCommand(name: string): Command {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command) return command;
+  throw new Failure("invalid_request", `${describeUnknown(name)} See \`offshoot --help\`.`);
+}
+
+function describeUnknown(name: string): string {
+  const shown = clip(name, 60);
+  if (name.startsWith("-")) {
+    const flag = name.replace(/^--?/, "").replace(/=.*/s, "");
+    const owner = Object.keys(COMMANDS).find((key) =>
+      Object.entries(COMMANDS[key]?.options ?? {}).some(
+        ([long, { short }]) => long === flag || short === flag,
+      ),
+    );
+    const hint = owner ? ` It stands behind its command: \`offshoot ${owner} ${shown}\`.` : "";
+    return `Unknown flag \`${shown}\`.${hint}`;
+  }
+  const guess = nearest(name, [...Object.keys(COMMANDS), "help"]);
+  if (guess !== undefined) return `There is no command \`${shown}\`. Did you mean \`${guess}\`?`;
+  const isPrompt = /\s/.test(name.trim());
+  const hint = isPrompt ? ` A prompt stands behind \`run\`: \`offshoot run "${shown}"\`.` : "";
+  return `There is no command \`${shown}\`.${hint}`;
+}
+
+/** `offshoot runs list | head -1`: the reader has what it wanted. */
+function isBrokenPipe(thrown: unknown): boolean {
+  if (!(thrown instanceof Error)) return false;
+  return ("code" in thrown && thrown.code === "EPIPE") || isBrokenPipe(thrown.cause);
+}

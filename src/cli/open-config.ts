@@ -1,0 +1,11 @@
+/** The settings for a command: loaded, with what was not obeyed said on standard error. */
+
+import { type Config, loadConfig } from "../runtime/config.ts";
+import type { Options } from "./command.ts";
+import type { Io } from "./io.ts";
+
+export async function openConfig(flags: Options, io: Io): Promise<Config> {
+  const config = await loadConfig({ env: io.env, home: io.home, cwd: io.cwd, flags });
+  for (const warning of config.warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  return config;
+}

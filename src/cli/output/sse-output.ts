@@ -1,0 +1,76 @@
+/**
+ * The SSE form of standard output: `event: TYPE`, `data: {"id","delta","type"}`, a blank line.
+ *
+ * A frame is written whole, with nothing between frames; all else goes to standard error. A run that
+ * does not complete ends with a `block_end` that carries the error, and no `response_end`.
+ */
+
+import { encodeSse } from "../../base/sse.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type { Projection, ProjectionOptions } from "./output.ts";
+
+type FrameType =
+  | "response_start"
+  | "output_text"
+  | "reasoning_content"
+  | "tool_call"
+  | "tool_result"
+  | "block_end"
+  | "response_end"
+  | "output_structured";
+
+export function createSseOutput({ stdout, brief, isStructured }: ProjectionOptions): Projection {
+  const project = (event: RunEvent): string => toFrames(event, { brief, isStructured });
+  return {
+    async write(events: readonly LoggedEvent[]) {
+      // Joined per batch: one write a read of the network.
+      const frames = events.map(({ event }) => project(event)).join("");
+      if (frames !== "") await stdout.write(frames);
+    },
+  };
+}
+
+/** The frames that one event means: none, one, or at the end two. */
+export function toFrames(
+  event: RunEvent,
+  { brief, isStructured }: { brief: boolean; isStructured: boolean },
+): string {
+  switch (event.type) {
+    case "start":
+      return frame("response_start", "", event.response_id);
+    case "text_delta":
+      return isStructured ? "" : frame("output_text", event.delta);
+    case "reasoning_delta":
+      return frame("reasoning_content", event.delta);
+    case "arguments_delta":
+      return brief ? "" : frame("tool_call", event.delta);
+    case "tool_end":
+      return brief
+        ? ""
+        : frame("tool_result", `\n\nTool Result (${event.name}):\n${textOf(event.item)}\n`);
+    case "turn_end":
+      return isStructured ? "" : frame("block_end", "");
+    case "run_end":
+      return toEnd(event, isStructured);
+    default:
+      return "";
+  }
+}
+
+function toEnd(event: RunEnd, isStructured: boolean): string {
+  if (event.ending !== "completed") return frame("block_end", `Error: ${event.message}`);
+  const document = isStructured
+    ? frame("output_structured", JSON.stringify(event.output_json))
+    : "";
+  return document + frame("response_end", "");
+}
+
+function frame(type: FrameType, delta: string, id = ""): string {
+  return encodeSse(type, { id, delta, type });
+}
+
+function textOf(item: Item): string {
+  if (item.type !== "function_call_output") return "";
+  return typeof item.output === "string" ? item.output : JSON.stringify(item.output);
+}

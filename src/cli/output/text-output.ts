@@ -1,0 +1,174 @@
+/**
+ * The form for people: the answer on standard output as it comes; reasoning, a line a tool call,
+ * what the run waits for, and at the end its cost, on standard error.
+ */
+
+import { clip, plural } from "../../base/text.ts";
+import type {
+  LoggedEvent,
+  Notice,
+  RunEnd,
+  RunEvent,
+  RunStart,
+  ToolEnd,
+  ToolStart,
+} from "../../protocol/run-events.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import type { Projection, ProjectionOptions } from "./output.ts";
+
+const DONE_MARKER = "=== [ DONE ] ===";
+
+export function createTextOutput(options: ProjectionOptions): Projection {
+  const text = new TextOutput(options);
+  return {
+    async write(events: readonly LoggedEvent[]) {
+      for (const { event } of events) text.read(event);
+      await text.flush();
+    },
+  };
+}
+
+/** Which stream the cursor stands in the middle of a line of. */
+type Column = "start" | "answer" | "aside";
+
+class TextOutput {
+  readonly #options: ProjectionOptions;
+  /** What is still to be written, in order: on a terminal both streams share the screen. */
+  #pieces: { stream: "stdout" | "stderr"; text: string }[] = [];
+  #column: Column = "start";
+  /** Whether the answer ends with a line break, or is empty. */
+  #isAnswerEnded = true;
+  #start: RunStart | undefined;
+
+  constructor(options: ProjectionOptions) {
+    this.#options = options;
+  }
+
+  /** One write for each run of pieces of one stream: mostly one a batch. */
+  async flush(): Promise<void> {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    for (const { stream, text } of pieces) await this.#options[stream].write(text);
+  }
+
+  #put(stream: "stdout" | "stderr", text: string): void {
+    const last = this.#pieces.at(-1);
+    if (last?.stream === stream) last.text += text;
+    else this.#pieces.push({ stream, text });
+  }
+
+  read(event: RunEvent): void {
+    switch (event.type) {
+      case "run_start":
+        this.#start = event;
+        return;
+      case "text_delta":
+      case "refusal_delta":
+        return this.#options.isStructured ? undefined : this.#writeAnswer(event.delta);
+      case "reasoning_delta":
+        return this.#writeThought(event.delta);
+      case "tool_start":
+        return this.#showCall(event);
+      case "tool_end":
+        return this.#showResult(event);
+      case "notice":
+        return this.#showNotice(event);
+      case "run_resume":
+        return this.#line(`went on after a cut, as owner ${event.epoch}`);
+      case "run_end":
+        return this.#end(event);
+      default:
+        return;
+    }
+  }
+
+  #writeAnswer(delta: string): void {
+    const { stdout } = this.#options;
+    this.#endAside();
+    this.#put("stdout", stdout.isTerminal ? cleanForTerminal(delta) : delta);
+    this.#isAnswerEnded = delta.endsWith("\n");
+    this.#column = this.#isAnswerEnded ? "start" : "answer";
+  }
+
+  #writeThought(delta: string): void {
+    const { quiet, stderr } = this.#options;
+    if (quiet) return;
+    this.#endAnswerLine();
+    this.#put("stderr", this.#dim(stderr.isTerminal ? cleanForTerminal(delta) : delta));
+    this.#column = delta.endsWith("\n") ? "start" : "aside";
+  }
+
+  #showCall({ name, arguments: text }: ToolStart): void {
+    if (!this.#options.brief) this.#line(`${name}(${clip(cleanForTerminal(text), 100)})`);
+  }
+
+  #showResult({ name, item, failed }: ToolEnd): void {
+    if (this.#options.brief || item.type !== "function_call_output") return;
+    const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
+    const shown = failed ? clip(cleanForTerminal(output), 100) : `+${output.length} chars`;
+    this.#line(`${name} → ${shown}`);
+  }
+
+  #showNotice({ message }: Notice): void {
+    this.#line(cleanForTerminal(message));
+  }
+
+  #end(event: RunEnd): void {
+    const { isStructured, doneMarker } = this.#options;
+    if (isStructured && event.ending === "completed") {
+      this.#writeAnswer(JSON.stringify(event.output_json));
+    }
+    if (!this.#isAnswerEnded) {
+      this.#put("stdout", "\n");
+      this.#column = "start";
+    }
+    this.#endAside();
+    if (doneMarker) this.#put("stdout", `\n${DONE_MARKER}\n`);
+    this.#line(toSummary(event, this.#start));
+  }
+
+  /** A line of its own on standard error, dimmed on a terminal. */
+  #line(text: string): void {
+    if (this.#options.quiet) return;
+    this.#endAnswerLine();
+    this.#endAside();
+    this.#put("stderr", `${this.#dim(text)}\n`);
+  }
+
+  /**
+   * On a terminal both streams share the lines, so an aside must not begin in the middle of one.
+   * Only there is the answer's line broken: a pipe gets the answer as it was written.
+   */
+  #endAnswerLine(): void {
+    const { stdout, stderr } = this.#options;
+    if (this.#column !== "answer" || !stdout.isTerminal || !stderr.isTerminal) return;
+    this.#put("stdout", "\n");
+    this.#isAnswerEnded = true;
+    this.#column = "start";
+  }
+
+  #endAside(): void {
+    if (this.#column !== "aside") return;
+    this.#put("stderr", "\n");
+    this.#column = "start";
+  }
+
+  #dim(text: string): string {
+    return this.#options.stderr.isTerminal ? `\x1b[2m${text}\x1b[22m` : text;
+  }
+}
+
+/** `2 turns · 1 tool call · 1,234 tokens · 3.2 s · $0.0012` */
+export function toSummary(end: RunEnd, start: RunStart | undefined): string {
+  const seconds = start ? [`${((end.at_ms - start.created_at_ms) / 1000).toFixed(1)} s`] : [];
+  const calls = end.tool_calls > 0 ? [plural(end.tool_calls, "tool call")] : [];
+  const tokens = `${end.usage.total_tokens.toLocaleString("en-US")} tokens`;
+  return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, toMoney(end.cost_usd)].join(
+    " · ",
+  );
+}
+
+function toMoney(usd: number | null): string {
+  if (usd === null) return "cost unknown";
+  return usd === 0 ? "free" : `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}

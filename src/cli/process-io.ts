@@ -1,0 +1,128 @@
+/** The real process behind `Io`. Streams are opened by their first use: opening one costs start-up. */
+
+import { fstatSync, writeSync } from "node:fs";
+import { homedir } from "node:os";
+import { isatty } from "node:tty";
+import { Failure } from "../base/failure.ts";
+import type { Input, Io, Output } from "./io.ts";
+
+export function createProcessIo(leave: (exitCode: number) => never): Io {
+  const { env } = process;
+  return {
+    env,
+    cwd: process.cwd(),
+    home: env["HOME"] || homedir(),
+    stdin: createInput(0, () => process.stdin),
+    stdout: createOutput(
+      1,
+      () => process.stdout,
+      (error) => {
+        // A reader that has seen enough (`| head -1`) is no failure, and nobody is left to tell.
+        if (error.code === "EPIPE") leave(0);
+        writeSync(2, `offshoot: Standard output cannot be written: ${error.message}.\n`);
+        leave(1);
+      },
+    ),
+    stderr: createOutput(
+      2,
+      () => process.stderr,
+      () => {},
+    ),
+    onInterrupt(callback) {
+      process.on("SIGINT", callback);
+      process.on("SIGTERM", callback);
+      return () => {
+        process.off("SIGINT", callback);
+        process.off("SIGTERM", callback);
+      };
+    },
+    leave,
+  };
+}
+
+/** `open` is called by `readAll` alone. */
+export function createInput(fd: number, open: () => AsyncIterable<Uint8Array | string>): Input {
+  const { isPiped, size } = look(fd);
+  return {
+    isTerminal: isatty(fd),
+    isPiped,
+    async readAll(maxBytes) {
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      const chunks: Buffer[] = [];
+      let bytes = 0;
+      // Leaving the loop destroys the stream, so a writer of gigabytes is not read to its end.
+      for await (const chunk of open()) {
+        const piece = Buffer.from(chunk);
+        bytes += piece.length;
+        if (bytes > maxBytes) throw tooLarge(maxBytes);
+        chunks.push(piece);
+      }
+      return Buffer.concat(chunks);
+    },
+  };
+}
+
+type Stream = Pick<NodeJS.WriteStream, "write" | "on" | "off"> & { readonly columns?: number };
+
+/** Never rejects. `onBroken` is called when it cannot be written any more; later writes are lost. */
+export function createOutput(
+  fd: number,
+  open: () => Stream,
+  onBroken: (error: NodeJS.ErrnoException) => void,
+): Output {
+  let opened: Stream | undefined;
+  let isBroken = false;
+
+  function use(): Stream {
+    opened ??= open().on("error", (error) => {
+      if (isBroken) return;
+      isBroken = true;
+      onBroken(error);
+    });
+    return opened;
+  }
+
+  return {
+    isTerminal: isatty(fd),
+    get columns() {
+      return use().columns || 80;
+    },
+    write(text) {
+      const stream = use();
+      if (isBroken || stream.write(text)) return;
+      return untilWritable(stream);
+    },
+  };
+}
+
+function untilWritable(stream: Stream): Promise<void> {
+  const signs = ["drain", "error", "close"] as const;
+  return new Promise((resolve) => {
+    const done = (): void => {
+      for (const sign of signs) stream.off(sign, done);
+      resolve();
+    };
+    for (const sign of signs) stream.on(sign, done);
+  });
+}
+
+/** `/dev/null`, a terminal and a descriptor that was closed have nothing piped in. */
+function look(fd: number): { readonly isPiped: boolean; readonly size: number } {
+  try {
+    const stats = fstatSync(fd);
+    const isPiped = stats.isFIFO() || stats.isFile() || stats.isSocket();
+    return { isPiped, size: stats.isFile() ? stats.size : 0 };
+  } catch {
+    // Closed by whoever started us.
+    return { isPiped: false, size: 0 };
+  }
+}
+
+function tooLarge(maxBytes: number): Failure {
+  const megabytes = Math.round(maxBytes / 1024 / 1024);
+  const limit = megabytes > 0 ? `${megabytes} MB` : `${maxBytes} bytes`;
+  return new Failure(
+    "invalid_request",
+    `Standard input is larger than ${limit}. Send a part of it, or name a file for the tools to read.`,
+  );
+}

@@ -1,0 +1,45 @@
+/** Shows a run as it goes, lets Ctrl-C cancel it, and turns its ending into an exit code. */
+
+import { FAILURES } from "../base/failure.ts";
+import { createRedact, findSecrets } from "../base/redact.ts";
+import { ENDINGS, type RunEnd } from "../protocol/run-events.ts";
+import type { Run } from "../runtime/runtime.ts";
+import type { Io } from "./io.ts";
+import type { Projection } from "./output/output.ts";
+import { cleanForTerminal } from "./terminal.ts";
+
+/** Ctrl-C once cancels and shows what there is; twice leaves at once. */
+export async function showRun(run: Run, projection: Projection, io: Io): Promise<number> {
+  const stopListening = io.onInterrupt(createInterrupt(run, io));
+  try {
+    for await (const batch of run.follow()) await projection.write(batch);
+    const end = await run.result();
+    if (end.ending !== "completed") await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+    return exitCodeOf(end);
+  } catch (thrown) {
+    // Nobody reads on (`| head`): the run must not go on spending.
+    await run.cancel();
+    throw thrown;
+  } finally {
+    stopListening();
+  }
+}
+
+export function exitCodeOf({ ending, error }: RunEnd): number {
+  return ending === "failed" && error ? FAILURES[error.code].exit : ENDINGS[ending].exit;
+}
+
+function createInterrupt(run: Run, io: Io): () => void {
+  let isCancelled = false;
+  return () => {
+    if (isCancelled) io.leave(ENDINGS.cancelled.exit);
+    isCancelled = true;
+    void io.stderr.write("\noffshoot: cancelling; Ctrl-C again to leave at once\n");
+    // A run that cannot be cancelled has ended, which `follow` is about to see.
+    run.cancel().catch(() => {});
+  };
+}
+
+function toLine({ message }: RunEnd, io: Io): string {
+  return createRedact(findSecrets(io.env))(cleanForTerminal(message).replace(/\s+/g, " "));
+}

@@ -1,0 +1,130 @@
+/**
+ * The model `embedded/offline`: answers without a key and without a network, and is honest about it.
+ *
+ * It is a provider like any other: it says text or asks for calls, and the loop runs the tools. What to
+ * say is decided by `interpret.ts`, at once; here the reply is given out piece by piece.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { type MakeId, makeId as processId } from "../../base/ids.ts";
+import type { FunctionCall, Message, Reasoning } from "../../protocol/items.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import type { ToolRequest } from "./intents/intent.ts";
+import { interpret } from "./interpret.ts";
+import type { Reply } from "./reply.ts";
+
+const EMBEDDED_MODEL = "offline";
+
+/** Pieces a text is cut into at most: a long file is streamed in larger pieces, not in more of them. */
+const MAX_PIECES = 400;
+const PIECES_PER_BATCH = 4;
+
+export function createEmbeddedProvider(options: { readonly makeId?: MakeId } = {}): Provider {
+  const { makeId = processId } = options;
+
+  async function* stream(
+    request: ModelRequest,
+    { signal }: ModelCall,
+  ): AsyncGenerator<readonly ModelEvent[], void> {
+    throwIfAborted(signal);
+    for (const batch of toBatches(interpret(request), makeId)) {
+      yield batch;
+      throwIfAborted(signal);
+    }
+  }
+
+  return { name: "embedded", stream };
+}
+
+function throwIfAborted(signal: AbortSignal): void {
+  if (signal.aborted) {
+    throw new Failure("cancelled", "The run was cancelled.", { cause: signal.reason });
+  }
+}
+
+function* toBatches(reply: Reply, makeId: MakeId): Generator<ModelEvent[]> {
+  const { reasoning, text, calls, reason, usage } = reply;
+  let index = 0;
+  yield [{ type: "start", response_id: makeId("resp"), model: EMBEDDED_MODEL }];
+  if (reasoning !== undefined) yield* reasoningBatches(reasoning, index++, makeId("rs"));
+  if (text !== undefined) yield* messageBatches(reply, index++, makeId("msg"));
+  for (const call of calls) yield callBatch(call, index++, makeId);
+  yield [{ type: "end", reason, usage, continuation: undefined }];
+}
+
+function* reasoningBatches(text: string, index: number, id: string): Generator<ModelEvent[]> {
+  const empty: Reasoning = { type: "reasoning", id, summary: [] };
+  yield [{ type: "item_start", index, item: empty }];
+  yield* inBatches(text, (delta) => ({
+    type: "reasoning_delta",
+    index,
+    part: 0,
+    kind: "summary",
+    delta,
+  }));
+  yield [
+    { type: "item_end", index, item: { ...empty, summary: [{ type: "summary_text", text }] } },
+  ];
+}
+
+function* messageBatches(
+  { text = "", reason }: Reply,
+  index: number,
+  id: string,
+): Generator<ModelEvent[]> {
+  const empty: Message = {
+    type: "message",
+    id,
+    role: "assistant",
+    status: "in_progress",
+    content: [],
+  };
+  yield [{ type: "item_start", index, item: empty }];
+  yield* inBatches(text, (delta) => ({ type: "text_delta", index, part: 0, delta }));
+  const status = reason === "length" ? "incomplete" : "completed";
+  const content: Message["content"] = [{ type: "output_text", text, annotations: [] }];
+  yield [{ type: "item_end", index, item: { ...empty, status, content } }];
+}
+
+function callBatch(call: ToolRequest, index: number, makeId: MakeId): ModelEvent[] {
+  const text = JSON.stringify(call.arguments);
+  const empty: FunctionCall = {
+    type: "function_call",
+    id: makeId("fc"),
+    call_id: makeId("call"),
+    name: call.name,
+    arguments: "",
+    status: "in_progress",
+  };
+  const deltas = toPieces(text).map(
+    (delta): ModelEvent => ({ type: "arguments_delta", index, delta }),
+  );
+  const whole: FunctionCall = { ...empty, arguments: text, status: "completed" };
+  return [
+    { type: "item_start", index, item: empty },
+    ...deltas,
+    { type: "item_end", index, item: whole },
+  ];
+}
+
+function* inBatches(text: string, toEvent: (delta: string) => ModelEvent): Generator<ModelEvent[]> {
+  const pieces = toPieces(text);
+  for (let at = 0; at < pieces.length; at += PIECES_PER_BATCH) {
+    yield pieces.slice(at, at + PIECES_PER_BATCH).map(toEvent);
+  }
+}
+
+/** Words with the space before them, joined to pieces of about the same length. */
+function toPieces(text: string): string[] {
+  const least = text.length / MAX_PIECES;
+  const pieces: string[] = [];
+  let piece = "";
+  for (const [word] of text.matchAll(/\s*\S+\s*$|\s*\S+|\s+/g)) {
+    piece += word;
+    if (piece.length < least) continue;
+    pieces.push(piece);
+    piece = "";
+  }
+  return piece === "" ? pieces : [...pieces, piece];
+}

@@ -1,0 +1,55 @@
+/** Where the user's and the project's files are. Looks at folders, reads and makes nothing. */
+
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join, resolve } from "node:path";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface UserPaths {
+  readonly configFile: string;
+  readonly dataDir: string;
+  /** The record of runs. */
+  readonly runsFile: string;
+  /** Pulled models. */
+  readonly modelsDir: string;
+  /** Which project files may set what is guarded. */
+  readonly trustFile: string;
+}
+
+/** The same places on every system: a person with two machines has one thing to know. */
+export function userPaths(env: Environment, home: string): UserPaths {
+  const config = folderIn(env, "XDG_CONFIG_HOME") ?? join(home, ".config");
+  const data = folderIn(env, "XDG_DATA_HOME") ?? join(home, ".local", "share");
+  const dataDir = env["OFFSHOOT_DATA"] ? resolve(env["OFFSHOOT_DATA"]) : join(data, "offshoot");
+  return {
+    configFile: env["OFFSHOOT_CONFIG"]
+      ? resolve(env["OFFSHOOT_CONFIG"])
+      : join(config, "offshoot", "config.yaml"),
+    dataDir,
+    runsFile: join(dataDir, "runs.db"),
+    modelsDir: join(dataDir, "models"),
+    trustFile: join(dataDir, "trusted.json"),
+  };
+}
+
+/** What a project's file is called, below the project's folder. */
+export const PROJECT_FILE = join(".offshoot", "config.yaml");
+
+/**
+ * The nearest project file in `cwd` or above it. The search ends with the folder that holds `.git`,
+ * and before the home folder: a file there would speak for every project of the user.
+ */
+export function projectConfigFile(cwd: string, home: string): string | undefined {
+  for (let at = resolve(cwd); at !== resolve(home); at = dirname(at)) {
+    const file = join(at, PROJECT_FILE);
+    if (existsSync(file)) return file;
+    if (existsSync(join(at, ".git")) || at === dirname(at)) return undefined;
+  }
+  return undefined;
+}
+
+// The XDG rules call a relative path invalid, to be ignored.
+function folderIn(env: Environment, variable: string): string | undefined {
+  const value = env[variable];
+  return value !== undefined && isAbsolute(value) ? value : undefined;
+}

@@ -1,0 +1,27 @@
+/** Writes a small file whole or not at all: a crash in the middle leaves the old one. */
+
+import { randomBytes } from "node:crypto";
+import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** Makes missing folders, for the user alone. A link is followed, and an existing mode is kept. */
+export async function writePrivateFile(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const target = await realpath(path).catch(() => path);
+  const mode = await stat(target).then(
+    (stats) => stats.mode & 0o777,
+    () => 0o600,
+  );
+  const draft = `${target}.${randomBytes(6).toString("hex")}.tmp`;
+  const handle = await open(draft, "wx", mode);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+    await handle.close();
+    await rename(draft, target);
+  } catch (thrown) {
+    await handle.close().catch(() => {});
+    await rm(draft, { force: true });
+    throw thrown;
+  }
+}

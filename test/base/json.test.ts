@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import { isJsonObject, parseJson, tryParseJson } from "../../src/base/json.ts";
+
+describe("JSON", () => {
+  it("is parsed, whatever its kind", () => {
+    for (const value of [{ a: [1, null] }, [], "x", 0, false, null]) {
+      assert.deepEqual(parseJson(JSON.stringify(value), "it"), value);
+      assert.deepEqual(tryParseJson(JSON.stringify(value)), value);
+    }
+  });
+
+  it("that must be JSON and is not fails with its name and a short reason", () => {
+    const text = `{"a": ${"x".repeat(5000)}`;
+    assert.throws(
+      () => parseJson(text, "The schema file"),
+      (thrown) => {
+        assert.ok(thrown instanceof Failure && thrown.cause instanceof SyntaxError);
+        assert.equal(thrown.code, "invalid_request");
+        assert.match(thrown.message, /^The schema file is not JSON: .+\.$/);
+        assert.ok(thrown.message.length < 200);
+        return true;
+      },
+    );
+  });
+
+  it("that may not be JSON and is not is undefined", () => {
+    for (const text of ["", "{", "[DONE]", "undefined", "{a:1}"]) {
+      assert.equal(tryParseJson(text), undefined);
+    }
+  });
+
+  it("objects are told from everything else", () => {
+    assert.ok(isJsonObject({}));
+    for (const value of [[], null, undefined, "a", 1, true]) assert.ok(!isJsonObject(value));
+  });
+});

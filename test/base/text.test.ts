@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { clip, cutToBytes, nearest, plural } from "../../src/base/text.ts";
+
+/** Of characters of one to four bytes, one and two units. */
+const texts = fc.array(fc.constantFrom("a", " ", "\n", "é", "€", "😀")).map((all) => all.join(""));
+
+describe("clip", () => {
+  it("puts a text on one line and marks a cut", () => {
+    assert.equal(clip("  a\n\tb  c ", 10), "a b c");
+    assert.equal(clip("abcdef", 6), "abcdef");
+    assert.equal(clip("abcdefg", 6), "abcde…");
+  });
+
+  it("is never longer than asked and cuts no character in two", () => {
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 1, max: 20 }), (text, max) => {
+        const clipped = clip(text, max);
+        assert.ok(clipped.length <= max);
+        assert.ok(isWellFormed(clipped));
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe("cutToBytes", () => {
+  it("cuts before a character that does not fit", () => {
+    assert.equal(cutToBytes("a€😀", 8), "a€😀");
+    assert.equal(cutToBytes("a€😀", 7), "a€");
+    assert.equal(cutToBytes("a€😀", 4), "a€");
+    assert.equal(cutToBytes("a€😀", 3), "a");
+    assert.equal(cutToBytes("a€😀", 0), "");
+  });
+
+  it("gives the longest whole prefix that fits", () => {
+    fc.assert(
+      fc.property(texts, fc.nat(40), (text, maxBytes) => {
+        const cut = cutToBytes(text, maxBytes);
+        const next = [...text][[...cut].length] ?? "";
+        assert.ok(text.startsWith(cut));
+        assert.ok(isWellFormed(cut));
+        assert.ok(Buffer.byteLength(cut) <= maxBytes);
+        assert.ok(next === "" || Buffer.byteLength(cut + next) > maxBytes);
+      }),
+      { seed: 1 },
+    );
+  });
+});
+
+describe("plural", () => {
+  it("counts one thing and many", () => {
+    assert.deepEqual(
+      [0, 1, 2].map((count) => plural(count, "turn")),
+      ["0 turns", "1 turn", "2 turns"],
+    );
+  });
+});
+
+describe("nearest", () => {
+  const known = ["read", "bash_find", "bash_read", "search_web"];
+  for (const [typed, meant] of [
+    ["raed", "read"],
+    ["Read", "read"],
+    ["bash-find", "bash_find"],
+    ["bashfind", "bash_find"],
+    ["search_the_web", "search_web"],
+    ["read", "read"],
+    ["python_execute", undefined],
+    ["", undefined],
+  ] as const) {
+    it(`takes ${JSON.stringify(typed)} for ${meant}`, () => {
+      assert.equal(nearest(typed, known), meant);
+    });
+  }
+
+  it("knows nothing near where nothing is known", () => {
+    assert.equal(nearest("read", []), undefined);
+  });
+
+  it("takes the first of two that are as near", () => {
+    assert.equal(nearest("rat", ["cat", "bat"]), "cat");
+  });
+});
+
+/** Whether no character was cut in two. */
+function isWellFormed(text: string): boolean {
+  return Buffer.from(text).toString() === text;
+}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { parseArguments } from "../../src/cli/arguments.ts";
+import type { Command, CommandCall } from "../../src/cli/command.ts";
+
+const command: Command = {
+  summary: "For tests",
+  usage: "[WORDS]",
+  options: {
+    model: { type: "string", short: "m", value: "NAME", summary: "One value" },
+    file: { type: "string", short: "f", multiple: true, summary: "Many values" },
+    quiet: { type: "boolean", short: "q", summary: "A switch" },
+    "no-store": { type: "boolean", summary: "A switch that says no" },
+  },
+  examples: [],
+  load: async () => ({ run: async () => 0 }),
+};
+
+const cases: readonly [string[], CommandCall["options"], string[]][] = [
+  [[], {}, []],
+  [["hello", "world"], {}, ["hello", "world"]],
+  [["-m", "a", "hello"], { model: "a" }, ["hello"]],
+  [["hello", "--model", "a"], { model: "a" }, ["hello"]],
+  [["--model=a=b"], { model: "a=b" }, []],
+  [["-ma"], { model: "a" }, []],
+  [["-qm", "a"], { quiet: true, model: "a" }, []],
+  [["-m", "a", "-m", "b"], { model: "b" }, []],
+  [["-f", "a", "x", "--file", "b"], { file: ["a", "b"] }, ["x"]],
+  [["--no-store"], { "no-store": true }, []],
+  [["--", "-m", "--quiet"], {}, ["-m", "--quiet"]],
+  [["-q", "--", "a"], { quiet: true }, ["a"]],
+  [["-m", "-1"], { model: "-1" }, []],
+  [["-m", "- a list"], { model: "- a list" }, []],
+  [["-m", "--be brief"], { model: "--be brief" }, []],
+  [["--model=--quiet"], { model: "--quiet" }, []],
+  [["-m", ""], { model: "" }, []],
+  [["-"], {}, ["-"]],
+  [[""], {}, [""]],
+];
+
+describe("words behind a command", () => {
+  for (const [args, options, words] of cases) {
+    it(`are read from ${JSON.stringify(args)}`, () => {
+      assert.deepEqual(parseArguments("test", command, args), { options, words });
+    });
+  }
+
+  it("ask for help anywhere before --", () => {
+    assert.equal(parseArguments("test", command, ["x", "-h"]), undefined);
+    assert.equal(parseArguments("test", command, ["-qh"]), undefined);
+    assert.deepEqual(parseArguments("test", command, ["--", "-h"])?.words, ["-h"]);
+  });
+
+  it("are refused where a name is only inherited", () => {
+    assert.throws(() => parseArguments("test", command, ["--constructor"]), {
+      message: /Unknown flag `--constructor`/,
+    });
+  });
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { chmodSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import {
+  checkAuthorities,
+  checkKeys,
+  checkProxies,
+  checkSandbox,
+  checkVersions,
+} from "../../src/cli/doctor-checks.ts";
+import { main } from "../../src/cli/main.ts";
+import { createSandbox, put } from "../runtime/sandbox.ts";
+import { createFakeIo } from "./fake-io.ts";
+
+// The servers of this machine are left alone: which of them run is none of the tests' business.
+const QUIET = { OFFSHOOT_PROBE_LOCAL: "false" };
+
+describe("offshoot doctor", () => {
+  it("ends with 0 on a machine where nothing is set up", async (t) => {
+    const io = createFakeIo({ ...createSandbox(t), env: QUIET });
+    assert.equal(await main(["doctor"], io), 0);
+    assert.match(io.written.stdout, /^ok +offshoot +\d+\.\d+\.\d+$/m);
+    assert.match(io.written.stdout, /^gap +keys +none set\n +Get one /m);
+    assert.match(io.written.stdout, /^ok +model +embedded\/offline /m);
+    assert.match(io.written.stdout, /^ok +ripgrep +ripgrep \d/m);
+    assert.match(io.written.stdout, /^ok +sqlite +3\./m);
+    assert.equal(io.written.stderr, "");
+  });
+
+  it("shows the names of keys and never a value", async (t) => {
+    const env = {
+      ...QUIET,
+      OPENAI_API_KEY: "sk-abcdefgh0123456789",
+      https_proxy: "http://a:b1234567@c",
+    };
+    for (const flag of [[], ["--json"]]) {
+      const io = createFakeIo({ ...createSandbox(t), env });
+      assert.equal(await main(["doctor", ...flag], io), 0);
+      assert.match(io.written.stdout, /OPENAI_API_KEY/);
+      assert.match(io.written.stdout, /https_proxy/);
+      assert.doesNotMatch(io.written.stdout, /0123456789|b1234567/);
+    }
+  });
+
+  it("ends with 1 and says what to mend when a file is wrong", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.userFile, "probe_local: false\nmodle: x\n");
+    const io = createFakeIo(sandbox);
+    assert.equal(await main(["doctor", "--json"], io), 1);
+    const { checks } = JSON.parse(io.written.stdout);
+    const config = checks.find((check: { name: string }) => check.name === "config");
+    assert.equal(config.status, "broken");
+    assert.match(config.found, /:2:1: There is no setting `modle`/);
+    assert.match(config.advice, /Mend the file/);
+  });
+
+  it("ends with 1 when the model of the settings does not exist", async (t) => {
+    const env = { ...QUIET, OFFSHOOT_MODEL: "opnai/x" };
+    const io = createFakeIo({ ...createSandbox(t), env });
+    assert.equal(await main(["doctor"], io), 1);
+    assert.match(io.written.stdout, /^BAD +model .*opnai.*\n +Change `model` \(OFFSHOOT_MODEL\)/m);
+  });
+
+  it("ends with 1 when the data folder is no folder", async (t) => {
+    const sandbox = createSandbox(t);
+    put(join(sandbox.home, "file"), "");
+    const env = { ...QUIET, OFFSHOOT_DATA: join(sandbox.home, "file/data") };
+    const io = createFakeIo({ ...sandbox, env });
+    assert.equal(await main(["doctor"], io), 1);
+    assert.match(io.written.stdout, /^BAD +data +\S+\/file is no folder$/m);
+  });
+
+  it("shows what a project's file may not set", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, "url: http://a.example\n");
+    const io = createFakeIo({ ...sandbox, env: QUIET });
+    assert.equal(await main(["doctor"], io), 0);
+    assert.match(io.written.stdout, /^gap +config .*`url` in it is ignored/m);
+  });
+});
+
+describe("a check", () => {
+  const around = { env: {}, home: "/nowhere", cwd: "/nowhere" };
+
+  it("calls an old Node broken", () => {
+    const status = (version: string): string | undefined => checkVersions(version)[1]?.status;
+    assert.equal(status("v18.20.0"), "broken");
+    assert.equal(status("v20.18.3"), "broken");
+    assert.equal(status("v20.19.0"), "ok");
+    assert.equal(status("v24.0.0"), "ok");
+  });
+
+  it("names every key that is set", () => {
+    const env = { GROQ_API_KEY: "x", MISTRAL_API_KEY: "y", XAI_API_KEY: " " };
+    assert.equal(checkKeys({ ...around, env }).found, "GROQ_API_KEY, MISTRAL_API_KEY");
+  });
+
+  it("finds the sandbox of the system on the PATH", async (t) => {
+    const { home } = createSandbox(t);
+    const env = { PATH: `/nowhere:${home}` };
+    assert.equal((await checkSandbox({ ...around, env }, "linux")).status, "gap");
+    put(join(home, "bwrap"), "");
+    chmodSync(join(home, "bwrap"), 0o644);
+    assert.equal((await checkSandbox({ ...around, env }, "linux")).status, "gap");
+    chmodSync(join(home, "bwrap"), 0o755);
+    const found = await checkSandbox({ ...around, env }, "linux");
+    assert.deepEqual([found.status, found.found], ["ok", join(home, "bwrap")]);
+    assert.equal((await checkSandbox({ ...around, env }, "darwin")).status, "gap");
+    assert.match((await checkSandbox({ ...around, env }, "win32")).found, /none for win32/);
+  });
+
+  it("names proxies in both spellings", () => {
+    const env = { HTTPS_PROXY: "a", no_proxy: "b" };
+    assert.equal(checkProxies({ ...around, env }).found, "HTTPS_PROXY, no_proxy");
+  });
+
+  it("calls a bundle that cannot be read broken", (t) => {
+    const env = { SSL_CERT_FILE: "/nowhere/ca.pem" };
+    assert.equal(checkAuthorities({ ...around, env }).status, "broken");
+    const file = join(createSandbox(t).home, "ca.pem");
+    put(file, "");
+    const both = { CURL_CA_BUNDLE: file, NODE_EXTRA_CA_CERTS: file };
+    assert.equal(
+      checkAuthorities({ ...around, env: both }).found,
+      `${file} (CURL_CA_BUNDLE), ${file} (NODE_EXTRA_CA_CERTS)`,
+    );
+  });
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { main, report } from "../../src/cli/main.ts";
+import { VERSION } from "../../src/version.ts";
+import { createFakeIo } from "./fake-io.ts";
+
+async function call(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const io = createFakeIo();
+  return { code: await main(args, io), ...io.written };
+}
+
+describe("help", () => {
+  for (const args of [[], ["--help"], ["-h"], ["help"], ["help", "--help"]]) {
+    it(`is shown for \`${["offshoot", ...args].join(" ")}\`, with every command`, async () => {
+      const { code, stdout, stderr } = await call(...args);
+      assert.equal(code, 0);
+      assert.equal(stderr, "");
+      for (const [name, { summary }] of Object.entries(COMMANDS)) {
+        assert.match(stdout, new RegExp(`^  ${name} +${summary}$`, "m"));
+      }
+    });
+  }
+
+  for (const [name, { options, subcommands = {} }] of Object.entries(COMMANDS)) {
+    it(`of ${name} names all its flags and actions`, async () => {
+      const { code, stdout } = await call(name, "--help");
+      assert.equal(code, 0);
+      for (const long of Object.keys(options)) assert.match(stdout, new RegExp(`--${long}\\b`));
+      for (const word of Object.keys(subcommands)) {
+        assert.match(stdout, new RegExp(`^  ${word} `, "m"));
+      }
+      assert.equal((await call("help", name)).stdout, stdout);
+      assert.equal((await call(name, "-h")).stdout, stdout);
+    });
+  }
+
+  it("wins over whatever else is wrong", async () => {
+    assert.equal((await call("run", "--modle", "--help")).code, 0);
+  });
+
+  it("is no flag behind --", async () => {
+    const { code, stderr } = await call("doctor", "--", "--help");
+    assert.equal(code, 2);
+    assert.match(stderr, /takes no words, but got `--help`/);
+  });
+
+  it("lines fit a terminal of 100 columns", async () => {
+    for (const name of Object.keys(COMMANDS)) {
+      const { stdout } = await call("help", name);
+      for (const line of stdout.split("\n")) assert.ok(line.length <= 100, line);
+    }
+  });
+});
+
+describe("version", () => {
+  it("is printed alone", async () => {
+    assert.deepEqual(await call("--version"), { code: 0, stdout: `${VERSION}\n`, stderr: "" });
+  });
+});
+
+describe("a wrong command line", () => {
+  const refusals: readonly [string[], string][] = [
+    [["rnu"], "There is no command `rnu`. Did you mean `run`? See `offshoot --help`."],
+    [
+      ["help", "cofnig"],
+      "There is no command `cofnig`. Did you mean `config`? See `offshoot --help`.",
+    ],
+    [["constructor"], "There is no command `constructor`. See `offshoot --help`."],
+    [
+      ["List the files here"],
+      'There is no command `List the files here`. A prompt stands behind `run`: `offshoot run "List the files here"`. See `offshoot --help`.',
+    ],
+    [["--verbose"], "Unknown flag `--verbose`. See `offshoot --help`."],
+    [
+      ["--model", "x", "run"],
+      "Unknown flag `--model`. It stands behind its command: `offshoot run --model`. See `offshoot --help`.",
+    ],
+    [
+      ["run", "--modle", "x"],
+      "Unknown flag `--modle`. Did you mean `--model`? See `offshoot run --help`.",
+    ],
+    [["run", "hello", "-z"], "Unknown flag `-z`. See `offshoot run --help`."],
+    [["run", "-qz"], "Unknown flag `-z`. See `offshoot run --help`."],
+    [["run", "--no-think"], "Unknown flag `--no-think`. See `offshoot run --help`."],
+    [["run", "--model"], "`--model` needs a value: VENDOR/MODEL. See `offshoot run --help`."],
+    [["run", "-m", "--think"], "`-m` needs a value: VENDOR/MODEL. See `offshoot run --help`."],
+    [["run", "--think=yes"], "`--think` takes no value. See `offshoot run --help`."],
+    [
+      ["run", "-o", "jsn"],
+      "`-o` takes one of text, json, jsonl, sse, not `jsn`. Did you mean `json`? See `offshoot run --help`.",
+    ],
+    [
+      ["config", "shwo"],
+      "There is no `offshoot config shwo`. Did you mean `show`? See `offshoot config --help`.",
+    ],
+    [
+      ["doctor", "now"],
+      "`offshoot doctor` takes no words, but got `now`. See `offshoot doctor --help`.",
+    ],
+  ];
+  for (const [args, message] of refusals) {
+    it(`is refused in one line with exit code 2: ${args.join(" ")}`, async () => {
+      const expected = { code: 2, stdout: "", stderr: `offshoot: ${message}\n` };
+      assert.deepEqual(await call(...args), expected);
+    });
+  }
+});
+
+describe("a failure", () => {
+  it("is one line without secrets, with its exit code", async () => {
+    const io = createFakeIo({ env: { MY_API_KEY: "hunter2hunter2" } });
+    const failure = new Failure("provider_failed", "It said\n\u001b[31mhunter2hunter2\u001b[0m.");
+    assert.equal(await report(failure, io), 1);
+    assert.equal(io.written.stderr, "offshoot: It said [31m[redacted] [0m.\n");
+  });
+
+  it("that is a defect has the exit code of one", async () => {
+    const io = createFakeIo();
+    assert.equal(await report(new TypeError("x is undefined"), io), 70);
+    assert.equal(io.written.stderr, "offshoot: x is undefined\n");
+  });
+
+  it("shows stack and cause, redacted, when debugging is on", async () => {
+    const io = createFakeIo({ env: { OFFSHOOT_LOG: "debug", A_TOKEN: "hunter2hunter2" } });
+    const cause = new Error("reset by hunter2hunter2");
+    await report(new Failure("provider_unreachable", "No connection.", { cause }), io);
+    const [first, ...rest] = io.written.stderr.split("\n");
+    assert.equal(first, "offshoot: No connection.");
+    assert.match(rest.join("\n"), /main\.test[\s\S]*\[cause\]: Error: reset by \[redacted\]/);
+    assert.ok(!io.written.stderr.includes("hunter2"));
+  });
+
+  it("to write to a reader that has gone is none", async () => {
+    const io = createFakeIo();
+    const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    const stdout = { ...io.stdout, write: () => Promise.reject(gone) };
+    assert.equal(await main(["--help"], { ...io, stdout }), 0);
+    assert.equal(await report(new Failure("internal", "Lost.", { cause: gone }), io), 0);
+    assert.equal(io.written.stderr, "");
+  });
+});

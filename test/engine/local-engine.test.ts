@@ -1,0 +1,25 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { describeEngine } from "./engine-contract.ts";
+import { describeFollow } from "./follow-contract.ts";
+import { describeOwnership } from "./ownership-contract.ts";
+
+const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
+after(() => rm(directory, { recursive: true, force: true }));
+
+let files = 0;
+const stores: Readonly<Record<string, () => Promise<Store>>> = {
+  "local engine in memory": async () => createMemoryStore(),
+  "local engine on SQLite": () => openSqliteStore(join(directory, `${files++}.db`)),
+};
+
+for (const [name, createStore] of Object.entries(stores)) {
+  describeEngine(name, createStore);
+  describeOwnership(name, createStore);
+  describeFollow(name, createStore);
+}

@@ -1,0 +1,361 @@
+/** Who owns a run: cancelling, waiting, stopping, taking over and being taken over. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure, toFailure } from "../../src/base/failure.ts";
+import type { Json } from "../../src/base/json.ts";
+import type { Store } from "../../src/store/store.ts";
+import {
+  type Bench,
+  completed,
+  createBench,
+  createGate,
+  notice,
+  readAll,
+  settle,
+  toTexts,
+  until,
+} from "./engine-bench.ts";
+import { aborted } from "./engine-contract.ts";
+
+const RUN = { id: "run_1", title: "a run" };
+
+export function describeOwnership(name: string, createStore: () => Promise<Store>): void {
+  const onBench =
+    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
+    async () => {
+      const bench = await createBench(createStore);
+      await test(bench);
+      await bench.close();
+    };
+
+  describe(`${name}: cancelling`, () => {
+    const defineTree = (engine: ReturnType<Bench["engine"]>): void => {
+      engine.define("node", async (context, depth) => {
+        if (Number(depth) > 0) await context.child("a", "node", Number(depth) - 1);
+        return await aborted(context);
+      });
+    };
+
+    it(
+      "ends a run and with `tree` everything below it",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        defineTree(engine);
+        await engine.submit("node", 2, RUN);
+        await until(async () => (await engine.status("run_1/a/a")) !== undefined);
+        await settle();
+        await engine.cancel("run_1", { tree: true });
+        for (const id of ["run_1", "run_1/a", "run_1/a/a"]) {
+          const { ending, events } = await engine.result(id);
+          assert.deepEqual([ending, events.length], ["cancelled", 1], id);
+        }
+      }),
+    );
+
+    it(
+      "leaves the children alone without `tree`",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        defineTree(engine);
+        await engine.submit("node", 1, RUN);
+        await until(async () => (await engine.status("run_1/a")) !== undefined);
+        await settle();
+        await engine.cancel("run_1", { tree: false });
+        assert.equal((await engine.result("run_1")).ending, "cancelled");
+        assert.equal((await engine.status("run_1/a"))?.status, "running");
+      }),
+    );
+
+    it(
+      "starts no step any more, and lets the one that runs say its last words",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const later: string[] = [];
+        const started = createGate();
+        engine.define("agent", async (context) => {
+          await context.step("one", async () => {
+            started.open();
+            await aborted(context).catch(() => {});
+            await context.emit([notice("last words")]);
+            return null;
+          });
+          await context.step("two", async () => later.push("ran"));
+          return completed(null);
+        });
+        await engine.submit("agent", null, RUN);
+        await started.opened;
+        await engine.cancel("run_1", { tree: true });
+        assert.equal((await engine.result("run_1")).ending, "cancelled");
+        assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["last words", "run_end"]);
+        assert.deepEqual(later, []);
+      }),
+    );
+
+    it(
+      "says why when there is nothing to cancel here",
+      onBench(async (bench) => {
+        const [engine, other] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        engine.define("agent", async () => completed(null));
+        engine.define("endless", aborted);
+        await engine.submit("agent", null, RUN);
+        await engine.submit("endless", null, { id: "run_2", title: "" });
+        await engine.result("run_1");
+        const cases = [
+          { id: "run_x", code: "not_found", message: /no run `run_x`/ },
+          { id: "run_1", code: "conflict", message: /ended already: completed/ },
+          { id: "run_2", code: "conflict", message: /still running in process \d+/ },
+        ];
+        for (const { id, ...failure } of cases) {
+          await assert.rejects(other.cancel(id, { tree: true }), failure);
+        }
+      }),
+    );
+  });
+
+  describe(`${name}: waiting for messages`, () => {
+    const defineWaiter = (engine: ReturnType<Bench["engine"]>, count = 1): void => {
+      engine.define("waiter", async (context) => {
+        const heard: Json[] = [];
+        for (let i = 0; i < count; i++) heard.push(await context.waitFor("approval", 5000));
+        return completed(heard);
+      });
+    };
+
+    it(
+      "hears what was left before and what comes while it waits",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const gate = createGate();
+        engine.define("waiter", async (context) => {
+          await context.step("gate", () => gate.opened.then(() => null));
+          return completed([await context.waitFor("t", 5000), await context.waitFor("t", 5000)]);
+        });
+        await engine.submit("waiter", null, RUN);
+        await engine.signal("run_1", "t", { body: "before", key: "1" });
+        await engine.signal("run_1", "t", { body: "before", key: "1" });
+        gate.open();
+        await settle();
+        await engine.signal("run_1", "t", { body: "while", key: "2" });
+        assert.deepEqual((await engine.result("run_1")).result, ["before", "while"]);
+      }),
+    );
+
+    it(
+      "finds within a second what another process left",
+      onBench(async (bench) => {
+        const [engine, other] = [bench.engine(), bench.engine()];
+        defineWaiter(engine);
+        await engine.submit("waiter", null, RUN);
+        await settle();
+        await other.signal("run_1", "approval", { body: "yes", key: "1" });
+        bench.clock.advance(1000);
+        assert.deepEqual((await engine.result("run_1")).result, ["yes"]);
+      }),
+    );
+
+    it(
+      "waits over restarts until the time it had from the beginning",
+      onBench(async (bench) => {
+        const first = bench.engine();
+        defineWaiter(first, 2);
+        await first.submit("waiter", null, RUN);
+        await settle();
+        await first.signal("run_1", "approval", { body: "yes", key: "1" });
+        await settle();
+        bench.clock.advance(3000);
+        first.crash();
+        const second = bench.engine();
+        defineWaiter(second, 2);
+        await second.resume("run_1");
+        await settle();
+        bench.clock.advance(1000);
+        await settle();
+        assert.equal((await second.status("run_1"))?.status, "running");
+        bench.clock.advance(1000);
+        assert.deepEqual((await second.result("run_1")).result, ["yes", null]);
+      }),
+    );
+
+    it(
+      "still has the message when the process died right after taking it",
+      onBench(async (bench) => {
+        const first = bench.engine();
+        const store = new Proxy(bench.store, {
+          get(target, key) {
+            const method = Reflect.get(target, key, target) as (...values: unknown[]) => unknown;
+            if (key !== "takeSignal") return method.bind(target);
+            return async (...values: unknown[]) => {
+              const taken = await Reflect.apply(method, target, values);
+              if (taken !== undefined) await new Promise(() => {});
+              return taken;
+            };
+          },
+        });
+        const dying = bench.engine({ store });
+        defineWaiter(dying);
+        defineWaiter(first);
+        await dying.submit("waiter", null, RUN);
+        await dying.signal("run_1", "approval", { body: "yes", key: "1" });
+        await settle();
+        dying.crash();
+        await first.resume("run_1");
+        assert.deepEqual((await first.result("run_1")).result, ["yes"]);
+      }),
+    );
+
+    it(
+      "refuses a message for a run that is over or never was",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        engine.define("agent", async () => completed(null));
+        await engine.submit("agent", null, RUN);
+        await engine.result("run_1");
+        const message = { body: 1, key: "1" };
+        await assert.rejects(engine.signal("run_1", "t", message), { code: "conflict" });
+        await assert.rejects(engine.signal("run_x", "t", message), { code: "not_found" });
+      }),
+    );
+  });
+
+  describe(`${name}: ownership`, () => {
+    it(
+      "fences a zombie off: its writes are refused, its signal aborts, its run is not ended",
+      onBench(async (bench) => {
+        const [zombie, owner] = [bench.engine(), bench.engine()];
+        const [started, goOn] = [createGate(), createGate()];
+        const seen: string[] = [];
+        const note = async (work: Promise<unknown>): Promise<void> => {
+          await work.catch((thrown) => seen.push(toFailure(thrown).code));
+        };
+        zombie.define("agent", async (context) => {
+          await context.step("one", async () => {
+            started.open();
+            await goOn.opened;
+            await note(context.emit([notice("zombie")]));
+            seen.push(toFailure(context.signal.reason).code);
+            return "zombie";
+          });
+          return completed("zombie");
+        });
+        owner.define("agent", async (context) => {
+          await context.step("one", async () => {
+            await context.emit([notice("owner")]);
+            return null;
+          });
+          goOn.open();
+          await settle();
+          return completed("owner");
+        });
+        await zombie.submit("agent", null, RUN);
+        await started.opened;
+        await owner.resume("run_1");
+        assert.equal((await owner.result("run_1")).result, "owner");
+        bench.clock.advance(1000);
+        assert.equal((await zombie.result("run_1")).result, "owner");
+        assert.deepEqual(seen, ["fenced", "fenced"]);
+        assert.deepEqual(toTexts(await readAll(owner, "run_1")), ["owner", "run_end"]);
+      }),
+    );
+
+    it(
+      "resumes nothing that is unknown, ended, not defined or in good hands",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const other = bench.engine({ isAlive: () => true });
+        engine.define("agent", async () => completed(null));
+        engine.define("endless", aborted);
+        other.define("endless", aborted);
+        await engine.submit("agent", null, RUN);
+        await engine.submit("endless", null, { id: "run_2", title: "" });
+        await engine.result("run_1");
+        const running = {
+          code: "conflict",
+          message: /^Run run_2 is still running in process \d+\.$/,
+        };
+        const ended = { code: "conflict", message: "Run run_1 has ended already: completed." };
+        await assert.rejects(engine.resume("run_x"), { code: "not_found" });
+        await assert.rejects(engine.resume("run_1"), ended);
+        await assert.rejects(engine.resume("run_2"), running);
+        await assert.rejects(other.resume("run_2"), running);
+        await assert.rejects(bench.engine().resume("run_2"), { code: "invalid_request" });
+        bench.clock.advance(60_000);
+        assert.deepEqual(await other.start(), []);
+        assert.equal((await engine.status("run_2"))?.epoch, 1);
+      }),
+    );
+
+    it(
+      "starts a run that was written down and never claimed, once nobody can be about to",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        engine.define("agent", async () => completed(null));
+        const created_at_ms = bench.clock.now();
+        const run = { ...RUN, parent_id: null, path: "/root", name: "agent", input: null };
+        await bench.store.createRun({ ...run, created_at_ms });
+        assert.deepEqual(await engine.start(), []);
+        bench.clock.advance(10_001);
+        assert.deepEqual(await engine.start(), ["run_1"]);
+        assert.equal((await engine.result("run_1")).ending, "completed");
+      }),
+    );
+
+    it(
+      "stops without an ending, and another process can go on at once",
+      onBench(async (bench) => {
+        const first = bench.engine();
+        const started = createGate();
+        first.define("agent", async (context) => {
+          await context.step("one", async () => "done before");
+          // A tool that turns its own abort into a result must not get that into the journal.
+          return completed(
+            await context.step("two", async () => {
+              started.open();
+              return await aborted(context).catch(() => "Error: cancelled");
+            }),
+          );
+        });
+        await first.submit("agent", null, RUN);
+        await started.opened;
+        const elsewhere = bench.engine();
+        elsewhere.define("endless", aborted);
+        await elsewhere.submit("endless", null, { id: "run_2", title: "" });
+        const waiting = ["run_1", "run_2"].flatMap((id) => [first.result(id), readAll(first, id)]);
+        const rejected = waiting.map((work) => assert.rejects(work, { code: "cancelled" }));
+        await settle();
+        await Promise.all([first.stop(), ...rejected]);
+        await assert.rejects(first.submit("agent", null, RUN), { code: "cancelled" });
+        await first.stop();
+        const second = bench.engine({ isAlive: undefined });
+        second.define("agent", async (context) => {
+          const one = await context.step("one", async () => "again");
+          return completed([one, await context.step("two", async () => "done after")]);
+        });
+        await second.resume("run_1");
+        assert.deepEqual((await second.result("run_1")).result, ["done before", "done after"]);
+      }),
+    );
+
+    it(
+      "tells whoever waits when an ending cannot be written, and can be tried again",
+      onBench(async (bench) => {
+        let isFull = true;
+        const store = new Proxy(bench.store, {
+          get(target, key) {
+            const method = Reflect.get(target, key, target) as (...values: unknown[]) => unknown;
+            if (key !== "finish" || !isFull) return method.bind(target);
+            return () => Promise.reject(new Failure("internal", "The disk is full."));
+          },
+        });
+        const engine = bench.engine({ store, isAlive: () => true });
+        engine.define("agent", async () => completed("done"));
+        await engine.submit("agent", null, RUN);
+        await assert.rejects(engine.result("run_1"), { message: "The disk is full." });
+        await assert.rejects(readAll(engine, "run_1"), { message: "The disk is full." });
+        isFull = false;
+        await engine.resume("run_1");
+        assert.equal((await engine.result("run_1")).result, "done");
+      }),
+    );
+  });
+}

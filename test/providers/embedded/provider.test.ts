@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { countTokens, cutToTokens } from "../../../src/providers/embedded/count-tokens.ts";
+import { createEmbeddedProvider } from "../../../src/providers/embedded/provider.ts";
+import { ask, FIND, listen, playFiles, READ, run, user } from "./replies.ts";
+
+const FILES = {
+  "src/a.ts": "one\ntwo TODO\nthree",
+  "src/b.ts": "four",
+  "src/logo.png": "binary",
+  "README.md": "# Project\n\nIntro.\n\n## Tests\n\nRun npm test.\n",
+};
+
+describe("embedded provider", () => {
+  it("is named embedded and answers as offline", async () => {
+    const provider = createEmbeddedProvider();
+    assert.equal(provider.name, "embedded");
+    const stream = provider.stream(ask("say hello"), { signal: new AbortController().signal });
+    const { value } = await stream.next();
+    const [start] = value ?? [];
+    assert.ok(start?.type === "start");
+    assert.equal(start.model, "offline");
+    assert.match(start.response_id, /^resp_/);
+    await stream.return();
+  });
+
+  it("says the same words for the same request", async () => {
+    const request = ask("what can you do?");
+    assert.deepEqual(await listen(request), await listen(request));
+  });
+
+  it("streams an answer in several batches", async () => {
+    const { batches, text } = await listen(ask("what can you do?"));
+    assert.ok(batches > 10, `${batches} batches`);
+    assert.match(text, /not a language model/);
+  });
+
+  it("streams a long text in larger pieces, not in more of them", async () => {
+    const words = Array.from({ length: 20_000 }, (_, index) => `word${index}`).join(" ");
+    const { read } = playFiles({ "long.txt": words });
+    const { batches, text } = await run(ask("read long.txt"), { read: read ?? (() => "") });
+    assert.ok(text.includes("word19999"));
+    assert.ok(batches < 200, `${batches} batches`);
+  });
+
+  it("stops between batches when it is cancelled", async () => {
+    const controller = new AbortController();
+    const stream = createEmbeddedProvider().stream(ask("help"), { signal: controller.signal });
+    await stream.next();
+    controller.abort();
+    await assert.rejects(stream.next(), { code: "cancelled" });
+  });
+
+  it("says nothing at all to a signal that was aborted before", async () => {
+    const stream = createEmbeddedProvider().stream(ask("help"), { signal: AbortSignal.abort() });
+    await assert.rejects(stream.next(), { code: "cancelled" });
+  });
+});
+
+describe("embedded reasoning", () => {
+  for (const effort of ["minimal", "low", "medium", "high", "xhigh", "max"] as const) {
+    it(`thinks first when the effort is ${effort}`, async () => {
+      const { items, reasoning, end } = await listen(
+        ask("compute 6*7", { reasoning: { effort, summary: "auto" } }),
+      );
+      assert.deepEqual(
+        items.map(({ type }) => type),
+        ["reasoning", "message"],
+      );
+      assert.match(reasoning, /"compute"/);
+      assert.equal(end.usage.output_tokens_details.reasoning_tokens, countTokens(reasoning));
+    });
+  }
+
+  for (const effort of ["none", undefined] as const) {
+    it(`does not think when the effort is ${effort}`, async () => {
+      const { items } = await listen(
+        ask("compute 6*7", { reasoning: { effort, summary: undefined } }),
+      );
+      assert.deepEqual(
+        items.map(({ type }) => type),
+        ["message"],
+      );
+    });
+  }
+
+  it("thinks before calls too", async () => {
+    const { items, reasoning } = await listen(
+      ask("read a.md", { reasoning: { effort: "high", summary: "auto" } }),
+    );
+    assert.deepEqual(
+      items.map(({ type }) => type),
+      ["reasoning", "function_call"],
+    );
+    assert.match(reasoning, /call `read`/);
+  });
+});
+
+describe("embedded tokens", () => {
+  it("counts what goes in and what comes out", async () => {
+    const short = await listen(ask("say hello"));
+    const long = await listen(
+      ask([user("say hello ".repeat(20)), user("say hello")], { instructions: "Be kind." }),
+    );
+    assert.equal(short.end.usage.output_tokens, countTokens("hello"));
+    assert.ok(long.end.usage.input_tokens > short.end.usage.input_tokens + 40);
+    assert.equal(
+      short.end.usage.total_tokens,
+      short.end.usage.input_tokens + short.end.usage.output_tokens,
+    );
+    const bare = await listen(ask("say hello", { tools: [] }));
+    assert.ok(bare.end.usage.input_tokens < short.end.usage.input_tokens, "tools cost tokens");
+  });
+
+  it("cuts the text at the limit and says so", async () => {
+    const whole = await listen(ask("help"));
+    const cut = await listen(ask("help", { maxOutputTokens: 10 }));
+    assert.equal(cut.end.reason, "length");
+    assert.equal(cut.end.usage.output_tokens, 10);
+    assert.ok(whole.text.startsWith(cut.text) && cut.text !== "");
+    const [message] = cut.items;
+    assert.ok(message?.type === "message");
+    assert.equal(message.status, "incomplete");
+  });
+
+  it("keeps an answer that just fits whole", async () => {
+    const { end } = await listen(ask("say hello", { maxOutputTokens: countTokens("hello") }));
+    assert.equal(end.reason, "stop");
+  });
+
+  it("never cuts a call in half", async () => {
+    const { calls, end } = await listen(
+      ask("read some/long/path/to/a/file.md", { maxOutputTokens: 3 }),
+    );
+    assert.deepEqual(calls, []);
+    assert.equal(end.reason, "length");
+  });
+
+  it("estimates words by length, marks by number and spaces for free", () => {
+    assert.equal(countTokens(""), 0);
+    assert.equal(countTokens("word"), 1);
+    assert.equal(countTokens("words and    words"), 5);
+    assert.equal(countTokens("a, b!"), 4);
+  });
+
+  it("cuts no character in half", () => {
+    const text = "𝐀𝐁𝐂𝐃𝐄 tail";
+    for (let tokens = 0; tokens <= countTokens(text); tokens++) {
+      const cut = cutToTokens(text, tokens);
+      assert.ok(text.startsWith(cut) && countTokens(cut) <= tokens);
+      assert.ok(!/[\uD800-\uDBFF]$/.test(cut));
+    }
+    assert.equal(cutToTokens(text, 1000), text);
+  });
+});
+
+describe("embedded conversations", () => {
+  it("keeps facts told earlier", async () => {
+    const items = [
+      user("My name is Ada."),
+      user("remember that the port is 8080"),
+      user("What is my name?"),
+    ];
+    assert.equal((await listen(ask(items))).text, "Your name is Ada.");
+    assert.equal(
+      (await listen(ask([...items.slice(0, 2), user("what is the port?")]))).text,
+      "The port is 8080.",
+    );
+    assert.match(
+      (await listen(ask([...items.slice(0, 2), user("what did I tell you?")]))).text,
+      /- name: Ada\n- port: 8080/,
+    );
+  });
+
+  it("takes the later of two facts, and admits to knowing none", async () => {
+    const twice = [user("my colour is red"), user("my colour is blue"), user("what's my colour?")];
+    assert.equal((await listen(ask(twice))).text, "Your colour is blue.");
+    assert.equal(
+      (await listen(ask("what is my name?"))).text,
+      "You have not told me your name in this conversation.",
+    );
+  });
+
+  it("repeats words exactly", async () => {
+    assert.equal(
+      (await listen(ask("Reply with exactly: Hello,  World!\nTwo."))).text,
+      "Hello,  World!\nTwo.",
+    );
+    assert.equal((await listen(ask("say 'done' and nothing else"))).text, "done");
+    assert.equal((await listen(ask("Reply with OK."))).text, "OK");
+  });
+
+  it("calculates", async () => {
+    assert.equal((await listen(ask("compute 2**64 % 97"))).text, "2**64 % 97 = 61");
+    assert.match((await listen(ask("what is 1/0?"))).text, /no result.*zero/);
+  });
+
+  it("names its tools", async () => {
+    const { text } = await listen(ask("which tools do you have?"));
+    assert.match(text, /`read`.*\n.*`bash_find`/);
+  });
+
+  it("says what it is and how to get a model when it does not understand", async () => {
+    const { text, calls } = await listen(ask("Write a sonnet about spring."));
+    assert.deepEqual(calls, []);
+    assert.match(text, /no language model/);
+    assert.match(text, /export OPENAI_API_KEY=….*ollama serve.*offshoot models pull NAME/);
+    assert.match(text, /list the files of a kind/);
+    assert.doesNotMatch(text, /\n/);
+  });
+
+  it("names what it cannot see", async () => {
+    const content = [
+      { type: "input_text" as const, text: "what is on this picture?" },
+      {
+        type: "input_image" as const,
+        image_url: "data:image/png;base64,iVBORw0KGgo=",
+        detail: "auto" as const,
+      },
+      {
+        type: "input_file" as const,
+        filename: "report.pdf",
+        file_data: "data:application/pdf;base64,JVBERg==",
+      },
+    ];
+    const { text } = await listen(ask([{ type: "message", role: "user", content }]));
+    assert.match(
+      text,
+      /have not seen `image` \(image\/png, 8 bytes\), `report\.pdf` \(application\/pdf, 4 bytes\)/,
+    );
+  });
+
+  it("goes on from the last user message alone", async () => {
+    const first = await run(ask("read README.md"), playFiles(FILES));
+    assert.equal(first.turns.length, 1);
+    const again = await listen(
+      ask([user("read README.md"), ...first.items, user("read README.md")]),
+    );
+    assert.equal(again.calls.length, 1, "an earlier turn's output is not this one's");
+  });
+});
+
+describe("embedded tools at hand", () => {
+  it("says which tool is missing and how to allow it", async () => {
+    const { text, calls } = await listen(ask("find TODO in src", { tools: [READ] }));
+    assert.deepEqual(calls, []);
+    assert.match(text, /`bash_find`.*--tools bash_find,read/);
+  });
+
+  it("never calls when the request forbids it", async () => {
+    const { text, calls } = await listen(
+      ask("list the TypeScript files here", { toolChoice: "none" }),
+    );
+    assert.deepEqual(calls, []);
+    assert.match(text, /forbids tool calls/);
+  });
+
+  it("keeps to the allowed tools", async () => {
+    const toolChoice = {
+      type: "allowed_tools" as const,
+      mode: "auto" as const,
+      tools: [{ type: "function", name: "read" }],
+    };
+    const { text } = await listen(ask("list the Go files", { tools: [READ, FIND], toolChoice }));
+    assert.match(text, /`bash_find`/);
+  });
+
+  it("makes one call a turn where parallel calls are off", async () => {
+    const request = ask("how many lines has each file in src?", { parallelToolCalls: false });
+    const { turns, text } = await run(request, playFiles(FILES));
+    assert.deepEqual(
+      turns.map((calls) => calls.length),
+      [1, 1, 1],
+    );
+    assert.match(text, /4 lines in all/);
+  });
+});

@@ -1,0 +1,327 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import type { Json, JsonObject } from "../../../src/base/json.ts";
+import type { Item } from "../../../src/protocol/items.ts";
+import type { ModelRequest, OutputFormat } from "../../../src/providers/provider.ts";
+import { ask, assistant, listen, playFiles, run, user } from "./replies.ts";
+import { object, schemas } from "./schemas.ts";
+
+function toFormat(schema: JsonObject): OutputFormat {
+  return { type: "json_schema", name: "answer", schema, strict: true };
+}
+
+/** Asks, and fails when the answer does not validate. */
+async function fill(
+  request: string | readonly Item[],
+  schema: JsonObject,
+  more: Partial<ModelRequest> = {},
+): Promise<Json> {
+  const { text } = await listen(ask(request, { format: toFormat(schema), ...more }));
+  const value = JSON.parse(text) as Json;
+  const problems = validate(schema, value);
+  assert.equal(problems, undefined, `${text}: ${problems}`);
+  return value;
+}
+
+function validate(schema: JsonObject, value: Json): string | undefined {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  ajv.addFormat(
+    "date",
+    (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text)),
+  );
+  ajv.addFormat(
+    "date-time",
+    (text: string) => text.includes("T") && !Number.isNaN(Date.parse(text)),
+  );
+  ajv.addFormat("email", /^[^@\s]+@[^@\s]+\.[^@\s]+$/);
+  ajv.addFormat("uri", (text: string) => URL.canParse(text));
+  ajv.addFormat("uuid", /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+  return ajv.validate(schema, value) ? undefined : ajv.errorsText();
+}
+
+const text = { type: "string" };
+const integer = { type: "integer" };
+
+interface Case {
+  readonly name: string;
+  readonly request: string;
+  readonly schema: JsonObject;
+  readonly expected: Json;
+}
+
+const CASES: readonly Case[] = [
+  {
+    name: "a value after a colon",
+    request: "city: Paris, population: 2102650",
+    schema: object({ city: text, population: integer }),
+    expected: { city: "Paris", population: 2102650 },
+  },
+  {
+    name: "a value after is",
+    request: "The city is New York and the temperature is 21.5 degrees.",
+    schema: object({ city: text, temperature: { type: "number" } }),
+    expected: { city: "New York", temperature: 21.5 },
+  },
+  {
+    name: "a value beside its name",
+    request: "Book a table, name Ada, size 4",
+    schema: object({ name: text, size: integer }),
+    expected: { name: "Ada", size: 4 },
+  },
+  {
+    name: "keys in another spelling",
+    request: "first name: Ada\nlast name: Lovelace",
+    schema: object({ firstName: text, last_name: text }),
+    expected: { firstName: "Ada", last_name: "Lovelace" },
+  },
+  {
+    name: "a table with a header",
+    request: "Take this:\na,b\n1,2",
+    schema: object({ a: integer, b: integer }),
+    expected: { a: 1, b: 2 },
+  },
+  {
+    name: "every row of a table",
+    request: "name,age\nAda,36\nAlan,41",
+    schema: object({ people: { type: "array", items: object({ name: text, age: integer }) } }),
+    expected: {
+      people: [
+        { name: "Ada", age: 36 },
+        { name: "Alan", age: 41 },
+      ],
+    },
+  },
+  {
+    name: "JSON in the text",
+    request: 'Convert {"city": "Oslo", "tags": ["a", "b"], "extra": 1}',
+    schema: object({ city: text, tags: { type: "array", items: text } }),
+    expected: { city: "Oslo", tags: ["a", "b"] },
+  },
+  {
+    name: "a nested object in JSON",
+    request: 'name: X\n{"user": {"name": "Ada"}, "shop": {"name": "Books"}}',
+    schema: object({ user: object({ name: text }), shop: object({ name: text }) }),
+    expected: { user: { name: "Ada" }, shop: { name: "Books" } },
+  },
+  {
+    name: "an enum's word",
+    request: "This is a rather NEGATIVE review.",
+    schema: object({ sentiment: { enum: ["positive", "negative", "neutral"] } }),
+    expected: { sentiment: "negative" },
+  },
+  {
+    name: "a boolean that is mentioned",
+    request: "This is urgent but not public.",
+    schema: object({ is_urgent: { type: "boolean" }, public: { type: "boolean" } }),
+    expected: { is_urgent: true, public: false },
+  },
+  {
+    name: "a list after its name",
+    request: "tags: red, green and blue",
+    schema: object({ tags: { type: "array", items: text } }),
+    expected: { tags: ["red", "green", "blue"] },
+  },
+  {
+    name: "dates, mails and addresses by their form",
+    request: "Write to ada@example.org before May 5, 2024, see https://example.org/x.",
+    schema: object({
+      when: { type: "string", format: "date" },
+      contact: { type: "string", format: "email" },
+      see: { type: "string", format: "uri" },
+    }),
+    expected: { when: "2024-05-05", contact: "ada@example.org", see: "https://example.org/x" },
+  },
+  {
+    name: "a code by its pattern",
+    request: "Ticket AB-1234 is open",
+    schema: object({ ticket: { type: "string", pattern: "^[A-Z]{2}-\\d{4}$" } }),
+    expected: { ticket: "AB-1234" },
+  },
+  {
+    name: "names and numbers nobody named",
+    request: "Extract the person: Ada Lovelace, 36, London",
+    schema: object({ name: text, age: integer, city: text }),
+    expected: { name: "Ada Lovelace", age: 36, city: "London" },
+  },
+  {
+    name: "a place by its preposition",
+    request: "What is the weather in San Francisco?",
+    schema: object({ city: text }),
+    expected: { city: "San Francisco" },
+  },
+  {
+    name: "null where nothing is known",
+    request: "hello world",
+    schema: object({
+      nickname: { type: ["string", "null"] },
+      age: { anyOf: [integer, { type: "null" }] },
+    }),
+    expected: { nickname: null, age: null },
+  },
+  {
+    name: "optional keys only when found",
+    request: "city: Rome",
+    schema: object({ city: text, zip: text }, ["city"]),
+    expected: { city: "Rome" },
+  },
+  {
+    name: "an intent's result",
+    request: "compute 6*7",
+    schema: object({ result: integer }),
+    expected: { result: 42 },
+  },
+  {
+    name: "an intent's answer",
+    request: "say hello",
+    schema: object({ answer: text }),
+    expected: { answer: "hello" },
+  },
+  {
+    name: "references",
+    request: "city: Bern",
+    schema: {
+      ...object({ place: { $ref: "#/$defs/place" } }),
+      $defs: { place: object({ city: text }) },
+    },
+    expected: { place: { city: "Bern" } },
+  },
+  {
+    name: "merged schemas",
+    request: "a: 5, b: 7",
+    schema: {
+      type: "object",
+      allOf: [
+        { properties: { a: integer }, required: ["a"] },
+        { properties: { b: integer }, required: ["b"] },
+      ],
+    },
+    expected: { a: 5, b: 7 },
+  },
+  {
+    name: "default values",
+    request: "nothing to see",
+    schema: object({ unit: { type: "string", default: "metric" } }),
+    expected: { unit: "metric" },
+  },
+  {
+    name: "constants",
+    request: "nothing",
+    schema: object({ kind: { const: "note" } }),
+    expected: { kind: "note" },
+  },
+];
+
+describe("structured output", () => {
+  for (const { name, request, schema, expected } of CASES) {
+    it(`finds ${name}`, async () => assert.deepEqual(await fill(request, schema), expected));
+  }
+
+  it("fills from files and from earlier messages", async () => {
+    const schema = object({ city: text, colour: text });
+    const content = [
+      { type: "input_text" as const, text: "Fill the form." },
+      {
+        type: "input_file" as const,
+        filename: "a.txt",
+        file_data: `data:text/plain;base64,${btoa("city: Bonn")}`,
+      },
+    ];
+    const items: Item[] = [user("my colour is red"), { type: "message", role: "user", content }];
+    assert.deepEqual(await fill(items, schema), { city: "Bonn", colour: "red" });
+  });
+
+  it("calls tools first and fills from what they gave", async () => {
+    const schema = object({ files: { type: "array", items: text }, count: integer });
+    const request = ask("list the Go files here", { format: toFormat(schema) });
+    const { text: answer, turns } = await run(request, playFiles({ "a.go": "x", "b.go": "y" }));
+    assert.equal(turns.length, 1);
+    assert.deepEqual(JSON.parse(answer), { files: ["a.go", "b.go"], count: 2 });
+  });
+
+  it("fills rows from counted lines", async () => {
+    const schema = object({
+      files: { type: "array", items: object({ path: text, lines: integer }) },
+    });
+    const request = ask("how many lines has each file in src?", { format: toFormat(schema) });
+    const { text: answer } = await run(request, playFiles({ "src/a.ts": "1\n2", "src/b.ts": "1" }));
+    assert.deepEqual(JSON.parse(answer), {
+      files: [
+        { path: "src/a.ts", lines: 2 },
+        { path: "src/b.ts", lines: 1 },
+      ],
+    });
+  });
+
+  it("answers the request again when it is told that the JSON did not fit", async () => {
+    const repair = user(
+      "Your answer does not fit: /result must be integer. Answer again with the JSON document alone.",
+    );
+    const items = [user("compute 6*7"), assistant('{"result": "x"}'), repair];
+    assert.deepEqual(await fill(items, object({ result: integer })), { result: 42 });
+  });
+
+  it("keeps to exactly one of several shapes", async () => {
+    const choice = { oneOf: [{ enum: ["a", "b"] }, { enum: ["b", "c"] }] };
+    assert.deepEqual(await fill("choice: b", object({ choice })), { choice: "a" });
+  });
+
+  it("is honest where it must answer and cannot", async () => {
+    const value = await fill("Why is the sky blue?", object({ answer: text }));
+    assert.match(JSON.stringify(value), /no language model/);
+  });
+
+  it("stops a recursive schema", async () => {
+    const schema: JsonObject = {
+      $ref: "#/$defs/tree",
+      $defs: {
+        tree: object({
+          value: integer,
+          left: { anyOf: [{ $ref: "#/$defs/tree" }, { type: "null" }] },
+        }),
+      },
+    };
+    assert.ok(await fill("value: 3", schema));
+  });
+
+  it("gives an object of any kind when only an object is asked for", async () => {
+    const format = { type: "json_object" as const };
+    const known = await listen(ask("compute 6*7", { format }));
+    assert.deepEqual(JSON.parse(known.text), {
+      answer: "6*7 = 42",
+      result: 42,
+      value: 42,
+      expression: "6*7",
+    });
+    const found = await listen(ask('Return {"a": 1} as JSON', { format }));
+    assert.deepEqual(JSON.parse(found.text), { a: 1 });
+    const pairs = await listen(ask("city: Paris\ncountry: France", { format }));
+    assert.deepEqual(JSON.parse(pairs.text), { city: "Paris", country: "France" });
+    const unknown = await listen(ask("Why?", { format }));
+    assert.match(JSON.parse(unknown.text).answer, /no language model/);
+  });
+
+  it("cuts JSON at the token limit and calls it incomplete", async () => {
+    const format = toFormat(object({ city: text }));
+    const { end } = await listen(ask("city: Paris", { format, maxOutputTokens: 3 }));
+    assert.equal(end.reason, "length");
+  });
+
+  it("validates for every schema it is given", async () => {
+    const texts = fc.constantFrom(
+      "city: Paris, count 5",
+      "hello",
+      "a,b\n1,2",
+      '{"a": "x", "b": [1, 2]}',
+      "compute 6*7",
+      "B is -3.5 and yes",
+    );
+    await fc.assert(
+      fc.asyncProperty(schemas(), texts, async (schema, request) => {
+        await fill(request, object({ a: schema, b: schema }, ["a"]), { tools: [] });
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,146 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonObject } from "../../../src/base/json.ts";
+import type { FunctionTool } from "../../../src/protocol/tools.ts";
+import { argumentsOf, ask, FIND, listen, READ, run, tool } from "./replies.ts";
+
+const WEATHER = tool(
+  "get_weather",
+  { city: { type: "string" }, unit: { enum: ["celsius", "fahrenheit"] } },
+  ["city"],
+);
+const SEARCH = tool("search_web", { query: { type: "string" } });
+const SUBAGENT = tool("call_subagent", { prompt: { type: "string" } });
+const ODD = tool("odd", {
+  count: { type: "integer", minimum: 3 },
+  flag: { type: "boolean" },
+  list: { type: "array", items: { type: "number" }, minItems: 2 },
+  deep: { type: "object", properties: { kind: { const: "x" } }, required: ["kind"] },
+  either: { anyOf: [{ type: "integer" }, { type: "null" }] },
+  mode: { type: "string", enum: ["fast", "slow"] },
+});
+
+interface Case {
+  readonly request: string;
+  readonly tools: readonly FunctionTool[];
+  readonly expected: JsonObject;
+}
+
+const NAMED: readonly Case[] = [
+  { request: "use the get_weather tool for Paris", tools: [WEATHER], expected: { city: "Paris" } },
+  {
+    request: "call get_weather with city Paris",
+    tools: [WEATHER, READ],
+    expected: { city: "Paris" },
+  },
+  {
+    request: "Please call `get_weather` with city: New York, unit: fahrenheit",
+    tools: [WEATHER],
+    expected: { city: "New York", unit: "fahrenheit" },
+  },
+  {
+    request: "What is the weather in San Francisco in celsius?",
+    tools: [READ, FIND, WEATHER],
+    expected: { city: "San Francisco", unit: "celsius" },
+  },
+  {
+    request: 'use search_web to look up "tree rings"',
+    tools: [SEARCH],
+    expected: { query: 'look up "tree rings"' },
+  },
+  {
+    request: "use the read tool on package.json",
+    tools: [READ],
+    expected: { path: "package.json" },
+  },
+  {
+    request: "call call_subagent with prompt: count the stars",
+    tools: [SUBAGENT],
+    expected: { prompt: "count the stars" },
+  },
+];
+
+describe("embedded tool use", () => {
+  for (const { request, tools, expected } of NAMED) {
+    it(`builds the arguments of "${request}"`, async () => {
+      const { calls, end } = await listen(ask(request, { tools }));
+      assert.deepEqual(calls.map(argumentsOf), [expected]);
+      assert.equal(end.reason, "tool_calls");
+    });
+  }
+
+  it("calls the forced tool, once, and tells what it gave", async () => {
+    const toolChoice = { type: "function" as const, name: "get_weather" };
+    const request = ask("Tell me about Rome", { tools: [READ, WEATHER], toolChoice });
+    const { turns, text } = await run(request, { get_weather: () => "sunny, 21 degrees" });
+    assert.deepEqual(
+      turns.map((calls) => calls.map(argumentsOf)),
+      [[{ city: "Rome" }]],
+    );
+    assert.equal(text, "The tool `get_weather` says: sunny, 21 degrees");
+  });
+
+  it("lets an intent choose the arguments of a forced tool it uses anyway", async () => {
+    const toolChoice = { type: "function" as const, name: "bash_find" };
+    const { calls } = await listen(ask("list the Go files in src", { toolChoice }));
+    assert.deepEqual(calls.map(argumentsOf), [
+      { path: "src", name: "*.go", type_filter: "f", limit: 0 },
+    ]);
+  });
+
+  it("fills every type of argument so that it validates", async () => {
+    const toolChoice = { type: "function" as const, name: "odd" };
+    const { calls } = await listen(ask("go ahead", { tools: [ODD], toolChoice }));
+    const given = argumentsOf(calls[0]);
+    const validate = new Ajv2020({ strict: false }).compile(ODD.parameters ?? {});
+    assert.ok(validate(given), JSON.stringify(given));
+  });
+
+  it("makes a call where one is required, of the tool that fits best", async () => {
+    const { calls } = await listen(
+      ask("Is the weather fine?", { tools: [SEARCH, WEATHER], toolChoice: "required" }),
+    );
+    assert.deepEqual(
+      calls.map(({ name }) => name),
+      ["get_weather"],
+    );
+    const only = await listen(ask("Hmm.", { tools: [SEARCH], toolChoice: "required" }));
+    assert.deepEqual(only.calls.map(argumentsOf), [{ query: "Hmm." }]);
+  });
+
+  it("calls a tool without parameters with an empty object", async () => {
+    const bare: FunctionTool = { type: "function", name: "ping" };
+    const { calls } = await listen(ask("call ping", { tools: [bare] }));
+    assert.deepEqual(calls.map(argumentsOf), [{}]);
+  });
+
+  it("says so when the named tool is not offered", async () => {
+    const { text, calls } = await listen(ask("use the get_weather tool for Paris"));
+    assert.deepEqual(calls, []);
+    assert.match(text, /`get_weather` is not offered.*`read`, `bash_find`/);
+  });
+
+  it("never calls the named tool when calls are forbidden", async () => {
+    const { text, calls } = await listen(
+      ask("use the get_weather tool for Paris", { tools: [WEATHER], toolChoice: "none" }),
+    );
+    assert.deepEqual(calls, []);
+    assert.match(text, /forbids tool calls/);
+  });
+
+  it("tells a tool's failure as a failure", async () => {
+    const { text } = await run(ask("call get_weather with city Paris", { tools: [WEATHER] }), {
+      get_weather: () => "Error: no such city",
+    });
+    assert.equal(text, "The tool `get_weather` could not do it: no such city");
+  });
+
+  it("does not guess between two tools that fit", async () => {
+    const forecast = tool("weather_forecast", { city: { type: "string" } });
+    const { calls } = await listen(
+      ask("What is the weather in Paris?", { tools: [WEATHER, forecast] }),
+    );
+    assert.deepEqual(calls, []);
+  });
+});

@@ -1,0 +1,277 @@
+/**
+ * What every provider must do, whatever it speaks. Each wire calls this with its own upstream; the
+ * embedded provider calls the part that needs no network.
+ */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure, type FailureCode } from "../../src/base/failure.ts";
+import type { FunctionCall, Item } from "../../src/protocol/items.ts";
+import type { ModelEnd, ModelEvent } from "../../src/protocol/model-events.ts";
+import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
+import {
+  FAULTS,
+  type Faults,
+  reply,
+  type Script,
+  script,
+  type Upstream,
+} from "../../src/testing/index.ts";
+import { assertEventOrder } from "./event-order.ts";
+
+export interface Opened {
+  readonly provider: Provider;
+  readonly upstream: Upstream;
+}
+
+/** Starts an upstream that plays the script, and a provider that talks to it with short limits. */
+export type OpenUpstream = (engine: Script, faults?: Faults) => Promise<Opened>;
+
+const LIMIT_MS = 10_000;
+
+export const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
+  model: "test-model",
+  instructions: "Be brief.",
+  items: [{ type: "message", role: "user", content: "Hello" }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: undefined,
+  temperature: undefined,
+  topP: undefined,
+  maxOutputTokens: undefined,
+  reasoning: { effort: "none", summary: undefined },
+  format: { type: "text" },
+  previous: undefined,
+  ...more,
+});
+
+export async function eventsOf(provider: Provider, asked: ModelRequest): Promise<ModelEvent[]> {
+  const events: ModelEvent[] = [];
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  for await (const batch of provider.stream(asked, { signal })) events.push(...batch);
+  assertEventOrder(events);
+  return events;
+}
+
+export const textOf = (events: readonly ModelEvent[]): string =>
+  events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
+
+const itemsOf = (events: readonly ModelEvent[]): Item[] =>
+  events.flatMap((event) => (event.type === "item_end" ? [event.item] : []));
+
+const endOf = (events: readonly ModelEvent[]): ModelEnd => {
+  const last = events.at(-1);
+  return last?.type === "end" ? last : assert.fail("no end");
+};
+
+const WEATHER = {
+  type: "function" as const,
+  name: "weather",
+  description: "The weather of a city.",
+  parameters: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+  strict: false,
+};
+
+const TWO_CALLS = reply.calls([
+  { name: "weather", arguments: { city: "Oslo" } },
+  { name: "weather", arguments: { city: "Köln" } },
+]);
+
+/** `hasRefusals`: whether the vocabulary has a word for a refusal, or shows it as plain text. */
+export function describeProvider(
+  name: string,
+  open: OpenUpstream,
+  { hasRefusals }: { readonly hasRefusals: boolean } = { hasRefusals: true },
+): void {
+  describe(name, () => {
+    it("gives text in pieces and whole", async () => {
+      const { provider, upstream } = await open(script(reply.text("Grüße, Welt! 👋")));
+      const events = await eventsOf(provider, request());
+      assert.equal(textOf(events), "Grüße, Welt! 👋");
+      assert.ok(events.filter(({ type }) => type === "text_delta").length > 1);
+      assert.equal(endOf(events).reason, "stop");
+      await upstream.close();
+    });
+
+    it("gives reasoning before the text", async () => {
+      const { provider, upstream } = await open(script(reply.reasoning("Hm.", reply.text("Yes."))));
+      const events = await eventsOf(
+        provider,
+        request({ reasoning: { effort: "high", summary: "detailed" } }),
+      );
+      const thought = events.map((event) => (event.type === "reasoning_delta" ? event.delta : ""));
+      assert.equal(thought.join(""), "Hm.");
+      assert.deepEqual(
+        itemsOf(events).map(({ type }) => type),
+        ["reasoning", "message"],
+      );
+      await upstream.close();
+    });
+
+    it("takes two calls side by side, and their results", async () => {
+      const { provider, upstream } = await open(script(TWO_CALLS, reply.text("Cold in both.")));
+      const first = request({ tools: [WEATHER] });
+      const asked = await eventsOf(provider, first);
+      const calls = itemsOf(asked) as FunctionCall[];
+      assert.deepEqual(
+        calls.map((call) => JSON.parse(call.arguments)),
+        [{ city: "Oslo" }, { city: "Köln" }],
+      );
+      assert.equal(endOf(asked).reason, "tool_calls");
+      const answer = await eventsOf(provider, withResults(first, asked, calls));
+      assert.equal(textOf(answer), "Cold in both.");
+      await upstream.close();
+    });
+
+    it("makes the round trip of reasoning through a tool loop", async () => {
+      const { provider, upstream } = await open(
+        script(reply.reasoning("Think.", TWO_CALLS), reply.text("Done.")),
+      );
+      const first = request({
+        tools: [WEATHER],
+        reasoning: { effort: "high", summary: "detailed", sealed: true },
+      });
+      const asked = await eventsOf(provider, first);
+      const calls = itemsOf(asked).filter(
+        (item): item is FunctionCall => item.type === "function_call",
+      );
+      assert.equal(textOf(await eventsOf(provider, withResults(first, asked, calls))), "Done.");
+      await upstream.close();
+    });
+
+    it("sends images and documents", async () => {
+      const { provider, upstream } = await open(script(reply.text("A cat.")));
+      const image_url = "data:image/png;base64,iVBORw0KGgo=";
+      const file_data = "data:application/pdf;base64,JVBERi0=";
+      const content = [
+        { type: "input_image" as const, image_url, detail: "auto" as const },
+        { type: "input_file" as const, filename: "a.pdf", file_data },
+        { type: "input_text" as const, text: "What is it?" },
+      ];
+      const events = await eventsOf(
+        provider,
+        request({ items: [{ type: "message", role: "user", content }] }),
+      );
+      assert.equal(textOf(events), "A cat.");
+      const sent = upstream.requests[0]?.text ?? "";
+      assert.ok(sent.includes(image_url) && sent.includes(file_data));
+      await upstream.close();
+    });
+
+    it("asks for structured output in the API's own words", async () => {
+      const { provider, upstream } = await open(script(reply.text('{"a":1}')));
+      const schema = {
+        type: "object",
+        properties: { a: { type: "number" } },
+        required: ["a"],
+        additionalProperties: false,
+      };
+      const format = { type: "json_schema" as const, name: "out", schema, strict: true };
+      assert.equal(textOf(await eventsOf(provider, request({ format }))), '{"a":1}');
+      assert.ok(upstream.requests[0]?.text.includes('"json_schema"'));
+      await upstream.close();
+    });
+
+    it("tells a refusal and a length limit from an answer", async () => {
+      const { provider, upstream } = await open(
+        script(reply.refusal("No."), reply.length("Once upon")),
+      );
+      const refused = await eventsOf(provider, request());
+      assert.equal(endOf(refused).reason, hasRefusals ? "refusal" : "stop");
+      const cut = await eventsOf(provider, request({ maxOutputTokens: 16 }));
+      assert.equal(endOf(cut).reason, "length");
+      assert.equal(textOf(cut), "Once upon");
+      await upstream.close();
+    });
+
+    it("counts tokens", async () => {
+      const usage = { input: 120, cached: 100, output: 30, reasoning: 20 };
+      const { provider, upstream } = await open(script(reply.text("Ok.", { usage })));
+      const counted = endOf(await eventsOf(provider, request())).usage;
+      assert.equal(counted.input_tokens, 120);
+      assert.equal(counted.input_tokens_details.cached_tokens, 100);
+      assert.equal(counted.output_tokens, 30);
+      assert.equal(counted.output_tokens_details.reasoning_tokens, 20);
+      assert.equal(counted.total_tokens, 150);
+      await upstream.close();
+    });
+
+    it("stops when it is cancelled in the middle, and lets go of the connection", async () => {
+      const { provider, upstream } = await open(script(reply.silence("Some words")));
+      const abort = new AbortController();
+      const stream = provider.stream(request(), { signal: abort.signal });
+      await assert.rejects(async () => {
+        for await (const batch of stream)
+          if (batch.some(({ type }) => type === "text_delta")) abort.abort();
+      }, code("cancelled"));
+      const recorded = await upstream.waitForRequest(1);
+      await recorded.ended;
+      assert.equal(recorded.aborted, true);
+      await upstream.close();
+    });
+
+    it("lets go of the connection when nobody reads on", async () => {
+      const { provider, upstream } = await open(script(reply.silence("Some words")));
+      for await (const _ of provider.stream(request(), { signal: AbortSignal.timeout(LIMIT_MS) }))
+        break;
+      const recorded = await upstream.waitForRequest(1);
+      await recorded.ended;
+      assert.equal(recorded.aborted, true);
+      await upstream.close();
+    });
+
+    describeFaults(open);
+  });
+}
+
+/** The next request of the loop: everything so far, and a result for each call. */
+function withResults(
+  first: ModelRequest,
+  asked: readonly ModelEvent[],
+  calls: readonly FunctionCall[],
+): ModelRequest {
+  const output = itemsOf(asked);
+  const results = calls.map(
+    ({ call_id }): Item => ({ type: "function_call_output", call_id, output: "cold" }),
+  );
+  const { continuation } = endOf(asked);
+  const covered = first.items.length + output.length;
+  return {
+    ...first,
+    items: [...first.items, ...output, ...results],
+    previous: continuation ? { at: continuation, covered } : undefined,
+  };
+}
+
+const LONG = "The quick brown fox jumps over the lazy dog, naïve as ever. ".repeat(6);
+
+function describeFaults(open: OpenUpstream): void {
+  for (const { name, expect, create } of FAULTS) {
+    it(`survives the fault "${name}": ${expect}`, async () => {
+      const fault = create();
+      const isCalls = name === "duplicate ids";
+      const answers = Array.from({ length: 6 }, () => (isCalls ? TWO_CALLS : reply.text(LONG)));
+      const { provider, upstream } = await open(script(...answers), fault);
+      const asked = request(isCalls ? { tools: [WEATHER] } : {});
+      if (expect === "error") {
+        await assert.rejects(
+          eventsOf(provider, asked),
+          (thrown) => thrown instanceof Failure && thrown.code !== "internal",
+        );
+      } else if (isCalls) {
+        assert.equal(itemsOf(await eventsOf(provider, asked)).length, 2);
+      } else {
+        assert.equal(textOf(await eventsOf(provider, asked)), LONG);
+      }
+      await upstream.close();
+    });
+  }
+}
+
+function code(expected: FailureCode): (thrown: unknown) => boolean {
+  return (thrown) => {
+    assert.ok(thrown instanceof Failure, String(thrown));
+    assert.equal(thrown.code, expected);
+    return true;
+  };
+}

@@ -1,0 +1,141 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { loadConfig } from "../../src/runtime/config.ts";
+import { readConfigFile } from "../../src/runtime/config-file.ts";
+import { standingOf, trust, untrust } from "../../src/runtime/trust.ts";
+import { createSandbox, put, type Sandbox } from "./sandbox.ts";
+
+const GUARDED = "max_turns: 9\nurl: http://evil.example/v1\napi_key_name: OTHER\n";
+
+async function trustProject({ trustFile, projectFile }: Sandbox): Promise<void> {
+  const file = await readConfigFile(projectFile);
+  assert.ok(file);
+  await trust(trustFile, file);
+}
+
+describe("a project's file", () => {
+  it("sets nothing that is guarded, and the user is told how to allow it", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("url"), undefined);
+    assert.equal(config.get("api_key_name"), undefined);
+    assert.equal(config.get("max_turns"), 9);
+    assert.equal(config.warnings.length, 1);
+    assert.match(
+      config.warnings.join(),
+      /is not trusted, so `url`, `api_key_name` in it is ignored\..*`offshoot config trust`/,
+    );
+  });
+
+  it("does not hide the user's own guarded value", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.userFile, "url: http://mine.example/v1\n");
+    put(sandbox.projectFile, GUARDED);
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("url"), "http://mine.example/v1");
+  });
+
+  it("is obeyed whole once it is trusted", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("url"), "http://evil.example/v1");
+    assert.deepEqual(config.warnings, []);
+  });
+
+  it("must be trusted again after a change, and the warning says so", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    put(sandbox.projectFile, `${GUARDED}# one more line\n`);
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("url"), undefined);
+    assert.match(config.warnings.join(), /has changed since it was trusted/);
+  });
+
+  it("is not trusted for lying where a trusted one is copied to", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    const other = join(sandbox.home, "other");
+    put(join(other, ".offshoot/config.yaml"), GUARDED);
+    const config = await loadConfig({ ...sandbox, cwd: other });
+    assert.equal(config.get("url"), undefined);
+  });
+
+  it("is the same file through a link", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    symlinkSync(sandbox.cwd, join(sandbox.home, "link"));
+    const config = await loadConfig({ ...sandbox, cwd: join(sandbox.home, "link") });
+    assert.equal(config.get("url"), "http://evil.example/v1");
+  });
+
+  it("with nothing guarded needs no trust", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, "model: openai/x\n");
+    put(sandbox.trustFile, "broken");
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("model"), "openai/x");
+    assert.deepEqual(config.warnings, []);
+  });
+});
+
+describe("the list of trusted files", () => {
+  it("is written for the user alone, whole, with nothing left over", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    assert.equal(statSync(sandbox.trustFile).mode & 0o777, 0o600);
+    assert.equal(statSync(dirname(sandbox.trustFile)).mode & 0o777, 0o700);
+    assert.deepEqual(readdirSync(dirname(sandbox.trustFile)), ["trusted.json"]);
+    assert.match(readFileSync(sandbox.trustFile, "utf8"), /"sha256:[0-9a-f]{64}"/);
+  });
+
+  it("forgets a file, also one that is gone", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    const file = await readConfigFile(sandbox.projectFile);
+    assert.ok(file);
+    assert.equal(await untrust(sandbox.trustFile, sandbox.projectFile), true);
+    assert.equal(await standingOf(sandbox.trustFile, file), "unknown");
+    assert.equal(await untrust(sandbox.trustFile, sandbox.projectFile), false);
+    await trustProject(sandbox);
+    rmSync(sandbox.projectFile);
+    assert.equal(await untrust(sandbox.trustFile, sandbox.projectFile), true);
+  });
+
+  it("keeps the others", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    await trustProject(sandbox);
+    const other = join(sandbox.home, "other/.offshoot/config.yaml");
+    put(other, GUARDED);
+    await trustProject({ ...sandbox, projectFile: other });
+    await untrust(sandbox.trustFile, other);
+    const { url } = Object.fromEntries(
+      (await loadConfig(sandbox)).entries().map(({ name, value }) => [name, value]),
+    );
+    assert.equal(url, "http://evil.example/v1");
+  });
+
+  it("that cannot be read is said to be so, and trusts nothing", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, GUARDED);
+    for (const text of ["", "[]", '{"files":[]}', "nonsense"]) {
+      put(sandbox.trustFile, text);
+      await assert.rejects(loadConfig(sandbox), {
+        code: "invalid_request",
+        message: /trusted\.json: The list of trusted files cannot be read\. Remove it/,
+      });
+    }
+    renameSync(sandbox.trustFile, `${sandbox.trustFile}.old`);
+    assert.equal((await loadConfig(sandbox)).get("url"), undefined);
+  });
+});

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { z } from "zod";
+import { BUILTINS } from "../../src/tools/builtins.ts";
+import { defineTool } from "../../src/tools/tool.ts";
+import { toContext } from "./workspace-folder.ts";
+
+const weather = defineTool({
+  name: "weather",
+  description: "Tells the weather.",
+  parameters: z.object({
+    city: z.string().min(1).describe("Where."),
+    days: z.int().min(1).default(1),
+    unit: z.enum(["c", "f"]).optional(),
+  }),
+  readOnly: true,
+  run: async ({ city, days }) => `${city} ${days}`,
+});
+
+describe("defineTool", () => {
+  it("tells the model the schema of what it may write", () => {
+    assert.deepEqual(weather.spec, {
+      type: "function",
+      name: "weather",
+      description: "Tells the weather.",
+      strict: false,
+      parameters: {
+        type: "object",
+        properties: {
+          city: { type: "string", minLength: 1, description: "Where." },
+          days: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER, default: 1 },
+          unit: { type: "string", enum: ["c", "f"] },
+        },
+        // What has a default may be left out.
+        required: ["city"],
+      },
+    });
+  });
+
+  it("hands the checked arguments on, defaults filled in", async () => {
+    const input = weather.parse({ city: "Oslo", unknown: true });
+    assert.deepEqual(input, { city: "Oslo", days: 1 });
+    assert.equal(await weather.run(input, toContext("/")), "Oslo 1");
+  });
+
+  it("names every argument that does not fit", () => {
+    assert.throws(() => weather.parse({ days: 0, unit: "k" }), {
+      code: "invalid_request",
+      message: /^The arguments of `weather` do not fit: city: .+; days: .+; unit: .+\.$/,
+    });
+  });
+
+  it("says so when the arguments are no object at all", () => {
+    assert.throws(() => weather.parse([1]), /do not fit: arguments: /);
+  });
+});
+
+describe("the built-in tools", () => {
+  for (const { spec } of BUILTINS) {
+    it(`describe themselves and every argument: ${spec.name}`, () => {
+      assert.match(spec.name, /^[a-z]+(_[a-z]+)*$/);
+      assert.match(spec.description ?? "", /\.$/);
+      const { type, properties } = spec.parameters as Record<string, object>;
+      assert.equal(type, "object");
+      for (const [name, schema] of Object.entries(properties ?? {})) {
+        assert.ok(Object.hasOwn(schema, "description"), name);
+      }
+    });
+  }
+
+  it("have names of their own", () => {
+    assert.equal(new Set(BUILTINS.map(({ spec }) => spec.name)).size, BUILTINS.length);
+  });
+});
