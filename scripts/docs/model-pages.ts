@@ -128,11 +128,12 @@ export function renderTestingPage(): string {
       "ts",
       `import { cutAfter, reply, script, startChatUpstream } from "offshoot/testing";
 
-await using upstream = await startChatUpstream({
-  engine: script(reply("Hello.")),
+const upstream = await startChatUpstream({
+  engine: script(reply.text("Hello.")),
   faults: cutAfter(200),
 });
-// Point your client at upstream.url; see what it sent in upstream.requests.`,
+// Point your client at upstream.url; what it sent is in upstream.requests.
+await upstream.close();`,
     ),
     "`startChatUpstream` and `startResponsesUpstream` are servers on the loopback that refuse what the real ones refuse. Without an `engine` the [embedded model](embedded.md) answers. `faults` makes the answer go wrong: a fault, a list of them, or a function of the request's number.",
     "## Faults",

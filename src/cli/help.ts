@@ -45,7 +45,7 @@ export function renderCommandHelp(name: string, command: Command): string {
 }
 
 /** `-o, --output FORMAT`, and what it is with the words it takes. */
-export function toFlagRow(long: string, option: Option): [string, string] {
+function toFlagRow(long: string, option: Option): [string, string] {
   const short = option.short === undefined ? "    " : `-${option.short}, `;
   const value = option.type === "boolean" ? "" : ` ${option.value ?? "VALUE"}`;
   const choices = option.choices ? `: ${option.choices.join(", ")}` : "";

@@ -51,7 +51,9 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
   const call = parseArguments(first, command, rest);
   if (!call) return print(io, renderCommandHelp(first, command));
   const { run } = await command.load();
-  return run(call, io);
+  // The table goes along for `completions`, which its row loads and so may not import it.
+  const withTable = { ...call, commands: COMMANDS };
+  return run(withTable, io);
 }
 
 async function showHelp([name]: readonly string[], io: Io): Promise<number> {

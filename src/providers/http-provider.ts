@@ -59,8 +59,13 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
           message: `${failure.message} Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`,
         }),
     });
-    yield first;
-    yield* rest;
+    try {
+      yield first;
+      yield* rest;
+    } finally {
+      // A consumer that stops at the first batch never entered `rest`; its connection is given back here.
+      await rest.return();
+    }
   }
 
   return { name: wire.name, stream };
@@ -71,7 +76,7 @@ interface Begun {
   readonly rest: AsyncGenerator<Batch, void>;
 }
 
-/** A refusal that the wire knows how to mend is mended once. */
+/** A refusal that the wire knows how to mend is mended; a mended request is never as it was before. */
 async function beginOrRecover(
   options: HttpProviderOptions,
   request: ModelRequest,
@@ -83,11 +88,8 @@ async function beginOrRecover(
     const failure = thrown instanceof Failure ? thrown : undefined;
     const mended = failure && options.wire.recover?.(request, failure);
     if (!mended) throw thrown;
-    call.notice?.({
-      code: "replay",
-      message: `${failure.message} Sending the conversation whole.`,
-    });
-    return await begin(options, mended, call);
+    call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
+    return beginOrRecover(options, mended, call);
   }
 }
 

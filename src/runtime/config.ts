@@ -29,14 +29,14 @@ export interface Config {
   readonly paths: UserPaths;
 }
 
-export interface ConfigEntry {
+interface ConfigEntry {
   readonly name: ConfigName;
   /** Undefined where nothing set it and the row has no default. */
   readonly value: unknown;
   readonly source: string;
 }
 
-export interface ConfigPlaces {
+interface ConfigPlaces {
   readonly env: Environment;
   readonly home: string;
   readonly cwd: string;
@@ -111,9 +111,10 @@ async function readProjectFile(
   const standing = await standingOf(paths.trustFile, file);
   if (standing === "trusted") return file;
   const names = guarded.map((name) => `\`${name}\``).join(", ");
+  const verb = guarded.length === 1 ? "is" : "are";
   const why = standing === "changed" ? "has changed since it was trusted" : "is not trusted";
   warnings.push(
-    `${file.path} ${why}, so ${names} in it is ignored. Look at the file, then run \`offshoot config trust\`.`,
+    `${file.path} ${why}, so ${names} in it ${verb} ignored. Look at the file, then run \`offshoot config trust\`.`,
   );
   const settings = [...file.settings].filter(([name]) => !guarded.includes(name));
   return { ...file, settings: new Map(settings) };

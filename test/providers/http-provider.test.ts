@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { after, describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { chatWire } from "../../src/providers/chat/wire.ts";
 import {
@@ -10,6 +10,7 @@ import {
 import type { Provider } from "../../src/providers/provider.ts";
 import { responsesWire } from "../../src/providers/responses/wire.ts";
 import { createTransport } from "../../src/providers/transport.ts";
+import type { Wire } from "../../src/providers/wire.ts";
 import {
   type Faults,
   reply,
@@ -20,12 +21,20 @@ import {
   tooManyRequests,
   type Upstream,
 } from "../../src/testing/index.ts";
-import { describeProvider, eventsOf, request, textOf } from "./provider-contract.ts";
+import {
+  describeProvider,
+  eventsOf,
+  type OpenUpstream,
+  request,
+  textOf,
+} from "./provider-contract.ts";
 
 const transport = createTransport({});
-const RETRY = { attempts: 3, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
-// A fault that is silence is found within this; everything else comes at once on the loopback.
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 250, idleMs: 250 };
+const upstreams: Upstream[] = [];
+const RETRY = { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
+// Everything comes at once on the loopback but silence, which only a limit ends.
+const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
+const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -40,28 +49,40 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     ...more,
   });
 
-const withFaults = (faults: Faults | undefined) => (faults ? { faults } : {});
+type Start = (engine: Script, faults: Faults | undefined) => Promise<Upstream>;
 
-describeProvider("openai-chat", async (engine: Script, faults) => {
-  const upstream = await startChatUpstream({ engine, ...withFaults(faults) });
-  return { upstream, provider: over(upstream) };
-});
+/** A provider over a fresh upstream, with limits as short as the test needs them. */
+const opener =
+  (wire: Wire, start: Start): OpenUpstream =>
+  async (engine, { faults, isSilent = false } = {}) => {
+    const upstream = await start(engine, faults);
+    upstreams.push(upstream);
+    return { upstream, provider: over(upstream, { wire, timeouts: isSilent ? SILENT : TIMEOUTS }) };
+  };
 
-describeProvider("openai-responses against the real API's rules", async (engine, faults) => {
-  const upstream = await startResponsesUpstream({ engine, ...withFaults(faults) });
-  return { upstream, provider: over(upstream, { wire: responsesWire }) };
-});
+const kit = (faults: Faults | undefined) => (faults ? { faults } : {});
 
-describeProvider("openai-responses against the older vocabulary", async (engine, faults) => {
-  const upstream = await startResponsesUpstream(
-    {
-      engine,
-      personality: "legacy",
-      ...withFaults(faults),
-    },
-    { hasRefusals: false },
-  );
-  return { upstream, provider: over(upstream, { wire: responsesWire }) };
+describeProvider(
+  "openai-chat",
+  opener(chatWire, (engine, faults) => startChatUpstream({ engine, ...kit(faults) })),
+);
+describeProvider(
+  "openai-responses against the real API's rules",
+  opener(responsesWire, (engine, faults) => startResponsesUpstream({ engine, ...kit(faults) })),
+);
+describeProvider(
+  "openai-responses against the older vocabulary",
+  opener(responsesWire, (engine, faults) =>
+    startResponsesUpstream({ engine, personality: "legacy", ...kit(faults) }),
+  ),
+  { hasRefusals: false },
+);
+
+// Connections are kept for the next request, and a failed test closes nothing: either would keep the
+// test process alive.
+after(async () => {
+  await transport.close();
+  await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 
 describe("the HTTP provider", () => {

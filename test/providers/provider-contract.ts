@@ -24,8 +24,14 @@ export interface Opened {
   readonly upstream: Upstream;
 }
 
-/** Starts an upstream that plays the script, and a provider that talks to it with short limits. */
-export type OpenUpstream = (engine: Script, faults?: Faults) => Promise<Opened>;
+/**
+ * Starts an upstream that plays the script, and a provider that talks to it. With `isSilent` its
+ * limits are short, because nothing else will end the wait.
+ */
+export type OpenUpstream = (
+  engine: Script,
+  options?: { readonly faults?: Faults; readonly isSilent?: boolean },
+) => Promise<Opened>;
 
 const LIMIT_MS = 10_000;
 
@@ -83,7 +89,8 @@ export function describeProvider(
   open: OpenUpstream,
   { hasRefusals }: { readonly hasRefusals: boolean } = { hasRefusals: true },
 ): void {
-  describe(name, () => {
+  // Side by side, because what takes time here is waiting for limits.
+  describe(name, { concurrency: 8 }, () => {
     it("gives text in pieces and whole", async () => {
       const { provider, upstream } = await open(script(reply.text("Grüße, Welt! 👋")));
       const events = await eventsOf(provider, request());
@@ -172,6 +179,18 @@ export function describeProvider(
       await upstream.close();
     });
 
+    it("asks for a JSON object, and for a schema that strict mode refuses", async () => {
+      const { provider, upstream } = await open(script(reply.text("{}"), reply.text('{"a":1}')));
+      assert.equal(
+        textOf(await eventsOf(provider, request({ format: { type: "json_object" } }))),
+        "{}",
+      );
+      const schema = { type: "object", properties: { a: { type: "number" } } };
+      const format = { type: "json_schema" as const, name: "out", schema, strict: true };
+      assert.equal(textOf(await eventsOf(provider, request({ format }))), '{"a":1}');
+      await upstream.close();
+    });
+
     it("tells a refusal and a length limit from an answer", async () => {
       const { provider, upstream } = await open(
         script(reply.refusal("No."), reply.length("Once upon")),
@@ -251,7 +270,10 @@ function describeFaults(open: OpenUpstream): void {
       const fault = create();
       const isCalls = name === "duplicate ids";
       const answers = Array.from({ length: 6 }, () => (isCalls ? TWO_CALLS : reply.text(LONG)));
-      const { provider, upstream } = await open(script(...answers), fault);
+      const { provider, upstream } = await open(script(...answers), {
+        faults: fault,
+        isSilent: name === "silence" || name === "no answer",
+      });
       const asked = request(isCalls ? { tools: [WEATHER] } : {});
       if (expect === "error") {
         await assert.rejects(

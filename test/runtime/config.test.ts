@@ -3,11 +3,18 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { loadConfig } from "../../src/runtime/config.ts";
-import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config-keys.ts";
+import { CONFIG_KEYS, CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config-keys.ts";
 import { checkConfigValue } from "../../src/runtime/config-value.ts";
 import { createSandbox, put } from "./sandbox.ts";
 
 describe("table of settings", () => {
+  it("guards what decides where data and money go", () => {
+    const guarded = Object.entries(CONFIG_KEYS).flatMap(([name, row]) =>
+      "guarded" in row ? [name] : [],
+    );
+    assert.deepEqual(guarded, ["provider", "url", "api_key_name", "store_path", "models"]);
+  });
+
   it("has defaults that its own rows allow", () => {
     for (const name of CONFIG_NAMES) {
       const { default: value } = rowOf(name);

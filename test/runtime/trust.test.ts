@@ -26,7 +26,7 @@ describe("a project's file", () => {
     assert.equal(config.warnings.length, 1);
     assert.match(
       config.warnings.join(),
-      /is not trusted, so `url`, `api_key_name` in it is ignored\..*`offshoot config trust`/,
+      /is not trusted, so `url`, `api_key_name` in it are ignored\..*`offshoot config trust`/,
     );
   });
 

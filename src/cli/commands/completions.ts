@@ -1,12 +1,11 @@
 /** `offshoot completions SHELL`: prints a script made from the table of commands. */
 
 import { Failure } from "../../base/failure.ts";
-import type { RunCommand } from "../command.ts";
-// biome-ignore lint/suspicious/noImportCycles: the table loads this file only when it is called.
-import { COMMANDS } from "../commands.ts";
+import type { Command, CommandCall } from "../command.ts";
 import { renderBash } from "../completions/bash.ts";
 import { renderFish } from "../completions/fish.ts";
 import { renderZsh } from "../completions/zsh.ts";
+import type { Io } from "../io.ts";
 
 const SHELLS: Readonly<Record<string, typeof renderBash>> = {
   bash: renderBash,
@@ -14,12 +13,17 @@ const SHELLS: Readonly<Record<string, typeof renderBash>> = {
   fish: renderFish,
 };
 
-export const run: RunCommand = async ({ words }, io) => {
+/** `main.ts` hands the table over: importing it here would close a circle of imports. */
+interface CompletionsCall extends CommandCall {
+  readonly commands?: Readonly<Record<string, Command>>;
+}
+
+export async function run({ words, commands = {} }: CompletionsCall, io: Io): Promise<number> {
   const render = SHELLS[words[0] ?? ""];
   if (!render) {
     const shells = Object.keys(SHELLS).join(", ");
     throw new Failure("invalid_request", `Name your shell: ${shells}.`);
   }
-  await io.stdout.write(render(COMMANDS));
+  await io.stdout.write(render(commands));
   return 0;
-};
+}

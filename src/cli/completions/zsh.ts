@@ -7,19 +7,19 @@ export function renderZsh(commands: Readonly<Record<string, Command>>): string {
   return `#compdef offshoot
 # Completions of offshoot for zsh: source <(offshoot completions zsh)
 _offshoot() {
-  local -a commands actions
-  commands=(
+  local -a names actions
+  names=(
 ${indent([...names, describe("help", "Show how a command is used")], 4)}
   )
   if (( CURRENT == 2 )); then
-    _describe -t commands command commands
+    _describe -t commands command names
     return
   fi
-  local command=\${words[2]}
+  local chosen=\${words[2]}
   shift words
   (( CURRENT-- ))
-  case $command in
-    help) _describe -t commands command commands ;;
+  case $chosen in
+    help) _describe -t commands command names ;;
 ${Object.entries(commands).map(renderCommand).join("\n")}
   esac
 }

@@ -16,6 +16,7 @@ import type {
   Reasoning,
 } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
@@ -73,14 +74,22 @@ function encodeMessages(request: ModelRequest, quirks: Quirks): JsonObject[] {
   return messages.finish();
 }
 
-/** A vendor with no words for a schema is told it in the instructions; the answer is checked anyway. */
+/**
+ * A vendor with no words for a schema is told it in the instructions; the answer is checked anyway.
+ * One asked for an object must be told in words as well: the API refuses a request without "JSON".
+ */
 function toInstructions(
-  { instructions, format }: ModelRequest,
+  { instructions, items, format }: ModelRequest,
   quirks: Quirks,
 ): string | undefined {
-  if (format.type !== "json_schema" || quirks.jsonSchema !== false) return instructions;
-  const rule = `Answer with one JSON document that fits this JSON schema, and nothing else:\n${JSON.stringify(format.schema)}`;
-  return instructions ? `${instructions}\n\n${rule}` : rule;
+  const rules: string[] = [];
+  if (format.type === "json_schema" && quirks.jsonSchema === false) {
+    rules.push(`${JSON_RULE} It fits this JSON schema:\n${JSON.stringify(format.schema)}`);
+  }
+  if (format.type === "json_object" && !mentionsJson(instructions, items)) rules.push(JSON_RULE);
+  return instructions === undefined && rules.length === 0
+    ? undefined
+    : [instructions, ...rules].filter(Boolean).join("\n\n");
 }
 
 /** Collects messages; holds back what chat wants in another place than the items have it. */

@@ -1,5 +1,6 @@
 /** The chat completions wire: what most servers of the field speak. */
 
+import { relaxSchema } from "../relax-schema.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
@@ -9,4 +10,5 @@ export const chatWire: Wire = {
   path: "/chat/completions",
   encode: encodeRequest,
   decoder: () => createDecoder(),
+  recover: relaxSchema,
 };

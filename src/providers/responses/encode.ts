@@ -10,6 +10,7 @@ import type { JsonObject } from "../../base/json.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
@@ -20,7 +21,10 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   const hasTools = request.tools.length > 0;
   const body: JsonObject = {
     model,
-    input: chained ? encodeSince(request, chained) : encodeAll(request.items, store),
+    input: withJsonRule(
+      request,
+      chained ? encodeSince(request, chained) : encodeAll(request.items, store),
+    ),
     previous_response_id: chained?.response_id,
     instructions,
     stream: true,
@@ -53,6 +57,17 @@ function encodeSince({ items, previous }: ModelRequest, at: Continuation): JsonO
   return since.map((item) => {
     const isResult = item.type === "function_call_output";
     return isResult && at.dialect === "tool_call" ? encodeLegacyResult(item) : encodeItem(item);
+  });
+}
+
+/** The API refuses `json_object` unless the input, not the instructions, says "JSON". */
+function withJsonRule({ format, items }: ModelRequest, input: JsonObject[]): JsonObject[] {
+  if (format.type !== "json_object" || mentionsJson(undefined, items)) return input;
+  const at = input.findLastIndex(({ role }) => role === "user");
+  return input.map((item, index) => {
+    const content = item["content"];
+    if (index !== at || !Array.isArray(content)) return item;
+    return { ...item, content: [...content, { type: "input_text", text: JSON_RULE }] };
   });
 }
 

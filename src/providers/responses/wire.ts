@@ -2,6 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import type { ModelRequest } from "../provider.ts";
+import { relaxSchema } from "../relax-schema.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
@@ -11,7 +12,7 @@ export const responsesWire: Wire = {
   path: "/responses",
   encode: encodeRequest,
   decoder: createDecoder,
-  recover: toReplay,
+  recover: (request, failure) => toReplay(request, failure) ?? relaxSchema(request, failure),
 };
 
 /** A server that has forgotten the answer we chain to is told the whole conversation instead. */

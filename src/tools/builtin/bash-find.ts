@@ -6,7 +6,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { dirname, relative, sep } from "node:path";
+import { dirname, normalize, relative, sep } from "node:path";
 import { promisify } from "node:util";
 import { z } from "zod";
 import { toAbortFailure } from "../../base/async.ts";
@@ -43,7 +43,7 @@ export const bashFindTool: Tool = defineTool({
   async run({ path, name, type_filter, extra_args, limit, offset }, context) {
     const folder = await resolveInside(context.root, path);
     const files = await listFiles(folder, parseExtraArgs(extra_args), context);
-    const found = type_filter === "d" ? toFolders(files) : files;
+    const found = type_filter === "d" ? toFolders(files, path) : files;
     const matches = found.filter(toMatcher(name));
     const results = matches.slice(offset, limit > 0 ? offset + limit : undefined);
     const total = matches.length;
@@ -101,10 +101,13 @@ function toPaths(stdout: string): string[] {
   return lines.map((line) => (line.startsWith(`.${sep}`) ? line.slice(2) : line));
 }
 
-function toFolders(files: readonly string[]): string[] {
+/** The folders below `path` that hold a file, at any depth. */
+function toFolders(files: readonly string[], path: string): string[] {
+  const top = normalize(path).replace(/[/\\]+$/, "");
   const folders = new Set<string>();
   for (const file of files) {
-    for (let at = dirname(file); at !== "." && !folders.has(at); at = dirname(at)) folders.add(at);
+    let at = dirname(file);
+    for (; at !== "." && at !== top && !folders.has(at); at = dirname(at)) folders.add(at);
   }
   return [...folders].sort();
 }

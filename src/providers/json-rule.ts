@@ -1,0 +1,10 @@
+/** The sentence that asks for JSON in words, where an API wants it said, and whether it was said. */
+
+import type { Item } from "../protocol/items.ts";
+
+export const JSON_RULE = "Answer with one JSON document and nothing else.";
+
+export function mentionsJson(instructions: string | undefined, items: readonly Item[]): boolean {
+  const messages = items.filter((item) => item.type === "message");
+  return /json/i.test(instructions ?? "") || /json/i.test(JSON.stringify(messages));
+}
