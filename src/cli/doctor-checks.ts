@@ -14,7 +14,12 @@ import { clip } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/ca-bundles.ts";
 import { VENDOR_NAMES, vendorOf } from "../providers/catalog.ts";
 import { chooseModel, keyVariableIn } from "../providers/choose-model.ts";
-import { createProbe, findLocalServer, type LocalServer } from "../providers/local-servers.ts";
+import {
+  createProbe,
+  findLocalServer,
+  type LocalServer,
+  originsIn,
+} from "../providers/local-servers.ts";
 import { type Config, loadConfig } from "../runtime/config.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { createNetwork } from "../runtime/runtime.ts";
@@ -96,7 +101,11 @@ async function findServer({ env }: Surroundings): Promise<LocalServer | undefine
   const network = createNetwork(env);
   try {
     const probe = createProbe(await network.open());
-    return await findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+    return await findLocalServer({
+      probe,
+      signal: AbortSignal.timeout(1000),
+      origins: originsIn(env),
+    });
   } catch {
     // A CA bundle that cannot be read; its own check says so.
     return undefined;

@@ -6,6 +6,8 @@
  */
 
 import { isJsonObject, tryParseJson } from "../base/json.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { vendorOf } from "./catalog.ts";
 import type { Transport } from "./transport.ts";
 
 export type LocalVendor = "ollama" | "llamacpp" | "lmstudio";
@@ -24,9 +26,11 @@ export type Probe = (url: string, signal: AbortSignal) => Promise<unknown>;
 export interface LocalSearch {
   readonly probe: Probe;
   readonly signal: AbortSignal;
-  /** Where to look, for tests and for `OLLAMA_HOST`; each without a path. */
-  readonly origins?: Partial<Readonly<Record<LocalVendor, string>>>;
+  /** Where to look, in place of the usual ports; each without the `/v1`. */
+  readonly origins?: Origins;
 }
+
+type Origins = Partial<Readonly<Record<LocalVendor, string>>>;
 
 /** A server of one's own answers in a few milliseconds; a person waits for this before each run. */
 const LIMIT_MS = 300;
@@ -46,6 +50,17 @@ export async function findLocalServer(search: LocalSearch): Promise<LocalServer 
     }),
   );
   return found.find((server) => server !== undefined);
+}
+
+/** Where the vendors' own variables say their servers are: `OLLAMA_HOST`. Rejects what is no URL. */
+export function originsIn(env: Readonly<Record<string, string | undefined>>): Origins {
+  const moved = SERVERS.filter(({ vendor }) => env[vendorOf(vendor).baseUrlVariable ?? ""]);
+  return Object.fromEntries(
+    moved.map(({ vendor }) => [
+      vendor,
+      baseUrlOf(vendor, { url: undefined, env }).replace(/\/v1$/, ""),
+    ]),
+  );
 }
 
 /** A probe over the network. A page of another program's is read no further than this. */

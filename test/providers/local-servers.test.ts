@@ -6,6 +6,7 @@ import {
   createProbe,
   findLocalServer,
   type LocalVendor,
+  originsIn,
 } from "../../src/providers/local-servers.ts";
 import { createTransport } from "../../src/providers/transport.ts";
 
@@ -111,5 +112,29 @@ describe("findLocalServer", () => {
       more();
     });
     assert.equal(await find({ ollama: endless }), undefined);
+  });
+});
+
+describe("originsIn", () => {
+  it("reads Ollama's own variable in the forms Ollama takes", () => {
+    const forms = {
+      "box:8000": "http://box:8000",
+      box: "http://box:11434",
+      ":8000": "http://127.0.0.1:8000",
+      "0.0.0.0": "http://127.0.0.1:11434",
+      "https://box.example": "https://box.example",
+    };
+    for (const [written, origin] of Object.entries(forms)) {
+      assert.deepEqual(originsIn({ OLLAMA_HOST: written }), { ollama: origin }, written);
+    }
+  });
+
+  it("leaves the usual ports where nothing is set", () => {
+    assert.deepEqual(originsIn({}), {});
+    assert.deepEqual(originsIn({ OLLAMA_HOST: "" }), {});
+  });
+
+  it("rejects what is no URL", () => {
+    assert.throws(() => originsIn({ OLLAMA_HOST: "ftp://box" }), { code: "invalid_request" });
   });
 });

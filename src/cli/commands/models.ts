@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { isVendor, VENDOR_NAMES, vendorOf } from "../../providers/catalog.ts";
 import { keyVariableIn } from "../../providers/choose-model.ts";
-import { createProbe, findLocalServer } from "../../providers/local-servers.ts";
+import { createProbe, findLocalServer, originsIn } from "../../providers/local-servers.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/model-ref.ts";
 import { MODELS } from "../../providers/model-table.ts";
 import type { Model } from "../../providers/models.ts";
@@ -63,7 +63,11 @@ async function findLocal(io: Io): Promise<Row[]> {
   const network = createNetwork(io.env);
   try {
     const probe = createProbe(await network.open());
-    const server = await findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+    const server = await findLocalServer({
+      probe,
+      signal: AbortSignal.timeout(1000),
+      origins: originsIn(io.env),
+    });
     if (!server || !isVendor(server.vendor)) return [];
     const source = new URL(server.baseUrl).host;
     const model = `${server.vendor}/${server.model}`;

@@ -100,9 +100,15 @@ async function pickModel(config: Config, io: Io): Promise<ModelChoice> {
       env: io.env,
       findLocal: async () => {
         if (!config.get("probe_local")) return undefined;
-        const { createProbe, findLocalServer } = await import("../../providers/local-servers.ts");
+        const { createProbe, findLocalServer, originsIn } = await import(
+          "../../providers/local-servers.ts"
+        );
         const probe = createProbe(await network.open());
-        return findLocalServer({ probe, signal: AbortSignal.timeout(1000) });
+        return findLocalServer({
+          probe,
+          signal: AbortSignal.timeout(1000),
+          origins: originsIn(io.env),
+        });
       },
     });
   } finally {

@@ -140,12 +140,17 @@ function parseExtraArgs(text: string): string[] {
   const flags: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = unquote(words[at] ?? "");
-    const [flag = "", attached] = word.split("=", 2);
+    const [, flag = "", attached] = /^([^=]*)(?:=(.*))?$/.exec(word) ?? [];
     if (PLAIN_FLAGS.has(word)) flags.push(word);
-    else if (VALUE_FLAGS.has(flag)) flags.push(flag, attached ?? unquote(words[++at] ?? ""));
+    else if (VALUE_FLAGS.has(flag)) flags.push(flag, toValue(flag, attached ?? words[++at]));
     else throw new Failure("invalid_request", `\`${word}\` is not allowed in extra_args.`);
   }
   return flags;
+}
+
+function toValue(flag: string, word: string | undefined): string {
+  if (word !== undefined) return unquote(word);
+  throw new Failure("invalid_request", `\`${flag}\` in extra_args needs a value.`);
 }
 
 function unquote(word: string): string {

@@ -1,6 +1,7 @@
 /** `read`: a text file as numbered lines. */
 
-import { open } from "node:fs/promises";
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
 import { defineTool, type Tool } from "../tool.ts";
@@ -30,7 +31,7 @@ export const readTool: Tool = defineTool({
 
 /** Opened once, so that what is measured, checked and read is the same file. */
 async function readText(file: string, path: string): Promise<string> {
-  const handle = await open(file, "r");
+  const handle = await openFile(file, path);
   try {
     const stats = await handle.stat();
     if (stats.isDirectory()) throw new Failure("invalid_request", `Is a directory: ${path}`);
@@ -43,5 +44,15 @@ async function readText(file: string, path: string): Promise<string> {
     return bytes.toString("utf8");
   } finally {
     await handle.close();
+  }
+}
+
+/** Without waiting: a named pipe would hold the thread that opens it until somebody writes. */
+async function openFile(file: string, path: string): Promise<FileHandle> {
+  try {
+    return await open(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (cause) {
+    const { code = "no reason given" } = cause as NodeJS.ErrnoException;
+    throw new Failure("tool_failed", `File cannot be read (${code}): ${path}`, { cause });
   }
 }

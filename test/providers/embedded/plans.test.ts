@@ -24,14 +24,7 @@ interface Flow {
 const FLOWS: readonly Flow[] = [
   {
     request: "list the TypeScript files here",
-    turns: [
-      [
-        "bash_find . *.ts f 0",
-        "bash_find . *.tsx f 0",
-        "bash_find . *.mts f 0",
-        "bash_find . *.cts f 0",
-      ],
-    ],
+    turns: [["bash_find . {*.ts,*.tsx,*.mts,*.cts} f 0"]],
     answer: "3 TypeScript files here:\n- src/a.ts\n- src/b.ts\n- src/c.tsx",
   },
   {
@@ -46,7 +39,7 @@ const FLOWS: readonly Flow[] = [
   },
   {
     request: "how many Markdown files are there?",
-    turns: [["bash_find . *.md f 0", "bash_find . *.markdown f 0"]],
+    turns: [["bash_find . {*.md,*.markdown} f 0"]],
     answer: "There are 2 Markdown files here.",
   },
   {

@@ -1,6 +1,7 @@
 /** Requests to the embedded model, written short, and its events with their promised order checked. */
 
 import assert from "node:assert/strict";
+import { matchesGlob } from "../../../src/base/glob.ts";
 import type { Json, JsonObject } from "../../../src/base/json.ts";
 import type { FunctionCall, Item } from "../../../src/protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../../src/protocol/model-events.ts";
@@ -108,9 +109,12 @@ export function playFiles(files: Readonly<Record<string, string>>): Record<strin
       return lines.slice(start, Number(limit) > 0 ? start + Number(limit) : undefined).join("\n");
     },
     bash_find: ({ path = ".", name = "" }) => {
-      const ending = String(name).replace("*", "");
+      const isNamed = (file: string): boolean =>
+        String(name).includes("*")
+          ? matchesGlob(file.slice(file.lastIndexOf("/") + 1), String(name))
+          : file.includes(String(name));
       const results = Object.keys(files).filter(
-        (file) => (path === "." || file.startsWith(`${path}/`)) && file.includes(ending),
+        (file) => (path === "." || file.startsWith(`${path}/`)) && isNamed(file),
       );
       const total = results.length;
       return JSON.stringify({

@@ -25,22 +25,15 @@ export interface FileLines {
   readonly lines: readonly Line[];
 }
 
-/** Paths below `path`; `names` are patterns asked for side by side. */
+/** Paths below `path` that fit one of the patterns `names`, or all. */
 export function* findPaths(
   path: string,
   type: "f" | "d" | "",
   names: readonly string[],
 ): Step<FindResult> {
-  const patterns = names.length === 0 ? [""] : names;
-  const outputs = yield patterns.map((name) => findCall(path, type, name));
-  const found = new Set<string>();
-  for (const output of outputs) {
-    const result = parseFind(output);
-    if (!result.ok) return result;
-    for (const entry of result.paths) found.add(entry);
-  }
-  const paths = [...found].sort();
-  return { ok: true, paths, total: paths.length };
+  const pattern = names.length > 1 ? `{${names.join(",")}}` : (names[0] ?? "");
+  const [output = ""] = yield [findCall(path, type, pattern)];
+  return parseFind(output);
 }
 
 /**

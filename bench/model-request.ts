@@ -1,0 +1,18 @@
+/** What the benches ask: the least that a request can hold. */
+
+import { type ModelRequest, TEXT_FORMAT } from "../src/providers/provider.ts";
+
+export const MODEL_REQUEST: ModelRequest = {
+  model: "gpt-5.1",
+  instructions: undefined,
+  items: [{ type: "message", role: "user", content: [{ type: "input_text", text: "Hello" }] }],
+  tools: [],
+  toolChoice: "auto",
+  parallelToolCalls: undefined,
+  temperature: undefined,
+  topP: undefined,
+  maxOutputTokens: undefined,
+  reasoning: { effort: undefined, summary: undefined },
+  format: TEXT_FORMAT,
+  previous: undefined,
+};

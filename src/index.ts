@@ -1,0 +1,33 @@
+/** `offshoot`, the library: a runtime to run agents on, tools to give them, and the words they share. */
+
+export { FAILURES, Failure, type FailureCode } from "./base/failure.ts";
+export type { Json, JsonObject } from "./base/json.ts";
+export type {
+  EmittedEvent,
+  EmittedItem,
+  EmittedResponse,
+} from "./protocol/emitted.ts";
+export { type Item, parseItem, parseItems, toItems } from "./protocol/items.ts";
+export type { ModelEvent } from "./protocol/model-events.ts";
+export { type CreateResponse, parseCreateResponse } from "./protocol/request.ts";
+export { parseResponse, type Response } from "./protocol/response.ts";
+export { parseResponseEvent, type ResponseEvent } from "./protocol/response-events.ts";
+export {
+  ENDINGS,
+  type Ending,
+  type LoggedEvent,
+  type RunEnd,
+  type RunEvent,
+} from "./protocol/run-events.ts";
+export type { Usage } from "./protocol/usage.ts";
+export type { ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
+export { createEventWriter, type EventWriter } from "./responses/event-writer.ts";
+export {
+  createRuntime,
+  type Run,
+  type RunRequest,
+  type Runtime,
+  type RuntimeOptions,
+} from "./runtime/runtime.ts";
+export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
+export { VERSION } from "./version.ts";

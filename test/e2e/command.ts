@@ -1,0 +1,181 @@
+/**
+ * The built command as a person starts it: a process of its own, with a home, a folder and an
+ * environment that nobody else has. `npm run build` comes first.
+ */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
+import type { StoredRun } from "../../src/store/store.ts";
+
+const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
+
+/** Long enough for a busy machine; no test means to wait for it. */
+const LIMIT_MS = 30_000;
+
+/** A home and a working folder, gone when the test is over. */
+export interface Place extends AsyncDisposable {
+  readonly home: string;
+  readonly cwd: string;
+  start(args: readonly string[], options?: CommandOptions): RunningCommand;
+  /** Starts the command and waits for its end. */
+  run(args: readonly string[], options?: CommandOptions): Promise<Ended>;
+  /** The record of a run, as `runs show --json` prints it. */
+  show(id: string): Promise<ShownRun>;
+  /** The ids of all runs in the record, newest first. */
+  runIds(): Promise<string[]>;
+}
+
+export interface CommandOptions {
+  /** All there is besides `PATH` and `HOME`. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is piped in; nothing is when left out. */
+  readonly input?: string | Readable;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly elapsedMs: number;
+}
+
+export interface RunningCommand {
+  readonly child: ChildProcess;
+  readonly stdout: string;
+  /** Resolves once standard output holds the text; rejects when the command ends without it. */
+  waitForStdout(text: string): Promise<void>;
+  waitForStderr(text: string): Promise<void>;
+  /** Rejects when the command had to be killed for taking too long. */
+  readonly ended: Promise<Ended>;
+}
+
+export type ShownRun = StoredRun & { readonly events: readonly RunEvent[] };
+
+/** `files` are written into the working folder, by their relative paths. */
+export async function createPlace(
+  files: Readonly<Record<string, string | Buffer>> = {},
+): Promise<Place> {
+  const root = await mkdtemp(join(tmpdir(), "offshoot-e2e-"));
+  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  await mkdir(home);
+  await mkdir(cwd);
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true });
+    await writeFile(join(cwd, name), content);
+  }
+  const running = new Set<ChildProcess>();
+  const start = (args: readonly string[], options: CommandOptions = {}): RunningCommand => {
+    const command = startCommand({ home, cwd, args, options });
+    running.add(command.child);
+    return command;
+  };
+  const run: Place["run"] = (args, options) => start(args, options).ended;
+  const json = async (...args: string[]): Promise<unknown> => {
+    const { code, stdout, stderr } = await run(["runs", ...args, "--json"]);
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  return {
+    ...{ home, cwd, start, run },
+    show: async (id) => (await json("show", id)) as ShownRun,
+    runIds: async () => ((await json("list")) as { id: string }[]).map(({ id }) => id),
+    async [Symbol.asyncDispose]() {
+      for (const child of running) child.kill("SIGKILL");
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+}
+
+interface Start {
+  readonly home: string;
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly options: CommandOptions;
+}
+
+function startCommand({ home, cwd, args, options }: Start): RunningCommand {
+  const { env = {}, input } = options;
+  const startedMs = performance.now();
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: home, ...env },
+    stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (piece: string) => {
+      said[name] += piece;
+    });
+  }
+  feed(child, input);
+  const ended = waitForEnd(child, said, startedMs);
+  // Whoever does not await it has already failed for another reason.
+  ended.catch(() => {});
+  const waitFor = (name: "stdout" | "stderr", text: string): Promise<void> =>
+    waitForText({ child, ended, name, text, read: () => said[name] });
+  return {
+    child,
+    get stdout() {
+      return said.stdout;
+    },
+    waitForStdout: (text) => waitFor("stdout", text),
+    waitForStderr: (text) => waitFor("stderr", text),
+    ended,
+  };
+}
+
+/** A command that has heard enough closes its end; the writer's complaint is no failure. */
+function feed({ stdin }: ChildProcess, input: string | Readable | undefined): void {
+  if (!stdin || input === undefined) return;
+  stdin.on("error", () => {});
+  if (typeof input === "string") stdin.end(input);
+  else input.pipe(stdin).on("error", () => input.destroy());
+}
+
+async function waitForEnd(
+  child: ChildProcess,
+  said: { stdout: string; stderr: string },
+  startedMs: number,
+): Promise<Ended> {
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, LIMIT_MS);
+  // Not "exit": what it said may still be on its way then.
+  const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
+  clearTimeout(timer);
+  assert.ok(!isLate, `still running after ${LIMIT_MS} ms:\n${said.stdout}\n${said.stderr}`);
+  return { code, signal, ...said, elapsedMs: performance.now() - startedMs };
+}
+
+interface Waiting {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  readonly name: "stdout" | "stderr";
+  readonly text: string;
+  read(): string;
+}
+
+async function waitForText({ child, ended, name, text, read }: Waiting): Promise<void> {
+  let isOver = false;
+  const over = ended.then(({ stderr }) => {
+    isOver = true;
+    return stderr;
+  });
+  while (!read().includes(text)) {
+    const more = new Promise((resolve) => child[name]?.once("data", resolve));
+    const stderr = await Promise.race([over, more]);
+    if (isOver && !read().includes(text)) {
+      assert.fail(`ended without \`${text}\` on ${name}:\n${read()}\n${String(stderr)}`);
+    }
+  }
+}
