@@ -8,6 +8,7 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation } from "../protocol/model-events.ts";
@@ -57,7 +58,8 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
       const outcome = await continueFrom(parts, progress, answer);
       if (outcome) return outcome;
     }
-    const message = `The run stopped at its limit of ${parts.task.max_turns} turns.`;
+    const limit = plural(parts.task.max_turns, "turn");
+    const message = `The run stopped at its limit of ${limit}.`;
     return end(parts, progress, { ending: "max_turns", message });
   } catch (thrown) {
     return endFailed(parts, progress, toFailure(thrown));

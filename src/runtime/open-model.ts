@@ -45,7 +45,7 @@ export interface ModelParts {
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
 export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {
-  const { vendor, model: name } = parseModelRef(wish.model, "custom");
+  const { vendor, model: name } = parseModelRef(wish.model, wish.url ? "custom" : undefined);
   const reasoning = reasoningFor(wish.think);
   if (vendor === EMBEDDED) {
     const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");

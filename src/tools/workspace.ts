@@ -13,9 +13,10 @@ import { Failure } from "../base/failure.ts";
 export async function resolveInside(root: string, path: string): Promise<string> {
   if (path.includes("\0")) throw new Failure("invalid_request", "A path has no NUL character.");
   const realRoot = await realpath(root);
-  const wanted = resolve(realRoot, path);
-  // Told apart before the file is touched: what lies outside is not even looked for.
-  if (!isInside(realRoot, wanted)) throw outside(path);
+  const wanted = resolve(root, path);
+  // Told apart before the file is touched: what lies outside is not even looked for. A workspace
+  // that is a link goes by both of its names.
+  if (!isInside(resolve(root), wanted) && !isInside(realRoot, wanted)) throw outside(path);
   const real = await realpath(wanted).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT" || cause.code === "ENOTDIR") {
       throw new Failure("not_found", `File not found: ${path}`, { cause });

@@ -33,7 +33,7 @@ export interface Place extends AsyncDisposable {
 }
 
 export interface CommandOptions {
-  /** All there is besides `PATH` and `HOME`. */
+  /** All there is besides `PATH` and `HOME`; a server on the tester's machine is not looked for. */
   readonly env?: Readonly<Record<string, string>>;
   /** What is piped in; nothing is when left out. */
   readonly input?: string | Readable;
@@ -106,7 +106,7 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
   const startedMs = performance.now();
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
-    env: { PATH: process.env["PATH"], HOME: home, ...env },
+    env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };

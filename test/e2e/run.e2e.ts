@@ -186,7 +186,7 @@ describe("endings", { concurrency: 2 }, () => {
     await using upstream = await CHAT.start({ engine: script(...answers) });
     const ended = await place.run(runAt(upstream, CHAT, "--max-turns", "1", "Hi"));
     check(ended, { code: 3, stdout: "Looking.\n" });
-    assert.match(ended.stderr, /\noffshoot: The run stopped at its limit of 1 turns\.\n$/);
+    assert.match(ended.stderr, /\noffshoot: The run stopped at its limit of 1 turn\.\n$/);
     assert.equal(upstream.requests.length, 1);
   });
 
@@ -194,7 +194,7 @@ describe("endings", { concurrency: 2 }, () => {
     it(`exits with 4 when the answer was cut at its token limit, over ${wire.name}`, async () => {
       await using place = await createPlace();
       await using upstream = await wire.start({ engine: script(reply.length("It was a dark")) });
-      const ended = await place.run(runAt(upstream, wire, "--max-tokens", "4", "Tell a story"));
+      const ended = await place.run(runAt(upstream, wire, "--max-tokens", "16", "Tell a story"));
       check(ended, { code: 4, stdout: "It was a dark\n" });
       assert.match(ended.stderr, /\noffshoot: The answer was cut at its token limit\.\n$/);
     });

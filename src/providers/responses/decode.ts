@@ -244,9 +244,8 @@ class ResponsesDecoder implements Decoder {
 
   /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
   #find(event: WireEvent, type?: string): OpenItem | undefined {
-    const { output_index, item_id, tool_call_id, call_id } = event;
-    if (output_index !== undefined) return this.#open.get(output_index);
-    const id = item_id ?? tool_call_id ?? call_id;
+    if (event.output_index !== undefined) return this.#open.get(event.output_index);
+    const id = event.item_id ?? event.tool_call_id ?? event.call_id;
     const index = id === undefined ? undefined : this.#indexById.get(id);
     if (index !== undefined) return this.#open.get(index);
     const last = [...this.#open.values()].at(-1);

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it, type TestContext } from "node:test";
+import { readFilePart, readTextFile, readUserMessage } from "../../src/cli/input.ts";
+import type { Io } from "../../src/cli/io.ts";
+import { createSandbox } from "../runtime/sandbox.ts";
+import { createFakeIo } from "./fake-io.ts";
+
+const PNG = Buffer.from("\x89PNG\r\n\x1a\nrest", "latin1");
+const JPEG = Buffer.from("\xff\xd8\xff\xe0rest", "latin1");
+const WEBP = Buffer.from("RIFF\x01\x02\x03\x04WEBPrest", "latin1");
+const PDF = Buffer.from("%PDF-1.7\n\xff", "latin1");
+
+/** Files of a test's own, and a standard input. */
+function setUp(
+  t: TestContext,
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+  piped?: string | Uint8Array,
+): Io {
+  const { home: cwd } = createSandbox(t);
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(cwd, name), content);
+  const stdin = {
+    isTerminal: false,
+    isPiped: piped !== undefined,
+    readAll: async () => Buffer.from(piped ?? assert.fail("read")),
+  };
+  return createFakeIo({ cwd, stdin });
+}
+
+/** The text of the message, when that is all there is. */
+async function textOf(words: readonly string[], io: Io, files: readonly string[] = []) {
+  const { content } = await readUserMessage({ words, files }, io);
+  const [part, ...more] = typeof content === "string" ? assert.fail() : content;
+  assert.deepEqual(more, []);
+  return part?.type === "input_text" ? part.text : assert.fail();
+}
+
+describe("the user's message", () => {
+  it("is the words behind the command", async (t) => {
+    const message = await readUserMessage({ words: ["Say", "hi"], files: [] }, setUp(t));
+    assert.deepEqual(message, {
+      type: "message",
+      role: "user",
+      content: [{ type: "input_text", text: "Say hi" }],
+    });
+  });
+
+  it("has files first, then the prompt, then standard input", async (t) => {
+    const io = setUp(t, { "a.txt": "A\n", "b.txt": "B" }, "piped\n");
+    const text = await textOf(["Compare", "@b.txt", "them"], io, ["a.txt"]);
+    assert.equal(text, "--- a.txt ---\nA\n\n--- b.txt ---\nB\n\n---\n\nCompare them\n\npiped\n");
+  });
+
+  it("is standard input alone where there is no prompt", async (t) => {
+    assert.equal(await textOf([], setUp(t, {}, "piped")), "piped");
+  });
+
+  it("takes a blank standard input for none", async (t) => {
+    assert.equal(await textOf(["Hi"], setUp(t, {}, " \n")), "Hi");
+  });
+
+  it("takes only a whole word for a file: not an address, not a phrase, not a lone @", async (t) => {
+    const text = await textOf(["mail", "me@example.org", "@ noon", "@"], setUp(t));
+    assert.equal(text, "mail me@example.org @ noon @");
+  });
+
+  it("has images and documents before the text", async (t) => {
+    const io = setUp(t, { "i.bin": PNG, "d.txt": PDF, "a.txt": "A" });
+    const message = await readUserMessage(
+      { words: ["Look", "@a.txt", "@i.bin", "@d.txt"], files: [] },
+      io,
+    );
+    assert.deepEqual(message.content, [
+      {
+        type: "input_image",
+        image_url: `data:image/png;base64,${PNG.toString("base64")}`,
+        detail: "auto",
+      },
+      {
+        type: "input_file",
+        filename: "d.txt",
+        file_data: `data:application/pdf;base64,${PDF.toString("base64")}`,
+      },
+      { type: "input_text", text: "--- a.txt ---\nA\n\n---\n\nLook" },
+    ]);
+  });
+
+  const refusals: readonly [
+    name: string,
+    words: readonly string[],
+    piped: string | Uint8Array | undefined,
+    message: RegExp,
+  ][] = [
+    ["no prompt", [], undefined, /^The prompt is empty\. Write it behind the command/],
+    ["a blank prompt", [" ", "\n"], "", /^The prompt is empty\./],
+    ["files without a prompt", ["@a.txt"], undefined, /^There are files but no prompt\./],
+    [
+      "a file that is not there",
+      ["Hi", "@no.txt"],
+      undefined,
+      /^There is no file `no\.txt`\. Check the name\.$/,
+    ],
+    ["a file below a file", ["Hi", "@a.txt/b"], undefined, /^There is no file `a\.txt\/b`\./],
+    ["a folder", ["Hi", "@folder"], undefined, /^`folder` is a directory\. Name a file\.$/],
+    [
+      "a file that is no text",
+      ["Hi", "@nul"],
+      undefined,
+      /^`nul` is neither text \(UTF-8\), nor an image, nor a PDF\.$/,
+    ],
+    ["a file in another encoding", ["Hi", "@latin"], undefined, /^`latin` is neither text/],
+    ["a text that is too large", ["Hi", "@large"], undefined, /^`large` is larger than 16 MB\./],
+    ["a file that is too large", ["Hi", "@huge"], undefined, /^`huge` is larger than 32 MB\./],
+    [
+      "standard input that is no text",
+      ["Hi"],
+      Buffer.from("a\0"),
+      /^Standard input is neither text/,
+    ],
+  ];
+  for (const [name, words, piped, message] of refusals) {
+    it(`is refused before anything is sent: ${name}`, async (t) => {
+      const io = setUp(
+        t,
+        { "a.txt": "A", nul: "a\0b", latin: Buffer.from("caf\xe9", "latin1"), large: "", huge: "" },
+        piped,
+      );
+      mkdirSync(join(io.cwd, "folder"));
+      // Sparse: these take no room and no time.
+      truncateSync(join(io.cwd, "large"), 16 * 1024 * 1024 + 1);
+      truncateSync(join(io.cwd, "huge"), 32 * 1024 * 1024 + 1);
+      await assert.rejects(readUserMessage({ words, files: [] }, io), {
+        code: "invalid_request",
+        message,
+      });
+    });
+  }
+
+  it("lets out what is wrong with standard input", async (t) => {
+    const stdin = {
+      isTerminal: false,
+      isPiped: true,
+      readAll: async () => assert.fail("too much"),
+    };
+    const io = { ...setUp(t), stdin };
+    await assert.rejects(readUserMessage({ words: ["Hi"], files: [] }, io), /too much/);
+  });
+});
+
+describe("a file", () => {
+  const images = [
+    ["image/png", PNG],
+    ["image/jpeg", JPEG],
+    ["image/gif", Buffer.from("GIF89a...")],
+    ["image/gif", Buffer.from("GIF87a...")],
+    ["image/webp", WEBP],
+  ] as const;
+  for (const [type, bytes] of images) {
+    it(`is what its first bytes say, not its name: ${type} ${bytes.subarray(0, 6).toString("hex")}`, async (t) => {
+      const { cwd } = setUp(t, { "a.txt": bytes });
+      const part = await readFilePart("a.txt", cwd);
+      assert.equal(part.type, "input_image");
+      assert.ok("image_url" in part && part.image_url?.startsWith(`data:${type};base64,`));
+    });
+  }
+
+  it("named for an image is still text when it is text", async (t) => {
+    const { cwd } = setUp(t, { "a.png": "words" });
+    assert.deepEqual(await readFilePart("a.png", cwd), {
+      type: "input_text",
+      text: "--- a.png ---\nwords",
+    });
+  });
+
+  it("is named in its part as the user named it, in any folder", async (t) => {
+    const { cwd } = setUp(t, { "a.txt": "A", "d.pdf": PDF });
+    const text = await readFilePart(join(cwd, "a.txt"), "/");
+    assert.ok("text" in text && text.text === `--- ${join(cwd, "a.txt")} ---\nA`);
+    const document = await readFilePart(join(cwd, "d.pdf"), "/");
+    assert.ok("filename" in document && document.filename === "d.pdf");
+  });
+
+  it("may be empty", async (t) => {
+    const { cwd } = setUp(t, { empty: "" });
+    assert.deepEqual(await readFilePart("empty", cwd), {
+      type: "input_text",
+      text: "--- empty ---\n",
+    });
+  });
+
+  it("gives its text as it is where text is wanted", async (t) => {
+    const { cwd } = setUp(t, { "s.json": '\ufeff{"a": 1}\n', png: PNG });
+    assert.equal(await readTextFile("s.json", cwd), '{"a": 1}\n');
+    await assert.rejects(readTextFile("png", cwd), { code: "invalid_request" });
+    await assert.rejects(readTextFile("none", cwd), /There is no file `none`/);
+  });
+});

@@ -1,0 +1,115 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createJsonLinesOutput, createJsonOutput } from "../../../src/cli/output/json-output.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import {
+  functionCall,
+  message,
+  runEnd,
+  runFailure,
+  runStart,
+  toolRun,
+  turn,
+  USAGE,
+} from "../../responses/logged-run.ts";
+import { project } from "./screen.ts";
+
+const call = { call_id: "call_1", name: "read" };
+
+const log: readonly RunEvent[] = [
+  runStart(),
+  ...turn(1, ...functionCall(0, call, "{}")),
+  ...toolRun(call, "one"),
+  ...turn(2, ...message(0, "It says one.")),
+  runEnd({ output_text: "It says one.", turns: 2, tool_calls: 1, cost_usd: 0.25 }),
+];
+
+describe("the JSON form", () => {
+  it("is one document on one line: the run, its items, its tokens and its cost", async () => {
+    const { stdout, stderr, writes } = await project(createJsonOutput, log);
+    const { output, ...rest } = JSON.parse(stdout);
+    assert.deepEqual(rest, {
+      run_id: "run_01",
+      model: "openai/gpt-x",
+      ending: "completed",
+      message: null,
+      error: null,
+      output_text: "It says one.",
+      turns: 2,
+      tool_calls: 1,
+      usage: USAGE,
+      cost_usd: 0.25,
+      seconds: 3.2,
+    });
+    assert.deepEqual(
+      output.map(({ type }: { type: string }) => type),
+      ["function_call", "function_call_output", "message"],
+    );
+    assert.match(stdout, /^[^\n]+\n$/);
+    assert.deepEqual([stderr, writes.length], ["", 1]);
+  });
+
+  it("is the answer alone when it was to be a document", async () => {
+    const structured = [runStart(), runEnd({ output_json: { city: "Paris" } })];
+    const { stdout } = await project(createJsonOutput, structured, { isStructured: true });
+    assert.equal(stdout, '{"city":"Paris"}\n');
+  });
+
+  it("is the run with its error when there is no document", async () => {
+    const failed = [runStart(), runFailure()];
+    const { stdout } = await project(createJsonOutput, failed, { isStructured: true });
+    const { ending, message, error, output } = JSON.parse(stdout);
+    assert.deepEqual(
+      [ending, message, error.code],
+      ["failed", "The key was refused.", "provider_unauthorized"],
+    );
+    assert.deepEqual(output, []);
+  });
+
+  it("keeps a null document and a cost of nothing", async () => {
+    const structured = [runStart(), runEnd({ output_json: null })];
+    const { stdout } = await project(createJsonOutput, structured, { isStructured: true });
+    assert.equal(stdout, "null\n");
+    const free = await project(createJsonOutput, [runStart(), runEnd({ cost_usd: 0 })]);
+    assert.equal(JSON.parse(free.stdout).cost_usd, 0);
+  });
+
+  it("shows the document beside the run when only the run was asked for", async () => {
+    const { stdout } = await project(createJsonOutput, [runStart(), runEnd({ output_json: [1] })]);
+    assert.deepEqual(JSON.parse(stdout).output_json, [1]);
+  });
+
+  it("writes nothing before the end", async () => {
+    assert.equal((await project(createJsonOutput, log.slice(0, -1))).stdout, "");
+  });
+});
+
+describe("the JSON lines form", () => {
+  it("is the log itself, each event with its run, its place and its number", async () => {
+    const { stdout } = await project(createJsonLinesOutput, log);
+    const lines = stdout.trimEnd().split("\n");
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line)),
+      log.map((event, seq) =>
+        JSON.parse(
+          JSON.stringify({ run_id: "run_01", parent_id: null, path: "/root", seq, ...event }),
+        ),
+      ),
+    );
+    assert.ok(stdout.endsWith("\n"));
+  });
+
+  it("names the parent of a delegated run on every line", async () => {
+    const child = { ...runStart(), parent_id: "run_00", path: "/root/research" };
+    const { stdout } = await project(createJsonLinesOutput, [[child], [runEnd()]]);
+    for (const line of stdout.trimEnd().split("\n")) {
+      const { parent_id, path } = JSON.parse(line);
+      assert.deepEqual([parent_id, path], ["run_00", "/root/research"]);
+    }
+  });
+
+  it("writes once a batch", async () => {
+    const { writes } = await project(createJsonLinesOutput, [log.slice(0, 3), log.slice(3)]);
+    assert.equal(writes.length, 2);
+  });
+});

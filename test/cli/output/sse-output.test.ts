@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createSseOutput } from "../../../src/cli/output/sse-output.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import { readShared } from "../../protocol/shared-files.ts";
+import {
+  answerStart,
+  functionCall,
+  message,
+  reasoning,
+  runEnd,
+  runFailure,
+  runStart,
+  toolRun,
+  turn,
+} from "../../responses/logged-run.ts";
+import { project } from "./screen.ts";
+
+const START = 'event: response_start\ndata: {"id":"resp_a","delta":"","type":"response_start"}\n\n';
+const BLOCK_END = 'event: block_end\ndata: {"id":"","delta":"","type":"block_end"}\n\n';
+const END = 'event: response_end\ndata: {"id":"","delta":"","type":"response_end"}\n\n';
+const call = { call_id: "call_1", name: "read" };
+
+const withCall: readonly RunEvent[] = [
+  runStart(),
+  ...turn(1, answerStart, ...functionCall(0, call, '{"path"', ':"a"}')),
+  ...toolRun(call, "   1 | one"),
+  ...turn(2, answerStart, ...message(0, "Done.")),
+  runEnd(),
+];
+
+describe("the SSE form", () => {
+  it("frames text as the founding document has it", async () => {
+    const log = [runStart(), ...turn(1, answerStart, ...message(0, "Hel", 'lo "you"\n')), runEnd()];
+    const { stdout, stderr } = await project(createSseOutput, log);
+    assert.equal(
+      stdout,
+      START +
+        'event: output_text\ndata: {"id":"","delta":"Hel","type":"output_text"}\n\n' +
+        'event: output_text\ndata: {"id":"","delta":"lo \\"you\\"\\n","type":"output_text"}\n\n' +
+        BLOCK_END +
+        END,
+    );
+    assert.equal(stderr, "");
+  });
+
+  it("frames reasoning", async () => {
+    const log = [...turn(1, ...reasoning(0, "Hm", "."))];
+    const { stdout } = await project(createSseOutput, log);
+    assert.equal(
+      stdout,
+      'event: reasoning_content\ndata: {"id":"","delta":"Hm","type":"reasoning_content"}\n\n' +
+        'event: reasoning_content\ndata: {"id":"","delta":".","type":"reasoning_content"}\n\n' +
+        BLOCK_END,
+    );
+  });
+
+  it("frames a tool's call and its result, and one block a turn", async () => {
+    const { stdout } = await project(createSseOutput, withCall);
+    assert.equal(
+      stdout,
+      START +
+        'event: tool_call\ndata: {"id":"","delta":"{\\"path\\"","type":"tool_call"}\n\n' +
+        'event: tool_call\ndata: {"id":"","delta":":\\"a\\"}","type":"tool_call"}\n\n' +
+        BLOCK_END +
+        'event: tool_result\ndata: {"id":"","delta":"\\n\\nTool Result (read):\\n   1 | one\\n","type":"tool_result"}\n\n' +
+        START +
+        'event: output_text\ndata: {"id":"","delta":"Done.","type":"output_text"}\n\n' +
+        BLOCK_END +
+        END,
+    );
+  });
+
+  it("leaves tools out when it is to be brief", async () => {
+    const { stdout } = await project(createSseOutput, withCall, { brief: true });
+    assert.equal(
+      stdout,
+      START +
+        BLOCK_END +
+        START +
+        'event: output_text\ndata: {"id":"","delta":"Done.","type":"output_text"}\n\n' +
+        BLOCK_END +
+        END,
+    );
+  });
+
+  it("ends a structured answer with the frames of the founding document, word for word", async () => {
+    const seed = readShared("seeds/000_fbed75f533f9445d.txt");
+    const example = /SSE example\n```\n([\s\S]*?)```/.exec(seed)?.[1];
+    const log = [
+      runStart(),
+      ...turn(1, ...message(0, '{"capital":"Paris",', '"country":"France"}')),
+      runEnd({ output_json: { capital: "Paris", country: "France" } }),
+    ];
+    const { stdout } = await project(createSseOutput, log, { isStructured: true });
+    assert.equal(stdout, `${example}\n`);
+  });
+
+  it("ends a failed run with the error in a block, and with no response_end", async () => {
+    const log = [
+      runStart(),
+      ...turn(1, answerStart, ...message(0, "So")).slice(0, -1),
+      runFailure(),
+    ];
+    const { stdout } = await project(createSseOutput, log);
+    assert.equal(
+      stdout,
+      START +
+        'event: output_text\ndata: {"id":"","delta":"So","type":"output_text"}\n\n' +
+        'event: block_end\ndata: {"id":"","delta":"Error: The key was refused.","type":"block_end"}\n\n',
+    );
+  });
+
+  for (const ending of ["max_turns", "budget", "refused", "timeout", "cancelled"] as const) {
+    it(`never shows a partial run as complete: ${ending}`, async () => {
+      for (const isStructured of [false, true]) {
+        const log = [runStart(), runEnd({ ending, message: "Why.", output_text: "Half" })];
+        const { stdout } = await project(createSseOutput, log, { isStructured });
+        assert.equal(
+          stdout,
+          'event: block_end\ndata: {"id":"","delta":"Error: Why.","type":"block_end"}\n\n',
+        );
+      }
+    });
+  }
+
+  it("writes once a batch, and not at all for a batch that means nothing", async () => {
+    const batches = [[runStart()], turn(1, answerStart, ...message(0, "a", "b")), [runEnd()]];
+    const { writes } = await project(createSseOutput, batches);
+    assert.deepEqual(
+      writes.map(([, text]) => text.split("\n\n").length - 1),
+      [4, 1],
+    );
+  });
+});

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createTextOutput, toSummary } from "../../../src/cli/output/text-output.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import {
+  functionCall,
+  message,
+  reasoning,
+  runEnd,
+  runStart,
+  toolRun,
+  turn,
+  USAGE,
+} from "../../responses/logged-run.ts";
+import { BOTH, project } from "./screen.ts";
+
+const call = { call_id: "call_1", name: "read" };
+const SUMMARY = "1 turn · 1,234 tokens · 3.2 s · cost unknown\n";
+const dim = (text: string): string => `\x1b[2m${text}\x1b[22m`;
+
+/** A run of one turn. */
+function answering(
+  ...events: Parameters<typeof turn> extends [number, ...infer Rest] ? Rest : never
+) {
+  return [runStart(), ...turn(1, ...events), runEnd()];
+}
+
+const withTool: readonly RunEvent[] = [
+  runStart(),
+  ...turn(1, ...reasoning(0, "Hm"), ...message(1, "Let me look."), ...functionCall(2, call, "{}")),
+  ...toolRun(call, "one", { arguments: '{"path":\n "a"}' }),
+  ...turn(2, ...message(0, "One", "!")),
+  runEnd({ turns: 2, tool_calls: 1 }),
+];
+
+describe("the text form on pipes", () => {
+  it("is the answer alone on standard output, with its last line ended", async () => {
+    const { stdout, stderr } = await project(
+      createTextOutput,
+      answering(...message(0, "Hel", "lo")),
+    );
+    assert.equal(stdout, "Hello\n");
+    assert.equal(stderr, SUMMARY);
+  });
+
+  it("adds no line break to an answer that has one, and none to no answer", async () => {
+    const ended = await project(createTextOutput, answering(...message(0, "Hello\n")));
+    assert.equal(ended.stdout, "Hello\n");
+    assert.equal((await project(createTextOutput, answering())).stdout, "");
+  });
+
+  it("takes empty pieces for nothing", async () => {
+    const empty = await project(createTextOutput, answering(...message(0, "")));
+    assert.equal(empty.stdout, "");
+    const behind = await project(
+      createTextOutput,
+      answering(...reasoning(0, "Hm.\n", ""), ...message(1, "Hello\n", "")),
+    );
+    assert.deepEqual([behind.stdout, behind.stderr], ["Hello\n", `Hm.\n${SUMMARY}`]);
+  });
+
+  it("puts reasoning and a line a tool call on standard error, plain", async () => {
+    const { stdout, stderr } = await project(createTextOutput, withTool);
+    assert.equal(stdout, "Let me look.One!\n");
+    assert.equal(
+      stderr,
+      'Hm\nread({"path": "a"})\nread → +3 chars\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n',
+    );
+  });
+
+  it("gives the answer as it was written, control characters and all", async () => {
+    const { stdout } = await project(
+      createTextOutput,
+      answering(...message(0, "\x1b[31mred\x07\r\n")),
+    );
+    assert.equal(stdout, "\x1b[31mred\x07\r\n");
+  });
+
+  it("ends with a blank line and the marker when it is asked for", async () => {
+    const { stdout } = await project(createTextOutput, answering(...message(0, "Hello")), {
+      doneMarker: true,
+    });
+    assert.equal(stdout, "Hello\n\n=== [ DONE ] ===\n");
+  });
+
+  it("prints a document once, whole, before the marker", async () => {
+    const log = [
+      runStart(),
+      ...turn(1, ...message(0, '{"capital":', '"Paris"}')),
+      runEnd({ output_json: { capital: "Paris", country: "France" } }),
+    ];
+    const { stdout } = await project(createTextOutput, log, {
+      isStructured: true,
+      doneMarker: true,
+    });
+    assert.equal(stdout, '{"capital":"Paris","country":"France"}\n\n=== [ DONE ] ===\n');
+  });
+
+  it("prints no document that was not finished", async () => {
+    const log = [runStart(), ...turn(1, ...message(0, '{"cap')), runEnd({ ending: "timeout" })];
+    assert.equal((await project(createTextOutput, log, { isStructured: true })).stdout, "");
+  });
+
+  it("shows a refusal as the answer", async () => {
+    const refusal: RunEvent = { type: "refusal_delta", index: 0, part: 0, delta: "I cannot." };
+    const { stdout } = await project(createTextOutput, [runStart(), refusal, runEnd()]);
+    assert.equal(stdout, "I cannot.\n");
+  });
+
+  it("hides tools when it is to be brief, and all but the answer when quiet", async () => {
+    const brief = await project(createTextOutput, withTool, { brief: true });
+    assert.equal(brief.stderr, "Hm\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n");
+    const quiet = await project(createTextOutput, withTool, { quiet: true });
+    assert.deepEqual([quiet.stdout, quiet.stderr], ["Let me look.One!\n", ""]);
+  });
+
+  it("shows why a tool failed, and notices, on one line each", async () => {
+    const log: RunEvent[] = [
+      runStart(),
+      ...toolRun(call, `Error: no\nsuch ${"x".repeat(200)}`, { failed: true }),
+      { type: "notice", code: "retry", message: "busy; trying again in 2 s" },
+      { type: "run_resume", epoch: 2, at_ms: 0 },
+    ];
+    const { stderr } = await project(createTextOutput, log);
+    const lines = stderr.trimEnd().split("\n");
+    assert.match(lines[1] ?? "", /^read → Error: no such x+…$/);
+    assert.deepEqual(lines.slice(2), [
+      "busy; trying again in 2 s",
+      "went on after a cut, as owner 2",
+    ]);
+  });
+});
+
+describe("the text form on a terminal", () => {
+  it("dims what is not the answer, and begins no aside in the middle of a line", async () => {
+    const { all } = await project(createTextOutput, withTool, { terminals: BOTH });
+    assert.equal(
+      all,
+      [
+        dim("Hm"),
+        "Let me look.",
+        dim('read({"path": "a"})'),
+        dim("read → +3 chars"),
+        "One!",
+        dim("2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown"),
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("keeps the order of the two streams within a batch, with few writes", async () => {
+    const { writes } = await project(
+      createTextOutput,
+      answering(...message(0, "a", "b\n"), ...reasoning(1, "Hm\n"), ...message(2, "c\n")),
+      { terminals: BOTH },
+    );
+    assert.deepEqual(writes, [
+      ["stdout", "ab\n"],
+      ["stderr", dim("Hm\n")],
+      ["stdout", "c\n"],
+      ["stderr", `${dim(SUMMARY.trimEnd())}\n`],
+    ]);
+  });
+
+  it("writes each batch before the next comes", async () => {
+    const batches = [[runStart()], ...message(0, "a", "b").map((event) => [event as RunEvent])];
+    const { writes } = await project(createTextOutput, batches);
+    assert.deepEqual(writes, [
+      ["stdout", "a"],
+      ["stdout", "b"],
+    ]);
+  });
+
+  it("dims nothing when only the answer is on a terminal", async () => {
+    const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stdout"] });
+    assert.ok(!stderr.includes("\x1b"));
+    assert.equal(stdout, "Let me look.One!\n");
+  });
+
+  it("does not break the answer's line when only the asides are on a terminal", async () => {
+    const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stderr"] });
+    assert.equal(stdout, "Let me look.One!\n");
+    assert.ok(stderr.startsWith(dim("Hm")));
+  });
+
+  it("lets no control character of a model or a tool through", async () => {
+    const evil = "\x1b]0;owned\x07a\x9bb\u202ec\x1b[2J";
+    const log: RunEvent[] = [
+      runStart(),
+      ...turn(1, ...reasoning(0, evil), ...message(1, evil)),
+      ...toolRun({ call_id: "c", name: evil }, evil, { arguments: evil, failed: true }),
+      { type: "notice", code: "retry", message: evil },
+      runEnd(),
+    ];
+    const { all } = await project(createTextOutput, log, { terminals: BOTH });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the dimming is ours, the rest is theirs
+    const theirs = all.replaceAll(/\x1b\[22?m/g, "").replaceAll("\n", "");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+    assert.doesNotMatch(theirs, /[\x00-\x1f\x7f-\x9f\u202e]/);
+    assert.ok(!theirs.includes("owned"));
+  });
+
+  it("is as safe when an escape is cut between two pieces", async () => {
+    const log = answering(...message(0, "a\x1b", "[31mb\x1b]0;t", "itle\x07"));
+    const { stdout } = await project(createTextOutput, log, { terminals: BOTH });
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
+    assert.doesNotMatch(stdout, /[\x1b\x07]/);
+  });
+});
+
+describe("the summary of a run", () => {
+  const cases = [
+    [{}, "1 turn · 1,234 tokens · 3.2 s · cost unknown"],
+    [{ turns: 2, tool_calls: 1 }, "2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown"],
+    [{ cost_usd: 0 }, "1 turn · 1,234 tokens · 3.2 s · free"],
+    [{ cost_usd: 0.00123 }, "1 turn · 1,234 tokens · 3.2 s · $0.0012"],
+    [{ cost_usd: 12.345 }, "1 turn · 1,234 tokens · 3.2 s · $12.35"],
+    [{ cost_usd: 0.0000001 }, "1 turn · 1,234 tokens · 3.2 s · $0.00000010"],
+    [{ usage: { ...USAGE, total_tokens: 0 } }, "1 turn · 0 tokens · 3.2 s · cost unknown"],
+  ] as const;
+  for (const [more, summary] of cases) {
+    it(summary, () => assert.equal(toSummary(runEnd(more), runStart()), summary));
+  }
+
+  it("leaves the time out when the run's start was not seen", () => {
+    assert.equal(toSummary(runEnd(), undefined), "1 turn · 1,234 tokens · cost unknown");
+  });
+});

@@ -1,0 +1,145 @@
+/** Which model `run` uses, and the line that says why, in the order in which they win. */
+
+import assert from "node:assert/strict";
+import { createServer, request as forward, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { after, describe, it } from "node:test";
+import { reply, script, type Upstream } from "../../src/testing/index.ts";
+import { createPlace } from "./command.ts";
+import { CHAT, RESPONSES } from "./wires.ts";
+
+const KEY = "test-key-0123456789";
+const PROBE = { OFFSHOOT_PROBE_LOCAL: "true" };
+const servers: Server[] = [];
+
+after(() => {
+  for (const server of servers) server.close().closeAllConnections();
+});
+
+function firstLine(text: string): string {
+  return text.split("\n", 1)[0] ?? "";
+}
+
+/** OpenAI as far as this machine goes: answers each request, wants the key. */
+function startOpenAi(): Promise<Upstream> {
+  return RESPONSES.start({ engine: script(reply.text("from OpenAI")), key: KEY });
+}
+
+describe("the model", async () => {
+  it("is the one of -m before all others", async () => {
+    await using place = await createPlace({ ".offshoot/config.yaml": "model: openai/gpt-5.1\n" });
+    const env = {
+      OFFSHOOT_MODEL: "groq/x",
+      OPENAI_API_KEY: KEY,
+      OPENAI_BASE_URL: "http://127.0.0.1:9/v1",
+    };
+    const ended = await place.run(["run", "-m", "embedded", "compute 6*7"], { env });
+    assert.equal(firstLine(ended.stderr), "model: embedded/offline (--model)");
+    assert.deepEqual([ended.code, ended.stdout], [0, "6*7 = 42\n"]);
+  });
+
+  it("is that of OFFSHOOT_MODEL before a file", async () => {
+    await using place = await createPlace({ ".offshoot/config.yaml": "model: openai/gpt-5.1\n" });
+    const ended = await place.run(["run", "compute 6*7"], { env: { OFFSHOOT_MODEL: "embedded" } });
+    assert.equal(firstLine(ended.stderr), "model: embedded/offline (OFFSHOOT_MODEL)");
+    assert.equal(ended.code, 0);
+  });
+
+  it("is that of the project's file before a key that is set", async () => {
+    await using place = await createPlace({ ".offshoot/config.yaml": "model: embedded\n" });
+    const ended = await place.run(["run", "compute 6*7"], { env: { OPENAI_API_KEY: KEY } });
+    const line = firstLine(ended.stderr);
+    assert.match(line, /^model: embedded\/offline \(project file .*\.offshoot\/config\.yaml\)$/);
+    assert.equal(ended.code, 0);
+  });
+
+  it("is that of the user's file", async () => {
+    await using place = await createPlace();
+    assert.equal((await place.run(["config", "set", "model", "embedded"])).code, 0);
+    const ended = await place.run(["run", "compute 6*7"], { env: { OPENAI_API_KEY: KEY } });
+    assert.match(
+      firstLine(ended.stderr),
+      /^model: embedded\/offline \(user file .*config\.yaml\)$/,
+    );
+  });
+
+  it("is the vendor's whose key is in the environment", async () => {
+    await using place = await createPlace();
+    await using upstream = await startOpenAi();
+    const env = { OPENAI_API_KEY: KEY, OPENAI_BASE_URL: upstream.url };
+    const ended = await place.run(["run", "Hi"], { env });
+    assert.match(firstLine(ended.stderr), /^model: openai\/\S+ \(`OPENAI_API_KEY` is set; choose /);
+    assert.deepEqual([ended.code, ended.stdout], [0, "from OpenAI\n"]);
+    assert.equal(upstream.requests[0]?.headers.authorization, `Bearer ${KEY}`);
+  });
+
+  it("is that of a local server that answers, where no key is set", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: script(reply.text("from Ollama")) });
+    const origin = await startOllama(upstream.url);
+    const { host } = new URL(origin);
+    const ended = await place.run(["run", "Hi"], { env: { ...PROBE, OLLAMA_HOST: host } });
+    const line = firstLine(ended.stderr);
+    assert.ok(
+      line.startsWith(`model: ollama/qwen3:8b (no key set; found at ${host}; choose `),
+      line,
+    );
+    assert.deepEqual([ended.code, ended.stdout], [0, "from Ollama\n"]);
+    assert.equal(upstream.requests[0]?.body["model"], "qwen3:8b");
+  });
+
+  it("is not looked for on this machine when that is switched off", async () => {
+    await using place = await createPlace();
+    const origin = await startOllama("http://127.0.0.1:9/v1");
+    const env = { OLLAMA_HOST: origin, OFFSHOOT_PROBE_LOCAL: "false" };
+    const ended = await place.run(["run", "compute 6*7"], { env });
+    assert.match(firstLine(ended.stderr), /^model: embedded\/offline /);
+  });
+
+  it("is listed by `models` as it is chosen by `run`", async () => {
+    await using place = await createPlace();
+    const origin = await startOllama("http://127.0.0.1:9/v1");
+    const ended = await place.run(["models", "--json"], { env: { ...PROBE, OLLAMA_HOST: origin } });
+    const rows = JSON.parse(ended.stdout) as { model: string }[];
+    assert.deepEqual(
+      rows.map(({ model }) => model),
+      ["ollama/qwen3:8b", "embedded/offline"],
+    );
+  });
+
+  // Only Ollama can be moved away; the others are looked for where they usually are.
+  const isBusy = (await Promise.all([8080, 1234].map(isOpen))).includes(true);
+  it("is the embedded one where there is nothing else", { skip: isBusy }, async () => {
+    await using place = await createPlace();
+    const env = { ...PROBE, OLLAMA_HOST: "127.0.0.1:9" };
+    const ended = await place.run(["run", "compute 6*7"], { env });
+    assert.match(firstLine(ended.stderr), /^model: embedded\/offline \(no key, no local server/);
+  });
+});
+
+/** Ollama's own list, with the model's answers given by the server at `url`. */
+async function startOllama(url: string): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url === "/api/tags") {
+      response.end(JSON.stringify({ models: [{ name: "qwen3:8b" }] }));
+      return;
+    }
+    const { method, headers } = request;
+    const forwarded = forward(new URL(request.url ?? "", url), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 0, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(forwarded);
+  }).listen(0, "127.0.0.1");
+  servers.push(server);
+  await new Promise((resolve) => server.once("listening", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function isOpen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}
