@@ -126,6 +126,13 @@ export const FAILURES = {
     retryable: false,
     summary: "A tool failed where its failure ends the run (the SSE form of `offshoot run`).",
   },
+  store_failed: {
+    status: 500,
+    exit: 1,
+    retryable: false,
+    summary:
+      "The record of runs cannot be written: the disk is full, or the file is held by another.",
+  },
   internal: {
     status: 500,
     exit: 70,

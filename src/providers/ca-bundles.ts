@@ -7,13 +7,15 @@ import { Failure } from "../base/failure.ts";
 /** Variables that name a bundle, the first one set wins over the system's. */
 const BUNDLE_VARIABLES = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"] as const;
 
+const EXTRA_VARIABLE = "NODE_EXTRA_CA_CERTS";
+
 /** Where distributions keep theirs: Debian, Fedora, macOS and Alpine, Arch. */
-const SYSTEM_BUNDLES = [
+export const SYSTEM_BUNDLES: readonly string[] = [
   "/etc/ssl/certs/ca-certificates.crt",
   "/etc/pki/tls/certs/ca-bundle.crt",
   "/etc/ssl/cert.pem",
   "/etc/ca-certificates/extracted/tls-ca-bundle.pem",
-] as const;
+];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -24,15 +26,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function readTrustedBundle(env: Environment): readonly string[] | undefined {
   const variable = BUNDLE_VARIABLES.find((name) => env[name]);
   if (!variable) return undefined;
-  const extra = env["NODE_EXTRA_CA_CERTS"];
-  const files = [env[variable] ?? "", ...(extra ? [extra] : [])];
-  return [...rootCertificates, ...files.map((file) => readNamed(variable, file))];
+  const named = [EXTRA_VARIABLE, variable].filter((name) => env[name]);
+  return [...rootCertificates, ...named.map((name) => readNamed(name, env[name] ?? ""))];
 }
 
 /** The distribution's bundle with the runtime's own, or none where there is no such file. */
-export function readSystemBundle(
-  files: readonly string[] = SYSTEM_BUNDLES,
-): readonly string[] | undefined {
+export function readSystemBundle(files: readonly string[]): readonly string[] | undefined {
   for (const file of files) {
     try {
       return [...rootCertificates, readFileSync(file, "utf8")];

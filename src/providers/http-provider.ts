@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
+import { type Log, silentLog } from "../base/log.ts";
 import { MODEL_RETRY, type RetryPolicy, retry } from "../base/retry.ts";
 import { createSseReader } from "../base/sse.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
@@ -33,31 +34,31 @@ export interface HttpProviderOptions {
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
   readonly random?: () => number;
+  readonly log?: Log;
 }
 
 type Batch = readonly ModelEvent[];
 
 export function createHttpProvider(options: HttpProviderOptions): Provider {
-  const { wire, vendor, clock = systemClock, random = Math.random } = options;
+  const { wire, vendor, clock = systemClock, random = Math.random, log = silentLog } = options;
 
   async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
     const { request, dropped } = options.prepare?.(asked) ?? { request: asked, dropped: [] };
     for (const name of dropped) {
-      call.notice?.({
-        code: "dropped",
-        message: `\`${name}\` left out: ${request.model} refuses it.`,
-      });
+      const message = `\`${name}\` left out: ${request.model} refuses it.`;
+      log.debug(message, { vendor });
+      call.notice?.({ code: "dropped", message });
     }
     const { first, rest } = await retry(() => beginOrRecover(options, request, call), {
       policy: options.retry ?? MODEL_RETRY,
       clock,
       random,
       signal: call.signal,
-      onRetry: (failure, waitMs) =>
-        call.notice?.({
-          code: "retry",
-          message: `${failure.message} Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`,
-        }),
+      onRetry: (failure, waitMs) => {
+        const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
+        log.info(failure.message, { vendor, wait_ms: Math.round(waitMs) });
+        call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });
+      },
     });
     try {
       yield first;
@@ -115,27 +116,23 @@ function hasOutput(events: Batch): boolean {
 }
 
 async function send(
-  {
-    wire,
-    vendor,
-    baseUrl,
-    headers,
-    quirks,
-    transport,
-    timeouts = MODEL_TIMEOUTS,
-  }: HttpProviderOptions,
+  options: HttpProviderOptions,
   request: ModelRequest,
   { signal }: ModelCall,
 ): Promise<HttpAnswer> {
+  const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const body = JSON.stringify(wire.encode(request, quirks));
+  const url = joinUrl(baseUrl, wire.path);
+  log.debug("request", { vendor, model: request.model, url, chars: body.length });
   const answer = await transport.send({
     method: "POST",
-    url: joinUrl(baseUrl, wire.path),
+    url,
     headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
     body,
     signal,
-    timeouts,
+    timeouts: options.timeouts ?? MODEL_TIMEOUTS,
   });
+  log.debug("answer", { vendor, status: answer.status, id: answer.headers["x-request-id"] ?? "" });
   if (answer.status < 300) return answer;
   throw toHttpFailure(vendor, { ...answer, body: await readText(answer) });
 }

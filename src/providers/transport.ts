@@ -9,7 +9,7 @@ import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { toAbortFailure } from "../base/async.ts";
 import { Failure } from "../base/failure.ts";
-import { readSystemBundle, readTrustedBundle } from "./ca-bundles.ts";
+import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
@@ -61,7 +61,8 @@ const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function createTransport(env: Environment): Transport {
+/** `systemBundles` are where the distribution's authorities are looked for. */
+export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES): Transport {
   const dispatchers = new Map<string, Promise<Dispatcher>>();
   const trusted = readTrustedBundle(env);
 
@@ -83,7 +84,8 @@ export function createTransport(env: Environment): Transport {
         return await exchange(await dispatcherFor(connectMs, trusted), request);
       } catch (thrown) {
         // Reading the system's bundle costs 20 ms of every start, so it is read when it is needed.
-        const system = isUntrusted(thrown) && !trusted ? readSystemBundle() : undefined;
+        const system =
+          isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
         if (!system) throw toTransportFailure(thrown, request.url);
         return await exchange(await dispatcherFor(connectMs, system), request).catch((again) => {
           throw toTransportFailure(again, request.url);
@@ -108,10 +110,11 @@ async function createDispatcher(
   const httpProxy = env["http_proxy"] ?? env["HTTP_PROXY"] ?? all;
   const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? all;
   if (!httpProxy && !httpsProxy) return new Agent(options);
-  const { default: ProxyAgent } = await import("undici/lib/dispatcher/env-http-proxy-agent.js");
+  // The proxy agents work only with what undici's entry adds to its dispatchers.
+  const { EnvHttpProxyAgent } = await import("undici");
   // A model server of one's own is never behind the company's proxy.
   const noProxy = `${env["no_proxy"] ?? env["NO_PROXY"] ?? ""},localhost,127.0.0.1,[::1]`;
-  return new ProxyAgent({
+  return new EnvHttpProxyAgent({
     ...options,
     requestTls: connect,
     // An empty text means "no proxy" to undici, where `undefined` would make it read the process.

@@ -8,9 +8,3 @@ declare module "undici/lib/dispatcher/agent.js" {
 
   export { Agent as default };
 }
-
-declare module "undici/lib/dispatcher/env-http-proxy-agent.js" {
-  import { EnvHttpProxyAgent } from "undici";
-
-  export { EnvHttpProxyAgent as default };
-}

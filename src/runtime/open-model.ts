@@ -4,13 +4,21 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import type { RetryPolicy } from "../base/retry.ts";
+import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
 import { baseUrlOf } from "../providers/base-url.ts";
 import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
 import { keyVariableIn } from "../providers/choose-model.ts";
 import { EMBEDDED, parseModelRef } from "../providers/model-ref.ts";
-import { costOf, dropRefused, findModel, type ModelOverride } from "../providers/models.ts";
+import {
+  costOf,
+  dropRefused,
+  findModel,
+  type Model,
+  type ModelOverride,
+} from "../providers/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
 import { wireFor } from "../providers/provider-names.ts";
 import type { Timeouts, Transport } from "../providers/transport.ts";
@@ -22,6 +30,8 @@ export interface OpenedModel {
   readonly contextTokens: number | undefined;
   readonly costOf: (usage: Usage) => number | undefined;
   readonly reasoning: Reasoning;
+  /** Rejects items of a kind that the model is known not to take. */
+  readonly checkInput: (items: readonly Item[]) => void;
 }
 
 /** The part of a task that says which model is meant. */
@@ -41,6 +51,7 @@ export interface ModelParts {
   readonly timeouts?: Timeouts | undefined;
   readonly retry?: RetryPolicy | undefined;
   readonly quirks?: Quirks | undefined;
+  readonly log?: Log | undefined;
 }
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
@@ -49,12 +60,8 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   const reasoning = reasoningFor(wish.think);
   if (vendor === EMBEDDED) {
     const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");
-    return {
-      provider: createEmbeddedProvider(),
-      contextTokens: undefined,
-      costOf: () => 0,
-      reasoning,
-    };
+    const provider = createEmbeddedProvider();
+    return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
   const model = findModel(vendor, name, parts.overrides);
   const { local } = vendorOf(vendor);
@@ -66,8 +73,25 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     contextTokens: model.contextTokens,
     costOf: (usage) => (local ? 0 : costOf(model, usage)),
     // A server we know nothing of is not asked for more than the API's oldest form has.
+    checkInput: (items) => checkInput(model, items),
     reasoning: { ...reasoning, sealed: model.reasoning && !local && vendor !== "custom" },
   };
+}
+
+function checkInput({ vendor, name, vision, pdf }: Model, items: readonly Item[]): void {
+  const kinds = new Set(
+    items.flatMap((item) =>
+      item.type === "message" && typeof item.content !== "string"
+        ? item.content.map((part) => part.type)
+        : [],
+    ),
+  );
+  const refused =
+    (kinds.has("input_image") && !vision && "images") ||
+    (kinds.has("input_file") && !pdf && "PDFs");
+  if (!refused) return;
+  const message = `${vendor}/${name} takes no ${refused}. Choose another model, or leave them out.`;
+  throw new Failure("invalid_request", message, { param: "input" });
 }
 
 function reasoningFor(think: boolean): Reasoning {
@@ -96,6 +120,7 @@ async function openHttpProvider(
     prepare: parts.prepare,
     ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
     ...(parts.retry ? { retry: parts.retry } : {}),
+    ...(parts.log ? { log: parts.log } : {}),
   });
 }
 

@@ -91,7 +91,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async run(request) {
       const task = toTask(request);
       pickTools(tools, task.tools);
-      await Promise.all([createOutputCheck(task.format), openModel(task, parts)]);
+      const [model] = await Promise.all([openModel(task, parts), createOutputCheck(task.format)]);
+      model.checkInput(task.items);
       const id = makeId("run");
       const { timeoutMs } = request;
       const title = clip(lastWords(task.items), 80);

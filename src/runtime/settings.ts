@@ -1,15 +1,31 @@
 /** The settings as the runtime takes them. */
 
+import { systemClock } from "../base/clock.ts";
+import { createLog } from "../base/log.ts";
+import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { Config } from "./config.ts";
 import { toModelOverrides } from "./config-models.ts";
 import type { Environment } from "./paths.ts";
 import type { RuntimeOptions } from "./runtime.ts";
 
-export function toRuntimeOptions(config: Config, { env }: { env: Environment }): RuntimeOptions {
+interface Surroundings {
+  readonly env: Environment;
+  /** Where the log for operators goes, when `OFFSHOOT_LOG` asks for one. */
+  readonly stderr: { write(text: string): unknown };
+}
+
+export function toRuntimeOptions(config: Config, { env, stderr }: Surroundings): RuntimeOptions {
   const storePath = config.get("store_path") ?? config.paths.runsFile;
+  const log = createLog("provider", {
+    setting: env["OFFSHOOT_LOG"],
+    clock: systemClock,
+    redact: createRedact(findSecrets(env)),
+    write: (line) => stderr.write(line),
+  });
   return {
     env,
+    log,
     storePath: config.get("store") ? storePath : undefined,
     overrides: toModelOverrides(config.get("models")),
     timeouts: {

@@ -132,5 +132,5 @@ function rollBack(connection: Connection): void {
 
 function toWriteFailure(path: string, cause: unknown): Failure {
   const message = `The store \`${path}\` could not be written: ${toFailure(cause).message}.`;
-  return new Failure("internal", message, { cause });
+  return new Failure("store_failed", message, { cause });
 }

@@ -84,6 +84,7 @@ class TextOutput {
 
   #writeAnswer(delta: string): void {
     const { stdout } = this.#options;
+    if (delta === "") return;
     this.#endAside();
     this.#put("stdout", stdout.isTerminal ? cleanForTerminal(delta) : delta);
     this.#isAnswerEnded = delta.endsWith("\n");
@@ -92,25 +93,26 @@ class TextOutput {
 
   #writeThought(delta: string): void {
     const { quiet, stderr } = this.#options;
-    if (quiet) return;
+    if (quiet || delta === "") return;
     this.#endAnswerLine();
     this.#put("stderr", this.#dim(stderr.isTerminal ? cleanForTerminal(delta) : delta));
     this.#column = delta.endsWith("\n") ? "start" : "aside";
   }
 
   #showCall({ name, arguments: text }: ToolStart): void {
-    if (!this.#options.brief) this.#line(`${name}(${clip(cleanForTerminal(text), 100)})`);
+    if (!this.#options.brief) this.#line(`${toShown(name)}(${toShown(text)})`);
   }
 
   #showResult({ name, item, failed }: ToolEnd): void {
     if (this.#options.brief || item.type !== "function_call_output") return;
     const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
-    const shown = failed ? clip(cleanForTerminal(output), 100) : `+${output.length} chars`;
-    this.#line(`${name} → ${shown}`);
+    const shown = failed ? toShown(output) : `+${output.length} chars`;
+    this.#line(`${toShown(name)} → ${shown}`);
   }
 
-  #showNotice({ message }: Notice): void {
-    this.#line(cleanForTerminal(message));
+  /** A parameter that a model refuses is left out in every turn: the record says so, not the screen. */
+  #showNotice({ code, message }: Notice): void {
+    if (code !== "dropped") this.#line(cleanForTerminal(message));
   }
 
   #end(event: RunEnd): void {
@@ -124,7 +126,9 @@ class TextOutput {
     }
     this.#endAside();
     if (doneMarker) this.#put("stdout", `\n${DONE_MARKER}\n`);
-    this.#line(toSummary(event, this.#start));
+    // A run that failed before it cost anything has its error to show, and nothing else.
+    const isSpent = event.ending !== "failed" || event.usage.total_tokens > 0;
+    if (isSpent) this.#line(toSummary(event, this.#start));
   }
 
   /** A line of its own on standard error, dimmed on a terminal. */
@@ -158,6 +162,11 @@ class TextOutput {
   }
 }
 
+/** Each by itself: an escape in one may hide nothing of the next. Names come from models too. */
+function toShown(text: string): string {
+  return clip(cleanForTerminal(text), 100);
+}
+
 /** `2 turns · 1 tool call · 1,234 tokens · 3.2 s · $0.0012` */
 export function toSummary(end: RunEnd, start: RunStart | undefined): string {
   const seconds = start ? [`${((end.at_ms - start.created_at_ms) / 1000).toFixed(1)} s`] : [];
@@ -170,5 +179,7 @@ export function toSummary(end: RunEnd, start: RunStart | undefined): string {
 
 function toMoney(usd: number | null): string {
   if (usd === null) return "cost unknown";
-  return usd === 0 ? "free" : `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+  if (usd === 0) return "free";
+  if (usd < 0.0001) return "under $0.0001";
+  return `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
 }

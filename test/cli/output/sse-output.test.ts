@@ -86,7 +86,7 @@ describe("the SSE form", () => {
 
   it("ends a structured answer with the frames of the founding document, word for word", async () => {
     const seed = readShared("seeds/000_fbed75f533f9445d.txt");
-    const example = /SSE example\n```\n([\s\S]*?)```/.exec(seed)?.[1];
+    const example = /^SSE example\n```\n([\s\S]*?)```/m.exec(seed)?.[1];
     const log = [
       runStart(),
       ...turn(1, ...message(0, '{"capital":"Paris",', '"country":"France"}')),

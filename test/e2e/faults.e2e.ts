@@ -1,0 +1,91 @@
+/**
+ * Every fault of the kit, as the command meets it: the whole answer and exit code 0, or one line that
+ * says what went wrong and another exit code, within its limit. Never a short answer as if it were whole.
+ */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { FAULTS, reply, script, type Upstream } from "../../src/testing/index.ts";
+import { createPlace, type Ended, type Place } from "./command.ts";
+import { CHAT, RESPONSES, runAt, type WireCase } from "./wires.ts";
+
+const LONG = "The quick brown fox jumps over the lazy dog, naïve as ever. ".repeat(6).trimEnd();
+const readBoth = reply.calls([
+  { name: "read", arguments: { path: "one.txt" } },
+  { name: "read", arguments: { path: "two.txt" } },
+]);
+
+/** Start-up, two tries at the limits below, and the wait between them, on a busy machine. */
+const LIMIT_MS = 10_000;
+const LIMITS = {
+  OFFSHOOT_CONNECT_TIMEOUT_MS: "2000",
+  OFFSHOOT_FIRST_BYTE_TIMEOUT_MS: "5000",
+  OFFSHOOT_IDLE_TIMEOUT_MS: "5000",
+  OFFSHOOT_MAX_RETRIES: "1",
+};
+/** For servers that say nothing: what they are waited for. */
+const SHORT_LIMITS = {
+  ...LIMITS,
+  OFFSHOOT_FIRST_BYTE_TIMEOUT_MS: "300",
+  OFFSHOOT_IDLE_TIMEOUT_MS: "300",
+};
+
+/** What the one line says, by the fault's name. */
+const SAYS: Readonly<Record<string, RegExp>> = {
+  cut: /was lost before the answer's end/,
+  "early end": /The stream ended before the answer did/,
+  "half a character": /was lost before the answer's end/,
+  silence: /fell silent in the middle of its answer/,
+  "no answer": /did not begin to answer within its limit/,
+  "429": /custom answered 429: Rate limit reached/,
+  "500": /custom answered 500: The server had an error/,
+  "529": /custom answered 529: The server had an error/,
+  "wrong content type": /a web page instead of a stream. Check the URL/,
+  // The form of the other wire: unknown there, so only the missing end tells.
+  "flat error": /stopped in the middle of its answer|The stream ended before the answer did/,
+  "nested error": /failed in the middle of its answer: The model stopped/,
+  "chat error": /failed in the middle of its answer: The model stopped/,
+  reset: /was lost before the answer's end/,
+  "reset before headers": /was lost before the answer's end/,
+  "empty body": /The stream ended before the answer did/,
+  "no terminal event": /The stream ended before the answer did/,
+};
+
+async function ask(place: Place, upstream: Upstream, wire: WireCase, name: string): Promise<Ended> {
+  const env = name === "silence" || name === "no answer" ? SHORT_LIMITS : LIMITS;
+  return await place.run(runAt(upstream, wire, "Hi"), { env });
+}
+
+function checkWhole(ended: Ended): void {
+  assert.equal(ended.code, 0, ended.stderr);
+  assert.equal(ended.stdout, `${LONG}\n`);
+}
+
+function checkError(ended: Ended, name: string): void {
+  assert.equal(ended.code, 1, ended.stderr);
+  assert.ok(LONG.startsWith(ended.stdout.trimEnd()), ended.stdout);
+  const lines = ended.stderr.split("\n").filter((line) => line.startsWith("offshoot: "));
+  assert.equal(lines.length, 1, ended.stderr);
+  assert.match(lines[0] ?? "", SAYS[name] ?? assert.fail(`nothing is said of ${name}`));
+}
+
+for (const wire of [CHAT, RESPONSES]) {
+  describe(`faults over ${wire.name}`, { concurrency: 4 }, () => {
+    for (const { name, expect, create } of FAULTS) {
+      it(`${name}: ${expect}`, async () => {
+        await using place = await createPlace({ "one.txt": "first", "two.txt": "second" });
+        const answers = name === "duplicate ids" ? [readBoth] : [];
+        const engine = script(...answers, ...Array.from({ length: 4 }, () => reply.text(LONG)));
+        await using upstream = await wire.start({ engine, faults: create() });
+        const ended = await ask(place, upstream, wire, name);
+        assert.ok(ended.elapsedMs < LIMIT_MS, `${ended.elapsedMs} ms`);
+        if (expect === "same answer") checkWhole(ended);
+        else checkError(ended, name);
+        // Told apart by their places, both calls got their own result.
+        if (name === "duplicate ids") {
+          assert.match(upstream.requests[1]?.text ?? "", /1 \| first.*1 \| second/);
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,104 @@
+/** Ctrl-C once cancels and keeps what there is; twice leaves at once; a reader that goes ends the run. */
+
+import assert from "node:assert/strict";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import { createEmbeddedEngine, reply, script } from "../../src/testing/index.ts";
+import { createPlace } from "./command.ts";
+import { CHAT, RESPONSES, runAt, WIRES } from "./wires.ts";
+
+const CANCELLING = /\noffshoot: cancelling; Ctrl-C again to leave at once\n/;
+
+describe("an interrupt", () => {
+  for (const wire of WIRES) {
+    it(`cancels the run and keeps what there is, over ${wire.name}`, async () => {
+      await using place = await createPlace();
+      await using upstream = await wire.start({ engine: script(reply.silence("Once upon a time")) });
+      const command = place.start(runAt(upstream, wire, "Tell a story"));
+      await command.waitForStdout("Once upon a time");
+      command.child.kill("SIGINT");
+      const ended = await command.ended;
+      assert.deepEqual([ended.code, ended.signal], [130, null], ended.stderr);
+      assert.equal(ended.stdout, "Once upon a time\n");
+      assert.match(ended.stderr, CANCELLING);
+      assert.match(ended.stderr, /\noffshoot: The run was cancelled\.\n$/);
+      const request = await upstream.waitForRequest(1);
+      await request.ended;
+      assert.ok(request.aborted);
+
+      const [id = ""] = await place.runIds();
+      const run = await place.show(id);
+      assert.equal(run.ending, "cancelled");
+      const end = run.events.at(-1);
+      assert.ok(end?.type === "run_end" && end.ending === "cancelled");
+      assert.equal(end.output_text, "Once upon a time");
+    });
+  }
+
+  it("cancels also while the server has not begun to answer", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: script(reply.silence()) });
+    const command = place.start(runAt(upstream, CHAT, "Tell a story"));
+    await upstream.waitForRequest(1);
+    command.child.kill("SIGINT");
+    const ended = await command.ended;
+    assert.deepEqual([ended.code, ended.stdout], [130, ""], ended.stderr);
+  });
+
+  it("cancels in the middle of the wait before another try", async () => {
+    await using place = await createPlace();
+    const busy = reply.status(429, { error: { message: "Busy." } }, { "retry-after": "30" });
+    await using upstream = await CHAT.start({ engine: script(busy) });
+    const command = place.start(runAt(upstream, CHAT, "Hi"));
+    await command.waitForStderr("Trying custom again in 30.0 s.");
+    command.child.kill("SIGINT");
+    const ended = await command.ended;
+    assert.deepEqual([ended.code, ended.stdout], [130, ""], ended.stderr);
+  });
+
+  it("by SIGTERM is the same", async () => {
+    await using place = await createPlace();
+    await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
+    const command = place.start(runAt(upstream, RESPONSES, "Tell a story"));
+    await command.waitForStdout("Once upon");
+    command.child.kill("SIGTERM");
+    const ended = await command.ended;
+    assert.deepEqual([ended.code, ended.stdout], [130, "Once upon\n"], ended.stderr);
+    const [id = ""] = await place.runIds();
+    assert.equal((await place.show(id)).ending, "cancelled");
+  });
+
+  it("ends the SSE form with an error and no response_end", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
+    const command = place.start(runAt(upstream, CHAT, "--sse", "Tell a story"));
+    await command.waitForStdout("upon");
+    command.child.kill("SIGINT");
+    const { code, stdout } = await command.ended;
+    assert.equal(code, 130);
+    assert.ok(stdout.endsWith('data: {"id":"","delta":"Error: The run was cancelled.","type":"block_end"}\n\n'));
+    assert.doesNotMatch(stdout, /response_end/);
+  });
+
+  it("leaves at once the second time", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
+    const command = place.start(runAt(upstream, CHAT, "Tell a story"));
+    await command.waitForStdout("Once upon");
+    command.child.kill("SIGINT");
+    command.child.kill("SIGINT");
+    const { code, signal, stderr } = await command.ended;
+    assert.deepEqual([code, signal], [130, null], stderr);
+  });
+
+  it("leaves at once while it still waits for a pipe that never ends", async () => {
+    await using place = await createPlace();
+    const command = place.start(["run", "Hi"], { input: neverEnding() });
+    await new Promise((resolve) => command.child.once("spawn", resolve));
+    command.child.kill("SIGINT");
+    const { code, signal, stdout } = await command.ended;
+    assert.ok(signal === "SIGINT" || code === 130, `${code} ${signal}`);
+    assert.equal(stdout, "");
+  });
+});
