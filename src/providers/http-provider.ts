@@ -8,7 +8,6 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { MODEL_RETRY, type RetryPolicy, retry } from "../base/retry.ts";
-import { createSseReader } from "../base/sse.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "./provider.ts";
 import { toHttpFailure } from "./provider-failure.ts";
@@ -21,8 +20,10 @@ export interface HttpProviderOptions {
   readonly wire: Wire;
   /** With or without the wire's path at its end. */
   readonly baseUrl: string;
-  /** Signs the request; the key is in here and nowhere else. */
+  /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The headers that prove who asks, made for each request anew; keys are in there and nowhere else. */
+  readonly sign?: Sign;
   readonly quirks: Quirks;
   readonly transport: Transport;
   /** Leaves out what the model is known to refuse, and names it. */
@@ -35,6 +36,16 @@ export interface HttpProviderOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly log?: Log;
+}
+
+export type Sign = (unsigned: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
+
+export interface UnsignedRequest {
+  readonly method: "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
 }
 
 type Batch = readonly ModelEvent[];
@@ -101,7 +112,7 @@ async function begin(
   call: ModelCall,
 ): Promise<Begun> {
   const answer = await send(options, request, call);
-  const rest = readBatches(options, answer, options.wire.decoder(request, options.quirks));
+  const rest = readBatches(options, request, answer);
   const first: ModelEvent[] = [];
   while (!hasOutput(first)) {
     const next = await rest.next();
@@ -122,20 +133,26 @@ async function send(
 ): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const body = JSON.stringify(wire.encode(request, quirks));
-  const url = joinUrl(baseUrl, wire.path);
+  const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: body.length });
-  const answer = await transport.send({
-    method: "POST",
+  const unsigned = {
+    method: "POST" as const,
     url,
-    headers: { "content-type": "application/json", accept: "text/event-stream", ...headers },
+    headers: { ...JSON_HEADERS, ...headers },
     body,
     signal,
+  };
+  const answer = await transport.send({
+    ...unsigned,
+    headers: { ...unsigned.headers, ...(await options.sign?.(unsigned)) },
     timeouts: options.timeouts ?? MODEL_TIMEOUTS,
   });
   log.debug("answer", { vendor, status: answer.status, id: answer.headers["x-request-id"] ?? "" });
   if (answer.status < 300) return answer;
   throw toHttpFailure(vendor, { ...answer, body: await readText(answer) });
 }
+
+const JSON_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
 
 /** Appends the path, unless the user gave the whole address. */
 export function joinUrl(baseUrl: string, path: string): string {
@@ -145,16 +162,17 @@ export function joinUrl(baseUrl: string, path: string): string {
 
 /** One batch a read of the network; ends with the decoder's word that the answer is whole. */
 async function* readBatches(
-  { vendor }: HttpProviderOptions,
+  { vendor, wire, quirks }: HttpProviderOptions,
+  request: ModelRequest,
   answer: HttpAnswer,
-  decoder: Decoder,
 ): AsyncGenerator<Batch, void> {
+  const decoder = wire.decoder(request, quirks);
   const type = answer.headers["content-type"] ?? "";
   if (type.startsWith("application/json")) return yield readWhole(await readText(answer), decoder);
   if (type.startsWith("text/html")) throw await toPageFailure(vendor, answer);
 
   let batch: ModelEvent[] = [];
-  const reader = createSseReader((data) => decoder.read(data, batch));
+  const reader = wire.createReader((data) => decoder.read(data, batch));
   for await (const chunk of answer.chunks) {
     reader.push(chunk);
     if (batch.length === 0) continue;

@@ -8,14 +8,17 @@
 
 import type { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { LineReader } from "../base/lines.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { ModelRequest } from "./provider.ts";
 
 export interface Wire {
   /** The provider's name in config and on the command line. */
   readonly name: string;
-  /** Appended to the vendor's base URL. */
-  readonly path: string;
+  /** Appended to the vendor's base URL; some APIs name the model there. */
+  path(request: ModelRequest): string;
+  /** Cuts the body into the payloads that `decoder` reads: `createSseReader` for most. */
+  createReader(onData: (data: string) => void): LineReader;
   /** Writes the body. Rejects what this API has no words for with `Failure("invalid_request")`. */
   encode(request: ModelRequest, quirks: Quirks): JsonObject;
   /** A reader for the answer to `request`. */
@@ -29,7 +32,7 @@ export interface Wire {
 
 export interface Decoder {
   /**
-   * Give it the `data:` payload of every event in order; it pushes what it means onto `out`.
+   * Give it the payload of every event in order; it pushes what it means onto `out`.
    * A payload that is no JSON is skipped.
    */
   read(data: string, out: ModelEvent[]): void;

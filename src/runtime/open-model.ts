@@ -108,13 +108,14 @@ async function openHttpProvider(
   const vendor = vendorOf(name);
   const wire = wireFor(name, wish.provider ?? undefined);
   const baseUrl = baseUrlOf(name, { url: wish.url ?? undefined, env: parts.env });
-  const headers = authHeaders(vendor, keyFor(name, wish, parts.env));
+  const auth = authHeaders(vendor, keyFor(name, wish, parts.env));
   const { createHttpProvider } = await import("../providers/http-provider.ts");
   return createHttpProvider({
     vendor: name,
     wire,
     baseUrl,
-    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
+    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers },
+    sign: async () => auth,
     quirks: { ...vendor.quirks, ...parts.quirks },
     transport: await parts.transport(),
     prepare: parts.prepare,

@@ -37,6 +37,8 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** What is piped in; nothing is when left out. */
   readonly input?: string | Readable;
+  /** Leaves standard output to the test, which may read none of it. */
+  readonly leavesStdout?: true;
 }
 
 export interface Ended {
@@ -102,7 +104,7 @@ interface Start {
 }
 
 function startCommand({ home, cwd, args, options }: Start): RunningCommand {
-  const { env = {}, input } = options;
+  const { env = {}, input, leavesStdout } = options;
   const startedMs = performance.now();
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
@@ -110,7 +112,7 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   const said = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
+  for (const name of leavesStdout ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {
     child[name]?.setEncoding("utf8").on("data", (piece: string) => {
       said[name] += piece;
     });

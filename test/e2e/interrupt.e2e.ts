@@ -1,10 +1,9 @@
 /** Ctrl-C once cancels and keeps what there is; twice leaves at once; a reader that goes ends the run. */
 
 import assert from "node:assert/strict";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
-import { createEmbeddedEngine, reply, script } from "../../src/testing/index.ts";
+import { reply, script } from "../../src/testing/index.ts";
 import { createPlace } from "./command.ts";
 import { CHAT, RESPONSES, runAt, WIRES } from "./wires.ts";
 
@@ -14,7 +13,9 @@ describe("an interrupt", () => {
   for (const wire of WIRES) {
     it(`cancels the run and keeps what there is, over ${wire.name}`, async () => {
       await using place = await createPlace();
-      await using upstream = await wire.start({ engine: script(reply.silence("Once upon a time")) });
+      await using upstream = await wire.start({
+        engine: script(reply.silence("Once upon a time")),
+      });
       const command = place.start(runAt(upstream, wire, "Tell a story"));
       await command.waitForStdout("Once upon a time");
       command.child.kill("SIGINT");
@@ -77,28 +78,65 @@ describe("an interrupt", () => {
     command.child.kill("SIGINT");
     const { code, stdout } = await command.ended;
     assert.equal(code, 130);
-    assert.ok(stdout.endsWith('data: {"id":"","delta":"Error: The run was cancelled.","type":"block_end"}\n\n'));
+    assert.ok(
+      stdout.endsWith(
+        'data: {"id":"","delta":"Error: The run was cancelled.","type":"block_end"}\n\n',
+      ),
+    );
     assert.doesNotMatch(stdout, /response_end/);
   });
 
-  it("leaves at once the second time", async () => {
+  it("leaves at once the second time, also when nobody reads what it writes", async () => {
     await using place = await createPlace();
-    await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
-    const command = place.start(runAt(upstream, CHAT, "Tell a story"));
-    await command.waitForStdout("Once upon");
-    command.child.kill("SIGINT");
-    command.child.kill("SIGINT");
+    const flood = reply.text("x".repeat(8_000_000), { pieceLength: 100_000 });
+    await using upstream = await CHAT.start({ engine: script(flood) });
+    const command = place.start(runAt(upstream, CHAT, "Flood"), { leavesStdout: true });
+    const { child } = command;
+    await upstream.waitForRequest(1);
+    await new Promise((resolve) => child.stdout?.once("readable", resolve));
+    child.kill("SIGINT");
+    await command.waitForStderr("Ctrl-C again to leave at once");
+    assert.equal(child.exitCode, null);
+    child.kill("SIGINT");
     const { code, signal, stderr } = await command.ended;
     assert.deepEqual([code, signal], [130, null], stderr);
   });
 
-  it("leaves at once while it still waits for a pipe that never ends", async () => {
+  it("needs no second time while the input is still read", async () => {
     await using place = await createPlace();
-    const command = place.start(["run", "Hi"], { input: neverEnding() });
-    await new Promise((resolve) => command.child.once("spawn", resolve));
+    const input = new PassThrough();
+    input.write("and so on");
+    const command = place.start(["run", "Hi"], { input });
+    // The command reads its input as soon as it is up; the pipe is never ended.
+    await new Promise((resolve) => input.once("drain", resolve).once("data", resolve));
     command.child.kill("SIGINT");
     const { code, signal, stdout } = await command.ended;
     assert.ok(signal === "SIGINT" || code === 130, `${code} ${signal}`);
     assert.equal(stdout, "");
+  });
+});
+
+describe("a reader that goes", () => {
+  it("ends the run, and nothing is said of it", async () => {
+    await using place = await createPlace();
+    const lines = reply.text("one line\n".repeat(100_000), { pieceLength: 10_000 });
+    await using upstream = await CHAT.start({ engine: script(lines) });
+    const command = place.start(runAt(upstream, CHAT, "-q", "Count"), { leavesStdout: true });
+    command.child.stdout?.once("data", () => command.child.stdout?.destroy());
+    const { code, signal, stderr } = await command.ended;
+    assert.deepEqual([code, signal, stderr], [0, null, ""]);
+    const request = await upstream.waitForRequest(1);
+    await request.ended;
+    assert.ok(request.aborted);
+    const [id = ""] = await place.runIds();
+    assert.equal((await place.show(id)).ending, "cancelled");
+  });
+
+  it("is no failure of a listing either", async () => {
+    await using place = await createPlace();
+    const command = place.start(["--help"], { leavesStdout: true });
+    command.child.stdout?.destroy();
+    const { code, signal, stderr } = await command.ended;
+    assert.deepEqual([code, signal, stderr], [0, null, ""]);
   });
 });

@@ -1,6 +1,7 @@
 /** The Responses wire, in both its vocabularies. */
 
 import type { Failure } from "../../base/failure.ts";
+import { createSseReader } from "../../base/sse.ts";
 import type { ModelRequest } from "../provider.ts";
 import { relaxSchema } from "../relax-schema.ts";
 import type { Wire } from "../wire.ts";
@@ -9,7 +10,8 @@ import { encodeRequest } from "./encode.ts";
 
 export const responsesWire: Wire = {
   name: "openai-responses",
-  path: "/responses",
+  path: () => "/responses",
+  createReader: createSseReader,
   encode: encodeRequest,
   decoder: createDecoder,
   recover: (request, failure) => toReplay(request, failure) ?? relaxSchema(request, failure),
