@@ -51,7 +51,10 @@ const WORDS = [
   " it",
   " is",
   " written",
-]; // prettier-ignore
+];
+
+/** The real API pads its events to hide their lengths, so no two neighbours are alike. */
+const PADDING = "nL4tXqk2Zp9aRw";
 
 /** An answer of `deltas` pieces of text. */
 export function makeStream(wire: WireName, deltas: number): Stream {
@@ -84,7 +87,7 @@ function isOrdinary(payloads: readonly string[]): boolean {
 }
 
 function makeChatStream(words: readonly string[]): Stream {
-  const chunk = (choices: object[], usage: object | null): string =>
+  const chunk = (choices: object[], usage: object | null, at = 0): string =>
     JSON.stringify({
       id: "chatcmpl-CqHk3vYpZ1nTz8sLw0bRrXy2eUoAd",
       object: "chat.completion.chunk",
@@ -94,7 +97,7 @@ function makeChatStream(words: readonly string[]): Stream {
       system_fingerprint: "fp_50906f2aac",
       choices,
       usage,
-      obfuscation: "nL4tXqk2",
+      obfuscation: PADDING.slice(at % PADDING.length),
     });
   const choice = (delta: object, finish_reason: string | null): object[] => [
     { index: 0, delta, logprobs: null, finish_reason },
@@ -102,7 +105,7 @@ function makeChatStream(words: readonly string[]): Stream {
   const usage = { prompt_tokens: 14, completion_tokens: words.length, total_tokens: 1 };
   return toStream("chat", [
     chunk(choice({ role: "assistant", content: "", refusal: null }, null), null),
-    ...words.map((content) => chunk(choice({ content }, null), null)),
+    ...words.map((content, at) => chunk(choice({ content }, null), null, at)),
     chunk(choice({}, "stop"), null),
     chunk([], usage),
     "[DONE]",
@@ -131,12 +134,12 @@ function makeResponsesStream(words: readonly string[]): Stream {
     { type: "response.in_progress", response: makeResponse("in_progress", []) },
     { type: "response.output_item.added", output_index: 0, item: item("in_progress", []) },
     { type: "response.content_part.added", ...place, part: part("") },
-    ...words.map((delta) => ({
+    ...words.map((delta, at) => ({
       type: "response.output_text.delta",
       ...place,
       delta,
       logprobs: [],
-      obfuscation: "nL4tXqk2",
+      obfuscation: PADDING.slice(at % PADDING.length),
     })),
     { type: "response.output_text.done", ...place, text, logprobs: [] },
     { type: "response.content_part.done", ...place, part: part(text) },

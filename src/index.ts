@@ -29,5 +29,6 @@ export {
   type Runtime,
   type RuntimeOptions,
 } from "./runtime/runtime.ts";
-export { defineTool, type Tool, type ToolContext } from "./tools/tool.ts";
+export { defineTool } from "./tools/define-tool.ts";
+export type { Tool, ToolContext } from "./tools/tool.ts";
 export { VERSION } from "./version.ts";

@@ -59,6 +59,7 @@ async function call(
     stdout: output,
     stderr: output,
     onInterrupt: () => () => {},
+    onReaderGone: () => () => {},
     leave: (code) => {
       throw new Error(`left with ${code}`);
     },

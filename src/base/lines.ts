@@ -10,6 +10,13 @@ import { Failure } from "./failure.ts";
 /** Longest line kept in memory; a real event of a model is far below, a runaway server is not. */
 const MAX_LINE_CHARS = 64 * 1024 * 1024;
 
+/**
+ * Bytes decoded at once. One dash makes the whole of a decoded text two bytes a character, which
+ * JSON.parse reads more slowly; in blocks it spoils its neighbours alone. Saves a sixth of the whole
+ * decoding of a chat stream in 16 KB chunks, and costs plain ASCII nothing (bench/decode.ts).
+ */
+const BLOCK_BYTES = 2048;
+
 export interface LineReader {
   /** Give it every piece of the body in order. */
   push(bytes: Uint8Array): void;
@@ -68,12 +75,25 @@ export function createLineReader({ endings, onLine }: LineOptions): LineReader {
   }
 
   return {
-    push: (bytes) => read(decoder.write(bytes as Buffer)),
+    push(bytes) {
+      for (let from = 0; from < bytes.length; ) {
+        const to = endOfBlock(bytes, from);
+        read(decoder.write(bytes.subarray(from, to) as Buffer));
+        from = to;
+      }
+    },
     end() {
       read(decoder.end());
       if (line.isOpen()) onLine(line.take(""));
     },
   };
+}
+
+/** Behind the first line break that a block reaches: no line is cut by a block's end. */
+function endOfBlock(bytes: Uint8Array, from: number): number {
+  if (bytes.length - from <= BLOCK_BYTES) return bytes.length;
+  const at = bytes.indexOf(10, from + BLOCK_BYTES);
+  return at === -1 ? bytes.length : at + 1;
 }
 
 /**

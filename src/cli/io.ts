@@ -10,6 +10,11 @@ export interface Io {
   readonly stderr: Output;
   /** Calls back at each Ctrl-C until the returned function is called. */
   onInterrupt(callback: () => void): () => void;
+  /**
+   * Calls back when nobody reads standard output any more (`| head`), until the returned function is
+   * called. Without a listener the process leaves then, with 0.
+   */
+  onReaderGone(callback: () => void): () => void;
   /** Leaves at once; for the second Ctrl-C alone. */
   leave(exitCode: number): never;
 }

@@ -8,6 +8,7 @@ import type { Input, Io, Output } from "./io.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
   const { env } = process;
+  const goneListeners = new Set<() => void>();
   return {
     env,
     cwd: process.cwd(),
@@ -17,10 +18,13 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       1,
       () => process.stdout,
       (error) => {
+        if (error.code !== "EPIPE") {
+          writeSync(2, `offshoot: Standard output cannot be written: ${error.message}.\n`);
+          leave(1);
+        }
         // A reader that has seen enough (`| head -1`) is no failure, and nobody is left to tell.
-        if (error.code === "EPIPE") leave(0);
-        writeSync(2, `offshoot: Standard output cannot be written: ${error.message}.\n`);
-        leave(1);
+        if (goneListeners.size === 0) leave(0);
+        for (const listener of goneListeners) listener();
       },
     ),
     stderr: createOutput(
@@ -35,6 +39,10 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
         process.off("SIGINT", callback);
         process.off("SIGTERM", callback);
       };
+    },
+    onReaderGone(callback) {
+      goneListeners.add(callback);
+      return () => void goneListeners.delete(callback);
     },
     leave,
   };

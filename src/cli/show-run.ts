@@ -8,20 +8,32 @@ import type { Io } from "./io.ts";
 import type { Projection } from "./output/output.ts";
 import { cleanForTerminal } from "./terminal.ts";
 
-/** Ctrl-C once cancels and shows what there is; twice leaves at once. */
-export async function showRun(run: Run, projection: Projection, io: Io): Promise<number> {
+/**
+ * Ctrl-C once cancels and shows what there is; twice leaves at once. Listens before the projection is
+ * there: the run has begun.
+ */
+export async function showRun(run: Run, opening: Promise<Projection>, io: Io): Promise<number> {
   const stopListening = io.onInterrupt(createInterrupt(run, io));
+  let isUnread = false;
+  const stopWatching = io.onReaderGone(() => {
+    isUnread = true;
+    // As below: one that cannot be cancelled has ended.
+    run.cancel().catch(() => {});
+  });
   try {
+    const projection = await opening;
     for await (const batch of run.follow()) await projection.write(batch);
     const end = await run.result();
+    if (isUnread) return 0;
     if (end.ending !== "completed") await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
     return exitCodeOf(end);
   } catch (thrown) {
-    // Nobody reads on (`| head`): the run must not go on spending.
-    await run.cancel();
+    // What cannot be shown must not go on spending.
+    await run.cancel().catch(() => {});
     throw thrown;
   } finally {
     stopListening();
+    stopWatching();
   }
 }
 

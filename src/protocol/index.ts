@@ -194,9 +194,4 @@ export {
   WebSearchPreviewTool,
   WebSearchTool,
 } from "./tools.ts";
-export {
-  addUsage,
-  NO_USAGE,
-  toUsage,
-  Usage,
-} from "./usage.ts";
+export { addUsage, NO_USAGE, toUsage, type Usage } from "./usage.ts";

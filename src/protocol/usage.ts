@@ -1,23 +1,21 @@
 /** Tokens, as the Responses API counts them. The same shape for a turn, a run and a tree of runs. */
 
-import { z } from "zod";
-
-export const Usage = z.object({
-  input_tokens: z.number(),
-  input_tokens_details: z.looseObject({
+/** Plain types: this file is on the way to the first request, and zod is not (bench/start.ts). */
+export interface Usage {
+  input_tokens: number;
+  input_tokens_details: {
     /** Part of `input_tokens` that was read from the vendor's prompt cache. */
-    cached_tokens: z.number(),
+    cached_tokens: number;
     /** Part of `input_tokens` that was written to it; vendors that say nothing write none. */
-    cache_write_tokens: z.number(),
-  }),
-  output_tokens: z.number(),
-  output_tokens_details: z.looseObject({
+    cache_write_tokens: number;
+  };
+  output_tokens: number;
+  output_tokens_details: {
     /** Part of `output_tokens`. */
-    reasoning_tokens: z.number(),
-  }),
-  total_tokens: z.number(),
-});
-export type Usage = z.infer<typeof Usage>;
+    reasoning_tokens: number;
+  };
+  total_tokens: number;
+}
 
 /** Builds a usage from the counts a vendor gives; what it leaves out is 0. */
 export function toUsage(counts: {

@@ -64,6 +64,7 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
 function streamCodeFor(vendorCode: string | undefined, status: number | undefined): FailureCode {
   if (vendorCode && OVERLOAD_CODES.has(vendorCode)) return "provider_overloaded";
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
+  if (vendorCode === "insufficient_quota") return "provider_rejected";
   return status === undefined ? "provider_failed" : codeFor(status, vendorCode, "");
 }
 

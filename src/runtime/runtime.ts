@@ -78,10 +78,17 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     return runLoop({ context, task, gate, clock, checkOutput, ...(await openModel(task, parts)) });
   });
 
+  /** Rejects what the run would fail at. */
+  const check = async (task: AgentTask): Promise<void> => {
+    pickTools(tools, task.tools);
+    const [model] = await Promise.all([openModel(task, parts), createOutputCheck(task.format)]);
+    model.checkInput(task.items);
+  };
+
   const toRun = (id: string): Run => ({
     id,
     follow: (signal) => engine.follow(id, -1, signal),
-    result: async () => (await engine.result(id)).result as unknown as RunEnd,
+    result: async () => endOf(await engine.result(id)),
     cancel: () => engine.cancel(id, { tree: true }),
   });
 
@@ -90,9 +97,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     tools,
     async run(request) {
       const task = toTask(request);
-      pickTools(tools, task.tools);
-      const [model] = await Promise.all([openModel(task, parts), createOutputCheck(task.format)]);
-      model.checkInput(task.items);
+      await check(task);
       const id = makeId("run");
       const { timeoutMs } = request;
       const title = clip(lastWords(task.items), 80);
@@ -100,6 +105,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       return toRun(id);
     },
     async resume(id) {
+      const stored = await engine.status(id);
+      // A key that is not set here must not end a run that another shell could go on with.
+      if (stored?.status === "running") await check(parseTask(stored.input));
       await engine.resume(id);
       return toRun(id);
     },
@@ -108,6 +116,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await network.close();
     },
   };
+}
+
+/** Not the outcome's result: an ending that the engine wrote itself has none. */
+function endOf({ events }: RunOutcome): RunEnd {
+  const end = events.at(-1);
+  if (end?.type === "run_end") return end;
+  throw new Failure("internal", "The log of the run has no ending.");
 }
 
 interface Network {

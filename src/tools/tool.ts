@@ -5,9 +5,7 @@
  * reached through `gate.ts` alone.
  */
 
-import { z } from "zod";
-import { Failure } from "../base/failure.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import type { Json } from "../base/json.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 
 export interface Tool {
@@ -26,37 +24,4 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The same for a repeated attempt at the same call: run id and step key. */
   readonly idempotencyKey: string;
-}
-
-interface Definition<Schema extends z.ZodType> {
-  readonly name: string;
-  readonly description: string;
-  readonly parameters: Schema;
-  readonly readOnly: boolean;
-  run(input: z.infer<Schema>, context: ToolContext): Promise<Json>;
-}
-
-/** Ties a tool's schema to the type of its arguments. */
-export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): Tool {
-  const { name, description, parameters, readOnly } = definition;
-  const schema = z.toJSONSchema(parameters, { io: "input" }) as JsonObject;
-  const { $schema: _, ...rest } = schema;
-  return {
-    spec: { type: "function", name, description, parameters: rest, strict: false },
-    readOnly,
-    parse: (input) => parseArguments(name, parameters, input),
-    run: (input, context) => definition.run(input as z.infer<Schema>, context),
-  };
-}
-
-function parseArguments(name: string, parameters: z.ZodType, input: Json): unknown {
-  const parsed = parameters.safeParse(input);
-  if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `${path.join(".") || "arguments"}: ${message}`,
-  );
-  throw new Failure(
-    "invalid_request",
-    `The arguments of \`${name}\` do not fit: ${problems.join("; ")}.`,
-  );
 }

@@ -16,8 +16,9 @@ import {
   type Reply,
   reply,
 } from "../../src/testing/index.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
 import { createGate } from "../../src/tools/gate.ts";
-import { defineTool, type Tool } from "../../src/tools/tool.ts";
+import type { Tool } from "../../src/tools/tool.ts";
 
 const TASK: AgentTask = {
   model: "test/model",

@@ -26,6 +26,7 @@ export function createFakeIo(
     stdout: output("stdout"),
     stderr: output("stderr"),
     onInterrupt: () => () => {},
+    onReaderGone: () => () => {},
     leave: (exitCode) => {
       throw new Error(`left with ${exitCode}`);
     },

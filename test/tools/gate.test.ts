@@ -3,8 +3,9 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { Failure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
 import { createGate } from "../../src/tools/gate.ts";
-import { defineTool, type Tool, type ToolContext } from "../../src/tools/tool.ts";
+import type { Tool, ToolContext } from "../../src/tools/tool.ts";
 import { toContext } from "./workspace-folder.ts";
 
 function define(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { BUILTINS } from "../../src/tools/builtins.ts";
-import { defineTool } from "../../src/tools/tool.ts";
+import { defineTool } from "../../src/tools/define-tool.ts";
 import { toContext } from "./workspace-folder.ts";
 
 const weather = defineTool({

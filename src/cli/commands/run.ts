@@ -46,7 +46,7 @@ export const run: RunCommand = async ({ options, words }, io) => {
       on_throw: output === "sse" ? "end" : "tell_model",
       timeoutMs: secondsToMs(config.get("timeout")),
     });
-    const projection = await openProjection(output, {
+    const projection = openProjection(output, {
       ...io,
       brief: config.get("brief"),
       quiet: config.get("quiet"),

@@ -11,6 +11,7 @@ import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
+import { skipCutTurns } from "../output/skip-cut-turns.ts";
 import { toSummary } from "../output/text-output.ts";
 import { showRun } from "../show-run.ts";
 import { cleanForTerminal } from "../terminal.ts";
@@ -162,24 +163,26 @@ async function resume(
 ): Promise<number> {
   const runtime = await createRuntime(toRuntimeOptions(config, io));
   try {
+    const stored = await runtime.engine.status(id);
     const resumed = await runtime.resume(id);
-    const projection = await openProjection((options["output"] ?? "text") as OutputFormatName, {
+    const format = (options["output"] ?? "text") as OutputFormatName;
+    const opening = openProjection(format, {
       ...io,
       brief: config.get("brief"),
       quiet: config.get("quiet"),
-      isStructured: await isStructured(runtime.engine, id),
+      isStructured: isStructured(stored),
       doneMarker: false,
     });
+    // The log's own form shows all of it, also what was cut.
+    const firstLive = format === "jsonl" ? 0 : (stored?.next_seq ?? 0);
+    const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
     return await showRun(resumed, projection, io);
   } finally {
     await runtime.close();
   }
 }
 
-async function isStructured(
-  engine: { status(id: string): Promise<StoredRun | undefined> },
-  id: string,
-): Promise<boolean> {
-  const input = (await engine.status(id))?.input as { format?: { type?: string } } | undefined;
+function isStructured(stored: StoredRun | undefined): boolean {
+  const input = stored?.input as { format?: { type?: string } } | undefined;
   return input?.format?.type !== undefined && input.format.type !== "text";
 }

@@ -50,7 +50,7 @@ class ChatDecoder implements Decoder {
   read(data: string, out: ModelEvent[]): void {
     if (data === "[DONE]") return this.#readDone(out);
     const chunk = tryParseJson(data) as ChatChunk | undefined;
-    if (typeof chunk !== "object" || chunk === null) return;
+    if (typeof chunk !== "object" || chunk === null || this.#isEnded) return;
     if (chunk.error) throw toVendorFailure(chunk.error);
     if (!this.#isStarted) this.#start(chunk, out);
     const usage = chunk.usage ?? chunk.x_groq?.usage;

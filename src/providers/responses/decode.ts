@@ -15,20 +15,11 @@ import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder, Quirks } from "../wire.ts";
+import { addText, type OpenItem, toEndedItem } from "./open-item.ts";
 import type { WireEvent, WireItem, WireResponse, WireUsage } from "./schema.ts";
 
 export function createDecoder(request: ModelRequest, quirks: Quirks): Decoder {
   return new ResponsesDecoder(request, quirks);
-}
-
-/** An item that has begun. `text` and `arguments` are what the deltas said so far. */
-interface OpenItem {
-  readonly index: number;
-  readonly item: WireItem;
-  readonly texts: string[];
-  arguments: string;
-  /** Opened by its first delta, because the server announces no items of this kind. */
-  isImplied: boolean;
 }
 
 type Handler = (decoder: ResponsesDecoder, event: WireEvent, out: ModelEvent[]) => void;
@@ -101,7 +92,8 @@ class ResponsesDecoder implements Decoder {
   #hasRefusal = false;
   readonly #open = new Map<number, OpenItem>();
   readonly #indexById = new Map<string, number>();
-  readonly #closed = new Set<number>();
+  /** Our places by the server's, which differ where a server gives several items one place. */
+  readonly #indexByPlace = new Map<number, number>();
 
   constructor(request: ModelRequest, quirks: Quirks) {
     this.#stored = quirks.store ?? false;
@@ -143,24 +135,28 @@ class ResponsesDecoder implements Decoder {
     out.push({ type: "start", response_id: this.#responseId, model: response?.model ?? "" });
   }
 
+  /** At a place that is taken, an item under another id is another item. */
   readAdded(event: WireEvent, out: ModelEvent[]): void {
-    if (!event.item) return;
-    this.#openItem(event.item, this.#place(event, event.item), out);
+    const { item } = event;
+    if (!item || (this.#isTaken(event) && (!item.id || this.#indexById.has(item.id)))) return;
+    this.#openItem(item, this.#place(event, item), out);
   }
 
   readText(event: WireEvent, out: ModelEvent[]): void {
-    const part = event.content_index ?? 0;
-    const delta = event.delta ?? "";
     const open = this.#find(event, "message") ?? this.#openMessage(event, out);
-    open.texts[part] = (open.texts[part] ?? "") + delta;
+    if (!open) return;
+    const { content_index: part = 0, delta = "" } = event;
+    addText(open, { kind: "output_text", part }, delta);
     out.push({ type: "text_delta", index: open.index, part, delta });
   }
 
   readRefusal(event: WireEvent, out: ModelEvent[]): void {
-    const { index } = this.#find(event, "message") ?? this.#openMessage(event, out);
+    const open = this.#find(event, "message") ?? this.#openMessage(event, out);
+    if (!open) return;
     this.#hasRefusal = true;
     const { content_index: part = 0, delta = "" } = event;
-    out.push({ type: "refusal_delta", index, part, delta });
+    addText(open, { kind: "refusal", part }, delta);
+    out.push({ type: "refusal_delta", index: open.index, part, delta });
   }
 
   readSummary(event: WireEvent, out: ModelEvent[]): void {
@@ -179,8 +175,9 @@ class ResponsesDecoder implements Decoder {
     const open =
       this.#find(event, "reasoning") ??
       this.#openNext({ type: "reasoning", summary: [] }, event, out);
+    if (!open) return;
     const delta = event.delta ?? "";
-    open.texts[part] = (open.texts[part] ?? "") + delta;
+    addText(open, { kind: kind === "summary" ? "summary_text" : "reasoning_text", part }, delta);
     out.push({ type: "reasoning_delta", index: open.index, part, kind, delta });
   }
 
@@ -212,16 +209,20 @@ class ResponsesDecoder implements Decoder {
 
   readDone(event: WireEvent, out: ModelEvent[]): void {
     if (!event.item) return;
-    const open =
-      this.#find({ ...event, item_id: event.item.id ?? "" }) ??
-      this.#openItem(event.item, this.#place(event, event.item), out);
+    const found = this.#find({ ...event, item_id: event.item.id ?? "" });
+    // Said twice.
+    if (!found && this.#isTaken(event)) return;
+    const open = found ?? this.#openItem(event.item, this.#place(event, event.item), out);
     this.#closeItem(open, event.item, out);
   }
 
   readTerminal({ response = {} }: WireEvent, out: ModelEvent[]): void {
     if (!this.#isStarted) this.readCreated({ response }, out);
     if (this.#nextIndex === 0) this.#readOutput(response.output ?? [], out);
-    for (const open of [...this.#open.values()]) this.#closeItem(open, undefined, out);
+    const status = response.status === "incomplete" ? "incomplete" : "completed";
+    for (const open of [...this.#open.values()]) {
+      this.#closeItem(open, toEndedItem(open, status), out);
+    }
     this.#isEnded = true;
     out.push({
       type: "end",
@@ -244,7 +245,9 @@ class ResponsesDecoder implements Decoder {
 
   /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
   #find(event: WireEvent, type?: string): OpenItem | undefined {
-    if (event.output_index !== undefined) return this.#open.get(event.output_index);
+    if (event.output_index !== undefined) {
+      return this.#open.get(this.#indexByPlace.get(event.output_index) ?? -1);
+    }
     const id = event.item_id ?? event.tool_call_id ?? event.call_id;
     const index = id === undefined ? undefined : this.#indexById.get(id);
     if (index !== undefined) return this.#open.get(index);
@@ -252,21 +255,32 @@ class ResponsesDecoder implements Decoder {
     return type === undefined || last?.item.type === type ? last : undefined;
   }
 
-  #place({ output_index }: WireEvent, item: WireItem | undefined): number {
-    const index = output_index ?? this.#nextIndex;
-    for (const id of [item?.id, item?.call_id]) if (id) this.#indexById.set(id, index);
+  /** Whether an item has begun at the server's place, ended or not. */
+  #isTaken({ output_index }: WireEvent): boolean {
+    return output_index !== undefined && this.#indexByPlace.has(output_index);
+  }
+
+  #place(event: WireEvent, item: WireItem): number {
+    const { output_index = this.#nextIndex } = event;
+    const index = this.#isTaken(event) ? this.#nextIndex : output_index;
+    this.#indexByPlace.set(output_index, index);
+    for (const id of [item.id, item.call_id]) if (id) this.#indexById.set(id, index);
     return index;
   }
 
-  #openMessage(event: WireEvent, out: ModelEvent[]): OpenItem {
+  #openMessage(event: WireEvent, out: ModelEvent[]): OpenItem | undefined {
     const message = { type: "message", role: "assistant", status: "in_progress", content: [] };
     return this.#openNext(event.item_id ? { ...message, id: event.item_id } : message, event, out);
   }
 
-  /** Opens an item the server never announced; what it opened before, of that kind, has ended. */
-  #openNext(item: WireItem, event: WireEvent, out: ModelEvent[]): OpenItem {
+  /**
+   * Opens an item the server never announced; what it opened before, of that kind, has ended. Not
+   * at a place where one has ended: what comes there is late, and said again by the item itself.
+   */
+  #openNext(item: WireItem, event: WireEvent, out: ModelEvent[]): OpenItem | undefined {
+    if (this.#isTaken(event)) return undefined;
     for (const open of [...this.#open.values()]) {
-      if (open.isImplied) this.#closeItem(open, undefined, out);
+      if (open.isImplied) this.#closeItem(open, toEndedItem(open, "completed"), out);
     }
     const open = this.#openItem(item, this.#place(event, item), out);
     open.isImplied = true;
@@ -278,17 +292,15 @@ class ResponsesDecoder implements Decoder {
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     if (item.type === "tool_call") this.#dialect = "tool_call";
     if (CALL_TYPES.has(item.type ?? "")) this.#hasCalls = true;
-    const open: OpenItem = { index, item, texts: [], arguments: "", isImplied: false };
+    const open: OpenItem = { index, item, parts: [], arguments: "", isImplied: false };
     this.#open.set(index, open);
     out.push({ type: "item_start", index, item: toItem({ ...item, ...withoutText(item) }, open) });
     return open;
   }
 
-  #closeItem(open: OpenItem, done: WireItem | undefined, out: ModelEvent[]): void {
-    if (this.#closed.has(open.index)) return;
-    this.#closed.add(open.index);
+  #closeItem(open: OpenItem, done: WireItem, out: ModelEvent[]): void {
     this.#open.delete(open.index);
-    out.push({ type: "item_end", index: open.index, item: toItem(done ?? close(open), open) });
+    out.push({ type: "item_end", index: open.index, item: toItem(done, open) });
   }
 
   #endReason(response: WireResponse): EndReason {
@@ -331,20 +343,6 @@ function toArguments({ arguments: given }: WireItem, open: OpenItem): string {
   if (typeof given === "string" && given !== "") return given;
   if (given !== undefined && given !== null && given !== "") return JSON.stringify(given);
   return open.arguments;
-}
-
-/** What an item that was never ended by its server must have been. */
-function close({ item, texts }: OpenItem): WireItem {
-  const text = texts.join("");
-  if (item.type === "message") {
-    const content = [{ type: "output_text", text, annotations: [] }];
-    return { ...item, status: "completed", content } as WireItem;
-  }
-  if (item.type === "reasoning") {
-    const summary = texts.map((part) => ({ type: "summary_text", text: part }));
-    return { ...item, summary } as WireItem;
-  }
-  return item;
 }
 
 /** A call opens without its arguments, whatever the server put there: they come as deltas. */

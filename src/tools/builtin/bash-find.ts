@@ -8,37 +8,29 @@
 import { execFile } from "node:child_process";
 import { dirname, normalize, relative, sep } from "node:path";
 import { promisify } from "node:util";
-import { z } from "zod";
 import { toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { toGlobPattern } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
-import { defineTool, type Tool, type ToolContext } from "../tool.ts";
+import { defineBuiltin, integer, oneOf, text } from "../builtin-tool.ts";
+import type { Tool, ToolContext } from "../tool.ts";
 import { resolveInside } from "../workspace.ts";
 
 const TIMEOUT_MS = 30_000;
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-const parameters = z.object({
-  path: z.string().default(".").describe("The folder to look in."),
-  name: z.string().default("").describe("A glob such as `*.ts`, or a part of the name."),
-  type_filter: z
-    .enum(["", "f", "d"])
-    .default("")
-    .describe("`f` for files, `d` for folders, empty for files."),
-  extra_args: z
-    .string()
-    .default("")
-    .describe("More flags: --hidden, --no-ignore, --max-depth N, -g GLOB."),
-  limit: z.int().min(0).default(20).describe("How many results a page has; 0 for all."),
-  offset: z.int().min(0).default(0).describe("How many results to pass over."),
-});
-
-export const bashFindTool: Tool = defineTool({
+export const bashFindTool: Tool = defineBuiltin({
   name: "bash_find",
   description:
     "Find files or folders by name below a folder. Returns a page: results, total, offset, limit, has_more, returned.",
-  parameters,
+  parameters: {
+    path: text("The folder to look in.", { default: "." }),
+    name: text("A glob such as `*.ts`, or a part of the name.", { default: "" }),
+    type_filter: oneOf("`f` for files, `d` for folders, empty for files.", ["", "f", "d"]),
+    extra_args: text("More flags: --hidden, --no-ignore, --max-depth N, -g GLOB.", { default: "" }),
+    limit: integer("How many results a page has; 0 for all.", { minimum: 0, default: 20 }),
+    offset: integer("How many results to pass over.", { minimum: 0, default: 0 }),
+  },
   readOnly: true,
   async run({ path, name, type_filter, extra_args, limit, offset }, context) {
     const folder = await resolveInside(context.root, path);
@@ -135,8 +127,8 @@ const VALUE_FLAGS: ReadonlySet<string> = new Set([
   "--type",
 ]);
 
-function parseExtraArgs(text: string): string[] {
-  const words = text.split(/\s+/).filter((word) => word !== "");
+function parseExtraArgs(given: string): string[] {
+  const words = given.split(/\s+/).filter((word) => word !== "");
   const flags: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = unquote(words[at] ?? "");

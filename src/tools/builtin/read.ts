@@ -2,27 +2,30 @@
 
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
-import { defineTool, type Tool } from "../tool.ts";
+import { defineBuiltin, integer, text } from "../builtin-tool.ts";
+import type { Tool } from "../tool.ts";
 import { resolveInside } from "../workspace.ts";
 
 /** Larger files are read in parts by other tools; a model's context would not hold them. */
 const MAX_BYTES = 1024 * 1024;
 
-export const readTool: Tool = defineTool({
+export const readTool: Tool = defineBuiltin({
   name: "read",
   description: "Read the contents of a file.",
-  parameters: z.object({
-    path: z.string().min(1).describe("The file, relative to the working directory."),
-    offset: z.int().min(0).optional().describe("Lines to pass over before the first one returned."),
-    limit: z.int().min(0).optional().describe("How many lines to return; all when left out or 0."),
-  }),
+  parameters: {
+    path: text("The file, relative to the working directory.", { minLength: 1 }),
+    offset: integer("Lines to pass over before the first one returned.", {
+      minimum: 0,
+      default: 0,
+    }),
+    limit: integer("How many lines to return; 0 for all.", { minimum: 0, default: 0 }),
+  },
   readOnly: true,
-  async run({ path, offset = 0, limit = 0 }, { root }) {
-    const text = await readText(await resolveInside(root, path), path);
-    if (text === "") return "(empty file)";
-    const lines = text.replace(/\r?\n$/, "").split(/\r?\n/);
+  async run({ path, offset, limit }, { root }) {
+    const content = await readText(await resolveInside(root, path), path);
+    if (content === "") return "(empty file)";
+    const lines = content.replace(/\r?\n$/, "").split(/\r?\n/);
     const page = lines.slice(offset, limit > 0 ? offset + limit : undefined);
     if (page.length === 0) return `(no lines: the file has ${lines.length})`;
     return page.map((line, at) => `${String(offset + at + 1).padStart(4)} | ${line}`).join("\n");

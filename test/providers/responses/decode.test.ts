@@ -1,127 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { FailureCode } from "../../../src/base/failure.ts";
-import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { toUsage } from "../../../src/protocol/usage.ts";
-import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { createDecoder } from "../../../src/providers/responses/decode.ts";
-import type { Quirks } from "../../../src/providers/wire.ts";
-import { assertEventOrder } from "../event-order.ts";
-import { request } from "../provider-contract.ts";
-import {
-  decodeAll,
-  decodeBody,
-  endOf,
-  itemsOf,
-  readRecordings,
-  readWholeAnswers,
-  terminalOf,
-  toSseBody,
-} from "../recordings.ts";
-
-const create = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}) =>
-  createDecoder(request(more), quirks);
-
-function decode(...payloads: readonly (object | string)[]): ModelEvent[] {
-  const events = decodeAll(create(), ...payloads);
-  assertEventOrder(events);
-  return events;
-}
-
-const created = { type: "response.created", response: { id: "r1", model: "m1" } };
-const completed = (response: object = {}): object => ({
-  type: "response.completed",
-  response: { id: "r1", status: "completed", ...response },
-});
-const added = (output_index: number, item: object) => ({
-  type: "response.output_item.added",
-  output_index,
-  item,
-});
-const done = (output_index: number, item: object) => ({
-  type: "response.output_item.done",
-  output_index,
-  item,
-});
-const message = {
-  type: "message",
-  id: "msg_1",
-  role: "assistant",
-  status: "in_progress",
-  content: [],
-};
-const call = { type: "function_call", id: "fc_1", call_id: "call_1", name: "f", arguments: "" };
-
-/** Recordings that are to fail, and how. */
-const FAILING: Readonly<Record<string, FailureCode>> = {
-  "openai-error.1.jsonl": "provider_rejected",
-  // Made by hand, and its first and last lines lack a brace: what is no JSON is passed over, so the
-  // answer has no end.
-  "parallel-tool-call-wrapper.1.jsonl": "provider_broke_protocol",
-};
-
-/** Servers that give their items other ids at the end than in the stream. */
-const CHANGES_IDS: ReadonlySet<string> = new Set(["github-copilot-id-rotation.1.jsonl"]);
-
-describe("responses recordings", () => {
-  for (const recording of readRecordings("responses")) {
-    const { name, lines } = recording;
-    const body = toSseBody(lines);
-    const failure = FAILING[name];
-    if (failure !== undefined) {
-      it(`fail as the server says, however they are cut: ${name}`, () => {
-        for (const pieceBytes of [1, 2, 7, 64, body.length]) {
-          assert.throws(() => decodeBody(create(), body, pieceBytes), { code: failure });
-        }
-      });
-      continue;
-    }
-
-    it(`decode to the same events however they are cut: ${name}`, () => {
-      const events = decodeBody(create(), body);
-      assertEventOrder(events);
-      for (const pieceBytes of [1, 2, 7, 64]) {
-        assert.deepEqual(decodeBody(create(), body, pieceBytes), events, `${pieceBytes}`);
-      }
-    });
-
-    it(`decode to the items of the server's own last word: ${name}`, () => {
-      const events = decodeBody(create(), body);
-      const { output, id } = terminalOf(recording);
-      const toComparable = (item: object) => (CHANGES_IDS.has(name) ? { ...item, id: "" } : item);
-      assert.deepEqual(itemsOf(events).map(toComparable), output.map(toComparable));
-      assert.equal(endOf(events).continuation?.response_id, id);
-    });
-
-    it(`decode to deltas that say what the items say: ${name}`, () => {
-      const events = decodeBody(create(), body);
-      for (const [index, item] of itemsOf(events).entries()) {
-        const said = events.flatMap((event) =>
-          "delta" in event && event.index === index ? [event.delta] : [],
-        );
-        if (item.type === "message" && typeof item.content !== "string") {
-          const texts = item.content.map((part) => (part.type === "output_text" ? part.text : ""));
-          assert.equal(said.join(""), texts.join(""));
-        }
-        if (item.type === "function_call") assert.equal(said.join(""), item.arguments);
-        if (item.type === "custom_tool_call") assert.equal(said.join(""), item.input);
-      }
-    });
-  }
-
-  for (const { name, body } of readWholeAnswers("responses")) {
-    const answer = JSON.parse(body);
-    if (answer.object !== "response") {
-      it(`fail as the server says: ${name}`, () => {
-        assert.throws(() => decode(JSON.stringify(answer)), { vendorCode: answer.error.code });
-      });
-      continue;
-    }
-    it(`decode an answer that was not streamed: ${name}`, () => {
-      assert.deepEqual(itemsOf(decode(JSON.stringify(answer))), answer.output);
-    });
-  }
-});
+import { endOf, itemsOf } from "../recordings.ts";
+import { added, call, completed, created, decode, done, message } from "./wire-events.ts";
 
 describe("responses items", () => {
   it("are read from the published vocabulary", () => {
@@ -325,6 +206,24 @@ describe("responses items", () => {
     decode(created, added(0, message), added(0, message), done(0, message), completed());
   });
 
+  it("are told apart by id when a server puts all of them at one place", () => {
+    const other = { ...call, id: "fc_2", call_id: "call_2" };
+    const one = { ...call, arguments: "[1]" };
+    const two = { ...other, arguments: "[2]" };
+    const delta = { type: "response.function_call_arguments.delta", output_index: 0 };
+    const events = decode(
+      created,
+      added(0, call),
+      { ...delta, delta: "[1]" },
+      done(0, one),
+      added(0, other),
+      { ...delta, delta: "[2]" },
+      done(0, two),
+      completed(),
+    );
+    assert.deepEqual(itemsOf(events), [one, two]);
+  });
+
   it("are taken from the last event when none were streamed", () => {
     const output = [
       { ...message, content: [{ type: "output_text", text: "Hi" }] },
@@ -356,121 +255,5 @@ describe("responses items", () => {
       completed(),
     );
     assert.deepEqual(events[2], { type: "annotation", index: 0, part: 0, annotation });
-  });
-});
-
-describe("the end of a responses answer", () => {
-  const refusal = {
-    type: "response.refusal.delta",
-    output_index: 0,
-    content_index: 0,
-    delta: "No.",
-  };
-  const incomplete = (reason: string): object => ({
-    type: "response.incomplete",
-    response: { status: "incomplete", incomplete_details: { reason } },
-  });
-  const cases = [
-    ["stop", [completed()]],
-    ["tool_calls", [added(0, call), done(0, call), completed()]],
-    ["refusal", [added(0, message), refusal, done(0, message), completed()]],
-    ["length", [incomplete("max_output_tokens")]],
-    ["length", [incomplete("something_new")]],
-    ["refusal", [incomplete("content_filter")]],
-  ] as const;
-  for (const [reason, payloads] of cases) {
-    it(`is \`${reason}\` after ${payloads.map(({ type }: { type?: string }) => type).join(", ")}`, () => {
-      assert.equal(endOf(decode(created, ...payloads)).reason, reason);
-    });
-  }
-
-  it("counts its tokens", () => {
-    const usage = {
-      input_tokens: 10,
-      input_tokens_details: { cached_tokens: 4 },
-      output_tokens: 5,
-      output_tokens_details: { reasoning_tokens: 3 },
-      total_tokens: 15,
-    };
-    assert.deepEqual(
-      endOf(decode(created, completed({ usage }))).usage,
-      toUsage({ input: 10, cached: 4, output: 5, reasoning: 3 }),
-    );
-    for (const thin of [null, {}, { input_tokens: 1, input_tokens_details: null }]) {
-      assert.equal(endOf(decode(created, completed({ usage: thin }))).usage.output_tokens, 0);
-    }
-  });
-
-  const stores: readonly [quirks: Quirks, response: object, stored: boolean][] = [
-    [{}, {}, false],
-    [{ store: true }, {}, true],
-    [{ store: true }, { store: true }, true],
-    [{ store: true }, { store: false }, false],
-  ];
-  for (const [quirks, response, stored] of stores) {
-    it(`is ${stored ? "" : "not "}stored: ${JSON.stringify([quirks, response])}`, () => {
-      const events = decodeAll(create({}, quirks), created, completed(response));
-      assert.equal(endOf(events).continuation?.stored, stored);
-    });
-  }
-
-  it("names nothing to go on from where there is no id, or all is sent again", () => {
-    const nameless = { type: "response.completed", response: {} };
-    assert.equal(endOf(decode(nameless)).continuation, undefined);
-    const replayed = decodeAll(create({ continuation: "replay" }), created, completed());
-    assert.equal(endOf(replayed).continuation, undefined);
-  });
-
-  it("comes once, whatever is sent behind it", () => {
-    decode(created, completed(), completed(), created, added(0, message), "[DONE]");
-  });
-
-  it("that never comes breaks the protocol", () => {
-    for (const payloads of [[], [created], [created, added(0, message)], ["[DONE]"]]) {
-      assert.throws(() => decodeAll(create(), ...payloads), { code: "provider_broke_protocol" });
-    }
-  });
-
-  const errors: readonly [payload: object, code: FailureCode][] = [
-    [{ type: "error", code: "rate_limit_exceeded", message: "Busy" }, "provider_overloaded"],
-    [
-      { type: "error", error: { code: "rate_limit_exceeded", message: "Busy" } },
-      "provider_overloaded",
-    ],
-    [
-      { type: "error", error: { code: "context_length_exceeded", message: "Long" } },
-      "context_exceeded",
-    ],
-    [
-      { type: "error", error: { code: "insufficient_quota", message: "No money" } },
-      "provider_rejected",
-    ],
-    [{ type: "error", message: "Broke" }, "provider_failed"],
-    [
-      { type: "response.failed", response: { error: { code: "server_error", message: "Broke" } } },
-      "provider_failed",
-    ],
-    [
-      {
-        type: "response.failed",
-        response: { error: { code: "rate_limit_exceeded", message: "Busy" } },
-      },
-      "provider_overloaded",
-    ],
-    [{ type: "response.failed", response: {} }, "provider_failed"],
-    [
-      { object: "response", status: "failed", error: { code: "server_error", message: "B" } },
-      "provider_failed",
-    ],
-    [{ error: { message: "Broke" } }, "provider_failed"],
-  ];
-  for (const [payload, code] of errors) {
-    it(`is \`${code}\` for ${JSON.stringify(payload)}`, () => {
-      assert.throws(() => decode(created, payload), { code });
-    });
-  }
-
-  it("is not disturbed by lines that are no JSON, or no event", () => {
-    decode("nonsense", created, "null", "3", "[]", {}, '{"type":', completed(), "[DONE]");
   });
 });

@@ -1,0 +1,32 @@
+/**
+ * What a dead process said of a turn that starts again is no part of the answer: it is left out when
+ * the log of a resumed run is shown from its beginning. Finished turns and live events pass.
+ */
+
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import type { Projection } from "./output.ts";
+
+/** `firstLive` is the number of the first event that was not in the log before. */
+export function skipCutTurns(projection: Projection, firstLive: number): Projection {
+  /** The turn being read, held back until its end is seen. */
+  let open: LoggedEvent[] | undefined;
+
+  function read(logged: LoggedEvent): readonly LoggedEvent[] {
+    const { type } = logged.event;
+    if (logged.seq >= firstLive || type === "run_resume") open = undefined;
+    else if (type === "turn_start") open = [];
+    if (!open) return [logged];
+    open.push(logged);
+    if (type !== "turn_end") return [];
+    const turn = open;
+    open = undefined;
+    return turn;
+  }
+
+  return {
+    async write(events) {
+      const shown = events.flatMap(read);
+      if (shown.length > 0) await projection.write(shown);
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * The built-in tools' way to say what they take: fields that are both the JSON schema the model sees
+ * and the check of what it sends.
+ *
+ * In place of zod, which `defineTool` uses: every run sends these schemas, and loading zod for them
+ * costs a third of the time to the first request (bench/start.ts).
+ */
+
+import { Failure } from "../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { clip } from "../base/text.ts";
+import type { Tool, ToolContext } from "./tool.ts";
+
+/** One argument. `check` gives the value back, or says what is wrong with it. */
+interface Field<Value> {
+  readonly schema: JsonObject;
+  /** In place of a value that is missing; undefined makes the argument required. */
+  readonly otherwise: { readonly value: Value } | undefined;
+  check(value: Json): { readonly value: Value } | { readonly problem: string };
+}
+
+type Fields = Readonly<Record<string, Field<unknown>>>;
+
+type Input<Shape extends Fields> = {
+  readonly [Name in keyof Shape]: Shape[Name] extends Field<infer Value> ? Value : never;
+};
+
+interface Definition<Shape extends Fields> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Shape;
+  readonly readOnly: boolean;
+  run(input: Input<Shape>, context: ToolContext): Promise<Json>;
+}
+
+export function defineBuiltin<Shape extends Fields>(definition: Definition<Shape>): Tool {
+  const { name, description, parameters: fields, readOnly } = definition;
+  return {
+    spec: { type: "function", name, description, parameters: toSchema(fields), strict: false },
+    readOnly,
+    parse: (input) => parseInput(name, fields, input),
+    run: (input, context) => definition.run(input as Input<Shape>, context),
+  };
+}
+
+interface TextOptions {
+  readonly minLength?: number;
+  readonly default?: string;
+}
+
+export function text(description: string, options: TextOptions = {}): Field<string> {
+  const { minLength = 0, default: standard } = options;
+  return {
+    schema: { type: "string", ...options, description },
+    otherwise: standard === undefined ? undefined : { value: standard },
+    check(value) {
+      if (typeof value !== "string") return { problem: "must be a text" };
+      return value.length < minLength ? { problem: "must not be empty" } : { value };
+    },
+  };
+}
+
+export function integer(
+  description: string,
+  options: { readonly minimum: number; readonly default: number },
+): Field<number> {
+  return {
+    schema: { type: "integer", ...options, description },
+    otherwise: { value: options.default },
+    check(value) {
+      if (typeof value !== "number" || !Number.isInteger(value)) {
+        return { problem: "must be a whole number" };
+      }
+      return value < options.minimum
+        ? { problem: `must be ${options.minimum} or more` }
+        : { value };
+    },
+  };
+}
+
+export function oneOf<const Word extends string>(
+  description: string,
+  words: readonly [Word, ...Word[]],
+): Field<Word> {
+  return {
+    schema: { type: "string", enum: words, default: words[0], description },
+    otherwise: { value: words[0] },
+    check(value) {
+      const word = words.find((known) => known === value);
+      const known = words.map((one) => JSON.stringify(one)).join(", ");
+      return word === undefined ? { problem: `must be one of ${known}` } : { value: word };
+    },
+  };
+}
+
+function toSchema(fields: Fields): JsonObject {
+  const entries = Object.entries(fields);
+  const required = entries.filter(([, field]) => !field.otherwise).map(([name]) => name);
+  const properties = Object.fromEntries(entries.map(([name, { schema }]) => [name, schema]));
+  return { type: "object", required, properties, additionalProperties: false };
+}
+
+/** Names every problem at once, so that the model mends them in one go. */
+function parseInput(tool: string, fields: Fields, input: Json): JsonObject {
+  if (!isJsonObject(input)) throw unfit(tool, ["the arguments must be an object"]);
+  const problems = Object.keys(input)
+    .filter((name) => !Object.hasOwn(fields, name))
+    .map((name) => `${clip(name, 40)}: there is no such argument`);
+  const values = Object.entries(fields).map(([name, field]) => {
+    const given = input[name];
+    // Models write null for what they leave out.
+    const checked = given === undefined || given === null ? field.otherwise : field.check(given);
+    if (!checked) problems.push(`${name}: is missing`);
+    else if ("problem" in checked) problems.push(`${name}: ${checked.problem}`);
+    return [name, checked && "value" in checked ? checked.value : undefined];
+  });
+  if (problems.length > 0) throw unfit(tool, problems);
+  return Object.fromEntries(values);
+}
+
+function unfit(tool: string, problems: readonly string[]): Failure {
+  const message = `The arguments of \`${tool}\` do not fit: ${problems.join("; ")}.`;
+  return new Failure("invalid_request", message);
+}
