@@ -7,10 +7,11 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { type Log, silentLog } from "../base/log.ts";
+import type { Redact } from "../base/redact.ts";
 import { MODEL_RETRY, type RetryPolicy, retry } from "../base/retry.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "./provider.ts";
-import { toHttpFailure } from "./provider-failure.ts";
+import { redactFailure, toHttpFailure } from "./provider-failure.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
 import type { Decoder, Quirks, Wire } from "./wire.ts";
 
@@ -36,6 +37,8 @@ export interface HttpProviderOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly log?: Log;
+  /** Cleans what failures and notices say: some servers answer with the key they were sent. */
+  readonly redact?: Redact;
 }
 
 export type Sign = (unsigned: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
@@ -74,6 +77,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     try {
       yield first;
       yield* rest;
+    } catch (thrown) {
+      throw redactFailure(thrown, options.redact);
     } finally {
       // A consumer that stops at the first batch never entered `rest`; its connection is given back here.
       await rest.return();
@@ -97,9 +102,9 @@ async function beginOrRecover(
   try {
     return await begin(options, request, call);
   } catch (thrown) {
-    const failure = thrown instanceof Failure ? thrown : undefined;
-    const mended = failure && options.wire.recover?.(request, failure);
-    if (!mended) throw thrown;
+    const failure = redactFailure(thrown, options.redact);
+    const mended = options.wire.recover?.(request, failure);
+    if (!mended) throw failure;
     call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
     return beginOrRecover(options, mended, call);
   }

@@ -1,12 +1,13 @@
 /**
  * What went wrong at a vendor, as a `Failure` that tells the person what to do.
  *
- * The only place that reads vendors' error bodies. Messages pass `redact` at the edge that shows
- * them; a body is clipped here, because some servers answer with a page of HTML.
+ * The only place that reads vendors' error bodies. A body is clipped here, because some servers
+ * answer with a page of HTML, and cleaned of the key, which some repeat: a failure is also stored.
  */
 
-import { Failure, type FailureCode } from "../base/failure.ts";
+import { Failure, type FailureCode, toFailure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
+import type { Redact } from "../base/redact.ts";
 import { clip } from "../base/text.ts";
 
 const MAX_MESSAGE_CHARS = 400;
@@ -20,7 +21,8 @@ export function toHttpFailure(
   const { message, code, param } = readError(tryParseJson(body) ?? body);
   const vendorCode = code ?? undefined;
   const retryAfterMs = readRetryAfter(headers);
-  const text = `${who} answered ${status}: ${message || "no message"}${adviceFor(status, retryAfterMs)}`;
+  const advice = adviceFor(status, retryAfterMs) || redirectAdvice(status, headers["location"]);
+  const text = `${who} answered ${status}: ${message || "no message"}${advice}`;
   return new Failure(codeFor(status, vendorCode, message), text, {
     vendorCode,
     param,
@@ -34,6 +36,15 @@ export function toVendorFailure(error: Json | undefined): Failure {
   const text = `The model's server failed in the middle of its answer: ${message || code || "no reason given"}`;
   const status = typeof code === "string" && /^\d{3}$/.test(code) ? Number(code) : undefined;
   return new Failure(streamCodeFor(code, status), text, { vendorCode: code, param });
+}
+
+/** The failure without secrets; one that held any loses its cause, which says the same. */
+export function redactFailure(thrown: unknown, redact: Redact = (text) => text): Failure {
+  const failure = toFailure(thrown);
+  const message = redact(failure.message);
+  if (message === failure.message) return failure;
+  const { code, param, vendorCode, retryAfterMs } = failure;
+  return new Failure(code, message, { param, vendorCode, retryAfterMs });
 }
 
 const OVERLOAD_CODES: ReadonlySet<string> = new Set([
@@ -75,6 +86,11 @@ function adviceFor(status: number, retryAfterMs: number | undefined): string {
     return ` It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`;
   }
   return "";
+}
+
+/** A key is never carried to another address than the one it was given for. */
+function redirectAdvice(status: number, location: string | undefined): string {
+  return status >= 300 && status < 400 && location ? ` Use ${clip(location, 200)} as the URL.` : "";
 }
 
 interface VendorError {

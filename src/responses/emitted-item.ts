@@ -1,6 +1,7 @@
 /** An item as we send it: with an id and a status, and every field its readers rely on. */
 
-import type { EmittedItem, EmittedMessage } from "../protocol/emitted.ts";
+import type { Annotation } from "../protocol/content.ts";
+import type { EmittedAnnotation, EmittedItem, EmittedMessage } from "../protocol/emitted.ts";
 import type { Item, Message } from "../protocol/items.ts";
 
 interface Known {
@@ -57,5 +58,23 @@ function toMessage(message: Message, id: string, status: Known["status"]): Emitt
 
 function toPart(part: Exclude<Message["content"], string>[number]): object {
   if (part.type !== "output_text") return part;
-  return { ...part, annotations: part.annotations ?? [], logprobs: part.logprobs ?? [] };
+  const annotations = (part.annotations ?? []).map(toEmittedAnnotation);
+  return { ...part, annotations, logprobs: part.logprobs ?? [] };
+}
+
+/** Some vendors cite without saying where or under which title; readers count on both. */
+export function toEmittedAnnotation(annotation: Annotation): EmittedAnnotation {
+  const span = { start_index: annotation.start_index ?? 0, end_index: annotation.end_index ?? 0 };
+  switch (annotation.type) {
+    case "url_citation":
+      return { ...annotation, ...span, title: annotation.title ?? "" };
+    case "file_citation":
+      return { ...annotation, filename: annotation.filename ?? "", index: annotation.index ?? 0 };
+    case "container_file_citation":
+      return { ...annotation, ...span, filename: annotation.filename ?? "" };
+    case "file_path":
+      return { ...annotation, index: annotation.index ?? 0 };
+    default:
+      return annotation;
+  }
 }

@@ -8,6 +8,7 @@
 import type { Annotation } from "../protocol/content.ts";
 import type { EmittedItem, EmittedPart, Unnumbered } from "../protocol/emitted.ts";
 import type { ReasoningDelta, RefusalDelta, TextDelta } from "../protocol/model-events.ts";
+import { toEmittedAnnotation } from "./emitted-item.ts";
 
 export interface PartWriter {
   delta(event: TextDelta | RefusalDelta | ReasoningDelta): void;
@@ -15,7 +16,7 @@ export interface PartWriter {
   annotation(part: number, annotation: Annotation): void;
   /** Closes what is open, with the texts of the finished item. */
   finish(item: EmittedItem): void;
-  /** The item with what was said of it so far, marked as incomplete. */
+  /** Closes what is open. Gives the item with what was said of it so far, marked as incomplete. */
   cut(item: EmittedItem): EmittedItem;
 }
 
@@ -89,8 +90,8 @@ class ItemParts implements PartWriter {
       ...this.#at,
       content_index: index,
       annotation_index: part.annotations++,
-      annotation,
-    } as Unnumbered);
+      annotation: toEmittedAnnotation(annotation),
+    });
   }
 
   finish(item: EmittedItem): void {
@@ -115,12 +116,29 @@ class ItemParts implements PartWriter {
   }
 
   cut(item: EmittedItem): EmittedItem {
-    if (item.type === "function_call") {
-      return { ...item, arguments: this.#arguments, status: "incomplete" };
+    const cut = { ...item, ...this.#said(item.type), ...toCutStatus(item) } as EmittedItem;
+    this.finish(cut);
+    return cut;
+  }
+
+  /** The fields of the item that the deltas wrote. */
+  #said(type: EmittedItem["type"]): object {
+    const written = (...kinds: PartKind[]): object[] =>
+      this.#parts
+        .filter(({ kind }) => kinds.includes(kind))
+        .map(({ kind, text }) => toContent(kind, text));
+    switch (type) {
+      case "message":
+        return { content: written("text", "refusal") };
+      case "reasoning":
+        return { summary: written("summary"), content: written("thought") };
+      case "function_call":
+        return { arguments: this.#arguments };
+      case "custom_tool_call":
+        return { input: this.#arguments };
+      default:
+        return {};
     }
-    if (item.type !== "message") return item;
-    const content = this.#parts.map((part) => toContent(part.kind, part.text));
-    return { ...item, content, status: "incomplete" } as EmittedItem;
   }
 
   #finishParts<Content extends object>(
@@ -178,6 +196,14 @@ class ItemParts implements PartWriter {
     const placed = { ...this.#at, content_index: index, part: content as EmittedPart };
     this.#emit({ type: `response.content_part.${when}`, ...placed } as Unnumbered);
   }
+}
+
+/** Two kinds of vendors' items know no word for it but this; some have no status at all. */
+const CUT_IS_FAILED: ReadonlySet<string> = new Set(["web_search_call", "image_generation_call"]);
+
+function toCutStatus(item: EmittedItem): { status?: "incomplete" | "failed" } {
+  if (CUT_IS_FAILED.has(item.type)) return { status: "failed" };
+  return item.type === "reasoning" || "status" in item ? { status: "incomplete" } : {};
 }
 
 export function idOf(item: EmittedItem): string {

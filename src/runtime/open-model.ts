@@ -5,6 +5,7 @@
 
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
@@ -65,13 +66,15 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   }
   const model = findModel(vendor, name, parts.overrides);
   const { local } = vendorOf(vendor);
+  // A server of one's own costs nothing; of one at an address we were given we know nothing.
+  const isFree = local && vendor !== "custom";
   return {
     provider: await openHttpProvider(vendor, wish, {
       ...parts,
       prepare: (request) => dropRefused(model, request),
     }),
     contextTokens: model.contextTokens,
-    costOf: (usage) => (local ? 0 : costOf(model, usage)),
+    costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     // A server we know nothing of is not asked for more than the API's oldest form has.
     checkInput: (items) => checkInput(model, items),
     reasoning: { ...reasoning, sealed: model.reasoning && !local && vendor !== "custom" },
@@ -108,7 +111,8 @@ async function openHttpProvider(
   const vendor = vendorOf(name);
   const wire = wireFor(name, wish.provider ?? undefined);
   const baseUrl = baseUrlOf(name, { url: wish.url ?? undefined, env: parts.env });
-  const auth = authHeaders(vendor, keyFor(name, wish, parts.env));
+  const key = keyFor(name, wish, parts.env);
+  const auth = authHeaders(vendor, key);
   const { createHttpProvider } = await import("../providers/http-provider.ts");
   return createHttpProvider({
     vendor: name,
@@ -119,6 +123,8 @@ async function openHttpProvider(
     quirks: { ...vendor.quirks, ...parts.quirks },
     transport: await parts.transport(),
     prepare: parts.prepare,
+    // Its variable may have a name that says nothing of a key.
+    redact: createRedact([...findSecrets(parts.env), key ?? ""]),
     ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
     ...(parts.retry ? { retry: parts.retry } : {}),
     ...(parts.log ? { log: parts.log } : {}),

@@ -102,7 +102,7 @@ describe("an interrupt", () => {
     assert.deepEqual([code, signal], [130, null], stderr);
   });
 
-  it("needs no second time while the input is still read", async () => {
+  it("ends the command at once while it still waits for its input", async () => {
     await using place = await createPlace();
     const input = new PassThrough();
     input.write("and so on");

@@ -8,6 +8,7 @@ import { createProbe, findLocalServer, originsIn } from "../../providers/local-s
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/model-ref.ts";
 import { MODELS } from "../../providers/model-table.ts";
 import type { Model } from "../../providers/models.ts";
+import type { Config } from "../../runtime/config.ts";
 import { createNetwork } from "../../runtime/runtime.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -16,7 +17,8 @@ import { openConfig } from "../open-config.ts";
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", name] = call.words;
   if (subcommand === "pull") return pull(name, call, io);
-  const rows = await listModels(io);
+  const config = await openConfig({}, io);
+  const rows = await listModels(config, io);
   if (call.options["json"]) await io.stdout.write(`${JSON.stringify(rows)}\n`);
   else await io.stdout.write(rows.map(renderRow).join(""));
   return 0;
@@ -32,13 +34,13 @@ interface Row {
   readonly output_usd: number | null;
 }
 
-async function listModels(io: Io): Promise<Row[]> {
+async function listModels(config: Config, io: Io): Promise<Row[]> {
   const withKey = VENDOR_NAMES.flatMap((vendor) => {
     const variable = keyVariableIn(vendor, io.env);
     if (!variable || vendorOf(vendor).local) return [];
     return MODELS.filter((model) => model.vendor === vendor).map((model) => toRow(model, variable));
   });
-  const local = await findLocal(io);
+  const local = config.get("probe_local") ? await findLocal(io) : [];
   const embedded: Row = {
     model: `${EMBEDDED}/${EMBEDDED_MODEL}`,
     source: "built in, no language model",

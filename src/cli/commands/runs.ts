@@ -157,14 +157,14 @@ async function remove(store: Store, id: string, io: Io): Promise<void> {
 }
 
 async function resume(
-  id: string,
+  given: string,
   { options }: CommandCall,
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
+  const stored = await lookUp(config, given);
   const runtime = await createRuntime(toRuntimeOptions(config, io));
   try {
-    const stored = await runtime.engine.status(id);
-    const resumed = await runtime.resume(id);
+    const resumed = await runtime.resume(stored.id);
     const format = (options["output"] ?? "text") as OutputFormatName;
     const opening = openProjection(format, {
       ...io,
@@ -174,7 +174,7 @@ async function resume(
       doneMarker: false,
     });
     // The log's own form shows all of it, also what was cut.
-    const firstLive = format === "jsonl" ? 0 : (stored?.next_seq ?? 0);
+    const firstLive = format === "jsonl" ? 0 : stored.next_seq;
     const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
     return await showRun(resumed, projection, io);
   } finally {
@@ -182,7 +182,16 @@ async function resume(
   }
 }
 
-function isStructured(stored: StoredRun | undefined): boolean {
-  const input = stored?.input as { format?: { type?: string } } | undefined;
+async function lookUp(config: Config, id: string): Promise<StoredRun> {
+  const store = await openRecord(config);
+  try {
+    return await findRun(store, id);
+  } finally {
+    await store.close();
+  }
+}
+
+function isStructured(stored: StoredRun): boolean {
+  const input = stored.input as { format?: { type?: string } } | undefined;
   return input?.format?.type !== undefined && input.format.type !== "text";
 }

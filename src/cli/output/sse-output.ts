@@ -40,6 +40,7 @@ export function toFrames(
     case "start":
       return frame("response_start", "", event.response_id);
     case "text_delta":
+    case "refusal_delta":
       return isStructured ? "" : frame("output_text", event.delta);
     case "reasoning_delta":
       return frame("reasoning_content", event.delta);

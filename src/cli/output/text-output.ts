@@ -171,7 +171,7 @@ function toShown(text: string): string {
 export function toSummary(end: RunEnd, start: RunStart | undefined): string {
   const seconds = start ? [`${((end.at_ms - start.created_at_ms) / 1000).toFixed(1)} s`] : [];
   const calls = end.tool_calls > 0 ? [plural(end.tool_calls, "tool call")] : [];
-  const tokens = `${end.usage.total_tokens.toLocaleString("en-US")} tokens`;
+  const tokens = `${withThousands(end.usage.total_tokens)} tokens`;
   return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, toMoney(end.cost_usd)].join(
     " · ",
   );
@@ -182,4 +182,9 @@ function toMoney(usd: number | null): string {
   if (usd === 0) return "free";
   if (usd < 0.0001) return "under $0.0001";
   return `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}
+
+/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
+function withThousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -7,7 +7,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { tryParseJson } from "../../base/json.ts";
+import { type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
@@ -52,6 +52,7 @@ class ChatDecoder implements Decoder {
     const chunk = tryParseJson(data) as ChatChunk | undefined;
     if (typeof chunk !== "object" || chunk === null || this.#isEnded) return;
     if (chunk.error) throw toVendorFailure(chunk.error);
+    if (chunk.type === "error") throw toVendorFailure(chunk as JsonObject);
     if (!this.#isStarted) this.#start(chunk, out);
     const usage = chunk.usage ?? chunk.x_groq?.usage;
     if (usage) this.#usage = readUsage(usage);

@@ -133,6 +133,8 @@ class MessageList {
     if (role === "assistant") {
       return this.add(this.#withReasoning({ role, content: toPlainText(content) }));
     }
+    // What was thought before belongs to a turn that ended without a word.
+    this.#reasoning = undefined;
     const encoded = typeof content === "string" ? content : encodeParts(content);
     this.add({
       // The newer word for the same role is known to a few servers only.
@@ -192,7 +194,7 @@ function encodePart(part: ContentPart): JsonObject {
     case "input_image":
       return { type: "image_url", image_url: encodeImage(part) };
     case "input_audio":
-      return { type: "input_audio", input_audio: part.input_audio };
+      return { type: "input_audio", input_audio: encodeAudio(part) };
     case "input_file":
       return { type: "file", file: encodeFile(part) };
     default:
@@ -213,8 +215,19 @@ function encodeImage({
   return toBody({ url: image_url, detail: detail ?? undefined });
 }
 
+function encodeAudio(part: Extract<ContentPart, { type: "input_audio" }>): JsonObject {
+  const { input_audio, data, format } = part;
+  return input_audio ?? toBody({ data, format });
+}
+
 function encodeFile(part: Extract<ContentPart, { type: "input_file" }>): JsonObject {
   const { file_id, filename, file_data } = part;
+  if (!file_id && !file_data) {
+    throw new Failure(
+      "invalid_request",
+      "A chat model takes files by data or file id, not by URL.",
+    );
+  }
   return toBody({
     file_id: file_id ?? undefined,
     filename: filename ?? undefined,

@@ -13,6 +13,8 @@ export interface ChatChunk {
   /** Groq repeats the usage here, and once gave it nowhere else. */
   readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
   readonly error?: JsonObject | string | null;
+  /** `error`, where a server puts the error itself in place of a chunk. */
+  readonly type?: string | null;
 }
 
 export interface ChatChoice {

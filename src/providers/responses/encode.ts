@@ -12,6 +12,7 @@ import type { Continuation } from "../../protocol/model-events.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
+import { isSealed } from "../sealed-reasoning.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
@@ -76,12 +77,19 @@ function encodeLegacyResult({ call_id, output }: FunctionCallOutput): JsonObject
   return { type: "tool_result", tool_call_id: call_id, content };
 }
 
-/** A server that keeps nothing does not know its own reasoning again unless it comes sealed. */
+/**
+ * What the server can be told. Reasoning that it keeps nothing of, and that did not come sealed, it
+ * does not know again; what another vendor sealed, and items under another vendor's name, never.
+ */
 function encodeAll(items: readonly Item[], store: boolean): JsonObject[] {
-  const known = items.filter(
-    (item) => item.type !== "reasoning" || store || Boolean(item.encrypted_content),
-  );
-  return known.map(encodeItem);
+  return items.filter((item) => isKnown(item, store)).map(encodeItem);
+}
+
+function isKnown(item: Item, store: boolean): boolean {
+  if (item.type.includes(":")) return false;
+  if (item.type !== "reasoning") return true;
+  if (isSealed(item.encrypted_content)) return false;
+  return Boolean(item.encrypted_content) || (store && Boolean(item.id));
 }
 
 function encodeItem(item: Item): JsonObject {
@@ -102,7 +110,11 @@ function encodeMessage(message: Message): JsonObject {
 
 function toText(content: Message["content"]): string {
   if (typeof content === "string") return content;
-  return content.map((part) => ("text" in part ? String(part.text) : "")).join("");
+  const texts = content.map((part) => {
+    if (part.type === "refusal") return part.refusal;
+    return "text" in part ? String(part.text) : "";
+  });
+  return texts.join("");
 }
 
 function encodeReasoning({ effort, summary }: Reasoning): JsonObject | undefined {

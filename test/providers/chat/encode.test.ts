@@ -1,0 +1,375 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../../../src/base/json.ts";
+import type { Item } from "../../../src/protocol/items.ts";
+import type { Tool, ToolChoice } from "../../../src/protocol/tools.ts";
+import { encodeRequest } from "../../../src/providers/chat/encode.ts";
+import { JSON_RULE } from "../../../src/providers/json-rule.ts";
+import type { ModelRequest, OutputFormat } from "../../../src/providers/provider.ts";
+import type { Quirks } from "../../../src/providers/wire.ts";
+import { request } from "../provider-contract.ts";
+
+const encode = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}): JsonObject =>
+  encodeRequest(request({ instructions: undefined, ...more }), quirks);
+
+/** The messages that the items become. */
+const messagesOf = (items: readonly Item[], quirks: Quirks = {}) =>
+  encode({ items }, quirks)["messages"];
+
+const user = (content: string): Item => ({ type: "message", role: "user", content });
+const assistant = (text: string): Item => ({
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text }],
+});
+const call = (call_id: string, text = "{}"): Item => ({
+  type: "function_call",
+  call_id,
+  name: "read",
+  arguments: text,
+});
+const output = (call_id: string, text: string): Item => ({
+  type: "function_call_output",
+  call_id,
+  output: text,
+});
+const thought = (text: string): Item => ({
+  type: "reasoning",
+  summary: [],
+  content: [{ type: "reasoning_text", text }],
+});
+const wireCall = (id: string, text = "{}") => ({
+  id,
+  type: "function",
+  function: { name: "read", arguments: text },
+});
+
+const parameters = {
+  type: "object",
+  required: ["path"],
+  properties: { path: { type: "string", description: "..." } },
+};
+const tool: Tool = {
+  type: "function",
+  name: "read",
+  description: "Read the contents of a file.",
+  parameters,
+  strict: false,
+};
+
+describe("a chat body", () => {
+  it("is that of the founding document", () => {
+    const items = [
+      user("Read it"),
+      assistant("Let me."),
+      call("call_abc", '{"path":"a"}'),
+      output("call_abc", "one"),
+    ];
+    assert.deepEqual(
+      encode({ model: "gpt-4o-mini", instructions: "Be brief.", items, tools: [tool] }),
+      {
+        model: "gpt-4o-mini",
+        stream: true,
+        stream_options: { include_usage: true },
+        messages: [
+          { role: "system", content: "Be brief." },
+          { role: "user", content: "Read it" },
+          {
+            role: "assistant",
+            content: "Let me.",
+            tool_calls: [wireCall("call_abc", '{"path":"a"}')],
+          },
+          { role: "tool", tool_call_id: "call_abc", content: "one" },
+        ],
+        tools: [
+          {
+            type: "function",
+            function: { name: "read", description: "Read the contents of a file.", parameters },
+          },
+        ],
+        tool_choice: "auto",
+      },
+    );
+  });
+
+  it("has nothing that was not asked for", () => {
+    assert.deepEqual(encode({ model: "m" }), {
+      model: "m",
+      stream: true,
+      stream_options: { include_usage: true },
+      messages: [{ role: "user", content: "Hello" }],
+    });
+  });
+
+  it("has every parameter that was set", () => {
+    const { temperature, top_p, max_tokens, reasoning_effort, parallel_tool_calls } = encode({
+      temperature: 0,
+      topP: 0.5,
+      maxOutputTokens: 100,
+      reasoning: { effort: "low", summary: "auto" },
+      tools: [tool],
+      parallelToolCalls: false,
+    });
+    assert.deepEqual(
+      [temperature, top_p, max_tokens, reasoning_effort, parallel_tool_calls],
+      [0, 0.5, 100, "low", false],
+    );
+  });
+
+  const choices: readonly [choice: ToolChoice, encoded: string | object][] = [
+    ["required", "required"],
+    ["none", "none"],
+    [
+      { type: "function", name: "read" },
+      { type: "function", function: { name: "read" } },
+    ],
+    [{ type: "web_search" } as ToolChoice, "auto"],
+  ];
+  for (const [toolChoice, encoded] of choices) {
+    it(`spells a tool choice its own way: ${JSON.stringify(toolChoice)}`, () => {
+      assert.deepEqual(encode({ tools: [tool], toolChoice })["tool_choice"], encoded);
+    });
+  }
+
+  it("leaves out tools that only other vendors run, and a choice among none", () => {
+    const body = encode({
+      tools: [{ type: "web_search" }],
+      toolChoice: "required",
+      parallelToolCalls: true,
+    });
+    assert.ok(!("tools" in body) && !("tool_choice" in body) && !("parallel_tool_calls" in body));
+  });
+
+  it("gives a tool without a schema an empty one, and says `strict` where it is", () => {
+    const tools: Tool[] = [{ type: "function", name: "now", strict: true }];
+    assert.deepEqual(encode({ tools })["tools"], [
+      {
+        type: "function",
+        function: { name: "now", parameters: { type: "object", properties: {} }, strict: true },
+      },
+    ]);
+  });
+});
+
+describe("chat messages", () => {
+  it("know one word for instructions, whatever the item says", () => {
+    const items: Item[] = [
+      { type: "message", role: "developer", content: "A" },
+      { type: "message", role: "system", content: [{ type: "input_text", text: "B" }] },
+    ];
+    assert.deepEqual(messagesOf(items), [
+      { role: "system", content: "A" },
+      { role: "system", content: "B" },
+    ]);
+  });
+
+  it("hold an assistant's text and all the calls behind it", () => {
+    const items = [
+      assistant("A"),
+      call("a"),
+      call("b"),
+      output("a", "1"),
+      output("b", "2"),
+      call("c"),
+    ];
+    assert.deepEqual(messagesOf(items), [
+      { role: "assistant", content: "A", tool_calls: [wireCall("a"), wireCall("b")] },
+      { role: "tool", tool_call_id: "a", content: "1" },
+      { role: "tool", tool_call_id: "b", content: "2" },
+      { role: "assistant", content: null, tool_calls: [wireCall("c")] },
+    ]);
+  });
+
+  it("keep arguments as the model wrote them", () => {
+    const [message] = messagesOf([call("a", '{ "x":1')]) as JsonObject[];
+    assert.deepEqual(message?.["tool_calls"], [wireCall("a", '{ "x":1')]);
+  });
+
+  it("keep the text of several parts, and of a refusal", () => {
+    const items: Item[] = [
+      {
+        type: "message",
+        role: "assistant",
+        content: [
+          { type: "output_text", text: "A" },
+          { type: "refusal", refusal: "No." },
+        ],
+      },
+    ];
+    assert.deepEqual(messagesOf(items), [{ role: "assistant", content: "A\nNo." }]);
+  });
+
+  it("pass over items of tools that other vendors ran", () => {
+    const items = [
+      user("Hi"),
+      { type: "web_search_call", id: "ws_1", status: "completed" } as Item,
+    ];
+    assert.deepEqual(messagesOf(items), [{ role: "user", content: "Hi" }]);
+  });
+
+  it("carry images, audio and files in their own words", () => {
+    const items: Item[] = [
+      {
+        type: "message",
+        role: "user",
+        content: [
+          { type: "input_image", image_url: "data:image/png;base64,AA", detail: "low" },
+          { type: "input_image", image_url: "https://x.org/a.png" },
+          { type: "input_audio", input_audio: { data: "AA", format: "wav" } },
+          { type: "input_audio", data: "AA", format: "mp3" },
+          { type: "input_file", filename: "a.pdf", file_data: "data:application/pdf;base64,AA" },
+          { type: "input_file", file_id: "file_1" },
+          { type: "input_text", text: "Look" },
+        ],
+      },
+    ];
+    assert.deepEqual(messagesOf(items), [
+      {
+        role: "user",
+        content: [
+          { type: "image_url", image_url: { url: "data:image/png;base64,AA", detail: "low" } },
+          { type: "image_url", image_url: { url: "https://x.org/a.png" } },
+          { type: "input_audio", input_audio: { data: "AA", format: "wav" } },
+          { type: "input_audio", input_audio: { data: "AA", format: "mp3" } },
+          {
+            type: "file",
+            file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" },
+          },
+          { type: "file", file: { file_id: "file_1" } },
+          { type: "text", text: "Look" },
+        ],
+      },
+    ]);
+  });
+
+  const wordless = [
+    ["an image by file id", { type: "input_image", file_id: "file_1" }],
+    ["a file by URL", { type: "input_file", file_url: "https://x.org/a.pdf" }],
+    ["a kind it does not know", { type: "computer_screenshot", image_url: "x" }],
+  ] as const;
+  for (const [name, part] of wordless) {
+    it(`refuse what chat has no words for: ${name}`, () => {
+      const items = [{ type: "message", role: "user", content: [part] } as unknown as Item];
+      assert.throws(() => messagesOf(items), { code: "invalid_request" });
+    });
+  }
+
+  it("show a tool's image behind all results of the turn", () => {
+    const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA" };
+    const items: Item[] = [
+      call("a"),
+      call("b"),
+      {
+        type: "function_call_output",
+        call_id: "a",
+        output: [{ type: "input_text", text: "see" }, image],
+      },
+      output("b", "2"),
+      user("And?"),
+    ];
+    assert.deepEqual(messagesOf(items), [
+      { role: "assistant", content: null, tool_calls: [wireCall("a"), wireCall("b")] },
+      { role: "tool", tool_call_id: "a", content: "see\n[image below]" },
+      { role: "tool", tool_call_id: "b", content: "2" },
+      { role: "user", content: [{ type: "image_url", image_url: { url: image.image_url } }] },
+      { role: "user", content: "And?" },
+    ]);
+  });
+
+  it("show a tool's image at the end, when nothing follows", () => {
+    const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA" };
+    const items: Item[] = [
+      call("a"),
+      { type: "function_call_output", call_id: "a", output: [image] },
+    ];
+    assert.equal((messagesOf(items) as JsonObject[]).at(-1)?.["role"], "user");
+  });
+});
+
+describe("quirks of chat servers", () => {
+  it("name the limit of the answer", () => {
+    const body = encode({ maxOutputTokens: 5 }, { maxTokensField: "max_completion_tokens" });
+    assert.deepEqual([body["max_completion_tokens"], "max_tokens" in body], [5, false]);
+  });
+
+  it("leave out what the vendor refuses", () => {
+    const body = encode(
+      { temperature: 1, topP: 1 },
+      { refuses: ["temperature", "stream_options"] },
+    );
+    assert.deepEqual(
+      ["temperature" in body, "stream_options" in body, "top_p" in body],
+      [false, false, true],
+    );
+  });
+
+  it("say that no thinking is wanted only to a server that knows the word", () => {
+    const reasoning = { effort: "none", summary: undefined } as const;
+    assert.ok(!("reasoning_effort" in encode({ reasoning })));
+    assert.equal(encode({ reasoning }, { effortNone: true })["reasoning_effort"], "none");
+  });
+
+  for (const reasoningField of ["reasoning_content", "reasoning"] as const) {
+    it(`give the chain of thought back in \`${reasoningField}\`, with the message it led to`, () => {
+      const items = [thought("Hm."), call("a"), output("a", "1"), thought("So."), assistant("A")];
+      assert.deepEqual(messagesOf(items, { reasoningField }), [
+        { role: "assistant", content: null, tool_calls: [wireCall("a")], [reasoningField]: "Hm." },
+        { role: "tool", tool_call_id: "a", content: "1" },
+        { role: "assistant", content: "A", [reasoningField]: "So." },
+      ]);
+    });
+  }
+
+  it("give no chain of thought to a server that wants none", () => {
+    assert.deepEqual(messagesOf([thought("Hm."), assistant("A")]), [
+      { role: "assistant", content: "A" },
+    ]);
+  });
+
+  it("give a thought to no message but its own turn's", () => {
+    const items = [thought("Hm."), user("And?"), assistant("A")];
+    assert.deepEqual(messagesOf(items, { reasoningField: "reasoning" }), [
+      { role: "user", content: "And?" },
+      { role: "assistant", content: "A" },
+    ]);
+  });
+});
+
+describe("structured chat answers", () => {
+  const format: OutputFormat = {
+    type: "json_schema",
+    name: "city",
+    schema: { type: "object" },
+    strict: true,
+  };
+
+  it("are asked for as the founding document has it", () => {
+    assert.deepEqual(encode({ format })["response_format"], {
+      type: "json_schema",
+      json_schema: { name: "city", schema: { type: "object" }, strict: true },
+    });
+  });
+
+  it("are asked for in words where the server knows no schema", () => {
+    const body = encode({ format, instructions: "Be brief." }, { jsonSchema: false });
+    assert.deepEqual(body["response_format"], { type: "json_object" });
+    const [{ role, content } = {}] = body["messages"] as JsonObject[];
+    assert.equal(role, "system");
+    assert.match(String(content), /^Be brief\.\n\n/);
+    assert.ok(String(content).includes('{"type":"object"}'));
+  });
+
+  it("of any shape are asked for in words too, unless somebody has said it", () => {
+    const asked = encode({ format: { type: "json_object" } });
+    assert.deepEqual(asked["response_format"], { type: "json_object" });
+    assert.deepEqual(asked["messages"], [
+      { role: "system", content: JSON_RULE },
+      { role: "user", content: "Hello" },
+    ]);
+    const items = [user("Answer in JSON")];
+    assert.equal(
+      (encode({ format: { type: "json_object" }, items })["messages"] as object[]).length,
+      1,
+    );
+  });
+});
