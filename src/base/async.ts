@@ -1,4 +1,4 @@
-/** Promises and signals: a deferred, concurrency with a limit, and signals joined without leaks. */
+/** Promises and signals: concurrency with a limit, and what an aborted signal is thrown as. */
 
 import { Failure } from "./failure.ts";
 

@@ -5,7 +5,7 @@
  * anything is sent.
  */
 
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { Failure } from "../base/failure.ts";
 import type { ContentPart } from "../protocol/content.ts";
@@ -79,16 +79,27 @@ async function readWhole(file: string, cwd: string): Promise<Buffer> {
   try {
     const handle = await open(resolve(cwd, file), "r");
     try {
-      const stats = await handle.stat();
-      if (stats.isDirectory()) throw invalid(`\`${file}\` is a directory. Name a file.`);
-      if (stats.size > MAX_MEDIA_BYTES) throw tooLarge(file, MAX_MEDIA_BYTES);
-      return await handle.readFile();
+      if ((await handle.stat()).isDirectory())
+        throw invalid(`\`${file}\` is a directory. Name a file.`);
+      return await readLimited(handle, file);
     } finally {
       await handle.close();
     }
   } catch (thrown) {
     throw toReadFailure(thrown, file);
   }
+}
+
+/** Counted while reading: a pipe (`<(command)`) and a device have no size, and some no end. */
+async function readLimited(handle: FileHandle, file: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of handle.createReadStream({ autoClose: false })) {
+    pieces.push(piece as Buffer);
+    bytes += (piece as Buffer).length;
+    if (bytes > MAX_MEDIA_BYTES) throw tooLarge(file, MAX_MEDIA_BYTES);
+  }
+  return Buffer.concat(pieces);
 }
 
 function toReadFailure(thrown: unknown, file: string): Failure {

@@ -125,7 +125,7 @@ function endOf({ events }: RunOutcome): RunEnd {
   throw new Failure("internal", "The log of the run has no ending.");
 }
 
-interface Network {
+export interface Network {
   readonly open: () => Promise<Transport>;
   close(): Promise<void>;
 }

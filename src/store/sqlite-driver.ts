@@ -3,6 +3,8 @@
  * same API and brings its binaries along. Only what both have is in the types here.
  */
 
+import { createRequire } from "node:module";
+
 export type SqlValue = string | number | null;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
@@ -24,7 +26,7 @@ interface Driver {
 
 /** Opens the file, creating it when it is missing. The caller closes the connection. */
 export async function openConnection(path: string): Promise<Connection> {
-  const { DatabaseSync } = readBuiltin() ?? (await loadPackage());
+  const { DatabaseSync } = readBuiltin() ?? loadPackage();
   return new DatabaseSync(path);
 }
 
@@ -42,6 +44,7 @@ function readBuiltin(): Driver | undefined {
   }
 }
 
-async function loadPackage(): Promise<Driver> {
-  return (await import("@photostructure/sqlite")) as unknown as Driver;
+/** Required, not imported: that is 5 ms less of every start (bench/start.ts). */
+function loadPackage(): Driver {
+  return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
 }

@@ -8,43 +8,49 @@ import { EMBEDDED } from "../../providers/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import { checkProvider } from "../../providers/provider-names.ts";
 import type { Config } from "../../runtime/config.ts";
-import { createNetwork, createRuntime, type Runtime } from "../../runtime/runtime.ts";
+import {
+  createRuntime,
+  type Network,
+  type RunRequest,
+  type Runtime,
+} from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
-import type { Options, RunCommand } from "../command.ts";
+import type { CommandCall, Options, RunCommand } from "../command.ts";
+import { createCommandNetwork } from "../command-network.ts";
 import { readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { showRun } from "../show-run.ts";
 
-export const run: RunCommand = async ({ options, words }, io) => {
+export const run: RunCommand = async (call, io) => {
+  const network = createCommandNetwork(io);
+  try {
+    return await runWith(network, call, io);
+  } finally {
+    await network.close();
+  }
+};
+
+async function runWith(network: Network, { options, words }: CommandCall, io: Io): Promise<number> {
   const config = await openConfig(options, io);
   const format = await readFormat(options, io.cwd);
   const instructions = await readInstructions(config, io.cwd);
   const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
-  const choice = await pickModel(config, io);
+  const choice = await pickModel(config, network, io);
   const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 
-  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  const runtime = await createRuntime({ ...toRuntimeOptions(config, io), transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
     const started = await runtime.run({
-      model: choice.ref,
-      model_reason: choice.reason,
+      ...toRunRequest(config, choice),
       input: [message],
-      provider: config.get("provider") === EMBEDDED ? null : (config.get("provider") ?? null),
-      url: config.get("url") ?? choice.baseUrl ?? null,
-      api_key_name: config.get("api_key_name") ?? null,
       instructions,
       tools: pickTools(config.get("tools"), runtime),
-      max_turns: config.get("max_turns"),
-      temperature: config.get("temperature") ?? null,
-      max_output_tokens: config.get("max_tokens") ?? null,
-      think: config.get("think"),
       format,
       root: io.cwd,
       on_throw: output === "sse" ? "end" : "tell_model",
-      timeoutMs: secondsToMs(config.get("timeout")),
     });
     const projection = openProjection(output, {
       ...io,
@@ -57,7 +63,25 @@ export const run: RunCommand = async ({ options, words }, io) => {
   } finally {
     await runtime.close();
   }
-};
+}
+
+/** The part of a request that is settings. */
+function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "input"> {
+  const provider = config.get("provider");
+  const timeout = config.get("timeout");
+  return {
+    model: choice.ref,
+    model_reason: choice.reason,
+    provider: provider === undefined || provider === EMBEDDED ? null : provider,
+    url: config.get("url") ?? choice.baseUrl ?? null,
+    api_key_name: config.get("api_key_name") ?? null,
+    max_turns: config.get("max_turns"),
+    temperature: config.get("temperature") ?? null,
+    max_output_tokens: config.get("max_tokens") ?? null,
+    think: config.get("think"),
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+  };
+}
 
 async function readFormat(options: Options, cwd: string): Promise<OutputFormat> {
   const file = options["schema"];
@@ -85,35 +109,25 @@ async function readInstructions(config: Config, cwd: string): Promise<string | n
 }
 
 /** A flag, a variable or a file names the model; else it is looked for, and the user is told why. */
-async function pickModel(config: Config, io: Io): Promise<ModelChoice> {
+async function pickModel(config: Config, network: Network, { env }: Io): Promise<ModelChoice> {
   const provider = config.get("provider");
   if (provider) checkProvider(provider);
   const named = config.get("model") ?? modelOfProvider(provider);
   // A name without a vendor, for a server of the user's own, is that server's.
   const value = named && config.get("url") && !named.includes("/") ? `custom/${named}` : named;
   const source = config.get("model") ? config.sourceOf("model") : config.sourceOf("provider");
-  const network = createNetwork(io.env);
-  try {
-    return await chooseModel({
-      explicit: value === undefined ? undefined : { value, source },
-      otherwise: config.get("url") ? "custom" : undefined,
-      env: io.env,
-      findLocal: async () => {
-        if (!config.get("probe_local")) return undefined;
-        const { createProbe, findLocalServer, originsIn } = await import(
-          "../../providers/local-servers.ts"
-        );
-        const probe = createProbe(await network.open());
-        return findLocalServer({
-          probe,
-          signal: AbortSignal.timeout(1000),
-          origins: originsIn(io.env),
-        });
-      },
-    });
-  } finally {
-    await network.close();
-  }
+  return chooseModel({
+    explicit: value === undefined ? undefined : { value, source },
+    otherwise: config.get("url") ? "custom" : undefined,
+    env,
+    findLocal: async () => {
+      if (!config.get("probe_local")) return undefined;
+      const local = await import("../../providers/local-servers.ts");
+      const probe = local.createProbe(await network.open());
+      const signal = AbortSignal.timeout(1000);
+      return local.findLocalServer({ probe, signal, origins: local.originsIn(env) });
+    },
+  });
 }
 
 function modelOfProvider(provider: string | undefined): string | undefined {
@@ -136,8 +150,4 @@ function pickTools(wanted: readonly string[] | undefined, { tools }: Runtime): s
 
 function listOf(value: Options[string]): readonly string[] {
   return Array.isArray(value) ? value : [];
-}
-
-function secondsToMs(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000;
 }

@@ -62,6 +62,8 @@ class TextOutput {
       case "run_start":
         this.#start = event;
         return;
+      case "turn_start":
+        return this.#endTurnText();
       case "text_delta":
       case "refusal_delta":
         return this.#options.isStructured ? undefined : this.#writeAnswer(event.delta);
@@ -89,6 +91,14 @@ class TextOutput {
     this.#put("stdout", stdout.isTerminal ? cleanForTerminal(delta) : delta);
     this.#isAnswerEnded = delta.endsWith("\n");
     this.#column = this.#isAnswerEnded ? "start" : "answer";
+  }
+
+  /** What a model says before its calls and after them is two texts, on a pipe as on a terminal. */
+  #endTurnText(): void {
+    if (this.#isAnswerEnded) return;
+    this.#put("stdout", "\n");
+    this.#isAnswerEnded = true;
+    this.#column = "start";
   }
 
   #writeThought(delta: string): void {

@@ -61,7 +61,7 @@ describe("the text form on pipes", () => {
 
   it("puts reasoning and a line a tool call on standard error, plain", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool);
-    assert.equal(stdout, "Let me look.One!\n");
+    assert.equal(stdout, "Let me look.\nOne!\n");
     assert.equal(
       stderr,
       'Hm\nread({"path": "a"})\nread → +3 chars\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n',
@@ -111,7 +111,7 @@ describe("the text form on pipes", () => {
     const brief = await project(createTextOutput, withTool, { brief: true });
     assert.equal(brief.stderr, "Hm\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n");
     const quiet = await project(createTextOutput, withTool, { quiet: true });
-    assert.deepEqual([quiet.stdout, quiet.stderr], ["Let me look.One!\n", ""]);
+    assert.deepEqual([quiet.stdout, quiet.stderr], ["Let me look.\nOne!\n", ""]);
   });
 
   it("shows why a tool failed, and notices, on one line each", async () => {
@@ -174,12 +174,12 @@ describe("the text form on a terminal", () => {
   it("dims nothing when only the answer is on a terminal", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stdout"] });
     assert.ok(!stderr.includes("\x1b"));
-    assert.equal(stdout, "Let me look.One!\n");
+    assert.equal(stdout, "Let me look.\nOne!\n");
   });
 
   it("does not break the answer's line when only the asides are on a terminal", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stderr"] });
-    assert.equal(stdout, "Let me look.One!\n");
+    assert.equal(stdout, "Let me look.\nOne!\n");
     assert.ok(stderr.startsWith(dim("Hm")));
   });
 
