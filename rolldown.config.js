@@ -25,7 +25,11 @@ const groups = [
     test: /src[\\/]cli[\\/](commands[\\/]run|output[\\/]text-output)\.ts$/,
     priority: 2,
   },
-  { name: "network", test: /src[\\/]providers[\\/](http-provider|transport)\.ts$/, priority: 1 },
+  {
+    name: "network",
+    test: /src[\\/]providers[\\/](http-provider|transport|limited-provider|limiters)\.ts$/,
+    priority: 1,
+  },
 ];
 
 /** The package is ESM; this folder is not. */

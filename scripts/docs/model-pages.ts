@@ -16,7 +16,7 @@ import { renderCode, renderFence, renderPage, renderTable, renderTranscript } fr
 export function renderProvidersPage(): string {
   const vendors = VENDOR_NAMES.map((name) => {
     const { summary, keyVariable, baseUrl, baseUrlVariable, wire, alternatives } = vendorOf(name);
-    const wires = [wire.name, ...Object.keys(alternatives ?? {})];
+    const wires = [wire, ...(alternatives ?? [])];
     return [
       `\`${name}\``,
       summary,

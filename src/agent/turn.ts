@@ -55,7 +55,7 @@ async function askModel(parts: TurnParts, turn: Turn, signal: AbortSignal): Prom
     // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
     context.emit([{ type: "notice", ...said }]).catch(() => {});
   };
-  for await (const batch of provider.stream(turn.request, { signal, notice })) {
+  for await (const batch of provider.stream(turn.request, { signal, run: context.id, notice })) {
     const end = batch.find((event) => event.type === "end");
     collect(batch, items, turn.onText);
     if (!end) {

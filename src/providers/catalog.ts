@@ -5,14 +5,13 @@
  * `defaultModel` is undefined is never chosen that way: its models have no name everyone shares.
  */
 
-import { chatWire } from "./chat/wire.ts";
-import { responsesWire } from "./responses/wire.ts";
-import type { Quirks, Wire } from "./wire.ts";
+import type { Quirks } from "./wire.ts";
+import type { WireName } from "./wires.ts";
 
 export interface Vendor {
-  readonly wire: Wire;
-  /** Other wires this vendor speaks, by their name in `--provider`. */
-  readonly alternatives?: Readonly<Record<string, Wire>>;
+  readonly wire: WireName;
+  /** Other wires this vendor speaks. */
+  readonly alternatives?: readonly WireName[];
   /** Empty where every user has another one. */
   readonly baseUrl: string;
   /** The environment variable that overrides `baseUrl`. */
@@ -35,16 +34,13 @@ export interface Vendor {
   readonly summary: string;
 }
 
-const CHAT = { [chatWire.name]: chatWire };
-const RESPONSES = { [responsesWire.name]: responsesWire };
-
 // These servers take Responses requests and keep nothing, so the whole conversation goes each time.
 const STATELESS: Quirks = { continuation: "replay", store: false };
 
 export const VENDORS = {
   openai: {
-    wire: responsesWire,
-    alternatives: CHAT,
+    wire: "openai-responses",
+    alternatives: ["openai-chat"],
     baseUrl: "https://api.openai.com/v1",
     baseUrlVariable: "OPENAI_BASE_URL",
     keyVariable: "OPENAI_API_KEY",
@@ -57,8 +53,8 @@ export const VENDORS = {
     summary: "OpenAI",
   },
   azure: {
-    wire: responsesWire,
-    alternatives: CHAT,
+    wire: "openai-responses",
+    alternatives: ["openai-chat"],
     baseUrl: "",
     baseUrlVariable: "AZURE_OPENAI_ENDPOINT",
     basePath: "/openai/v1",
@@ -71,8 +67,8 @@ export const VENDORS = {
     summary: "Azure OpenAI, v1 API: the model is the name of your deployment",
   },
   openrouter: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "https://openrouter.ai/api/v1",
     keyVariable: "OPENROUTER_API_KEY",
     auth: "bearer",
@@ -84,8 +80,8 @@ export const VENDORS = {
     summary: "OpenRouter: models of many vendors, named vendor/model",
   },
   groq: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "https://api.groq.com/openai/v1",
     keyVariable: "GROQ_API_KEY",
     auth: "bearer",
@@ -96,7 +92,7 @@ export const VENDORS = {
     summary: "Groq: open models, fast",
   },
   together: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.together.ai/v1",
     keyVariable: "TOGETHER_API_KEY",
     auth: "bearer",
@@ -107,7 +103,7 @@ export const VENDORS = {
     summary: "Together AI: open models",
   },
   mistral: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.mistral.ai/v1",
     keyVariable: "MISTRAL_API_KEY",
     auth: "bearer",
@@ -119,8 +115,8 @@ export const VENDORS = {
     summary: "Mistral AI",
   },
   deepseek: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "https://api.deepseek.com",
     keyVariable: "DEEPSEEK_API_KEY",
     auth: "bearer",
@@ -131,8 +127,8 @@ export const VENDORS = {
     summary: "DeepSeek",
   },
   xai: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "https://api.x.ai/v1",
     keyVariable: "XAI_API_KEY",
     auth: "bearer",
@@ -143,7 +139,7 @@ export const VENDORS = {
     summary: "xAI",
   },
   fireworks: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.fireworks.ai/inference/v1",
     keyVariable: "FIREWORKS_API_KEY",
     auth: "bearer",
@@ -154,7 +150,7 @@ export const VENDORS = {
     summary: "Fireworks AI: open models",
   },
   cerebras: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.cerebras.ai/v1",
     keyVariable: "CEREBRAS_API_KEY",
     auth: "bearer",
@@ -165,7 +161,7 @@ export const VENDORS = {
     summary: "Cerebras: open models, fast",
   },
   nvidia: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://integrate.api.nvidia.com/v1",
     keyVariable: "NVIDIA_API_KEY",
     auth: "bearer",
@@ -176,7 +172,7 @@ export const VENDORS = {
     summary: "NVIDIA NIM: open models",
   },
   moonshot: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.moonshot.ai/v1",
     keyVariable: "MOONSHOT_API_KEY",
     auth: "bearer",
@@ -187,7 +183,7 @@ export const VENDORS = {
     summary: "Moonshot AI: Kimi",
   },
   zai: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://api.z.ai/api/paas/v4",
     keyVariable: "ZAI_API_KEY",
     otherKeyVariables: ["ZHIPU_API_KEY"],
@@ -199,8 +195,8 @@ export const VENDORS = {
     summary: "Z.ai: GLM",
   },
   alibaba: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
     keyVariable: "DASHSCOPE_API_KEY",
     auth: "bearer",
@@ -211,7 +207,7 @@ export const VENDORS = {
     summary: "Alibaba Cloud Model Studio: Qwen",
   },
   huggingface: {
-    wire: chatWire,
+    wire: "openai-chat",
     baseUrl: "https://router.huggingface.co/v1",
     keyVariable: "HF_TOKEN",
     auth: "bearer",
@@ -223,8 +219,8 @@ export const VENDORS = {
     summary: "Hugging Face Inference Providers: open models",
   },
   ollama: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "http://127.0.0.1:11434/v1",
     baseUrlVariable: "OLLAMA_HOST",
     basePath: "/v1",
@@ -236,8 +232,8 @@ export const VENDORS = {
     summary: "Ollama on this machine",
   },
   llamacpp: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "http://127.0.0.1:8080/v1",
     keyVariable: "LLAMA_API_KEY",
     auth: "bearer",
@@ -247,8 +243,8 @@ export const VENDORS = {
     summary: "llama.cpp's llama-server on this machine",
   },
   lmstudio: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "http://127.0.0.1:1234/v1",
     keyVariable: "LM_API_TOKEN",
     auth: "bearer",
@@ -258,8 +254,8 @@ export const VENDORS = {
     summary: "LM Studio on this machine",
   },
   vllm: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "http://127.0.0.1:8000/v1",
     keyVariable: "VLLM_API_KEY",
     auth: "bearer",
@@ -269,8 +265,8 @@ export const VENDORS = {
     summary: "vLLM on this machine",
   },
   custom: {
-    wire: chatWire,
-    alternatives: RESPONSES,
+    wire: "openai-chat",
+    alternatives: ["openai-responses"],
     baseUrl: "",
     keyVariable: undefined,
     auth: "bearer",

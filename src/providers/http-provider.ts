@@ -143,7 +143,7 @@ async function send(
   const unsigned = {
     method: "POST" as const,
     url,
-    headers: { ...JSON_HEADERS, ...headers },
+    headers: { ...JSON_HEADERS, ...wire.headers?.(request, quirks), ...headers },
     body,
     signal,
   };

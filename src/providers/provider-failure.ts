@@ -9,6 +9,7 @@ import { Failure, type FailureCode, toFailure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { Redact } from "../base/redact.ts";
 import { clip } from "../base/text.ts";
+import { readRetryAfter } from "./rate-limit-headers.ts";
 
 const MAX_MESSAGE_CHARS = 400;
 
@@ -127,16 +128,4 @@ function toMessage(value: Json): string {
     : text;
   const line = clip(plain, MAX_MESSAGE_CHARS);
   return line === "" || /[.!?…]$/.test(line) ? line : `${line}.`;
-}
-
-/** Seconds or a date, or the milliseconds that OpenAI adds; a date in the past is no wait. */
-function readRetryAfter(headers: Readonly<Record<string, string | undefined>>): number | undefined {
-  const ms = Number(headers["retry-after-ms"]);
-  if (headers["retry-after-ms"] && Number.isFinite(ms)) return Math.max(0, ms);
-  const value = headers["retry-after"];
-  if (!value) return undefined;
-  if (/^\d+(\.\d+)?$/.test(value.trim())) return Number(value) * 1000;
-  const at = Date.parse(value);
-  const from = Date.parse(headers["date"] ?? "");
-  return Number.isNaN(at) || Number.isNaN(from) ? undefined : Math.max(0, at - from);
 }

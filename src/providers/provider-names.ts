@@ -6,33 +6,21 @@
 import { Failure } from "../base/failure.ts";
 import { nearest } from "../base/text.ts";
 import { isVendor, type VendorName, vendorOf } from "./catalog.ts";
-import { chatWire } from "./chat/wire.ts";
-import { responsesWire } from "./responses/wire.ts";
-import type { Wire } from "./wire.ts";
+import { EMBEDDED } from "./model-ref.ts";
+import { isWire, WIRES, type WireName } from "./wires.ts";
 
-interface ProviderName {
-  /** Undefined for the one that needs no network. */
-  readonly wire: Wire | undefined;
-  readonly summary: string;
-}
-
-export const PROVIDERS: Readonly<Record<string, ProviderName>> = {
-  "openai-chat": {
-    wire: chatWire,
-    summary: "Chat completions, as any compatible server speaks it",
-  },
-  "openai-responses": { wire: responsesWire, summary: "The Responses API" },
-  embedded: { wire: undefined, summary: "The embedded one: no key, no network, no language model" },
+export const PROVIDERS: Readonly<Record<string, { readonly summary: string }>> = {
+  ...WIRES,
+  [EMBEDDED]: { summary: "The embedded one: no key, no network, no language model" },
 };
 
 /** The wire to speak to a vendor with: that of its row, or the one asked for if the vendor has it. */
-export function wireFor(vendor: VendorName, provider: string | undefined): Wire {
-  const { wire, alternatives = {} } = vendorOf(vendor);
-  if (provider === undefined || provider === wire.name) return wire;
+export function wireFor(vendor: VendorName, provider: string | undefined): WireName {
+  const { wire, alternatives = [] } = vendorOf(vendor);
+  if (provider === undefined || provider === wire) return wire;
   checkProvider(provider);
-  const other = Object.hasOwn(alternatives, provider) ? alternatives[provider] : undefined;
-  if (other) return other;
-  const spoken = [wire.name, ...Object.keys(alternatives)].join(", ");
+  if (isWire(provider) && alternatives.includes(provider)) return provider;
+  const spoken = [wire, ...alternatives].join(", ");
   throw new Failure(
     "invalid_request",
     `\`${vendor}\` does not speak \`${provider}\`. It speaks: ${spoken}.`,

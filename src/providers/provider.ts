@@ -59,6 +59,8 @@ export type OutputFormat =
 
 export interface ModelCall {
   readonly signal: AbortSignal;
+  /** The run that asks; calls that wait for a busy vendor take turns by it. */
+  readonly run?: string | undefined;
   /** Told of retries, waits and parameters left out; never of secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
 }

@@ -17,6 +17,8 @@ export interface Wire {
   readonly name: string;
   /** Appended to the vendor's base URL; some APIs name the model there. */
   path(request: ModelRequest): string;
+  /** Headers the API asks for, besides those of the vendor's row, which win. */
+  headers?(request: ModelRequest, quirks: Quirks): Readonly<Record<string, string>>;
   /** Cuts the body into the payloads that `decoder` reads: `createSseReader` for most. */
   createReader(onData: (data: string) => void): LineReader;
   /** Writes the body. Rejects what this API has no words for with `Failure("invalid_request")`. */
@@ -57,6 +59,8 @@ export interface Quirks {
   readonly reasoningField?: "reasoning_content" | "reasoning";
   /** Whether the server knows `reasoning_effort: none` in a chat body. */
   readonly effortNone?: boolean;
+  /** How a model of the Messages API is told to think, where its name does not say. */
+  readonly thinking?: "adaptive" | "budget" | "none";
   /** Fields this vendor refuses whatever the model: left out of the body. */
   readonly refuses?: readonly string[];
 }

@@ -4,27 +4,13 @@
  */
 
 import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
-import { createRedact, findSecrets } from "../base/redact.ts";
-import type { RetryPolicy } from "../base/retry.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
-import { baseUrlOf } from "../providers/base-url.ts";
-import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
-import { keyVariableIn } from "../providers/choose-model.ts";
+import { vendorOf } from "../providers/catalog.ts";
 import { EMBEDDED, parseModelRef } from "../providers/model-ref.ts";
-import {
-  costOf,
-  dropRefused,
-  findModel,
-  type Model,
-  type ModelOverride,
-} from "../providers/models.ts";
+import { costOf, dropRefused, findModel, type Model } from "../providers/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
-import { wireFor } from "../providers/provider-names.ts";
-import type { Timeouts, Transport } from "../providers/transport.ts";
-import type { Quirks } from "../providers/wire.ts";
-import { VERSION } from "../version.ts";
+import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
 export interface OpenedModel {
   readonly provider: Provider;
@@ -33,26 +19,6 @@ export interface OpenedModel {
   readonly reasoning: Reasoning;
   /** Rejects items of a kind that the model is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
-}
-
-/** The part of a task that says which model is meant. */
-export interface ModelWish {
-  readonly model: string;
-  readonly provider: string | null;
-  readonly url: string | null;
-  readonly api_key_name: string | null;
-  readonly think: boolean;
-}
-
-export interface ModelParts {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Opened when the first request needs it. */
-  readonly transport: () => Promise<Transport>;
-  readonly overrides?: readonly ModelOverride[] | undefined;
-  readonly timeouts?: Timeouts | undefined;
-  readonly retry?: RetryPolicy | undefined;
-  readonly quirks?: Quirks | undefined;
-  readonly log?: Log | undefined;
 }
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
@@ -81,77 +47,42 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   };
 }
 
-function checkInput({ vendor, name, vision, pdf }: Model, items: readonly Item[]): void {
-  const kinds = new Set(
-    items.flatMap((item) =>
-      item.type === "message" && typeof item.content !== "string"
-        ? item.content.map((part) => part.type)
-        : [],
-    ),
+function checkInput(model: Model, items: readonly Item[]): void {
+  const parts = items.flatMap((item) =>
+    item.type === "message" && typeof item.content !== "string" ? item.content : [],
   );
+  const has = (type: string): boolean => parts.some((part) => part.type === type);
+  const who = `${model.vendor}/${model.name}`;
   const refused =
-    (kinds.has("input_image") && !vision && "images") ||
-    (kinds.has("input_file") && !pdf && "PDFs");
-  if (!refused) return;
-  const message = `${vendor}/${name} takes no ${refused}. Choose another model, or leave them out.`;
-  throw new Failure("invalid_request", message, { param: "input" });
+    (has("input_image") && !model.vision && "images") ||
+    (has("input_file") && !model.pdf && "PDFs");
+  if (refused) {
+    const message = `${who} takes no ${refused}. Choose another model, or leave them out.`;
+    throw new Failure("invalid_request", message, { param: "input" });
+  }
+  checkLength(who, model.contextTokens, items);
+}
+
+/** Characters of a token, at the least that any tokenizer makes of ordinary text, times a margin. */
+const CHARS_PER_TOKEN = 6;
+
+/** Refuses only what cannot fit; what may fit is for the vendor to judge. */
+function checkLength(who: string, window: number | undefined, items: readonly Item[]): void {
+  const chars = items.reduce((sum, item) => sum + textChars(item), 0);
+  const tokens = Math.floor(chars / CHARS_PER_TOKEN);
+  if (window === undefined || tokens <= window) return;
+  const message = `The input is at least ${tokens} tokens long; ${who} takes ${window}. Give a part of it.`;
+  throw new Failure("context_exceeded", message, { param: "input" });
+}
+
+function textChars(item: Item): number {
+  if (item.type === "function_call_output") return JSON.stringify(item.output).length;
+  if (item.type !== "message") return 0;
+  if (typeof item.content === "string") return item.content.length;
+  const texts = item.content.map((part) => ("text" in part ? String(part.text).length : 0));
+  return texts.reduce((sum, length) => sum + length, 0);
 }
 
 function reasoningFor(think: boolean): Reasoning {
   return think ? { effort: "high", summary: "detailed" } : { effort: "none", summary: undefined };
-}
-
-type Prepare = (request: Parameters<typeof dropRefused>[1]) => ReturnType<typeof dropRefused>;
-
-async function openHttpProvider(
-  name: VendorName,
-  wish: ModelWish,
-  parts: ModelParts & { readonly prepare: Prepare },
-): Promise<Provider> {
-  const vendor = vendorOf(name);
-  const wire = wireFor(name, wish.provider ?? undefined);
-  const baseUrl = baseUrlOf(name, { url: wish.url ?? undefined, env: parts.env });
-  const key = keyFor(name, wish, parts.env);
-  const auth = authHeaders(vendor, key);
-  const { createHttpProvider } = await import("../providers/http-provider.ts");
-  return createHttpProvider({
-    vendor: name,
-    wire,
-    baseUrl,
-    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers },
-    sign: async () => auth,
-    quirks: { ...vendor.quirks, ...parts.quirks },
-    transport: await parts.transport(),
-    prepare: parts.prepare,
-    // Its variable may have a name that says nothing of a key.
-    redact: createRedact([...findSecrets(parts.env), key ?? ""]),
-    ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
-    ...(parts.retry ? { retry: parts.retry } : {}),
-    ...(parts.log ? { log: parts.log } : {}),
-  });
-}
-
-function keyFor(name: VendorName, wish: ModelWish, env: ModelParts["env"]): string | undefined {
-  const { keyVariable, keyUrl, local } = vendorOf(name);
-  const variable = wish.api_key_name ?? keyVariableIn(name, env);
-  const key = variable ? env[variable]?.trim() : undefined;
-  if (key) return key;
-  if (wish.api_key_name) {
-    throw new Failure(
-      "key_missing",
-      `The variable \`${wish.api_key_name}\` is not set. Put the key there.`,
-    );
-  }
-  // An address of the user's own may need no key; a vendor's own address does.
-  if (local || keyVariable === undefined || wish.url) return undefined;
-  const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
-  throw new Failure(
-    "key_missing",
-    `\`${name}\` needs a key in \`${keyVariable}\`, which is not set.${where}`,
-  );
-}
-
-function authHeaders({ auth }: Vendor, key: string | undefined): Record<string, string> {
-  if (key === undefined || auth === "none") return {};
-  return auth === "api-key" ? { "api-key": key } : { authorization: `Bearer ${key}` };
 }

@@ -23,7 +23,8 @@ import type { Store } from "../store/store.ts";
 import { BUILTINS } from "../tools/builtins.ts";
 import { createGate } from "../tools/gate.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ModelParts, openModel } from "./open-model.ts";
+import { openModel } from "./open-model.ts";
+import type { ModelParts } from "./open-provider.ts";
 
 export interface RuntimeOptions extends Partial<ModelParts> {
   /** Where runs are kept: a SQLite file, or memory when left out. */

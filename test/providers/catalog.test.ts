@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isVendor, VENDOR_NAMES, vendorOf } from "../../src/providers/catalog.ts";
 import { PROVIDERS } from "../../src/providers/provider-names.ts";
+import { isWire, loadWire, WIRES } from "../../src/providers/wires.ts";
 
 describe("the vendor catalogue", () => {
   for (const name of VENDOR_NAMES) {
     const vendor = vendorOf(name);
-    const { baseUrl, wire, alternatives = {} } = vendor;
+    const { baseUrl, wire, alternatives = [] } = vendor;
 
     it(`has a usable row for ${name}`, () => {
       assert.match(name, /^[a-z]+$/);
@@ -18,11 +19,14 @@ describe("the vendor catalogue", () => {
     });
 
     it(`names the wires of ${name} as --provider does`, () => {
-      for (const [other, speaks] of Object.entries(alternatives)) {
-        assert.equal(speaks.name, other);
-        assert.notEqual(other, wire.name);
-        assert.ok(Object.hasOwn(PROVIDERS, other));
-      }
+      for (const other of alternatives) assert.notEqual(other, wire);
+      for (const spoken of [wire, ...alternatives]) assert.ok(Object.hasOwn(PROVIDERS, spoken));
+    });
+  }
+
+  for (const name of Object.keys(WIRES).filter(isWire)) {
+    it(`loads the wire ${name} under its own name`, async () => {
+      assert.equal((await loadWire(name)).name, name);
     });
   }
 

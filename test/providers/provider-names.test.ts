@@ -4,9 +4,9 @@ import { checkProvider, wireFor } from "../../src/providers/provider-names.ts";
 
 describe("wireFor", () => {
   it("speaks Responses to OpenAI, and chat when asked to", () => {
-    assert.equal(wireFor("openai", undefined).name, "openai-responses");
-    assert.equal(wireFor("openai", "openai-responses").name, "openai-responses");
-    assert.equal(wireFor("openai", "openai-chat").name, "openai-chat");
+    assert.equal(wireFor("openai", undefined), "openai-responses");
+    assert.equal(wireFor("openai", "openai-responses"), "openai-responses");
+    assert.equal(wireFor("openai", "openai-chat"), "openai-chat");
   });
 
   it("says what a vendor speaks when asked for what it does not", () => {

@@ -1,0 +1,54 @@
+/**
+ * The limiters of the process: one for each account at each vendor's address. Whoever calls with the
+ * same key shares its limits, so runs must share its limiter.
+ */
+
+import { createHash } from "node:crypto";
+import { createLimiter, type Limiter, type LimiterOptions } from "./limiter.ts";
+
+export interface Limiters {
+  /** The limiter of that account; the same one each time. */
+  of(account: Account): Limiter;
+}
+
+export interface Account {
+  readonly vendor: string;
+  readonly baseUrl: string;
+  /** The key, or whatever else names who is charged; only a hash of it is kept. */
+  readonly key: string | undefined;
+}
+
+/** More accounts than a process has at work; a server that is given keys by its users passes it. */
+const MAX_IDLE = 256;
+
+export function createLimiters(options: Omit<LimiterOptions, "vendor"> = {}): Limiters {
+  const limiters = new Map<string, Limiter>();
+  return {
+    of(account) {
+      const name = nameOf(account);
+      const known = limiters.get(name);
+      if (known) return known;
+      if (limiters.size >= MAX_IDLE) dropIdle(limiters);
+      const limiter = createLimiter({ ...options, vendor: account.vendor });
+      limiters.set(name, limiter);
+      return limiter;
+    },
+  };
+}
+
+/** What every runtime of this process uses unless it is given others. */
+export const processLimiters: Limiters = createLimiters();
+
+function nameOf({ vendor, baseUrl, key }: Account): string {
+  const hash = createHash("sha256")
+    .update(key ?? "")
+    .digest("hex");
+  return `${vendor} ${baseUrl.replace(/\/+$/, "")} ${hash}`;
+}
+
+/** An idle limiter that is asked for again begins anew, as in a new process. */
+function dropIdle(limiters: Map<string, Limiter>): void {
+  for (const [name, { inFlight, waiting, isPaused }] of limiters) {
+    if (inFlight === 0 && waiting === 0 && !isPaused) limiters.delete(name);
+  }
+}

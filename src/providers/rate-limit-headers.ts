@@ -1,0 +1,90 @@
+/**
+ * What an answer's headers say about waiting: the server's own word (`retry-after`), and counters
+ * that stand at zero (`x-ratelimit-…`, `anthropic-ratelimit-…`). All in milliseconds from now.
+ */
+
+type Headers = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Seconds or a date, or the milliseconds that OpenAI adds; a date in the past is no wait. A caller
+ * without a clock learns nothing from a date when the server does not show its own.
+ */
+export function readRetryAfter(headers: Headers, nowMs = Number.NaN): number | undefined {
+  const ms = headers["retry-after-ms"]?.trim();
+  if (ms && Number.isFinite(Number(ms))) return Math.max(0, Number(ms));
+  const value = headers["retry-after"]?.trim();
+  if (!value) return undefined;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const waitMs = Date.parse(value) - theirNow(headers, nowMs);
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+/** Until the last of the spent counters is full again; `undefined` when none is spent. */
+export function readSpentWait(headers: Headers, nowMs: number): number | undefined {
+  const waits = Object.entries(headers).flatMap(([name, value]) => {
+    const resetName = resetOf(name.toLowerCase());
+    if (!resetName || !isSpent(value)) return [];
+    const waitMs = toWaitMs(headers[resetName], theirNow(headers, nowMs));
+    return waitMs === undefined ? [] : [waitMs];
+  });
+  return waits.length > 0 ? Math.max(...waits) : undefined;
+}
+
+/** `x-ratelimit-remaining-tokens` and `anthropic-ratelimit-tokens-remaining` each have a `reset`. */
+function resetOf(name: string): string | undefined {
+  const isCounter = /^x-ratelimit-remaining(-|$)|^anthropic-ratelimit-.+-remaining$/.test(name);
+  return isCounter ? name.replace("remaining", "reset") : undefined;
+}
+
+function isSpent(remaining: string | undefined): boolean {
+  return remaining !== undefined && remaining.trim() !== "" && Number(remaining) <= 0;
+}
+
+/** Times are told by the server's clock, which its `date` header shows. */
+function theirNow(headers: Headers, nowMs: number): number {
+  const dateMs = Date.parse(headers["date"] ?? "");
+  return Number.isNaN(dateMs) ? nowMs : dateMs;
+}
+
+/** Past these, a bare number is no span but a time since 1970, in seconds or in milliseconds. */
+const EPOCH_SECONDS = 1e9;
+const EPOCH_MS = 1e12;
+
+/** Reads a span (`6m0s`, `12.5`) or a time (RFC 3339, seconds or milliseconds since 1970). */
+function toWaitMs(reset: string | undefined, nowMs: number): number | undefined {
+  const value = reset?.trim() ?? "";
+  if (value === "") return undefined;
+  const number = Number(value);
+  if (!Number.isNaN(number)) {
+    if (number >= EPOCH_MS) return Math.max(0, number - nowMs);
+    if (number >= EPOCH_SECONDS) return Math.max(0, number * 1000 - nowMs);
+    return Math.max(0, number * 1000);
+  }
+  const spanMs = toSpanMs(value);
+  if (spanMs !== undefined) return spanMs;
+  const atMs = Date.parse(value);
+  return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+  us: 1e-3,
+  µs: 1e-3,
+  ns: 1e-6,
+};
+const PIECE = String.raw`(\d+(?:\.\d+)?)(ms|us|µs|ns|d|h|m|s)`;
+const SPAN = new RegExp(`^(?:${PIECE})+$`);
+
+/** As Go writes a duration: `1h2m3.5s`, `20ms`. */
+function toSpanMs(value: string): number | undefined {
+  if (!SPAN.test(value)) return undefined;
+  let ms = 0;
+  for (const [, count, unit] of value.matchAll(new RegExp(PIECE, "g"))) {
+    ms += Number(count) * (UNIT_MS[unit ?? ""] ?? 0);
+  }
+  return ms;
+}
