@@ -26,6 +26,16 @@ export function tryParseJson(text: string): Json | undefined {
   }
 }
 
+/**
+ * Parses an event's payload, which may not be JSON. One that lacks nothing but the braces at its end,
+ * as some servers and proxies cut theirs, says all it has to say and is taken.
+ */
+export function tryParsePayload(text: string): Json | undefined {
+  const parsed = tryParseJson(text);
+  if (parsed !== undefined || !text.endsWith("}")) return parsed;
+  return tryParseJson(`${text}}`) ?? tryParseJson(`${text}}}`);
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

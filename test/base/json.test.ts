@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
-import { isJsonObject, parseJson, tryParseJson } from "../../src/base/json.ts";
+import { isJsonObject, parseJson, tryParseJson, tryParsePayload } from "../../src/base/json.ts";
 
 describe("JSON", () => {
   it("is parsed, whatever its kind", () => {
@@ -34,5 +34,19 @@ describe("JSON", () => {
   it("objects are told from everything else", () => {
     assert.ok(isJsonObject({}));
     for (const value of [[], null, undefined, "a", 1, true]) assert.ok(!isJsonObject(value));
+  });
+});
+
+describe("tryParsePayload", () => {
+  it("takes a payload that lacks only the braces at its end", () => {
+    assert.deepEqual(tryParsePayload('{"a":{"b":{}}'), { a: { b: {} } });
+    assert.deepEqual(tryParsePayload('{"a":{"b":{}'), { a: { b: {} } });
+    assert.deepEqual(tryParsePayload('{"a":1}'), { a: 1 });
+  });
+
+  it("takes no other half of a document", () => {
+    for (const text of ['{"a":"b', '{"a":1', '{"a":[{}', "{}}", "garbage", ""]) {
+      assert.equal(tryParsePayload(text), undefined, text);
+    }
   });
 });

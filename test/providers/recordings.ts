@@ -1,6 +1,6 @@
 /** What real servers sent, kept beside the checkout, and how it is given to a decoder. */
 
-import { tryParseJson } from "../../src/base/json.ts";
+import { tryParsePayload } from "../../src/base/json.ts";
 import { createSseReader } from "../../src/base/sse.ts";
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../src/protocol/model-events.ts";
@@ -13,7 +13,7 @@ export interface Recording {
   readonly lines: readonly string[];
 }
 
-type WireFolder = "chat" | "responses";
+type WireFolder = "bedrock" | "chat" | "gemini" | "messages" | "responses";
 
 /** Every stream of a wire. */
 export function readRecordings(wire: WireFolder): Recording[] {
@@ -80,7 +80,7 @@ export function terminalOf({ lines }: Recording): {
   readonly id: string;
 } {
   for (const line of lines) {
-    const event = tryParseJson(line) as { type?: string; response?: never } | undefined;
+    const event = tryParsePayload(line) as { type?: string; response?: never } | undefined;
     if (event?.type === "response.completed" && event.response) return event.response;
   }
   throw new Error("The recording has no `response.completed`.");

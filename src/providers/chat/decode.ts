@@ -7,7 +7,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParseJson } from "../../base/json.ts";
+import { type JsonObject, tryParseJson, tryParsePayload } from "../../base/json.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
@@ -49,7 +49,7 @@ class ChatDecoder implements Decoder {
 
   read(data: string, out: ModelEvent[]): void {
     if (data === "[DONE]") return this.#readDone(out);
-    const chunk = tryParseJson(data) as ChatChunk | undefined;
+    const chunk = tryParsePayload(data) as ChatChunk | undefined;
     if (typeof chunk !== "object" || chunk === null || this.#isEnded) return;
     if (chunk.error) throw toVendorFailure(chunk.error);
     if (chunk.type === "error") throw toVendorFailure(chunk as JsonObject);

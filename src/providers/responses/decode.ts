@@ -7,7 +7,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParseJson } from "../../base/json.ts";
+import { type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Continuation, EndReason, ModelEvent } from "../../protocol/model-events.ts";
@@ -101,7 +101,7 @@ class ResponsesDecoder implements Decoder {
   }
 
   read(data: string, out: ModelEvent[]): void {
-    const event = tryParseJson(data) as WireEvent | undefined;
+    const event = tryParsePayload(data) as WireEvent | undefined;
     if (typeof event !== "object" || event === null || this.#isEnded) return;
     if (event.type === undefined) return this.#readWhole(event, out);
     const handler = HANDLERS.get(event.type);

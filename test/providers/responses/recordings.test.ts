@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { FailureCode } from "../../../src/base/failure.ts";
+import { tryParsePayload } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { assertEventOrder } from "../event-order.ts";
@@ -19,9 +20,6 @@ import { createResponsesDecoder } from "./wire-events.ts";
 /** Recordings that are to fail, and how. */
 const FAILING: Readonly<Record<string, FailureCode>> = {
   "openai-error.1.jsonl": "provider_rejected",
-  // Made by hand, and its first and last lines lack a brace: what is no JSON is passed over, so the
-  // answer has no end.
-  "parallel-tool-call-wrapper.1.jsonl": "provider_broke_protocol",
 };
 
 /** Servers that give their items other ids at the end than in the stream. */
@@ -62,7 +60,9 @@ describe("responses recordings", () => {
       const events = decodeBody(createResponsesDecoder(), body);
       const { output, id } = terminalOf(recording);
       const toComparable = (item: object) => (CHANGES_IDS.has(name) ? { ...item, id: "" } : item);
-      assert.deepEqual(itemsOf(events).map(toComparable), output.map(toComparable));
+      // Some servers leave the output of their last word empty: the items are those that came.
+      const said = output.length > 0 ? output : lines.flatMap(itemDone);
+      assert.deepEqual(itemsOf(events).map(toComparable), said.map(toComparable));
       assert.equal(endOf(events).continuation?.response_id, id);
     });
 
@@ -95,6 +95,11 @@ describe("responses recordings", () => {
     });
   }
 });
+
+function itemDone(line: string): object[] {
+  const event = tryParsePayload(line) as { type?: string; item?: object } | undefined;
+  return event?.type === "response.output_item.done" && event.item ? [event.item] : [];
+}
 
 /** What an item says that deltas say too; none for items that come whole. */
 function textIn(item: Item): string | undefined {
