@@ -13,7 +13,7 @@ import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation } from "../protocol/model-events.ts";
 import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/run-events.ts";
-import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
+import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
@@ -98,6 +98,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   const notices = progress.notices;
   progress.notices = [];
   progress.turns++;
+  const costBefore = progress.costUsd;
   let written = "";
   const answer = await runTurn(parts, {
     number: progress.turns,
@@ -106,12 +107,14 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
     onText(delta) {
       written += delta;
       progress.text = written;
+      // Until its usage comes, at the very end, nobody knows what an answer costs.
+      progress.costUsd = isFree(parts) ? costBefore : null;
     },
   });
   progress.items.push(...answer.items);
   progress.text = textOf(answer.items);
   progress.usage = addUsage(progress.usage, answer.usage);
-  progress.costUsd = addCost(progress.costUsd, answer.cost_usd);
+  progress.costUsd = addCost(costBefore, answer.cost_usd);
   progress.previous = answer.continuation
     ? { at: answer.continuation, covered: progress.items.length }
     : undefined;
@@ -172,6 +175,12 @@ function toRequest({ task, gate, reasoning }: LoopParts, progress: Progress): Mo
     previous: progress.previous,
   };
 }
+
+function isFree({ costOf }: LoopParts): boolean {
+  return costOf(ONE_TOKEN) === 0;
+}
+
+const ONE_TOKEN = toUsage({ input: 1, output: 1 });
 
 function addCost(sum: number | null, turn: number | null): number | null {
   return sum === null || turn === null ? null : sum + turn;

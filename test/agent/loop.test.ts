@@ -246,6 +246,8 @@ describe("the loop", () => {
     });
     assert.equal(end.ending, "cancelled");
     assert.equal(end.output_text, "Half a sent");
+    // The usage never came, so what the half costs is unknown, and not nothing.
+    assert.equal(end.cost_usd, null);
   });
 
   it("adds up tokens and cost over the turns", async () => {
