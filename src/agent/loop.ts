@@ -44,6 +44,8 @@ interface Progress {
   costUsd: number | null;
   /** The last finished turn's text, or that of the turn being written. */
   text: string;
+  /** What an answer has said that the vendor paused, and that the next one goes on with. */
+  paused: string;
   repairs: number;
   notices: Notice[];
   previous: { at: Continuation; covered: number } | undefined;
@@ -74,6 +76,7 @@ function createProgress({ items }: AgentTask): Progress {
     usage: NO_USAGE,
     costUsd: 0,
     text: "",
+    paused: "",
     repairs: 0,
     notices: [],
     previous: undefined,
@@ -99,7 +102,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   progress.notices = [];
   progress.turns++;
   const costBefore = progress.costUsd;
-  let written = "";
+  let written = progress.paused;
   const answer = await runTurn(parts, {
     number: progress.turns,
     request: toRequest(parts, progress),
@@ -112,7 +115,8 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
     },
   });
   progress.items.push(...answer.items);
-  progress.text = textOf(answer.items);
+  progress.text = progress.paused + textOf(answer.items);
+  progress.paused = answer.reason === "pause" ? progress.text : "";
   progress.usage = addUsage(progress.usage, answer.usage);
   progress.costUsd = addCost(costBefore, answer.cost_usd);
   progress.previous = answer.continuation

@@ -8,11 +8,13 @@
 import type { Quirks } from "./wire.ts";
 import type { WireName } from "./wires.ts";
 
+export type KeyHeader = "api-key" | "x-api-key" | "x-goog-api-key";
+
 export interface Vendor {
   readonly wire: WireName;
   /** Other wires this vendor speaks. */
   readonly alternatives?: readonly WireName[];
-  /** Empty where every user has another one. */
+  /** Empty where every user has another one: it is given, or follows from the environment. */
   readonly baseUrl: string;
   /** The environment variable that overrides `baseUrl`. */
   readonly baseUrlVariable?: string;
@@ -21,8 +23,11 @@ export interface Vendor {
   /** The variable that holds the key. Without a key nothing is sent, unless the vendor is `local`. */
   readonly keyVariable: string | undefined;
   readonly otherKeyVariables?: readonly string[];
-  /** `bearer` and `api-key` are sent when there is a key. */
-  readonly auth: "bearer" | "api-key" | "none";
+  /**
+   * The header a key is sent in, when there is one; `google` and `aws` sign each request with the
+   * credentials that the machine has.
+   */
+  readonly auth: "bearer" | KeyHeader | "google" | "aws" | "none";
   /** Where a person gets a key. */
   readonly keyUrl?: string;
   /** A server of the user's own: it may ask for no key, and what it serves only its user knows. */
@@ -51,6 +56,64 @@ export const VENDORS = {
     // `max_tokens` is refused by reasoning models, its successor by none.
     quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
     summary: "OpenAI",
+  },
+  anthropic: {
+    wire: "anthropic",
+    baseUrl: "https://api.anthropic.com/v1",
+    baseUrlVariable: "ANTHROPIC_BASE_URL",
+    basePath: "/v1",
+    keyVariable: "ANTHROPIC_API_KEY",
+    auth: "x-api-key",
+    keyUrl: "https://platform.claude.com/settings/keys",
+    local: false,
+    defaultModel: "claude-sonnet-5-5",
+    quirks: {},
+    summary: "Anthropic: Claude",
+  },
+  gemini: {
+    wire: "gemini",
+    baseUrl: "https://generativelanguage.googleapis.com/v1beta",
+    baseUrlVariable: "GOOGLE_GEMINI_BASE_URL",
+    basePath: "/v1beta",
+    keyVariable: "GEMINI_API_KEY",
+    otherKeyVariables: ["GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"],
+    auth: "x-goog-api-key",
+    keyUrl: "https://aistudio.google.com/apikey",
+    local: false,
+    defaultModel: "gemini-3.8-flash",
+    quirks: {},
+    summary: "Google Gemini (AI Studio)",
+  },
+  vertexai: {
+    wire: "vertexai-anthropic",
+    baseUrl: "",
+    keyVariable: undefined,
+    auth: "google",
+    local: false,
+    defaultModel: undefined,
+    quirks: {},
+    summary: "Claude at Google Cloud (Vertex AI)",
+  },
+  vertex: {
+    wire: "vertexai-gemini",
+    baseUrl: "",
+    keyVariable: undefined,
+    auth: "google",
+    local: false,
+    defaultModel: undefined,
+    quirks: {},
+    summary: "Gemini at Google Cloud (Vertex AI)",
+  },
+  bedrock: {
+    wire: "bedrock",
+    baseUrl: "",
+    baseUrlVariable: "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+    keyVariable: undefined,
+    auth: "aws",
+    local: false,
+    defaultModel: undefined,
+    quirks: {},
+    summary: "Amazon Bedrock: models of many makers, by their ids or ARNs",
   },
   azure: {
     wire: "openai-responses",

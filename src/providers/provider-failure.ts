@@ -19,10 +19,13 @@ export function toHttpFailure(
   answer: { status: number; headers: Readonly<Record<string, string | undefined>>; body: string },
 ): Failure {
   const { status, headers, body } = answer;
-  const { message, code, param } = readError(tryParseJson(body) ?? body);
-  const vendorCode = code ?? undefined;
-  const retryAfterMs = readRetryAfter(headers);
-  const advice = adviceFor(status, retryAfterMs) || redirectAdvice(status, headers["location"]);
+  const parsed = tryParseJson(body) ?? body;
+  const { message, code, param } = readError(parsed);
+  const vendorCode = code ?? awsErrorType(headers);
+  const retryAfterMs = readRetryAfter(headers) ?? readRetryInfo(parsed);
+  const advice =
+    AWS_ADVICE[vendorCode ?? ""] ??
+    (adviceFor(status, retryAfterMs) || redirectAdvice(status, headers["location"]));
   const text = `${who} answered ${status}: ${message || "no message"}${advice}`;
   return new Failure(codeFor(status, vendorCode, message), text, {
     vendorCode,
@@ -31,12 +34,25 @@ export function toHttpFailure(
   });
 }
 
+/** `x-amzn-errortype: ValidationException:http://internal.amazon.com/…`. */
+function awsErrorType(headers: Readonly<Record<string, string | undefined>>): string | undefined {
+  return headers["x-amzn-errortype"]?.split(":")[0];
+}
+
+const AWS_ADVICE: Readonly<Record<string, string>> = {
+  ExpiredTokenException: " Sign in to AWS again, or renew the session token.",
+  UnrecognizedClientException: " Check the access key, and that its session token belongs to it.",
+  InvalidSignatureException: " Check the secret access key, the region and this machine's clock.",
+  AccessDeniedException: " Check that the model may be used with this account and region.",
+};
+
 /** An error a vendor put into its stream: `{code, message}`, `{error: {…}}` or a bare text. */
 export function toVendorFailure(error: Json | undefined): Failure {
   const { message, code, param } = readError(error ?? "");
   const text = `The model's server failed in the middle of its answer: ${message || code || "no reason given"}`;
   const status = typeof code === "string" && /^\d{3}$/.test(code) ? Number(code) : undefined;
-  return new Failure(streamCodeFor(code, status), text, { vendorCode: code, param });
+  const retryAfterMs = readRetryInfo(error ?? "");
+  return new Failure(streamCodeFor(code, status), text, { vendorCode: code, param, retryAfterMs });
 }
 
 /** The failure without secrets; one that held any loses its cause, which says the same. */
@@ -50,6 +66,7 @@ export function redactFailure(thrown: unknown, redact: Redact = (text) => text):
 
 const OVERLOAD_CODES: ReadonlySet<string> = new Set([
   "rate_limit_exceeded",
+  "rate_limit_error",
   "overloaded_error",
   "server_overloaded",
   "engine_overloaded",
@@ -59,17 +76,22 @@ const CONTEXT_CODES: ReadonlySet<string> = new Set([
   "model_context_window_exceeded",
 ]);
 
+const CONTEXT_WORDS =
+  /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens/i;
+
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
-  if (/maximum context length|context window/i.test(message) && status === 400)
-    return "context_exceeded";
+  if (CONTEXT_WORDS.test(message) && status === 400) return "context_exceeded";
+  // Google calls a wrong key a wrong argument.
+  if (/API key not valid|API key expired/i.test(message)) return "provider_unauthorized";
   if (status === 401 || status === 403) return "provider_unauthorized";
   // A spent quota comes as 429 as well, and no wait mends it.
   if (vendorCode === "insufficient_quota") return "provider_rejected";
   if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) {
     return "provider_overloaded";
   }
-  if (status >= 500) return "provider_failed";
+  // 424 is the model that failed behind the service of AWS.
+  if (status >= 500 || status === 424) return "provider_failed";
   return "provider_rejected";
 }
 
@@ -114,10 +136,22 @@ function readFlat(error: JsonObject): VendorError {
   const code = error["code"] ?? error["type"];
   const param = error["param"];
   return {
-    message: toMessage(error["message"] ?? ""),
+    // Services of AWS write it either way.
+    message: toMessage(error["message"] ?? error["Message"] ?? ""),
     code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
     param: typeof param === "string" ? param : undefined,
   };
+}
+
+/** Google puts the wait into the body: `{"@type": "….RetryInfo", "retryDelay": "34.4s"}`. */
+function readRetryInfo(body: Json): number | undefined {
+  const [first] = Array.isArray(body) ? body : [body];
+  if (!isJsonObject(first)) return undefined;
+  if (isJsonObject(first["error"])) return readRetryInfo(first["error"]);
+  const details = Array.isArray(first["details"]) ? first["details"].filter(isJsonObject) : [];
+  const info = details.find((detail) => String(detail["@type"]).endsWith("google.rpc.RetryInfo"));
+  const [, seconds] = /^(\d+(?:\.\d+)?)s$/.exec(String(info?.["retryDelay"])) ?? [];
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
 }
 
 function toMessage(value: Json): string {

@@ -7,17 +7,46 @@ import type { Wire } from "./wire.ts";
 
 interface WireRow {
   readonly summary: string;
+  /** The vendor that is meant when the provider alone is named. */
+  readonly vendor: string;
   readonly load: () => Promise<Wire>;
 }
 
 export const WIRES = {
   "openai-chat": {
+    vendor: "openai",
     summary: "Chat completions, as any compatible server speaks it",
     load: async () => (await import("./chat/wire.ts")).chatWire,
   },
   "openai-responses": {
+    vendor: "openai",
     summary: "The Responses API, in its published and its older vocabulary",
     load: async () => (await import("./responses/wire.ts")).responsesWire,
+  },
+  anthropic: {
+    vendor: "anthropic",
+    summary: "The Messages API of Anthropic",
+    load: async () => (await import("./messages/wire.ts")).messagesWire,
+  },
+  "vertexai-anthropic": {
+    vendor: "vertexai",
+    summary: "The Messages API at Google Cloud",
+    load: async () => (await import("./messages/vertex.ts")).vertexWire,
+  },
+  gemini: {
+    vendor: "gemini",
+    summary: "The generateContent API of Google",
+    load: async () => (await import("./gemini/wire.ts")).geminiWire,
+  },
+  "vertexai-gemini": {
+    vendor: "vertex",
+    summary: "The generateContent API at Google Cloud",
+    load: async () => (await import("./gemini/wire.ts")).vertexGeminiWire,
+  },
+  bedrock: {
+    vendor: "bedrock",
+    summary: "The Converse API of Amazon Bedrock",
+    load: async () => (await import("./bedrock/wire.ts")).bedrockWire,
   },
 } as const satisfies Record<string, WireRow>;
 

@@ -10,6 +10,7 @@ import type { RetryPolicy } from "../base/retry.ts";
 import { baseUrlOf } from "../providers/base-url.ts";
 import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
 import { keyVariableIn } from "../providers/choose-model.ts";
+import type { Sign } from "../providers/http-provider.ts";
 import type { Limiters } from "../providers/limiters.ts";
 import type { ModelOverride } from "../providers/models.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
@@ -41,6 +42,8 @@ export interface ModelParts {
   readonly limiters?: Limiters | undefined;
 }
 
+type Environment = ModelParts["env"];
+
 type Prepare = (request: ModelRequest) => { request: ModelRequest; dropped: readonly string[] };
 
 export async function openHttpProvider(
@@ -50,22 +53,21 @@ export async function openHttpProvider(
 ): Promise<Provider> {
   const vendor = vendorOf(name);
   const wire = wireFor(name, wish.provider ?? undefined);
-  const baseUrl = baseUrlOf(name, { url: wish.url ?? undefined, env: parts.env });
+  const baseUrl = await addressOf(name, wish, parts.env);
   const key = keyFor(name, wish, parts.env);
-  const auth = authHeaders(vendor, key);
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
       import("../providers/http-provider.ts"),
       import("../providers/limited-provider.ts"),
       parts.limiters ?? import("../providers/limiters.ts").then((all) => all.processLimiters),
     ]);
-  const limiter = limiters.of({ vendor: name, baseUrl, key });
+  const limiter = limiters.of({ vendor: name, baseUrl, key: key ?? payerOf(parts.env) });
   const provider = createHttpProvider({
     vendor: name,
     wire: await loadWire(wire),
     baseUrl,
     headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers },
-    sign: async () => auth,
+    sign: await openSign(vendor, key, parts.env),
     quirks: { ...vendor.quirks, ...parts.quirks },
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
@@ -79,7 +81,7 @@ export async function openHttpProvider(
   return limitProvider(provider, limiter, { retry: parts.retry, log: parts.log });
 }
 
-function keyFor(name: VendorName, wish: ModelWish, env: ModelParts["env"]): string | undefined {
+function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | undefined {
   const { keyVariable, keyUrl, local } = vendorOf(name);
   const variable = wish.api_key_name ?? keyVariableIn(name, env);
   const key = variable ? env[variable]?.trim() : undefined;
@@ -99,7 +101,50 @@ function keyFor(name: VendorName, wish: ModelWish, env: ModelParts["env"]): stri
   );
 }
 
-function authHeaders({ auth }: Vendor, key: string | undefined): Record<string, string> {
+/** Clouds have an address a region; it is in the environment, like the credentials. */
+async function addressOf(name: VendorName, wish: ModelWish, env: Environment): Promise<string> {
+  const { auth, baseUrlVariable = "" } = vendorOf(name);
+  if (wish.url || env[baseUrlVariable] || (auth !== "google" && auth !== "aws")) {
+    return baseUrlOf(name, { url: wish.url ?? undefined, env });
+  }
+  if (auth === "google") return (await import("../providers/google-cloud.ts")).vertexBaseUrl(env);
+  return (await import("../providers/bedrock/aws-region.ts")).bedrockBaseUrl(env);
+}
+
+/** Whose account the requests of a cloud count against, as far as the environment says. */
+function payerOf(env: Environment): string | undefined {
+  return env["GOOGLE_CLOUD_PROJECT"] ?? env["AWS_PROFILE"] ?? env["AWS_ACCESS_KEY_ID"];
+}
+
+async function openSign(
+  { auth }: Vendor,
+  key: string | undefined,
+  env: Environment,
+): Promise<Sign> {
+  if ((auth === "google" || auth === "aws") && key === undefined) return cloudSign(auth, env);
+  const headers = keyHeaders(auth, key);
+  return async () => headers;
+}
+
+/** A key that was named for a cloud is a token of that cloud's. */
+function keyHeaders(auth: Vendor["auth"], key: string | undefined): Record<string, string> {
   if (key === undefined || auth === "none") return {};
-  return auth === "api-key" ? { "api-key": key } : { authorization: `Bearer ${key}` };
+  const isOwnHeader = auth !== "bearer" && auth !== "google" && auth !== "aws";
+  return isOwnHeader ? { [auth]: key } : { authorization: `Bearer ${key}` };
+}
+
+/** One set of credentials for all runs over one environment: a token is fetched once, not once a run. */
+const cloudSigns = new WeakMap<Environment, Map<string, Promise<Sign>>>();
+
+function cloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
+  const signs = cloudSigns.get(env) ?? new Map<string, Promise<Sign>>();
+  cloudSigns.set(env, signs);
+  const known = signs.get(auth) ?? openCloudSign(auth, env);
+  signs.set(auth, known);
+  return known;
+}
+
+async function openCloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
+  if (auth === "google") return (await import("../providers/google-auth.ts")).createGoogleSign(env);
+  return (await import("../providers/bedrock/aws-auth.ts")).createAwsSign(env);
 }

@@ -1,5 +1,7 @@
 /** `offshoot/testing`: model servers for tests, with faults; a scripted provider; a clock to turn. */
 
+export type { AwsCaller } from "./bedrock/signature.ts";
+export { type BedrockUpstreamOptions, startBedrockUpstream } from "./bedrock-upstream.ts";
 export { type ChatUpstreamOptions, startChatUpstream } from "./chat-upstream.ts";
 export type { Exchange, Piece } from "./exchange.ts";
 export {
@@ -27,7 +29,9 @@ export {
   silence,
   splitCharacter,
 } from "./faults/stream-faults.ts";
+export { type GeminiUpstreamOptions, startGeminiUpstream } from "./gemini-upstream.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
+export { type MessagesUpstreamOptions, startMessagesUpstream } from "./messages-upstream.ts";
 export { type Reply, type ReplyOptions, reply, type ScriptedCall } from "./reply.ts";
 export { type ResponsesUpstreamOptions, startResponsesUpstream } from "./responses-upstream.ts";
 export { createEmbeddedEngine, type Script, type ScriptEngine, script } from "./script.ts";

@@ -83,12 +83,29 @@ const TWO_CALLS = reply.calls([
   { name: "weather", arguments: { city: "Köln" } },
 ]);
 
-/** `hasRefusals`: whether the vocabulary has a word for a refusal, or shows it as plain text. */
-export function describeProvider(
-  name: string,
-  open: OpenUpstream,
-  { hasRefusals }: { readonly hasRefusals: boolean } = { hasRefusals: true },
-): void {
+/** In what a vocabulary is poorer or other than the rest; what is left out, it has. */
+export interface Traits {
+  /** A word for a refusal; without one it is shown as plain text. */
+  readonly hasRefusals?: boolean;
+  /** A mode for a JSON object without a schema; without one it is refused before anything is sent. */
+  readonly hasJsonObject?: boolean;
+  readonly hasDocuments?: boolean;
+  /** Whether cached and reasoning tokens are told apart. */
+  readonly countsParts?: boolean;
+  readonly countsReasoning?: boolean;
+  /** What a body that asks for a schema contains. */
+  readonly schemaWord?: string;
+  /** Faults that leave nothing readable in this framing, although another would survive them. */
+  readonly breakingFaults?: readonly string[];
+}
+
+export function describeProvider(name: string, open: OpenUpstream, traits: Traits = {}): void {
+  const { hasRefusals = true, hasJsonObject = true, hasDocuments = true } = traits;
+  const {
+    countsParts = true,
+    countsReasoning = countsParts,
+    schemaWord = '"json_schema"',
+  } = traits;
   // Side by side, because what takes time here is waiting for limits.
   describe(name, { concurrency: 8 }, () => {
     it("gives text in pieces and whole", async () => {
@@ -152,7 +169,7 @@ export function describeProvider(
       const file_data = "data:application/pdf;base64,JVBERi0=";
       const content = [
         { type: "input_image" as const, image_url, detail: "auto" as const },
-        { type: "input_file" as const, filename: "a.pdf", file_data },
+        ...(hasDocuments ? [{ type: "input_file" as const, filename: "a.pdf", file_data }] : []),
         { type: "input_text" as const, text: "What is it?" },
       ];
       const events = await eventsOf(
@@ -161,7 +178,9 @@ export function describeProvider(
       );
       assert.equal(textOf(events), "A cat.");
       const sent = upstream.requests[0]?.text ?? "";
-      assert.ok(sent.includes(image_url) && sent.includes(file_data));
+      // Some APIs take the data and its type apart.
+      assert.ok(sent.includes("iVBORw0KGgo="));
+      assert.equal(sent.includes("JVBERi0="), hasDocuments);
       await upstream.close();
     });
 
@@ -175,16 +194,21 @@ export function describeProvider(
       };
       const format = { type: "json_schema" as const, name: "out", schema, strict: true };
       assert.equal(textOf(await eventsOf(provider, request({ format }))), '{"a":1}');
-      assert.ok(upstream.requests[0]?.text.includes('"json_schema"'));
+      assert.ok(upstream.requests[0]?.text.includes(schemaWord));
       await upstream.close();
     });
 
-    it("asks for a JSON object, and for a schema that strict mode refuses", async () => {
-      const { provider, upstream } = await open(script(reply.text("{}"), reply.text('{"a":1}')));
-      assert.equal(
-        textOf(await eventsOf(provider, request({ format: { type: "json_object" } }))),
-        "{}",
-      );
+    it("asks for a JSON object, or says that it cannot before anything is sent", async () => {
+      const { provider, upstream } = await open(script(reply.text("{}")));
+      const asked = eventsOf(provider, request({ format: { type: "json_object" } }));
+      if (hasJsonObject) assert.equal(textOf(await asked), "{}");
+      else await assert.rejects(asked, code("invalid_request"));
+      assert.equal(upstream.requests.length, hasJsonObject ? 1 : 0);
+      await upstream.close();
+    });
+
+    it("asks for a schema that strict mode refuses", async () => {
+      const { provider, upstream } = await open(script(reply.text('{"a":1}')));
       const schema = { type: "object", properties: { a: { type: "number" } } };
       const format = { type: "json_schema" as const, name: "out", schema, strict: true };
       assert.equal(textOf(await eventsOf(provider, request({ format }))), '{"a":1}');
@@ -208,9 +232,9 @@ export function describeProvider(
       const { provider, upstream } = await open(script(reply.text("Ok.", { usage })));
       const counted = endOf(await eventsOf(provider, request())).usage;
       assert.equal(counted.input_tokens, 120);
-      assert.equal(counted.input_tokens_details.cached_tokens, 100);
+      assert.equal(counted.input_tokens_details.cached_tokens, countsParts ? 100 : 0);
       assert.equal(counted.output_tokens, 30);
-      assert.equal(counted.output_tokens_details.reasoning_tokens, 20);
+      assert.equal(counted.output_tokens_details.reasoning_tokens, countsReasoning ? 20 : 0);
       assert.equal(counted.total_tokens, 150);
       await upstream.close();
     });
@@ -239,7 +263,7 @@ export function describeProvider(
       await upstream.close();
     });
 
-    describeFaults(open);
+    describeFaults(open, traits);
   });
 }
 
@@ -264,8 +288,9 @@ function withResults(
 
 const LONG = "The quick brown fox jumps over the lazy dog, naïve as ever. ".repeat(6);
 
-function describeFaults(open: OpenUpstream): void {
-  for (const { name, expect, create } of FAULTS) {
+function describeFaults(open: OpenUpstream, { breakingFaults = [] }: Traits): void {
+  for (const { name, expect: usual, create } of FAULTS) {
+    const expect = breakingFaults.includes(name) ? "error" : usual;
     it(`survives the fault "${name}": ${expect}`, async () => {
       const fault = create();
       const isCalls = name === "duplicate ids";

@@ -7,6 +7,7 @@ import { chooseModel, type ModelChoice } from "../../providers/choose-model.ts";
 import { EMBEDDED } from "../../providers/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import { checkProvider } from "../../providers/provider-names.ts";
+import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
 import {
   createRuntime,
@@ -112,9 +113,7 @@ async function readInstructions(config: Config, cwd: string): Promise<string | n
 async function pickModel(config: Config, network: Network, { env }: Io): Promise<ModelChoice> {
   const provider = config.get("provider");
   if (provider) checkProvider(provider);
-  const named = config.get("model") ?? modelOfProvider(provider);
-  // A name without a vendor, for a server of the user's own, is that server's.
-  const value = named && config.get("url") && !named.includes("/") ? `custom/${named}` : named;
+  const value = nameModel(config.get("model"), provider, config.get("url"));
   const source = config.get("model") ? config.sourceOf("model") : config.sourceOf("provider");
   return chooseModel({
     explicit: value === undefined ? undefined : { value, source },
@@ -130,9 +129,22 @@ async function pickModel(config: Config, network: Network, { env }: Io): Promise
   });
 }
 
-function modelOfProvider(provider: string | undefined): string | undefined {
-  if (provider === undefined) return undefined;
-  return provider === EMBEDDED ? EMBEDDED : "openai";
+/**
+ * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
+ * wire that anybody may speak; else to the vendor of the provider that was named.
+ */
+function nameModel(
+  model: string | undefined,
+  provider: string | undefined,
+  url: string | undefined,
+): string | undefined {
+  if (model?.includes("/") || (model === undefined && provider === undefined)) return model;
+  if (provider === EMBEDDED) return EMBEDDED;
+  const isOpen = provider === undefined || provider.startsWith("openai-");
+  if (url && isOpen) return model && `custom/${model}`;
+  if (provider === undefined || !isWire(provider)) return model;
+  const { vendor } = WIRES[provider];
+  return model === undefined ? vendor : `${vendor}/${model}`;
 }
 
 /** All tools when none are named; else those that a name or pattern of the list fits. */

@@ -2,7 +2,13 @@
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 
-const TERMINAL_EVENTS = ["response.completed", "response.incomplete", "response.failed"];
+const TERMINAL_EVENTS = [
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+  "message_delta",
+  "message_stop",
+];
 const CALL_ITEMS = ["function_call", "tool_call", "custom_tool_call"];
 
 /** The payload of a frame's `data:` line. */
@@ -14,7 +20,9 @@ export function dataOf(frame: string): string | undefined {
 export function isDelta(frame: string): boolean {
   const data = jsonOf(frame);
   if (!data) return false;
-  if (typeof data["type"] === "string") return data["type"].endsWith(".delta");
+  if (typeof data["type"] === "string") return /(\.|block_)delta$/.test(data["type"]);
+  const candidate = candidateOf(data);
+  if (candidate) return hasParts(candidate["content"]);
   const delta = choiceOf(data)?.["delta"];
   if (!isJsonObject(delta)) return false;
   const { role: _, ...said } = delta;
@@ -27,6 +35,7 @@ export function isTerminal(frame: string): boolean {
   const data = jsonOf(frame);
   if (!data) return false;
   if (typeof data["type"] === "string") return TERMINAL_EVENTS.includes(data["type"]);
+  if (typeof candidateOf(data)?.["finishReason"] === "string") return true;
   return isJsonObject(data["usage"]) || typeof choiceOf(data)?.["finish_reason"] === "string";
 }
 
@@ -57,8 +66,12 @@ export function shareCallIds(): (frame: string) => string[] {
     if (CALL_ITEMS.includes(type) && value["call_id"] !== undefined) {
       return { call_id: share(value["call_id"]) };
     }
-    if (type === "tool_call") return { id: share(value["id"]) };
+    if (type === "tool_call" || type === "tool_use") return { id: share(value["id"]) };
     if (type === "response.tool_call_arguments.delta") return { item_id: share(value["item_id"]) };
+    const call = value["functionCall"];
+    if (isJsonObject(call) && call["id"] !== undefined) {
+      return { functionCall: { ...call, id: share(call["id"]) } };
+    }
     const isChatCall = isJsonObject(value["function"]) && value["id"] !== undefined;
     return isChatCall ? { id: share(value["id"]) } : {};
   }
@@ -83,4 +96,16 @@ function choiceOf(data: JsonObject): JsonObject | undefined {
   const choices = data["choices"];
   const first = Array.isArray(choices) ? choices[0] : undefined;
   return isJsonObject(first) ? first : undefined;
+}
+
+/** The first candidate of a Gemini event. */
+function candidateOf(data: JsonObject): JsonObject | undefined {
+  const candidates = data["candidates"];
+  const first = Array.isArray(candidates) ? candidates[0] : undefined;
+  return isJsonObject(first) ? first : undefined;
+}
+
+function hasParts(content: Json | undefined): boolean {
+  const parts = isJsonObject(content) ? content["parts"] : undefined;
+  return Array.isArray(parts) && parts.some((part) => isJsonObject(part) && part["text"] !== "");
 }

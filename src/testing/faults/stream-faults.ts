@@ -137,7 +137,7 @@ export function doneTwice(): Fault {
   return {
     name: "doneTwice",
     frames: mapFrames((frame) =>
-      dataOf(frame) === "[DONE]" || frame.startsWith("event: response.completed\n")
+      dataOf(frame) === "[DONE]" || /^event: (response\.completed|message_stop)\n/.test(frame)
         ? [frame, frame]
         : [frame],
     ),

@@ -1,0 +1,357 @@
+/**
+ * Events of `ConverseStream`, or the one answer of `Converse`, to model events.
+ *
+ * A block's end comes before the reason why the model stopped, and only the reason tells whether the
+ * last block is whole: an item whose block has stopped is closed by the next block or by the reason.
+ * Usage comes last, but some servers send it first or not at all.
+ */
+
+import { Failure, type FailureCode } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import type { ModelRequest } from "../provider.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import type { Decoder } from "../wire.ts";
+import {
+  type Block,
+  type BlockHead,
+  createBlock,
+  type Status,
+  toAnnotation,
+  toItem,
+  toOwnItem,
+} from "./blocks.ts";
+import { JSON_TOOL, usesJsonTool } from "./encode.ts";
+import { parseModelId } from "./model-id.ts";
+import type {
+  BlockDelta,
+  BlockStart,
+  Citation,
+  ConverseAnswer,
+  ConverseUsage,
+  Delta,
+  ReasoningDelta,
+} from "./schema.ts";
+import { toStreamEvents } from "./whole-answer.ts";
+
+export function createDecoder(request: Pick<ModelRequest, "model" | "format">): Decoder {
+  return new ConverseDecoder(parseModelId(request.model).maker, usesJsonTool(request));
+}
+
+class ConverseDecoder implements Decoder {
+  readonly #maker: string;
+  /** Whether the answer is the input of `JSON_TOOL`, which turns what is said before into asides. */
+  readonly #isJsonTool: boolean;
+  readonly #open = new Map<number, Block>();
+  readonly #callIds = new Set<string>();
+  /** Text by block, until it is known whether it is the answer or an aside. */
+  readonly #held = new Map<number, string>();
+  #isStarted = false;
+  #isEnded = false;
+  #nextIndex = 0;
+  #hasDocument = false;
+  #stopReason: string | undefined;
+  #usage: Usage | undefined;
+
+  constructor(maker: string, isJsonTool: boolean) {
+    this.#maker = maker;
+    this.#isJsonTool = isJsonTool;
+  }
+
+  read(data: string, out: ModelEvent[]): void {
+    const event = tryParseJson(data);
+    if (!isJsonObject(event) || this.#isEnded) return;
+    if ("output" in event) return this.#readWhole(event as ConverseAnswer, out);
+    for (const [name, payload] of Object.entries(event)) {
+      if (isJsonObject(payload)) this.#readEvent(name, payload, out);
+    }
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.#isEnded) return;
+    if (this.#stopReason !== undefined) return this.#finish(out);
+    throw new Failure(
+      "provider_broke_protocol",
+      "The stream ended before the answer did: it never said why the model stopped.",
+    );
+  }
+
+  #readEvent(name: string, payload: JsonObject, out: ModelEvent[]): void {
+    switch (name) {
+      case "messageStart":
+        return this.#start(out);
+      case "contentBlockStart":
+        return this.#readStart(payload as BlockStart, out);
+      case "contentBlockDelta":
+        return this.#readDelta(payload as BlockDelta, out);
+      case "contentBlockStop":
+        return this.#readStop(payload as BlockStart);
+      case "messageStop":
+        return this.#readMessageStop(payload, out);
+      case "metadata":
+        return this.#readMetadata(payload, out);
+      default:
+        if (name === "error" || name.endsWith("Exception")) throw toStreamFailure(name, payload);
+    }
+  }
+
+  /** The vendor names neither the answer nor the model in its stream. */
+  #start(out: ModelEvent[]): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    out.push({ type: "start", response_id: "", model: "" });
+  }
+
+  #readStart({ contentBlockIndex: number = 0, start }: BlockStart, out: ModelEvent[]): void {
+    if (!start || this.#stopReason !== undefined) return;
+    const { toolUse, toolResult, image } = start;
+    if (toolUse?.type) this.#openOwn(number, "toolUse", toolUse as JsonObject, out);
+    else if (toolUse) this.#openCall(number, toolUse, out);
+    else if (toolResult) this.#openOwn(number, "toolResult", toolResult, out);
+    else if (image) this.#openOwn(number, "image", image, out);
+  }
+
+  #readDelta({ contentBlockIndex: number = 0, delta }: BlockDelta, out: ModelEvent[]): void {
+    if (!delta || this.#stopReason !== undefined) return;
+    if (delta.text) this.#writeText(number, delta.text, out);
+    if (delta.reasoningContent) this.#writeReasoning(number, delta.reasoningContent, out);
+    if (delta.toolUse?.input) this.#writeInput(number, delta.toolUse.input, out);
+    if (delta.citation) this.#cite(number, delta.citation, out);
+    if (delta.toolResult || delta.image) this.#writeOwn(number, delta);
+  }
+
+  #readStop({ contentBlockIndex: number = 0 }: BlockStart): void {
+    const block = this.#open.get(number);
+    if (block) block.isStopped = true;
+  }
+
+  #readMessageStop({ stopReason }: JsonObject, out: ModelEvent[]): void {
+    this.#start(out);
+    if (this.#stopReason !== undefined) return;
+    this.#stopReason = typeof stopReason === "string" ? stopReason : "";
+    throwIfMalformed(this.#stopReason);
+    this.#tellHeld(out);
+    const last = [...this.#open.values()].at(-1);
+    for (const block of this.#open.values()) {
+      const isCut = block === last && this.#endReason() === "length";
+      this.#close(block, isCut ? "incomplete" : "completed", out);
+    }
+    if (this.#usage) this.#finish(out);
+  }
+
+  #readMetadata({ usage }: JsonObject, out: ModelEvent[]): void {
+    this.#usage = readUsage((usage ?? {}) as ConverseUsage);
+    if (this.#stopReason !== undefined) this.#finish(out);
+  }
+
+  #readWhole({ output, stopReason, usage }: ConverseAnswer, out: ModelEvent[]): void {
+    this.#start(out);
+    if (usage) this.#usage = readUsage(usage);
+    for (const [number, block] of (output?.message?.content ?? []).entries()) {
+      const events = toStreamEvents(block, number);
+      if (events) for (const [name, payload] of events) this.#readEvent(name, payload, out);
+      else this.#tellOwn(block, out);
+    }
+    this.#readMessageStop({ stopReason: stopReason ?? "" }, out);
+  }
+
+  #writeText(number: number, delta: string, out: ModelEvent[]): void {
+    if (this.#isJsonTool && this.#open.get(number)?.kind !== "text") {
+      this.#held.set(number, (this.#held.get(number) ?? "") + delta);
+    } else this.#write(number, "text", delta, out);
+  }
+
+  #write(number: number, kind: "text" | "reasoning", delta: string, out: ModelEvent[]): void {
+    const block = this.#blockOf(number, kind, out);
+    block.pieces.push(delta);
+    const place = { index: block.index, part: 0, delta };
+    if (kind === "text") out.push({ type: "text_delta", ...place });
+    else out.push({ type: "reasoning_delta", kind: "text", ...place });
+  }
+
+  #writeReasoning(number: number, delta: ReasoningDelta, out: ModelEvent[]): void {
+    const { text, signature, redactedContent } = delta;
+    if (text) this.#write(number, "reasoning", text, out);
+    if (!signature && !redactedContent) return;
+    const block = this.#blockOf(number, "reasoning", out);
+    if (signature) block.signature += signature;
+    if (redactedContent) block.bytes.push(Buffer.from(redactedContent, "base64"));
+  }
+
+  /** The open block of that number, unless it is of another kind: then a new one. */
+  #blockOf(number: number, kind: BlockHead["kind"], out: ModelEvent[]): Block {
+    const known = this.#open.get(number);
+    return known?.kind === kind ? known : this.#openBlock({ number, kind }, out);
+  }
+
+  #writeInput(number: number, delta: string, out: ModelEvent[]): void {
+    const block = this.#open.get(number);
+    if (!block) {
+      throw new Failure("provider_broke_protocol", "The input of a tool came before its name.");
+    }
+    block.pieces.push(delta);
+    const { index } = block;
+    if (block.kind === "call") out.push({ type: "arguments_delta", index, delta });
+    else if (block.kind === "text") out.push({ type: "text_delta", index, part: 0, delta });
+  }
+
+  #cite(number: number, citation: Citation, out: ModelEvent[]): void {
+    const block = this.#open.get(number);
+    if (block?.kind !== "text") return;
+    const annotation = toAnnotation(citation);
+    block.annotations.push(annotation);
+    out.push({ type: "annotation", index: block.index, part: 0, annotation });
+  }
+
+  #writeOwn(number: number, { toolResult, image }: Delta): void {
+    const block = this.#open.get(number);
+    if (block?.kind !== "own") return;
+    if (toolResult) block.results.push(...toolResult);
+    if (image?.source?.bytes) block.bytes.push(Buffer.from(image.source.bytes, "base64"));
+  }
+
+  #openCall(
+    number: number,
+    { toolUseId, name }: { readonly toolUseId?: string; readonly name?: string },
+    out: ModelEvent[],
+  ): void {
+    if (!name) {
+      throw new Failure(
+        "provider_broke_protocol",
+        "A tool call came without the name of its tool.",
+      );
+    }
+    const isDocument = this.#isJsonTool && name === JSON_TOOL;
+    if (isDocument) this.#hasDocument = true;
+    this.#tellHeld(out);
+    if (isDocument) this.#openBlock({ number, kind: "text" }, out);
+    else this.#openBlock({ number, kind: "call", callId: this.#callId(toolUseId), name }, out);
+  }
+
+  #openOwn(number: number, name: string, start: JsonObject, out: ModelEvent[]): void {
+    this.#openBlock({ number, kind: "own", name, start }, out);
+  }
+
+  #openBlock(
+    known: Pick<BlockHead, "number" | "kind"> & Partial<BlockHead>,
+    out: ModelEvent[],
+  ): Block {
+    this.#start(out);
+    for (const other of this.#open.values()) {
+      if (other.isStopped || other.number === known.number) this.#close(other, "completed", out);
+    }
+    const index = this.#nextIndex++;
+    const block = createBlock({
+      index,
+      maker: this.#maker,
+      callId: "",
+      name: "",
+      start: {},
+      ...known,
+    });
+    this.#open.set(known.number, block);
+    out.push({ type: "item_start", index, item: toItem(block, "in_progress") });
+    return block;
+  }
+
+  #close(block: Block, status: Status, out: ModelEvent[]): void {
+    this.#open.delete(block.number);
+    const { index } = block;
+    // A call without arguments has no input; its arguments are an empty object all the same.
+    if (block.kind === "call" && block.pieces.length === 0 && status === "completed") {
+      block.pieces.push("{}");
+      out.push({ type: "arguments_delta", index, delta: "{}" });
+    }
+    out.push({ type: "item_end", index, item: toItem(block, status) });
+  }
+
+  /** An aside is told as reasoning: it is not the document that was asked for. */
+  #tellHeld(out: ModelEvent[]): void {
+    for (const [number, text] of this.#held) {
+      this.#write(number, this.#hasDocument ? "reasoning" : "text", text, out);
+      this.#readStop({ contentBlockIndex: number });
+    }
+    this.#held.clear();
+  }
+
+  #tellOwn(block: JsonObject, out: ModelEvent[]): void {
+    const item = toOwnItem(Object.keys(block)[0] ?? "", block);
+    const index = this.#nextIndex++;
+    out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #callId(id: string | undefined): string {
+    const wanted = id || "call";
+    const callId = id && !this.#callIds.has(id) ? id : `${wanted}_${this.#callIds.size}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #finish(out: ModelEvent[]): void {
+    this.#isEnded = true;
+    const usage = this.#usage ?? NO_USAGE;
+    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+  }
+
+  #endReason(): EndReason {
+    const reason = END_REASONS[this.#stopReason ?? ""] ?? "stop";
+    return reason === "stop" && this.#callIds.size > 0 ? "tool_calls" : reason;
+  }
+}
+
+/** Reasons that are not here, and new ones, mean that the model had said what it wanted. */
+const END_REASONS: Readonly<Record<string, EndReason>> = {
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  guardrail_intervened: "refusal",
+  content_filtered: "refusal",
+  refusal: "refusal",
+};
+
+function throwIfMalformed(stopReason: string): void {
+  if (!stopReason.startsWith("malformed_")) return;
+  const what = stopReason === "malformed_tool_use" ? "a tool call" : "an answer";
+  throw new Failure(
+    "provider_failed",
+    `The model wrote ${what} that cannot be read. Ask it again.`,
+    {
+      vendorCode: stopReason,
+    },
+  );
+}
+
+/** What an exception in the middle of a stream means. */
+const CODES: Readonly<Record<string, FailureCode>> = {
+  throttlingException: "provider_overloaded",
+  serviceUnavailableException: "provider_overloaded",
+  modelNotReadyException: "provider_overloaded",
+  modelTimeoutException: "provider_timeout",
+  internalServerException: "provider_failed",
+  modelStreamErrorException: "provider_failed",
+  validationException: "provider_rejected",
+  accessDeniedException: "provider_unauthorized",
+};
+
+/** `name` is the exception's; an error that the API does not model has only a code. */
+function toStreamFailure(name: string, payload: JsonObject): Failure {
+  const { message, Message, originalMessage, code } = payload;
+  const vendorCode = typeof code === "string" ? code : name;
+  const said = message ?? Message ?? originalMessage;
+  const failure = toVendorFailure({ code: vendorCode, message: said });
+  return new Failure(codeFor(name, failure), failure.message, { vendorCode });
+}
+
+/** The one thing that a model can have against its input once it has begun is the length. */
+function codeFor(name: string, failure: Failure): FailureCode {
+  if (/too long|context (window|limit|length)/i.test(failure.message)) return "context_exceeded";
+  return CODES[name] ?? failure.code;
+}
+
+function readUsage(usage: ConverseUsage): Usage {
+  const cached = usage.cacheReadInputTokens ?? 0;
+  const cacheWrite = usage.cacheWriteInputTokens ?? 0;
+  const input = (usage.inputTokens ?? 0) + cached + cacheWrite;
+  return toUsage({ input, cached, cacheWrite, output: usage.outputTokens ?? 0 });
+}

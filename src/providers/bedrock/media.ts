@@ -1,0 +1,96 @@
+/**
+ * Images, documents and sound as Converse takes them: the bytes themselves, or a place in S3. It
+ * fetches no URL and keeps no files.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { InputAudio, InputFile, InputImage } from "../../protocol/content.ts";
+import type {
+  AudioFormat,
+  ContentBlock,
+  DocumentFormat,
+  ImageFormat,
+  MediaBlock,
+  Source,
+} from "./schema.ts";
+
+const IMAGES: Readonly<Record<string, ImageFormat>> = {
+  "image/png": "png",
+  "image/jpeg": "jpeg",
+  "image/jpg": "jpeg",
+  "image/gif": "gif",
+  "image/webp": "webp",
+};
+
+const DOCUMENTS: Readonly<Record<string, DocumentFormat>> = {
+  "application/pdf": "pdf",
+  "text/csv": "csv",
+  "application/msword": "doc",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "text/html": "html",
+  "text/plain": "txt",
+  "text/markdown": "md",
+};
+const AUDIO: readonly AudioFormat[] = ["wav", "mp3", "flac", "webm", "ogg"];
+
+export function encodeImage({ image_url }: Pick<InputImage, "image_url">): MediaBlock {
+  if (!image_url) throw refused("images by data, not by file id");
+  const { mediaType, source } = toSource(image_url, "images");
+  const format = IMAGES[mediaType] ?? IMAGES[`image/${endingOf(image_url)}`];
+  if (format) return { image: { format, source } };
+  throw refused(`PNG, JPEG, GIF and WebP images, not \`${mediaType || "this kind"}\``);
+}
+
+/** `name` is what the model knows the document by, free of what Converse refuses in a name. */
+export function encodeDocument(
+  { file_data, file_url, filename }: Pick<InputFile, "file_data" | "file_url" | "filename">,
+  name: string,
+): MediaBlock {
+  const given = file_data ?? file_url;
+  if (!given) throw refused("files by data, not by file id");
+  const { mediaType, source } = toSource(given, "files");
+  const ending = endingOf(filename ?? given);
+  const format =
+    DOCUMENTS[mediaType] ??
+    Object.values(DOCUMENTS).find((known) => known === ending) ??
+    (TEXT_TYPES.test(mediaType) ? "txt" : undefined);
+  if (format) return { document: { format, name, source } };
+  const kinds = "PDF, Word, Excel, CSV, HTML, Markdown and text files";
+  throw refused(`${kinds}, not \`${filename ?? (mediaType || "this kind")}\``);
+}
+
+export function encodeAudio({ input_audio, data, format }: InputAudio): ContentBlock {
+  const given = input_audio?.format ?? format;
+  const known = AUDIO.find((kind) => kind === given);
+  const bytes = input_audio?.data ?? data;
+  if (!bytes || !known) throw refused("WAV, MP3, FLAC, WebM and Ogg sound");
+  return { audio: { format: known, source: { bytes } } };
+}
+
+/** A program's text is text, whatever its kind. */
+const TEXT_TYPES = /^text\/|^application\/(json|xml|yaml)$/;
+
+function endingOf(name: string): string {
+  return /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+}
+
+function toSource(given: string, what: string): { mediaType: string; source: Source } {
+  const [, type = "", coding = "", data] = /^data:([^;,]*)([^,]*),(.*)$/s.exec(given) ?? [];
+  if (data !== undefined) {
+    const bytes = coding.endsWith(";base64") ? data : toBase64(decodeURIComponent(data));
+    return { mediaType: type.toLowerCase(), source: { bytes } };
+  }
+  if (given.startsWith("s3://")) return { mediaType: "", source: { s3Location: { uri: given } } };
+  if (/^[a-z]+:\/\//i.test(given)) throw refused(`${what} by data or from S3, not by URL`);
+  return { mediaType: "", source: { bytes: given } };
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+function refused(what: string): Failure {
+  return new Failure("invalid_request", `Bedrock takes ${what}.`, { param: "input" });
+}

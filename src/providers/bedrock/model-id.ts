@@ -1,0 +1,34 @@
+/**
+ * Whose model an id means, and which Claude: `us.anthropic.claude-opus-4-6-v1:0`, or an ARN that
+ * ends in such an id. The Converse API is one for all models, but what they take differs by maker.
+ */
+
+export interface ModelId {
+  /** `anthropic`, `amazon`, `openai`; empty where the id tells nothing, as a profile of one's own. */
+  readonly maker: string;
+  /** The maker's own name, without date and revision: `claude-opus-4-6`, `nova-2-lite`. */
+  readonly name: string;
+}
+
+/** What inference profiles put in front of the maker. */
+const REGION_GROUP = /^(global|apac|[a-z]{2}(-gov)?)\./;
+
+export function parseModelId(id: string): ModelId {
+  const last = id.split("/").at(-1) ?? "";
+  const plain = last.replace(/:\d.*$/, "").replace(REGION_GROUP, "");
+  const dot = plain.indexOf(".");
+  if (dot < 1) return { maker: "", name: plain };
+  const name = plain.slice(dot + 1).replace(/-v\d+$/, "");
+  return { maker: plain.slice(0, dot), name: name.replace(/-\d{8}$/, "") };
+}
+
+/**
+ * As a number, 4.6. A Claude whose name has none is taken for a new one; undefined is any other
+ * model.
+ */
+export function claudeVersion({ maker, name }: ModelId): number | undefined {
+  if (maker !== "anthropic" || !name.startsWith("claude")) return undefined;
+  const [, major, minor = "0"] = /-(\d)(?:-(\d))?(?!\d)/.exec(name) ?? [];
+  if (major !== undefined) return Number(`${major}.${minor}`);
+  return /^claude(-instant)?$/.test(name) ? 2 : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,254 @@
+/**
+ * Items as turns of a Converse conversation.
+ *
+ * The rules of the API: turns alternate and start with the user's; every call is answered in the
+ * very next turn, and a result answers a call of the turn before; no text is blank; a document has
+ * a text beside it. A conversation made elsewhere keeps none of them by itself, so results are looked
+ * up by their call and put where they must be.
+ */
+
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type {
+  CustomToolCallOutput,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
+import { unsealReasoning } from "./blocks.ts";
+import { encodeAudio, encodeDocument, encodeImage } from "./media.ts";
+import { createNames } from "./names.ts";
+import type { ContentBlock, Role, ToolResult, ToolResultBlock, Turn } from "./schema.ts";
+
+export interface Conversation {
+  readonly turns: readonly Turn[];
+  /** What system and developer messages in front of the conversation said. */
+  readonly system: readonly string[];
+}
+
+export interface TurnOptions {
+  /** Whose reasoning can be sent back. */
+  readonly maker: string;
+  /** Without tools the API takes no calls and results, not even old ones: they are told as text. */
+  readonly hasTools: boolean;
+}
+
+export function encodeTurns(items: readonly Item[], options: TurnOptions): Conversation {
+  const list = new TurnList(items, options);
+  for (const item of items) list.add(item);
+  return list.finish();
+}
+
+/** A call, from whichever kind of item. */
+interface Call {
+  readonly call_id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+type Output = FunctionCallOutput | CustomToolCallOutput;
+type OpenTurn = { readonly role: Role; readonly content: ContentBlock[] };
+
+class TurnList {
+  readonly #options: TurnOptions;
+  readonly #names = createNames();
+  readonly #outputs = new Map<string, Output[]>();
+  readonly #called: ReadonlySet<string>;
+  readonly #system: string[] = [];
+  readonly #turns: OpenTurn[] = [];
+  /** The answers that the next turn must begin with. */
+  #due: ContentBlock[] = [];
+
+  constructor(items: readonly Item[], options: TurnOptions) {
+    this.#options = options;
+    this.#called = new Set(items.flatMap((item) => (isCall(item) ? [item.call_id] : [])));
+    for (const item of items) if (isOutput(item)) this.#keepOutput(item);
+  }
+
+  add(item: Item): void {
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "function_call":
+        return this.#addCall(item);
+      case "custom_tool_call":
+        return this.#addCall({ ...item, arguments: JSON.stringify({ input: item.input }) });
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#addOutput(item);
+      case "reasoning":
+        return this.#addReasoning(item);
+      default:
+        return this.#addOwn(item as { type: string; block?: unknown });
+    }
+  }
+
+  finish(): Conversation {
+    this.#answerCalls();
+    const turns = this.#turns.map(toTurn).filter(({ content }) => content.length > 0);
+    const merged = mergeTurns(turns);
+    if (merged[0]?.role !== "user") merged.unshift({ role: "user", content: [{ text: BEGIN }] });
+    return { turns: withoutTrailingSpace(merged), system: this.#system };
+  }
+
+  #addMessage({ role, content }: Message): void {
+    if (role === "assistant") return this.#push("assistant", texts(toText(content)));
+    if (role === "user") return this.#push("user", this.#encodeContent(content));
+    const text = toText(content);
+    if (this.#turns.length === 0) this.#system.push(text);
+    // A turn of its own would break the alternation, and only the newest models know such a role.
+    else this.#push("user", texts(text === "" ? "" : `<system>\n${text}\n</system>`));
+  }
+
+  #addCall({ call_id, name, arguments: text }: Call): void {
+    const output = this.#outputs.get(call_id)?.shift();
+    if (!this.#options.hasTools) {
+      this.#push("assistant", [{ text: `[Called ${name} with ${text || "{}"}]` }]);
+      this.#due.push({ text: `[Result of ${name}]` }, ...this.#told(output));
+      return;
+    }
+    const toolUseId = this.#names.callId(call_id);
+    this.#push("assistant", [{ toolUse: { toolUseId, name, input: toInput(text) } }]);
+    this.#due.push({ toolResult: { toolUseId, ...this.#toResult(output) } });
+  }
+
+  /** The result stands with its call already; here the turn of the calls ends. */
+  #addOutput(item: Output): void {
+    this.#answerCalls();
+    if (this.#called.has(item.call_id)) return;
+    this.#push("user", [{ text: "[Result of an earlier call]" }, ...this.#told(item)]);
+  }
+
+  #addReasoning({ encrypted_content }: Reasoning): void {
+    const content = unsealReasoning(encrypted_content, this.#options.maker);
+    if (content) this.#push("assistant", [{ reasoningContent: content }]);
+  }
+
+  /** What the vendor's own tools left goes back word for word. */
+  #addOwn({ type, block }: { type: string; block?: unknown }): void {
+    if (!type.startsWith("bedrock:") || !isJsonObject(block)) return;
+    this.#push("assistant", [block as unknown as ContentBlock]);
+  }
+
+  #push(role: Role, blocks: readonly ContentBlock[]): void {
+    if (blocks.length === 0) return;
+    if (role === "user") this.#answerCalls();
+    const last = this.#turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else this.#turns.push({ role, content: [...blocks] });
+  }
+
+  #answerCalls(): void {
+    const due = this.#due;
+    if (due.length === 0) return;
+    this.#due = [];
+    this.#turns.push({ role: "user", content: due });
+  }
+
+  #keepOutput(item: Output): void {
+    const known = this.#outputs.get(item.call_id);
+    if (known) known.push(item);
+    else this.#outputs.set(item.call_id, [item]);
+  }
+
+  #toResult(output: Output | undefined): Omit<ToolResult, "toolUseId"> {
+    if (!output) return { content: [{ text: NO_RESULT }], status: "error" };
+    const content = this.#encodeContent(output.output) as ToolResultBlock[];
+    return { content: content.length > 0 ? content : [{ text: EMPTY_RESULT }] };
+  }
+
+  #told(output: Output | undefined): readonly ContentBlock[] {
+    return this.#toResult(output).content;
+  }
+
+  #encodeContent(content: string | readonly ContentPart[]): ContentBlock[] {
+    if (typeof content === "string") return texts(content);
+    return content.flatMap((part) => this.#encodePart(part));
+  }
+
+  #encodePart(part: ContentPart): ContentBlock[] {
+    switch (part.type) {
+      case "input_image":
+      case "computer_screenshot":
+        return [encodeImage(part)];
+      case "input_file":
+        return [encodeDocument(part, this.#names.documentName(part.filename))];
+      case "input_audio":
+        return [encodeAudio(part)];
+      default:
+        return texts(partText(part));
+    }
+  }
+}
+
+const BEGIN = "(The conversation begins.)";
+const NO_RESULT = "No result: the call was interrupted.";
+const EMPTY_RESULT = "(no output)";
+const SEE_DOCUMENT = "(See the document.)";
+
+function isCall(item: Item): item is Extract<Item, { type: "function_call" | "custom_tool_call" }> {
+  return item.type === "function_call" || item.type === "custom_tool_call";
+}
+
+function isOutput(item: Item): item is Output {
+  return item.type === "function_call_output" || item.type === "custom_tool_call_output";
+}
+
+/** What is no object cannot be sent as one; it is shown as it was written. */
+function toInput(text: string): JsonObject {
+  if (text.trim() === "") return {};
+  const parsed = tryParseJson(text);
+  return isJsonObject(parsed) ? parsed : { invalid: parsed ?? text };
+}
+
+/** Blank texts are refused. */
+function texts(text: string): ContentBlock[] {
+  return text.trim() === "" ? [] : [{ text }];
+}
+
+function toText(content: string | readonly ContentPart[]): string {
+  return typeof content === "string" ? content : content.map(partText).join("");
+}
+
+function partText(part: ContentPart): string {
+  if (part.type === "refusal") return part.refusal;
+  return "text" in part && typeof part.text === "string" ? part.text : "";
+}
+
+/** Reasoning with nothing behind it is of an answer that was cut, and refused. */
+function toTurn({ role, content }: OpenTurn): Turn {
+  if (role === "assistant") {
+    return { role, content: content.slice(0, content.findLastIndex(isSaid) + 1) };
+  }
+  const isBare = content.some((block) => "document" in block) && !content.some(isText);
+  return { role, content: isBare ? [...content, { text: SEE_DOCUMENT }] : content };
+}
+
+function isSaid(block: ContentBlock): boolean {
+  return !("reasoningContent" in block);
+}
+
+function isText(block: ContentBlock): block is { readonly text: string } {
+  return "text" in block;
+}
+
+/** Turns between two of the same role may have turned out empty. */
+function mergeTurns(turns: readonly Turn[]): Turn[] {
+  const merged: Turn[] = [];
+  for (const turn of turns) {
+    const last = merged.at(-1);
+    if (last?.role !== turn.role) merged.push(turn);
+    else merged[merged.length - 1] = { ...last, content: [...last.content, ...turn.content] };
+  }
+  return merged;
+}
+
+/** An answer that the model is to go on with may not end in white space. */
+function withoutTrailingSpace(turns: readonly Turn[]): readonly Turn[] {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== "assistant" || !block || !isText(block)) return turns;
+  const content = [...last.content.slice(0, -1), { text: block.text.trimEnd() }];
+  return [...turns.slice(0, -1), { ...last, content }];
+}

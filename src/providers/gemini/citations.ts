@@ -1,0 +1,65 @@
+/** Where Gemini says a text comes from, as annotations of that text. */
+
+import type { UrlCitation } from "../../protocol/content.ts";
+import type { GeminiCandidate, GeminiCitation, GeminiGrounding, GeminiSource } from "./schema.ts";
+
+/** What a candidate says of its sources; it may be said in several events. */
+export type Sources = Pick<GeminiCandidate, "citationMetadata" | "groundingMetadata">;
+
+/** Each citation once, in the order they came. */
+export function toCitations(sources: readonly Sources[], text: string): UrlCitation[] {
+  const found = sources.flatMap(({ citationMetadata, groundingMetadata }) => [
+    ...readQuotes(citationMetadata, text),
+    ...readGrounding(groundingMetadata, text),
+  ]);
+  const unique = new Map(found.map((citation) => [JSON.stringify(citation), citation]));
+  return [...unique.values()];
+}
+
+function readQuotes(metadata: GeminiCandidate["citationMetadata"], text: string): UrlCitation[] {
+  const quotes = metadata?.citations ?? metadata?.citationSources ?? [];
+  return quotes.flatMap((quote) => toCitation(quote, quote, text));
+}
+
+function readGrounding(metadata: GeminiGrounding | null | undefined, text: string): UrlCitation[] {
+  const chunks = metadata?.groundingChunks ?? [];
+  const supports = metadata?.groundingSupports ?? [];
+  if (supports.length === 0) {
+    return chunks.flatMap((chunk) => toCitation(pageOf(chunk), undefined, text));
+  }
+  return supports.flatMap(({ segment, groundingChunkIndices }) =>
+    (groundingChunkIndices ?? []).flatMap((index) =>
+      toCitation(pageOf(chunks[index]), segment ?? undefined, text),
+    ),
+  );
+}
+
+type Page = Pick<GeminiCitation, "uri" | "title">;
+
+function pageOf(source: GeminiSource | undefined): Page {
+  return source?.web ?? source?.retrievedContext ?? source?.maps ?? {};
+}
+
+function toCitation(
+  { uri, title }: Page,
+  segment: GeminiCitation | undefined,
+  text: string,
+): UrlCitation[] {
+  if (!uri) return [];
+  return [{ type: "url_citation", url: uri, title: title ?? "", ...toSpan(segment, text) }];
+}
+
+function toSpan(
+  segment: GeminiCitation | undefined,
+  text: string,
+): { start_index?: number; end_index?: number } {
+  if (typeof segment?.endIndex !== "number") return {};
+  // Zero is left out on the wire.
+  const { startIndex, endIndex } = segment;
+  return { start_index: toIndex(text, startIndex ?? 0), end_index: toIndex(text, endIndex) };
+}
+
+/** Google counts bytes, everyone else characters. */
+function toIndex(text: string, bytes: number): number {
+  return Buffer.from(text).subarray(0, bytes).toString("utf8").length;
+}

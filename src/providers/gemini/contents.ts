@@ -1,0 +1,265 @@
+/**
+ * The conversation as contents of two roles.
+ *
+ * What the API insists on: parts of a model's step stand together; each call of a step is answered by
+ * one function response in the content right behind it; a signature stands on its own part; and newer
+ * models want one on the first call of each step since the user last spoke.
+ */
+
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
+import type { ModelRequest } from "../provider.ts";
+import type { Family } from "./family.ts";
+import { toMedia } from "./media.ts";
+import type { GeminiContent, GeminiMedia, GeminiPart } from "./schema.ts";
+import { OWN_ID, type TextSegment, unsealPart } from "./sealed-part.ts";
+
+/** The documented word for a call that another model made. */
+const NO_SIGNATURE = "skip_thought_signature_validator";
+
+const UNANSWERED = "This call was not answered.";
+
+export function encodeContents({ items }: ModelRequest, family: Family): GeminiContent[] {
+  const list = new ContentList(items, family);
+  for (const item of items) list.add(item);
+  return list.finish();
+}
+
+/**
+ * What lets a paused answer go on, if the conversation ends with one: the token, and the conversation
+ * without what was answered so far, because the same request is wanted again.
+ */
+export function findContinuation(
+  items: readonly Item[],
+): { readonly token: string; readonly items: readonly Item[] } | undefined {
+  const last = items.at(-1);
+  const token = last?.type === "reasoning" ? unsealPart(last.encrypted_content)?.token : undefined;
+  if (token === undefined) return undefined;
+  const asked = items.findLastIndex((item) => !isAnswer(item));
+  return { token, items: items.slice(0, asked + 1) };
+}
+
+function isAnswer(item: Item): boolean {
+  if (item.type === "message") return item.role === "assistant";
+  return item.type === "reasoning" || item.type === "function_call" || item.type.includes(":");
+}
+
+class ContentList {
+  readonly #family: Family;
+  readonly #contents: GeminiContent[] = [];
+  readonly #outputs: ReadonlyMap<FunctionCall, FunctionCallOutput>;
+  readonly #paired: ReadonlySet<FunctionCallOutput>;
+  #unanswered: FunctionCall[] = [];
+  #signature: string | undefined;
+
+  constructor(items: readonly Item[], family: Family) {
+    this.#family = family;
+    this.#outputs = pairOutputs(items);
+    this.#paired = new Set(this.#outputs.values());
+  }
+
+  add(item: Item): void {
+    const signature = this.#signature;
+    this.#signature = undefined;
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "function_call":
+        return this.#addCall(item, signature);
+      case "function_call_output":
+        return this.#addOutput(item);
+      case "reasoning":
+        return this.#addReasoning(item);
+      default:
+        return this.#addBlock(item as unknown as JsonObject);
+    }
+  }
+
+  finish(): GeminiContent[] {
+    this.#answerCalls();
+    // A conversation whose beginning was left out may start in the middle of a step.
+    if (this.#contents[0]?.role === "model") {
+      this.#contents.unshift({ role: "user", parts: [{ text: "[The beginning is left out.]" }] });
+    }
+    if (this.#family.isSigned) signCalls(this.#contents);
+    return this.#contents;
+  }
+
+  #addMessage({ role, content }: Message): void {
+    const parts = toParts(content);
+    if (role === "assistant") return this.#addModel(...parts);
+    this.#answerCalls();
+    this.#addUser(parts);
+  }
+
+  #addCall(call: FunctionCall, thoughtSignature: string | undefined): void {
+    this.#unanswered.push(call);
+    this.#addModel({
+      functionCall: { ...toId(call.call_id), name: call.name, args: toArgs(call.arguments) },
+      ...(thoughtSignature !== undefined && { thoughtSignature }),
+    });
+  }
+
+  /** The first output of a step answers all its calls; one without a call is told in words. */
+  #addOutput(output: FunctionCallOutput): void {
+    this.#answerCalls();
+    if (this.#paired.has(output)) return;
+    this.#addUser([{ text: `[Result of an earlier call]\n${toText(output.output)}` }]);
+  }
+
+  #answerCalls(): void {
+    const calls = this.#unanswered;
+    if (calls.length === 0) return;
+    this.#unanswered = [];
+    const images: GeminiMedia[] = [];
+    const parts = calls.map((call) => {
+      const output = this.#outputs.get(call);
+      const media = output ? mediaOf(output.output) : [];
+      if (!this.#family.hasMediaResponses) images.push(...media.splice(0));
+      return toResponse(call, output, media);
+    });
+    this.#contents.push({ role: "user", parts });
+    if (images.length > 0) this.#contents.push({ role: "user", parts: images });
+  }
+
+  /** What another vendor sealed tells this one nothing. */
+  #addReasoning({ summary, encrypted_content }: Reasoning): void {
+    const sealed = unsealPart(encrypted_content);
+    if (!sealed) return;
+    const text = summary.map((part) => part.text).join("\n");
+    if (text !== "" || sealed.thought !== undefined) {
+      const signed = sealed.thought === undefined ? {} : { thoughtSignature: sealed.thought };
+      this.#addModel({ text, thought: true, ...signed });
+    }
+    if (sealed.text) this.#signText(sealed.text);
+    if (sealed.last !== undefined) this.#signLastCall(sealed.last);
+    this.#signature = sealed.next;
+  }
+
+  /** Cuts the text before into the parts it came in; text that is no longer the same stays unsigned. */
+  #signText(segments: readonly TextSegment[]): void {
+    const length = segments.reduce((sum, [count]) => sum + count, 0);
+    const parts =
+      this.#contents.at(-1)?.role === "model" ? this.#contents.at(-1)?.parts : undefined;
+    const text = length === 0 ? "" : (parts?.at(-1)?.text ?? "");
+    if (text.length !== length) return;
+    if (length > 0) parts?.pop();
+    let from = 0;
+    for (const [count, thoughtSignature] of segments) {
+      const piece = text.slice(from, from + count);
+      this.#addModel({ text: piece, ...(thoughtSignature !== null && { thoughtSignature }) });
+      from += count;
+    }
+  }
+
+  #signLastCall(thoughtSignature: string): void {
+    const part = this.#contents.at(-1)?.parts.at(-1);
+    if (part?.functionCall) part.thoughtSignature = thoughtSignature;
+  }
+
+  /** A part of Google's own goes back as it came; items of other vendors' tools have no place here. */
+  #addBlock({ type, block }: JsonObject): void {
+    if (String(type).startsWith("google:") && isJsonObject(block)) {
+      this.#addModel(block as GeminiPart);
+    }
+  }
+
+  #addModel(...parts: GeminiPart[]): void {
+    if (parts.length === 0) return;
+    const last = this.#contents.at(-1);
+    if (last?.role === "model") last.parts.push(...parts);
+    else this.#contents.push({ role: "model", parts });
+  }
+
+  /** Never into a content of function responses, whose number must be that of the calls. */
+  #addUser(parts: GeminiPart[]): void {
+    if (parts.length === 0) return;
+    const last = this.#contents.at(-1);
+    if (last?.role === "user" && !isResponse(last)) last.parts.push(...parts);
+    else this.#contents.push({ role: "user", parts });
+  }
+}
+
+/** Each call with its output, which may come late. An id may be used again in a later turn. */
+function pairOutputs(items: readonly Item[]): Map<FunctionCall, FunctionCallOutput> {
+  const open = new Map<string, FunctionCall>();
+  const pairs = new Map<FunctionCall, FunctionCallOutput>();
+  for (const item of items) {
+    if (item.type === "function_call") open.set(item.call_id, item);
+    if (item.type !== "function_call_output") continue;
+    const call = open.get(item.call_id);
+    if (call) pairs.set(call, item);
+    open.delete(item.call_id);
+  }
+  return pairs;
+}
+
+/** The current turn alone is checked, and a made-up word there costs the model its train of thought. */
+function signCalls(contents: readonly GeminiContent[]): void {
+  const spoken = contents.findLastIndex(
+    (content) => content.role === "user" && !isResponse(content),
+  );
+  for (const { parts } of contents.slice(spoken + 1)) {
+    const first = parts.find((part) => part.functionCall);
+    if (first) first.thoughtSignature ??= NO_SIGNATURE;
+  }
+}
+
+function isResponse({ parts }: GeminiContent): boolean {
+  return parts.some((part) => part.functionResponse);
+}
+
+/** The API refuses empty texts. */
+function toParts(content: Message["content"]): GeminiPart[] {
+  const parts = typeof content === "string" ? [{ text: content }] : content.map(toPart);
+  return parts.filter((part) => part.text !== "");
+}
+
+function toPart(part: ContentPart): GeminiPart {
+  return toMedia(part) ?? { text: textOf(part) };
+}
+
+function textOf(part: ContentPart): string {
+  if (part.type === "refusal") return part.refusal;
+  return "text" in part && typeof part.text === "string" ? part.text : "";
+}
+
+/** An id that we made up is none of the vendor's. */
+function toId(callId: string): { id?: string } {
+  return callId.startsWith(OWN_ID) ? {} : { id: callId };
+}
+
+/** The API takes objects alone; what a model wrote wrong is shown as it is. */
+function toArgs(text: string): JsonObject {
+  const args = tryParseJson(text);
+  if (isJsonObject(args)) return args;
+  return text.trim() === "" ? {} : { arguments: text };
+}
+
+function toResponse(
+  { call_id, name }: FunctionCall,
+  output: FunctionCallOutput | undefined,
+  media: GeminiMedia[],
+): GeminiPart {
+  const response = output ? { output: toText(output.output) } : { error: UNANSWERED };
+  const parts = media.length > 0 ? { parts: media } : {};
+  return { functionResponse: { ...toId(call_id), name, response, ...parts } };
+}
+
+function toText(output: FunctionCallOutput["output"]): string {
+  if (typeof output === "string") return output;
+  const texts = output.map(textOf);
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+function mediaOf(output: FunctionCallOutput["output"]): GeminiMedia[] {
+  if (typeof output === "string") return [];
+  return output.flatMap((part) => toMedia(part) ?? []);
+}

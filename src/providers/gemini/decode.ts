@@ -1,0 +1,339 @@
+/**
+ * Events of `streamGenerateContent` to model events.
+ *
+ * An answer is a row of parts. Neighbouring texts make one message, neighbouring thoughts one reasoning
+ * item; a call, whole or in pieces, ends what was open before it; every other kind of part is kept word
+ * for word. Signatures go into reasoning items beside what they sign (`sealed-part.ts`). The end comes
+ * with the end of the stream, because some models repeat their finish reason in every event.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
+import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
+import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import { toUsage, type Usage } from "../../protocol/usage.ts";
+import type { ModelRequest } from "../provider.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import type { Decoder } from "../wire.ts";
+import { type Sources, toCitations } from "./citations.ts";
+import { isBroken, isFiltered, toRefusalText } from "./finish-reason.ts";
+import { ArgumentsWriter, toArguments } from "./partial-arguments.ts";
+import type {
+  GeminiAnswerCall,
+  GeminiAnswerPart,
+  GeminiCandidate,
+  GeminiChunk,
+  GeminiUsage,
+} from "./schema.ts";
+import { OWN_ID, type SealedPart, sealPart, type TextSegment } from "./sealed-part.ts";
+
+export function createDecoder(request: Pick<ModelRequest, "items">): Decoder {
+  return new GeminiDecoder(request.items.length);
+}
+
+interface OpenText {
+  readonly kind: "thought" | "text";
+  readonly index: number;
+  text: string;
+  readonly segments: TextSegment[];
+  readonly sources: Sources[];
+}
+
+interface OpenCall {
+  readonly index: number;
+  /** As the vendor gave it. */
+  readonly id: string | undefined;
+  readonly call: Omit<FunctionCall, "arguments">;
+  readonly writer: ArgumentsWriter;
+  /** Arguments that came whole; they win over pieces. */
+  args: JsonObject | undefined;
+  /** A signature that came when the call had begun. */
+  lateSignature: string | undefined;
+}
+
+type Status = "completed" | "incomplete";
+
+class GeminiDecoder implements Decoder {
+  /** How much of the conversation there was: it makes an id of ours unlike those of other turns. */
+  readonly #turn: number;
+  #responseId = "";
+  #isStarted = false;
+  #isEnded = false;
+  #nextIndex = 0;
+  #open: OpenText | undefined;
+  #call: OpenCall | undefined;
+  readonly #callIds = new Set<string>();
+  #finish: { readonly reason: string; readonly message: string | undefined } | undefined;
+  #token: string | undefined;
+  #usage: GeminiUsage = {};
+
+  constructor(turn: number) {
+    this.#turn = turn;
+  }
+
+  /** Without `alt=sse` the stream is one list of events. */
+  read(data: string, out: ModelEvent[]): void {
+    const parsed = tryParsePayload(data);
+    const chunks: readonly (Json | undefined)[] = Array.isArray(parsed) ? parsed : [parsed];
+    for (const chunk of chunks) if (isJsonObject(chunk)) this.#readChunk(chunk, out);
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.#isEnded) return;
+    if (!this.#finish) {
+      throw new Failure(
+        "provider_broke_protocol",
+        "The stream ended before the answer did: no finish reason came.",
+      );
+    }
+    this.#end(this.#finish.reason, out);
+  }
+
+  #readChunk(chunk: JsonObject & GeminiChunk, out: ModelEvent[]): void {
+    if (chunk.error) throw toVendorFailure(chunk.error);
+    if (chunk.type === "error") throw toVendorFailure(chunk);
+    const { candidates, promptFeedback, usageMetadata } = chunk;
+    if (!candidates && !promptFeedback && !usageMetadata) return;
+    if (!this.#isStarted) this.#start(chunk, out);
+    // Counts come bit by bit; one that is left out later still stands.
+    this.#usage = { ...this.#usage, ...usageMetadata };
+    if (promptFeedback?.blockReason) {
+      const { blockReason, blockReasonMessage } = promptFeedback;
+      this.#finish = { reason: `PROMPT_${blockReason}`, message: blockReasonMessage ?? undefined };
+    }
+    const candidate = candidates?.find(({ index }) => !index);
+    if (candidate) this.#readCandidate(candidate, out);
+  }
+
+  #start({ responseId, modelVersion }: GeminiChunk, out: ModelEvent[]): void {
+    this.#isStarted = true;
+    this.#responseId = responseId ?? "";
+    out.push({ type: "start", response_id: this.#responseId, model: modelVersion ?? "" });
+  }
+
+  #readCandidate(candidate: GeminiCandidate, out: ModelEvent[]): void {
+    for (const part of candidate.content?.parts ?? []) this.#readPart(part, out);
+    if (candidate.citationMetadata || candidate.groundingMetadata) {
+      this.#open?.sources.push(candidate);
+    }
+    this.#token = candidate.continuationToken ?? this.#token;
+    const { finishReason, finishMessage } = candidate;
+    if (!finishReason || finishReason === "FINISH_REASON_UNSPECIFIED") return;
+    const message = finishMessage ?? undefined;
+    if (isBroken(finishReason)) throw toVendorFailure({ code: finishReason, message });
+    this.#finish = { reason: finishReason, message };
+  }
+
+  #readPart(part: GeminiAnswerPart, out: ModelEvent[]): void {
+    const signature = part.thoughtSignature ?? undefined;
+    if (part.functionCall) return this.#readCall(part.functionCall, signature, out);
+    const kind = kindOf(part);
+    if (kind !== undefined) return this.#readBlock(kind, part, out);
+    const text = part.text ?? "";
+    if (text === "" && signature === undefined) return;
+    this.#closeCall("completed", out);
+    if (part.thought) this.#readThought(text, signature, out);
+    else this.#readText(text, signature, out);
+  }
+
+  /** A signed thought is an item of its own: its signature holds for these words alone. */
+  #readThought(text: string, thought: string | undefined, out: ModelEvent[]): void {
+    if (thought !== undefined) this.#closeText("completed", out);
+    if (this.#open?.kind !== "thought") this.#openText("thought", out);
+    this.#append(text, undefined, out);
+    if (thought !== undefined) this.#closeThought({ thought }, out);
+  }
+
+  #readText(text: string, signature: string | undefined, out: ModelEvent[]): void {
+    if (this.#open?.kind === "text") return this.#append(text, signature, out);
+    if (text === "") return this.#sealAlone({ text: [[0, signature ?? null]] }, out);
+    this.#openText("text", out);
+    this.#append(text, signature, out);
+  }
+
+  #openText(kind: OpenText["kind"], out: ModelEvent[]): void {
+    this.#closeText("completed", out);
+    const index = this.#nextIndex++;
+    this.#open = { kind, index, text: "", segments: [], sources: [] };
+    const item: Item =
+      kind === "thought"
+        ? { type: "reasoning", summary: [] }
+        : { type: "message", role: "assistant", status: "in_progress", content: [] };
+    out.push({ type: "item_start", index, item });
+  }
+
+  #append(delta: string, signature: string | undefined, out: ModelEvent[]): void {
+    const open = this.#open;
+    if (!open) return;
+    open.text += delta;
+    addSegment(open.segments, [delta.length, signature ?? null]);
+    if (delta === "") return;
+    const place = { index: open.index, part: 0, delta };
+    if (open.kind === "text") out.push({ type: "text_delta", ...place });
+    else out.push({ type: "reasoning_delta", kind: "summary", ...place });
+  }
+
+  #closeText(status: Status, out: ModelEvent[]): void {
+    if (this.#open?.kind === "thought") this.#closeThought({}, out);
+    else if (this.#open) this.#closeMessage(this.#open, status, out);
+  }
+
+  #closeThought(sealed: SealedPart, out: ModelEvent[]): void {
+    if (!this.#open) return;
+    const { index, text } = this.#open;
+    this.#open = undefined;
+    out.push({ type: "item_end", index, item: toReasoning(text, sealed) });
+  }
+
+  #closeMessage(
+    { index, text, segments, sources }: OpenText,
+    status: Status,
+    out: ModelEvent[],
+  ): void {
+    this.#open = undefined;
+    const annotations = toCitations(sources, text);
+    for (const annotation of annotations) {
+      out.push({ type: "annotation", index, part: 0, annotation });
+    }
+    const content = [{ type: "output_text" as const, text, annotations }];
+    const item: Item = { type: "message", role: "assistant", status, content };
+    out.push({ type: "item_end", index, item });
+    const isSigned = segments.some(([, signature]) => signature !== null);
+    if (isSigned) this.#sealAlone({ text: segments }, out);
+  }
+
+  /** A reasoning item with nothing to read, for the vendor alone. */
+  #sealAlone(sealed: SealedPart, out: ModelEvent[]): void {
+    this.#closeText("completed", out);
+    const index = this.#nextIndex++;
+    out.push({ type: "item_start", index, item: { type: "reasoning", summary: [] } });
+    out.push({ type: "item_end", index, item: toReasoning("", sealed) });
+  }
+
+  #readCall(part: GeminiAnswerCall, signature: string | undefined, out: ModelEvent[]): void {
+    const goesOn = !part.name || (part.id && part.id === this.#call?.id);
+    if (!goesOn) this.#openCall(part, signature, out);
+    const call = this.#call;
+    // An empty part behind a call that is whole says once more that it is.
+    if (!call && !part.args && !part.partialArgs) return;
+    if (!call) {
+      throw new Failure("provider_broke_protocol", "A call came without the name of its function.");
+    }
+    if (goesOn) call.lateSignature = signature ?? call.lateSignature;
+    call.args = part.args ?? call.args;
+    for (const partial of part.partialArgs ?? []) {
+      const delta = call.writer.write(partial);
+      if (delta !== "") out.push({ type: "arguments_delta", index: call.index, delta });
+    }
+    if (!part.willContinue) this.#closeCall("completed", out);
+  }
+
+  #openCall(part: GeminiAnswerCall, next: string | undefined, out: ModelEvent[]): void {
+    this.#closeCall("completed", out);
+    if (next === undefined) this.#closeText("completed", out);
+    else if (this.#open?.kind === "thought") this.#closeThought({ next }, out);
+    else this.#sealAlone({ next }, out);
+    const id = part.id || undefined;
+    const call: OpenCall["call"] = {
+      type: "function_call",
+      call_id: this.#callId(id),
+      name: part.name ?? "",
+    };
+    const index = this.#nextIndex++;
+    const writer = new ArgumentsWriter();
+    this.#call = { index, id, call, writer, args: undefined, lateSignature: undefined };
+    const item: FunctionCall = { ...call, arguments: "", status: "in_progress" };
+    out.push({ type: "item_start", index, item });
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #callId(id: string | undefined): string {
+    const count = this.#callIds.size;
+    const made = `${OWN_ID}${this.#responseId || `turn${this.#turn}`}_${count}`;
+    const callId = id === undefined ? made : this.#callIds.has(id) ? `${id}_${count}` : id;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  #closeCall(status: Status, out: ModelEvent[]): void {
+    if (!this.#call) return;
+    const { index, call, writer, args, lateSignature } = this.#call;
+    this.#call = undefined;
+    const isInPieces = writer.text !== "";
+    const rest = isInPieces ? writer.end() : toArguments(args);
+    if (rest !== "") out.push({ type: "arguments_delta", index, delta: rest });
+    const text = args || !isInPieces ? toArguments(args) : writer.text;
+    out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
+    if (lateSignature !== undefined) this.#sealAlone({ last: lateSignature }, out);
+  }
+
+  #readBlock(kind: string, block: GeminiAnswerPart, out: ModelEvent[]): void {
+    this.#closeCall("completed", out);
+    this.#closeText("completed", out);
+    const index = this.#nextIndex++;
+    const id = `${this.#responseId || "google"}_${index}`;
+    const item = { type: `google:${kind}`, id, block } as unknown as Item;
+    out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
+  }
+
+  #end(finishReason: string, out: ModelEvent[]): void {
+    this.#isEnded = true;
+    const status = finishReason === "MAX_TOKENS" ? "incomplete" : "completed";
+    this.#closeCall(status, out);
+    this.#closeText(status, out);
+    const reason = this.#endReason(finishReason);
+    if (reason === "refusal") this.#refuse(finishReason, out);
+    if (reason === "pause" && this.#token) this.#sealAlone({ token: this.#token }, out);
+    out.push({ type: "end", reason, usage: readUsage(this.#usage), continuation: undefined });
+  }
+
+  #endReason(finishReason: string): EndReason {
+    if (finishReason === "MAX_TOKENS") return "length";
+    if (finishReason === "CONTINUATION") return "pause";
+    if (isFiltered(finishReason)) return "refusal";
+    return this.#callIds.size > 0 ? "tool_calls" : "stop";
+  }
+
+  /** The vendor's filter says why in a field; without words of its own it is said here. */
+  #refuse(finishReason: string, out: ModelEvent[]): void {
+    const index = this.#nextIndex++;
+    const refusal = toRefusalText(finishReason, this.#finish?.message);
+    const message = { type: "message", role: "assistant" } as const;
+    const start: Item = { ...message, status: "in_progress", content: [] };
+    const end: Item = { ...message, status: "completed", content: [{ type: "refusal", refusal }] };
+    out.push({ type: "item_start", index, item: start });
+    out.push({ type: "refusal_delta", index, part: 0, delta: refusal });
+    out.push({ type: "item_end", index, item: end });
+  }
+}
+
+const WORDS = new Set(["text", "thought", "thoughtSignature"]);
+
+/** The name of a part's content if it is none that we read. */
+function kindOf(part: GeminiAnswerPart): string | undefined {
+  if (typeof part.text === "string") return undefined;
+  return Object.keys(part).find((name) => !WORDS.has(name));
+}
+
+/** Unsigned text needs no borders: what came in many events goes back as one part. */
+function addSegment(segments: TextSegment[], [length, signature]: TextSegment): void {
+  const last = segments.at(-1);
+  if (last?.[1] === null && signature === null)
+    segments[segments.length - 1] = [last[0] + length, null];
+  else segments.push([length, signature]);
+}
+
+function toReasoning(text: string, sealed: SealedPart): Reasoning {
+  const summary = text === "" ? [] : [{ type: "summary_text" as const, text }];
+  return { type: "reasoning", summary, encrypted_content: sealPart(sealed) };
+}
+
+function readUsage(usage: GeminiUsage): Usage {
+  const thoughts = usage.thoughtsTokenCount ?? 0;
+  return toUsage({
+    input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
+    cached: usage.cachedContentTokenCount ?? 0,
+    output: (usage.candidatesTokenCount ?? 0) + thoughts,
+    reasoning: thoughts,
+  });
+}

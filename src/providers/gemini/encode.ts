@@ -1,0 +1,156 @@
+/** A model request as a `generateContent` body. */
+
+import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { ModelRequest, OutputFormat } from "../provider.ts";
+import { type Quirks, toBody } from "../wire.ts";
+import { encodeContents, findContinuation } from "./contents.ts";
+import { familyOf, toThinking } from "./family.ts";
+import { toGeminiSchema } from "./json-schema.ts";
+import type {
+  GeminiFunction,
+  GeminiGenerationConfig,
+  GeminiRequest,
+  GeminiTool,
+  GeminiToolConfig,
+} from "./schema.ts";
+
+/** The two services that speak this API, for the few words that only one of them knows. */
+export type Host = "studio" | "vertex";
+
+export function encodeRequest(request: ModelRequest, quirks: Quirks, host: Host): JsonObject {
+  return toBody(toGeminiRequest(request, host), quirks);
+}
+
+/** The body with its types, which are a part of the vendor's own. */
+export function toGeminiRequest(request: ModelRequest, host: Host): GeminiRequest {
+  const continued = findContinuation(request.items);
+  const { head, items } = splitInstructions(continued?.items ?? request.items);
+  const family = familyOf(request.model);
+  const contents = encodeContents({ ...request, items }, family);
+  if (contents.length === 0) {
+    throw new Failure("invalid_request", "Gemini needs a message besides the instructions.");
+  }
+  const instructions = [request.instructions, ...head].filter((text) => text !== undefined);
+  const tools = encodeTools(request.tools);
+  const toolConfig = tools.length > 0 ? encodeToolConfig(request.toolChoice, tools, host) : {};
+  const generationConfig = encodeConfig(request);
+  return {
+    contents,
+    ...(instructions.length > 0 && {
+      systemInstruction: { role: "user", parts: instructions.map((text) => ({ text })) },
+    }),
+    ...(tools.length > 0 && { tools }),
+    ...(Object.keys(toolConfig).length > 0 && { toolConfig }),
+    ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
+    ...(continued && { continuationToken: continued.token }),
+  };
+}
+
+/** What a system says before anyone else is instructions; later it is said where it stands. */
+function splitInstructions(items: readonly Item[]): { head: string[]; items: readonly Item[] } {
+  const found = items.findIndex((item) => !isSystem(item));
+  const count = found < 0 ? items.length : found;
+  const head = items
+    .slice(0, count)
+    .map(toSystemText)
+    .filter((text) => text !== "");
+  return { head, items: items.slice(count) };
+}
+
+function isSystem(item: Item): boolean {
+  return item.type === "message" && (item.role === "system" || item.role === "developer");
+}
+
+function toSystemText(item: Item): string {
+  if (item.type !== "message") return "";
+  if (typeof item.content === "string") return item.content;
+  return item.content.map((part) => ("text" in part ? String(part.text) : "")).join("\n");
+}
+
+function encodeTools(tools: readonly Tool[]): GeminiTool[] {
+  const functionDeclarations = tools.flatMap(encodeFunction);
+  const types = new Set(tools.map(({ type }) => type));
+  const isSearch = [...types].some((type) => type.startsWith("web_search"));
+  return [
+    ...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []),
+    ...(isSearch ? [{ googleSearch: {} }] : []),
+    ...(types.has("code_interpreter") ? [{ codeExecution: {} }] : []),
+  ];
+}
+
+function encodeFunction(tool: Tool): GeminiFunction[] {
+  if (tool.type !== "function") return [];
+  const { name, description, parameters } = tool;
+  const schema = parameters ? toGeminiSchema(parameters) : {};
+  return [
+    {
+      name,
+      ...(description && { description }),
+      // An object without properties is refused; a function without parameters has no schema.
+      ...(hasContent(schema) && { parametersJsonSchema: schema }),
+    },
+  ];
+}
+
+function hasContent({ properties, type, ...rest }: JsonObject): boolean {
+  const isEmpty = !properties || Object.keys(properties).length === 0;
+  const others = Object.keys(rest).filter((name) => !EMPTY_WORDS.has(name));
+  return !isEmpty || others.length > 0;
+}
+
+/** What may be said of an object that has no properties. */
+const EMPTY_WORDS: ReadonlySet<string> = new Set([
+  "additionalProperties",
+  "required",
+  "title",
+  "description",
+  "$id",
+]);
+
+function encodeToolConfig(
+  choice: ToolChoice,
+  tools: readonly GeminiTool[],
+  host: Host,
+): GeminiToolConfig {
+  const functionCallingConfig = encodeToolChoice(choice);
+  const isMixed = tools.length > 1 && tools.some((tool) => tool.functionDeclarations);
+  return {
+    ...(functionCallingConfig && { functionCallingConfig }),
+    // AI Studio lets a request mix its own tools with functions only if it may show its own calls.
+    ...(isMixed && host === "studio" && { includeServerSideToolInvocations: true }),
+  };
+}
+
+function encodeToolChoice(choice: ToolChoice): GeminiToolConfig["functionCallingConfig"] {
+  if (choice === "none") return { mode: "NONE" };
+  if (choice === "required") return { mode: "ANY" };
+  if (typeof choice === "string") return undefined;
+  if (choice.type === "function") return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  if (choice.type !== "allowed_tools") return undefined;
+  const allowedFunctionNames = choice.tools.flatMap(({ name }) =>
+    typeof name === "string" ? [name] : [],
+  );
+  return { mode: choice.mode === "required" ? "ANY" : "VALIDATED", allowedFunctionNames };
+}
+
+function encodeConfig(request: ModelRequest): GeminiGenerationConfig {
+  const { temperature, topP, maxOutputTokens, reasoning, model } = request;
+  const thinkingConfig = toThinking(reasoning, familyOf(model));
+  return {
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...encodeFormat(request.format),
+    ...(thinkingConfig && { thinkingConfig }),
+  };
+}
+
+function encodeFormat(format: OutputFormat): GeminiGenerationConfig {
+  if (format.type === "text") return {};
+  const responseMimeType = "application/json";
+  if (format.type === "json_object") return { responseMimeType };
+  return { responseMimeType, responseJsonSchema: toGeminiSchema(format.schema) };
+}

@@ -1,0 +1,93 @@
+/**
+ * What depends on the generation of a model: how its thinking is set, and whether a call without its
+ * signature is refused. Names we do not know are taken for the newest kind, but nothing is asked of
+ * them that only some models take.
+ */
+
+import type { Reasoning } from "../provider.ts";
+import type { GeminiThinking } from "./schema.ts";
+
+export interface Family {
+  /** By a named level, by a budget of tokens, or not at all. */
+  readonly thinking: "level" | "budget" | "none";
+  /** The least a model that cannot stop thinking takes; undefined where that is unknown. */
+  readonly lowestLevel: "MINIMAL" | "LOW" | undefined;
+  readonly budget: { readonly min: number; readonly max: number };
+  /** Whether the first call of a step must carry its signature. */
+  readonly isSigned: boolean;
+  /** Whether a function's response may hold images. */
+  readonly hasMediaResponses: boolean;
+}
+
+export function familyOf(model: string): Family {
+  const name = model.slice(model.lastIndexOf("/") + 1);
+  const version = Number(/^gemini-(\d+(?:\.\d+)?)/.exec(name)?.[1] ?? Number.NaN);
+  if (name.startsWith("gemma") || version < 2.5) return PLAIN;
+  const isPro = name.includes("pro");
+  if (version < 3) {
+    // Pro cannot stop thinking, and may think longer.
+    return { ...PLAIN, thinking: "budget", budget: isPro ? PRO_BUDGET : FLASH_BUDGET };
+  }
+  // Later ones refuse the word.
+  const isMinimal = name.includes("flash") && version <= 3.5;
+  return {
+    ...PLAIN,
+    thinking: "level",
+    lowestLevel: Number.isNaN(version) ? undefined : isMinimal ? "MINIMAL" : "LOW",
+    isSigned: true,
+    hasMediaResponses: true,
+  };
+}
+
+const FLASH_BUDGET = { min: 0, max: 24_576 };
+const PRO_BUDGET = { min: 128, max: 32_768 };
+
+const PLAIN: Family = {
+  thinking: "none",
+  lowestLevel: undefined,
+  budget: FLASH_BUDGET,
+  isSigned: false,
+  hasMediaResponses: false,
+};
+
+type Effort = Exclude<Reasoning["effort"], undefined | "none">;
+
+const LEVELS = {
+  minimal: "MINIMAL",
+  low: "LOW",
+  medium: "MEDIUM",
+  high: "HIGH",
+  xhigh: "HIGH",
+  max: "HIGH",
+} as const satisfies Record<Effort, GeminiThinking["thinkingLevel"]>;
+
+/** Those that Google's own OpenAI-compatible API takes the words for. */
+const BUDGETS: Readonly<Record<Effort, number>> = {
+  minimal: 512,
+  low: 1024,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 32_768,
+  max: 32_768,
+};
+
+/** Thoughts are shown only when asked for, so whoever asks for thinking asks for them too. */
+export function toThinking(
+  { effort, summary }: Reasoning,
+  family: Family,
+): GeminiThinking | undefined {
+  if (family.thinking === "none") return undefined;
+  if (effort === "none") return toLeastThinking(family);
+  if (effort === undefined) return summary === undefined ? undefined : { includeThoughts: true };
+  if (family.thinking === "budget") {
+    const thinkingBudget = Math.min(BUDGETS[effort], family.budget.max);
+    return { includeThoughts: true, thinkingBudget };
+  }
+  const thinkingLevel = effort === "minimal" ? family.lowestLevel : LEVELS[effort];
+  return { includeThoughts: true, thinkingLevel: thinkingLevel ?? LEVELS[effort] };
+}
+
+function toLeastThinking({ thinking, lowestLevel, budget }: Family): GeminiThinking | undefined {
+  if (thinking === "budget") return { thinkingBudget: budget.min };
+  return lowestLevel ? { thinkingLevel: lowestLevel } : undefined;
+}

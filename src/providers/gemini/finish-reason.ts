@@ -1,0 +1,43 @@
+/** Why an answer ended, in Gemini's words, which are many. A word we do not know is a plain end. */
+
+/** The vendor's filter took the answer, or the prompt (`PROMPT_…`, as our decoder calls it). */
+export function isFiltered(reason: string): boolean {
+  return reason.startsWith("PROMPT_") || FILTERED.has(reason);
+}
+
+/** The model wrote what its own server could not read: no answer, and asking again may help. */
+export function isBroken(reason: string): boolean {
+  return BROKEN.has(reason);
+}
+
+export function toRefusalText(reason: string, message: string | undefined): string {
+  if (message) return message;
+  const isPrompt = reason.startsWith("PROMPT_");
+  const word = isPrompt ? reason.slice("PROMPT_".length) : reason;
+  return `The vendor's filter stopped the ${isPrompt ? "prompt" : "answer"}: ${word}.`;
+}
+
+const FILTERED: ReadonlySet<string> = new Set([
+  "SAFETY",
+  "RECITATION",
+  "LANGUAGE",
+  "BLOCKLIST",
+  "PROHIBITED_CONTENT",
+  "SPII",
+  "MODEL_ARMOR",
+  "IMAGE_SAFETY",
+  "IMAGE_PROHIBITED_CONTENT",
+  "IMAGE_RECITATION",
+  // "All other reasons" are in practice a filter that does not say which.
+  "OTHER",
+  "IMAGE_OTHER",
+]);
+
+const BROKEN: ReadonlySet<string> = new Set([
+  "MALFORMED_FUNCTION_CALL",
+  "MALFORMED_RESPONSE",
+  "UNEXPECTED_TOOL_CALL",
+  "TOO_MANY_TOOL_CALLS",
+  "MISSING_THOUGHT_SIGNATURE",
+  "NO_IMAGE",
+]);

@@ -1,0 +1,30 @@
+/** Google's `generateContent` API: AI Studio, and Vertex, which differs by its path and a few words. */
+
+import { createSseReader } from "../../base/sse.ts";
+import type { Wire } from "../wire.ts";
+import { createDecoder } from "./decode.ts";
+import { encodeRequest, type Host } from "./encode.ts";
+import { recover } from "./recover.ts";
+
+export const geminiWire: Wire = createWire("studio");
+
+/** For a base URL that ends with a project and its location (`google-cloud.ts`). */
+export const vertexGeminiWire: Wire = createWire("vertex");
+
+function createWire(host: Host): Wire {
+  const publisher = host === "vertex" ? "/publishers/google" : "";
+  return {
+    name: host === "vertex" ? "vertexai-gemini" : "gemini",
+    path: ({ model }) => `${publisher}/${toModelPath(model)}:streamGenerateContent?alt=sse`,
+    createReader: createSseReader,
+    encode: (request, quirks) => encodeRequest(request, quirks, host),
+    decoder: createDecoder,
+    recover,
+  };
+}
+
+/** A tuned model has a path of its own: `tunedModels/mine`. */
+function toModelPath(model: string): string {
+  const path = model.includes("/") ? model : `models/${model}`;
+  return path.split("/").map(encodeURIComponent).join("/");
+}

@@ -1,0 +1,265 @@
+/**
+ * Events of the Messages API to model events.
+ *
+ * An answer is a list of blocks, each with a start, deltas and a stop. Text blocks in a row are one
+ * message with a part each; every other block is an item of its own. A block that stopped is closed
+ * when the next one starts or the answer ends, because only the ending says whether it was cut.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { type JsonObject, tryParsePayload } from "../../base/json.ts";
+import type { ItemStatus } from "../../protocol/item-fields.ts";
+import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import type { Decoder } from "../wire.ts";
+import {
+  CALL_FIELDS,
+  CONTAINER,
+  fieldsOfCall,
+  type OpenBlock,
+  OpenCall,
+  OpenForeign,
+  OpenThought,
+} from "./open-blocks.ts";
+import { OpenMessage, OpenText } from "./open-message.ts";
+import type { AnswerFields, BlockDelta, MessagesEvent, ReadBlock } from "./schema.ts";
+import { createUsageCount } from "./usage.ts";
+
+export function createDecoder(): Decoder {
+  return new MessagesDecoder();
+}
+
+interface Slot {
+  readonly block: OpenBlock;
+  isStopped: boolean;
+}
+
+class MessagesDecoder implements Decoder {
+  #responseId: string | undefined;
+  #isEnded = false;
+  #nextIndex = 0;
+  /** By the server's number for the block. */
+  readonly #slots = new Map<number, Slot>();
+  #message: OpenMessage | undefined;
+  readonly #callIds = new Set<string>();
+  readonly #usage = createUsageCount();
+  #stopReason: string | undefined;
+  #explanation: string | undefined;
+
+  read(data: string, out: ModelEvent[]): void {
+    const event = tryParsePayload(data) as MessagesEvent | undefined;
+    if (typeof event !== "object" || event === null || this.#isEnded) return;
+    if (event.type === "error" || event.error) {
+      throw toVendorFailure(event.error ?? (event as unknown as JsonObject));
+    }
+    switch (event.type) {
+      case "message_start":
+        return this.#readStart(event.message ?? {}, out);
+      case "content_block_start":
+        return this.#readBlockStart(event, out);
+      case "content_block_delta":
+        return this.#readBlockDelta(event, out);
+      case "content_block_stop":
+        return this.#readBlockStop(event.index ?? 0);
+      case "message_delta":
+        return this.#readMessageDelta(event, out);
+      case "message_stop":
+        return this.#finish(out);
+      case "message":
+        return this.#readWhole(event, out);
+      default:
+      // Pings, and what the API may add: neither is part of the answer.
+    }
+  }
+
+  end(out: ModelEvent[]): void {
+    if (this.#isEnded) return;
+    if (this.#stopReason !== undefined) return this.#finish(out);
+    throw new Failure(
+      "provider_broke_protocol",
+      "The stream ended before the answer did: no stop reason came.",
+    );
+  }
+
+  /**
+   * Some servers in between send the start twice, which is harmless. Some lose their connection and
+   * join a second answer to a half of the first: no history made of both is accepted again.
+   */
+  #readStart(message: AnswerFields, out: ModelEvent[]): void {
+    const id = message.id ?? "";
+    if (this.#responseId === undefined) return this.#start(message, out);
+    if (id === this.#responseId || this.#nextIndex === 0) return;
+    throw new Failure(
+      "provider_broke_protocol",
+      "A second answer began in the middle of the first: a server in between joined the two.",
+    );
+  }
+
+  #start(message: AnswerFields, out: ModelEvent[]): void {
+    this.#responseId = message.id ?? "";
+    this.#usage.add(message.usage);
+    out.push({ type: "start", response_id: this.#responseId, model: message.model ?? "" });
+    this.#readBlocks(message.content ?? [], out);
+  }
+
+  /** Blocks that come whole; numbered below 0, where no stream's own numbers are. */
+  #readBlocks(blocks: readonly ReadBlock[], out: ModelEvent[]): void {
+    for (const [at, content_block] of blocks.entries()) {
+      const index = -1 - at;
+      this.#readBlockStart({ index, content_block }, out);
+      this.#readBlockStop(index);
+    }
+  }
+
+  #readWhole(answer: MessagesEvent, out: ModelEvent[]): void {
+    this.#start(answer, out);
+    this.#readEnding(answer, out);
+    this.#finish(out);
+  }
+
+  #readBlockStart({ index, content_block }: MessagesEvent, out: ModelEvent[]): void {
+    if (!content_block) return;
+    if (this.#responseId === undefined) this.#start({}, out);
+    this.#closeSlots(({ isStopped }, at) => isStopped || at === index, "completed", out);
+    this.#slots.set(index ?? 0, { block: this.#open(content_block, out), isStopped: false });
+  }
+
+  #open(block: ReadBlock, out: ModelEvent[]): OpenBlock {
+    if (block.type === "text") {
+      return new OpenText(block, (events) => this.#openMessage(events), out);
+    }
+    this.#closeMessage("completed", out);
+    switch (block.type) {
+      case "thinking":
+      case "redacted_thinking":
+        return new OpenThought(block, this.#nextIndex++, out);
+      case "tool_use":
+        return this.#openCall(block, out);
+      default:
+        return this.#openForeign(block, out);
+    }
+  }
+
+  #openForeign(block: ReadBlock, out: ModelEvent[]): OpenBlock {
+    const index = this.#nextIndex++;
+    return new OpenForeign(block, { index, id: `${this.#responseId || "block"}_${index}` }, out);
+  }
+
+  #keep(block: ReadBlock, out: ModelEvent[]): void {
+    this.#openForeign(block, out).close("completed", out);
+  }
+
+  #openMessage(out: ModelEvent[]): OpenMessage {
+    this.#message ??= new OpenMessage(this.#nextIndex++, out);
+    return this.#message;
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #openCall(block: ReadBlock, out: ModelEvent[]): OpenBlock {
+    const id = typeof block["id"] === "string" ? block["id"] : "";
+    const isFree = id !== "" && !this.#callIds.has(id);
+    const callId = isFree ? id : `${id || `call_${this.#responseId}`}_${this.#callIds.size}`;
+    this.#callIds.add(callId);
+    const fields = fieldsOfCall(block);
+    if (fields) this.#keep({ type: CALL_FIELDS, id: callId, ...fields }, out);
+    return new OpenCall(block, { callId, index: this.#nextIndex++ }, out);
+  }
+
+  #readBlockDelta({ index, delta }: MessagesEvent, out: ModelEvent[]): void {
+    if (!delta) return;
+    const at = index ?? 0;
+    if (!this.#slots.has(at)) this.#readBlockStart(startFor(at, delta), out);
+    this.#slots.get(at)?.block.read(delta, out);
+  }
+
+  #readBlockStop(index: number): void {
+    const slot = this.#slots.get(index);
+    if (slot) slot.isStopped = true;
+  }
+
+  #readMessageDelta({ delta, usage }: MessagesEvent, out: ModelEvent[]): void {
+    this.#usage.add(usage);
+    if (this.#responseId === undefined) this.#start({}, out);
+    this.#readEnding((delta ?? {}) as AnswerFields, out);
+  }
+
+  #readEnding({ stop_reason, stop_details, container }: AnswerFields, out: ModelEvent[]): void {
+    this.#stopReason = stop_reason ?? this.#stopReason;
+    this.#explanation = stop_details?.explanation ?? this.#explanation;
+    if (!container) return;
+    this.#closeAll(out);
+    this.#keep({ type: CONTAINER, ...container }, out);
+  }
+
+  #closeSlots(
+    isDue: (slot: Slot, at: number) => boolean,
+    status: ItemStatus,
+    out: ModelEvent[],
+  ): void {
+    for (const [at, slot] of this.#slots) {
+      if (!isDue(slot, at)) continue;
+      slot.block.close(status, out);
+      this.#slots.delete(at);
+    }
+  }
+
+  #closeMessage(status: ItemStatus, out: ModelEvent[]): void {
+    this.#message?.close(status, out);
+    this.#message = undefined;
+  }
+
+  /** The last item was cut if the answer was; those before it were whole. */
+  #closeAll(out: ModelEvent[]): void {
+    const status = this.#endReason() === "length" ? "incomplete" : "completed";
+    this.#closeSlots(() => true, status, out);
+    this.#closeMessage(status, out);
+  }
+
+  #finish(out: ModelEvent[]): void {
+    this.#isEnded = true;
+    if (this.#responseId === undefined) this.#start({}, out);
+    this.#closeAll(out);
+    if (this.#explanation) this.#refuse(this.#explanation, out);
+    const usage = this.#usage.total();
+    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+  }
+
+  #refuse(explanation: string, out: ModelEvent[]): void {
+    const message = { type: "message", role: "assistant" } as const;
+    const index = this.#nextIndex++;
+    const item = { ...message, status: "in_progress" as const, content: [] };
+    const refusal = { type: "refusal" as const, refusal: explanation };
+    out.push(
+      { type: "item_start", index, item },
+      { type: "refusal_delta", index, part: 0, delta: explanation },
+      { type: "item_end", index, item: { ...message, status: "completed", content: [refusal] } },
+    );
+  }
+
+  #endReason(): EndReason {
+    const reason = END_REASONS[this.#stopReason ?? ""];
+    if (reason) return reason;
+    return this.#callIds.size > 0 ? "tool_calls" : "stop";
+  }
+}
+
+/** Any other reason is a plain end, or a wish for the results of the calls. */
+const END_REASONS: Readonly<Record<string, EndReason | undefined>> = {
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  refusal: "refusal",
+  pause_turn: "pause",
+  // The server made room in the context and wants to be asked again.
+  compaction: "pause",
+};
+
+const BLOCK_OF_DELTA: Readonly<Record<string, string | undefined>> = {
+  text_delta: "text",
+  thinking_delta: "thinking",
+};
+
+/** For servers that leave a block's start out. */
+function startFor(index: number, { type }: BlockDelta): MessagesEvent {
+  const kind = BLOCK_OF_DELTA[type ?? ""];
+  return kind ? { index, content_block: { type: kind } } : { index };
+}

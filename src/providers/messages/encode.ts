@@ -1,0 +1,64 @@
+/** A model request as a body of the Messages API. */
+
+import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { ModelRequest, OutputFormat } from "../provider.ts";
+import { type Quirks, toBody } from "../wire.ts";
+import { markCached } from "./cache.ts";
+import { encodeText } from "./content.ts";
+import { toOutputSchema } from "./output-schema.ts";
+import type { MessagesBody, OutputConfig } from "./schema.ts";
+import { encodeLimits, isThinking, type Limits } from "./thinking.ts";
+import { encodeToolChoice, encodeTools } from "./tools.ts";
+import { encodeConversation } from "./turns.ts";
+
+export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
+  const { refuses = [] } = quirks;
+  const body = encodeBody(request, quirks);
+  const { system = [], tools = [], messages: turns } = body;
+  if (!refuses.includes("cache_control")) markCached({ system, tools, turns });
+  return toBody(body as unknown as JsonObject, quirks);
+}
+
+/** The body with absent fields undefined and nothing marked for the cache. */
+export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody {
+  const { system: said, turns, container } = encodeConversation(request.items);
+  const system = [request.instructions ?? "", ...said].flatMap(encodeText);
+  const tools = encodeTools(request.tools);
+  const limits = encodeLimits(request, turns, quirks);
+  return {
+    model: request.model,
+    max_tokens: limits.max_tokens,
+    stream: true,
+    system: system.length > 0 ? system : undefined,
+    messages: turns,
+    tools: tools.length > 0 ? tools : undefined,
+    tool_choice: tools.length > 0 ? encodeToolChoice(request) : undefined,
+    thinking: limits.thinking,
+    output_config: encodeOutput(request.format, limits),
+    ...encodeSampling(request, limits),
+    container,
+  };
+}
+
+/** Refused while the model thinks, and, both at once, by every model since 4.1. */
+function encodeSampling(
+  { temperature, topP }: ModelRequest,
+  limits: Limits,
+): Pick<MessagesBody, "temperature" | "top_p"> {
+  if (isThinking(limits)) return {};
+  return { temperature, top_p: temperature === undefined ? topP : undefined };
+}
+
+function encodeOutput(format: OutputFormat, { effort }: Limits): OutputConfig | undefined {
+  if (format.type === "json_object") {
+    throw new Failure(
+      "invalid_request",
+      "Claude has no mode for JSON of any shape. Give a schema (`output_mode: json_schema`).",
+      { param: "output_mode" },
+    );
+  }
+  if (format.type === "text") return effort && { effort };
+  const schema = toOutputSchema(format.schema);
+  return { ...(effort && { effort }), format: { type: "json_schema", schema } };
+}

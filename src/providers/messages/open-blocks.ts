@@ -1,0 +1,159 @@
+/**
+ * Blocks of an answer that become items of their own: thinking, calls, and everything else, which
+ * means something to the vendor alone and is carried word for word.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ItemStatus } from "../../protocol/item-fields.ts";
+import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import { seal } from "../sealed-reasoning.ts";
+import type { BlockDelta, ReadBlock } from "./schema.ts";
+
+/** A block that is being read, and the item or the part of one that it becomes. */
+export interface OpenBlock {
+  read(delta: BlockDelta, out: ModelEvent[]): void;
+  /** Called once; the block is not read any more. */
+  close(status: ItemStatus, out: ModelEvent[]): void;
+}
+
+/** Names the wire in the envelope of a sealed block. */
+export const SEALER = "messages";
+
+/**
+ * The block itself, with its signature, is sealed into the item: the API wants it back as it was, and
+ * checks.
+ */
+export class OpenThought implements OpenBlock {
+  readonly #block: ReadBlock;
+  readonly #index: number;
+  readonly #pieces: string[] = [];
+  #signature = "";
+
+  constructor(block: ReadBlock, index: number, out: ModelEvent[]) {
+    this.#block = block;
+    this.#index = index;
+    out.push({ type: "item_start", index, item: { type: "reasoning", summary: [], content: [] } });
+    this.read(block, out);
+  }
+
+  read({ thinking, signature }: BlockDelta, out: ModelEvent[]): void {
+    if (signature) this.#signature += signature;
+    if (!thinking) return;
+    this.#pieces.push(thinking);
+    const index = this.#index;
+    out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta: thinking });
+  }
+
+  close(_: unknown, out: ModelEvent[]): void {
+    const text = this.#pieces.join("");
+    const sealed = this.#sealed(text);
+    const item: Reasoning = {
+      type: "reasoning",
+      summary: [],
+      content: text === "" ? [] : [{ type: "reasoning_text", text }],
+      ...(sealed ? { encrypted_content: seal(SEALER, sealed) } : {}),
+    };
+    out.push({ type: "item_end", index: this.#index, item });
+  }
+
+  /** Thinking that was cut before its signature is of no use to the server. */
+  #sealed(thinking: string): JsonObject | undefined {
+    if (this.#block.type === "redacted_thinking") return this.#block;
+    return this.#signature ? { ...this.#block, thinking, signature: this.#signature } : undefined;
+  }
+}
+
+/** A call, its input joined of fragments of JSON. */
+export class OpenCall implements OpenBlock {
+  readonly #index: number;
+  readonly #call: Omit<FunctionCall, "arguments">;
+  readonly #input: unknown;
+  readonly #pieces: string[] = [];
+
+  constructor(block: ReadBlock, place: { callId: string; index: number }, out: ModelEvent[]) {
+    const name = block["name"];
+    if (typeof name !== "string" || name === "") {
+      throw new Failure(
+        "provider_broke_protocol",
+        "A tool call came without the name of its tool.",
+      );
+    }
+    this.#index = place.index;
+    this.#call = { type: "function_call", call_id: place.callId, name };
+    this.#input = block["input"];
+    const item: FunctionCall = { ...this.#call, arguments: "", status: "in_progress" };
+    out.push({ type: "item_start", index: place.index, item });
+  }
+
+  read({ partial_json: delta }: BlockDelta, out: ModelEvent[]): void {
+    if (!delta) return;
+    this.#pieces.push(delta);
+    out.push({ type: "arguments_delta", index: this.#index, delta });
+  }
+
+  /** An input that came without fragments stood in the start: whole, or empty. */
+  close(status: ItemStatus, out: ModelEvent[]): void {
+    if (this.#pieces.length === 0) {
+      this.read({ partial_json: JSON.stringify(this.#input ?? {}) }, out);
+    }
+    const item: FunctionCall = { ...this.#call, arguments: this.#pieces.join(""), status };
+    out.push({ type: "item_end", index: this.#index, item });
+  }
+}
+
+/** The type of an item that carries a block is this and the block's own. */
+export const FOREIGN = "anthropic:";
+
+/** Stands for the fields of a call that a function call has no place for. */
+export const CALL_FIELDS = "tool_use";
+/** Stands for the machine on which the vendor runs the answer's programs. */
+export const CONTAINER = "container";
+
+/** A tool the vendor runs itself, what that gave, a compaction, a kind we have never seen. */
+export class OpenForeign implements OpenBlock {
+  readonly #place: { readonly index: number; readonly id: string };
+  #block: JsonObject;
+  readonly #fragments: string[] = [];
+
+  constructor(block: ReadBlock, place: { index: number; id: string }, out: ModelEvent[]) {
+    this.#block = block;
+    const id = typeof block["id"] === "string" ? block["id"] : place.id;
+    this.#place = { index: place.index, id };
+    out.push({ type: "item_start", index: place.index, item: this.#item() });
+  }
+
+  read({ type: _, partial_json, ...fields }: BlockDelta): void {
+    if (partial_json) this.#fragments.push(partial_json);
+    this.#block = Object.entries(fields).reduce(grow, this.#block);
+  }
+
+  close(_: unknown, out: ModelEvent[]): void {
+    const input = tryParseJson(this.#fragments.join(""));
+    if (input !== undefined) this.#block = { ...this.#block, input };
+    out.push({ type: "item_end", index: this.#place.index, item: this.#item() });
+  }
+
+  #item(): Item {
+    const type = `${FOREIGN}${this.#block["type"] ?? "block"}`;
+    return { type, id: this.#place.id, block: this.#block } as unknown as Item;
+  }
+}
+
+/** What a call says beside its input: which program made it, of which set of tools it is. */
+export function fieldsOfCall(block: ReadBlock): JsonObject | undefined {
+  const { caller } = block as { caller?: Json };
+  // A direct call is what the API takes one for that says nothing.
+  const isDirect = !isJsonObject(caller) || caller["type"] === "direct";
+  const known = ["type", "id", "name", "input", ...(isDirect ? ["caller"] : [])];
+  const fields = Object.entries(block).filter(([name]) => !known.includes(name));
+  return fields.length > 0 ? Object.fromEntries(fields) : undefined;
+}
+
+/** Texts of a block grow by their deltas; anything else is replaced. */
+function grow(block: JsonObject, [name, value]: [string, Json | undefined]): JsonObject {
+  const before = block[name];
+  const isText = typeof before === "string" && typeof value === "string";
+  return { ...block, [name]: isText ? before + value : (value ?? before) };
+}

@@ -1,0 +1,86 @@
+/** Text blocks in a row as one message: a part a block, each with what it cites. */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { Annotation, OutputText } from "../../protocol/content.ts";
+import type { ItemStatus } from "../../protocol/item-fields.ts";
+import type { Message } from "../../protocol/items.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import { toAnnotation } from "./content.ts";
+import type { OpenBlock } from "./open-blocks.ts";
+import type { BlockDelta, ReadBlock } from "./schema.ts";
+
+interface Part {
+  readonly pieces: string[];
+  readonly annotations: Annotation[];
+}
+
+export class OpenMessage {
+  readonly index: number;
+  readonly parts: Part[] = [];
+
+  constructor(index: number, out: ModelEvent[]) {
+    this.index = index;
+    out.push({ type: "item_start", index, item: this.#item("in_progress") });
+  }
+
+  close(status: ItemStatus, out: ModelEvent[]): void {
+    out.push({ type: "item_end", index: this.index, item: this.#item(status) });
+  }
+
+  #item(status: ItemStatus): Message {
+    const content = this.parts.map(
+      ({ pieces, annotations }): OutputText => ({
+        type: "output_text",
+        text: pieces.join(""),
+        annotations,
+      }),
+    );
+    return { type: "message", role: "assistant", status, content };
+  }
+}
+
+/** Has no place in its message until it says something: the API takes no empty text back. */
+export class OpenText implements OpenBlock {
+  readonly #openMessage: (out: ModelEvent[]) => OpenMessage;
+  readonly #citations: JsonObject[] = [];
+  #place: { readonly index: number; readonly part: number } | undefined;
+  #part: Part = { pieces: [], annotations: [] };
+
+  constructor(
+    block: ReadBlock,
+    openMessage: (out: ModelEvent[]) => OpenMessage,
+    out: ModelEvent[],
+  ) {
+    this.#openMessage = openMessage;
+    const { text, citations } = block as { text?: string; citations?: readonly JsonObject[] };
+    if (text) this.#write(text, out);
+    if (citations) this.#citations.push(...citations);
+  }
+
+  read({ text, citation }: BlockDelta, out: ModelEvent[]): void {
+    if (text) this.#write(text, out);
+    if (citation) this.#citations.push(citation);
+  }
+
+  /** A citation is of the whole block, so its span is known when the block is. */
+  close(_: ItemStatus, out: ModelEvent[]): void {
+    if (!this.#place) return;
+    const end = this.#part.pieces.join("").length;
+    for (const citation of this.#citations) {
+      const annotation = toAnnotation(citation, end);
+      this.#part.annotations.push(annotation);
+      out.push({ type: "annotation", ...this.#place, annotation });
+    }
+  }
+
+  #write(delta: string, out: ModelEvent[]): void {
+    this.#place ??= this.#enter(out);
+    this.#part.pieces.push(delta);
+    out.push({ type: "text_delta", ...this.#place, delta });
+  }
+
+  #enter(out: ModelEvent[]): { index: number; part: number } {
+    const { index, parts } = this.#openMessage(out);
+    return { index, part: parts.push(this.#part) - 1 };
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Items as the turns of the Messages API: user and assistant in alternation, the user first.
+ *
+ * Its one hard rule: the turn behind a call starts with the results of all calls of the turn before.
+ * So results are looked up when an assistant's turn ends, wherever their items stand; a call whose
+ * result is nowhere gets one that says so, and a result without its call is left out.
+ */
+
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type {
+  CustomToolCallOutput,
+  FunctionCall,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
+import { unseal } from "../sealed-reasoning.ts";
+import { encodeContent, encodeSaid, encodeText } from "./content.ts";
+import { CALL_FIELDS, CONTAINER, FOREIGN, SEALER } from "./open-blocks.ts";
+import type { MessagesBlock, MessagesTurn, ToolResultBlock, ToolUseBlock } from "./schema.ts";
+
+export interface Conversation {
+  /** What was said above the conversation: instructions that came as messages before its first. */
+  readonly system: readonly string[];
+  readonly turns: MessagesTurn[];
+  /** The machine that the turn under way has used. */
+  readonly container: string | undefined;
+}
+
+export function encodeConversation(items: readonly Item[]): Conversation {
+  const list = new TurnList(items);
+  for (const item of items) list.add(item);
+  return list.finish();
+}
+
+type Output = FunctionCallOutput | CustomToolCallOutput;
+
+/** Stands where the API wants the user to speak and the conversation has nothing. */
+const GO_ON = "Go on.";
+const NO_RESULT = "No result: the call was interrupted.";
+
+class TurnList {
+  readonly #system: string[] = [];
+  readonly #turns: MessagesTurn[] = [];
+  readonly #outputs = new Map<string, Output[]>();
+  /** Calls of the assistant's turn under way, by the item's id and the block's. */
+  #calls: { readonly callId: string; readonly id: string }[] = [];
+  readonly #ids = new Set<string>();
+  #callFields = new Map<string, JsonObject>();
+  #container: string | undefined;
+
+  constructor(items: readonly Item[]) {
+    for (const item of items) {
+      if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") continue;
+      const given = this.#outputs.get(item.call_id);
+      if (given) given.push(item);
+      else this.#outputs.set(item.call_id, [item]);
+    }
+  }
+
+  add(item: Item): void {
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "function_call":
+        return this.#addCall(item, toInput(item));
+      case "custom_tool_call":
+        return this.#addCall(item, { input: item.input });
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#answerCalls();
+      case "reasoning":
+        return this.#addReasoning(item);
+      default:
+        return this.#addForeign(item as unknown as JsonObject);
+    }
+  }
+
+  finish(): Conversation {
+    this.#answerCalls();
+    if (this.#turns[0]?.role !== "user") {
+      this.#turns.unshift({ role: "user", content: encodeText(GO_ON) });
+    }
+    const last = this.#turns.at(-1);
+    // A turn of the vendor's own tools is taken up where it paused; any other needs a word.
+    if (last?.role === "assistant" && !last.content.some(isForeign)) this.#hear(encodeText(GO_ON));
+    return { system: this.#system, turns: this.#turns, container: this.#container };
+  }
+
+  #addMessage({ role, content }: Message): void {
+    if (role === "assistant") return this.#say(encodeSaid(content));
+    if (role === "user") {
+      this.#container = undefined;
+      return this.#hear(encodeContent(content));
+    }
+    const text = encodeSaid(content)
+      .map((block) => block.text)
+      .join("\n");
+    if (this.#turns.length === 0) {
+      if (text !== "") this.#system.push(text);
+    } else if (text !== "") {
+      // The instructions at the top stay as they were: they are what the cache begins with, and newer
+      // models refuse their own thoughts under others.
+      this.#hear(encodeText(`<system>\n${text}\n</system>`));
+    }
+  }
+
+  #addCall({ call_id, name }: Pick<FunctionCall, "call_id" | "name">, input: JsonObject): void {
+    const id = this.#freeId(call_id);
+    this.#calls.push({ callId: call_id, id });
+    const block: ToolUseBlock = { type: "tool_use", id, name, input };
+    this.#say([{ ...block, ...this.#callFields.get(call_id) }]);
+  }
+
+  /** Other vendors' ids may have letters that this API does not take, and one conversation an id twice. */
+  #freeId(callId: string): string {
+    const plain = callId.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
+    let id = plain;
+    for (let count = 2; this.#ids.has(id); count++) id = `${plain}_${count}`;
+    this.#ids.add(id);
+    return id;
+  }
+
+  #addReasoning({ encrypted_content }: Reasoning): void {
+    const block = unseal(SEALER, encrypted_content);
+    if (isJsonObject(block)) this.#say([block as unknown as MessagesBlock]);
+  }
+
+  /** Only this vendor's own; what another left under its name is nothing here. */
+  #addForeign({ type, id, block }: JsonObject): void {
+    if (typeof type !== "string" || !type.startsWith(FOREIGN) || !isJsonObject(block)) return;
+    if (type === FOREIGN + CONTAINER) {
+      this.#container = typeof block["id"] === "string" ? block["id"] : undefined;
+    } else if (type === FOREIGN + CALL_FIELDS) {
+      const { type: _, id: __, ...fields } = block;
+      this.#callFields.set(String(id), fields);
+    } else {
+      this.#say([block as unknown as MessagesBlock]);
+    }
+  }
+
+  #answerCalls(): void {
+    const calls = this.#calls;
+    this.#calls = [];
+    for (const { callId, id } of calls) {
+      this.#push("user", [toResult(id, this.#outputs.get(callId)?.shift())]);
+    }
+  }
+
+  #say(blocks: readonly MessagesBlock[]): void {
+    this.#push("assistant", blocks);
+  }
+
+  #hear(blocks: readonly MessagesBlock[]): void {
+    this.#answerCalls();
+    this.#push("user", blocks);
+  }
+
+  #push(role: MessagesTurn["role"], blocks: readonly MessagesBlock[]): void {
+    if (blocks.length === 0) return;
+    const last = this.#turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else this.#turns.push({ role, content: [...blocks] });
+  }
+}
+
+/** The API wants an object; what is none is put where the vendor's own guide puts it. */
+function toInput({ arguments: text }: FunctionCall): JsonObject {
+  const input = tryParseJson(text === "" ? "{}" : text);
+  return isJsonObject(input) ? input : { INVALID_JSON: text };
+}
+
+function toResult(tool_use_id: string, output: Output | undefined): ToolResultBlock {
+  const block: ToolResultBlock = { type: "tool_result", tool_use_id };
+  if (!output) return { ...block, content: NO_RESULT, is_error: true };
+  if (typeof output.output === "string") {
+    return output.output.trim() === "" ? block : { ...block, content: output.output };
+  }
+  const content = encodeContent(output.output);
+  return content.length > 0 ? { ...block, content } : block;
+}
+
+const OWN_BLOCKS: readonly string[] = ["text", "thinking", "redacted_thinking", "tool_use"];
+
+function isForeign({ type }: MessagesBlock): boolean {
+  return !OWN_BLOCKS.includes(type);
+}

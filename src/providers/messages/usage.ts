@@ -1,0 +1,35 @@
+/** The tokens of an answer, added up from what its events say of them. */
+
+import { toUsage, type Usage } from "../../protocol/usage.ts";
+import type { MessagesUsage } from "./schema.ts";
+
+export interface UsageCount {
+  /** A later event replaces the counts it names and leaves the others. */
+  add(usage: MessagesUsage | null | undefined): void;
+  total(): Usage;
+}
+
+export function createUsageCount(): UsageCount {
+  let counted: MessagesUsage = {};
+  return {
+    add(usage) {
+      const named = Object.entries(usage ?? {}).filter(([, value]) => value !== null);
+      counted = { ...counted, ...Object.fromEntries(named) };
+    },
+    total() {
+      const compactions = (counted.iterations ?? []).filter(({ type }) => type === "compaction");
+      const all = [counted, ...compactions];
+      const sum = (count: (usage: MessagesUsage) => number | null | undefined): number =>
+        all.reduce((total, usage) => total + (count(usage) ?? 0), 0);
+      const cached = sum((usage) => usage.cache_read_input_tokens);
+      const cacheWrite = sum((usage) => usage.cache_creation_input_tokens);
+      return toUsage({
+        input: sum((usage) => usage.input_tokens) + cached + cacheWrite,
+        cached,
+        cacheWrite,
+        output: sum((usage) => usage.output_tokens),
+        reasoning: counted.output_tokens_details?.thinking_tokens ?? 0,
+      });
+    },
+  };
+}

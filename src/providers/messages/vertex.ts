@@ -1,0 +1,30 @@
+/**
+ * The Messages wire at Google Cloud: the model is in the path and not in the body, where the version
+ * stands instead of in a header. Project and region are part of the base URL (`google-cloud.ts`).
+ */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { Wire } from "../wire.ts";
+import { encodeRequest } from "./encode.ts";
+import { betasFor, messagesWire } from "./wire.ts";
+
+const VERSION = "vertex-2023-10-16";
+
+export const vertexWire: Wire = {
+  ...messagesWire,
+  name: "vertexai-anthropic",
+  path: ({ model }) => `/publishers/anthropic/models/${toSegment(model)}:streamRawPredict`,
+  headers(request, quirks): Record<string, string> {
+    const betas = betasFor(request, quirks);
+    return betas.length > 0 ? { "anthropic-beta": betas.join(",") } : {};
+  },
+  encode(request, quirks): JsonObject {
+    const { model: _, ...body } = encodeRequest(request, quirks);
+    return { anthropic_version: VERSION, ...body };
+  },
+};
+
+/** Google's own examples leave the `@` before a model's date as it is. */
+function toSegment(model: string): string {
+  return encodeURIComponent(model).replace("%40", "@");
+}

@@ -1,0 +1,138 @@
+/**
+ * A server on the loopback with as many paths as a vendor has: every request is recorded, and
+ * answered by an exchange. What is asked and refused there is the business of whoever starts it.
+ */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { toFailure } from "../base/failure.ts";
+import { isJsonObject, tryParseJson } from "../base/json.ts";
+import { type Connection, type Exchange, writeExchange } from "./exchange.ts";
+import type { RecordedRequest, Upstream } from "./upstream.ts";
+
+export interface LoopbackOptions {
+  /** Behind the origin in the server's `url`: `/v1`, or nothing. */
+  readonly basePath: string;
+  /** Called once the body has arrived. The signal is aborted when the connection is over. */
+  readonly answer: (asked: Asked, signal: AbortSignal) => Promise<Exchange>;
+}
+
+export interface Asked {
+  readonly request: RecordedRequest;
+  /** Without its query. */
+  readonly path: string;
+  /** From 1, over all paths. */
+  readonly number: number;
+}
+
+export async function startLoopback(options: LoopbackOptions): Promise<Upstream> {
+  const log = createRequestLog();
+  const server = createServer((request, response) => {
+    response.socket?.setNoDelay(true);
+    serve(request, response, { options, log }).catch((thrown) => abandon(response, thrown));
+  });
+  const port = await listen(server);
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  return {
+    url: `http://127.0.0.1:${port}${options.basePath}`,
+    requests: log.requests,
+    waitForRequest: log.waitForRequest,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+interface RequestLog extends Pick<Upstream, "requests" | "waitForRequest"> {
+  /** Returns the request's number. */
+  add(request: RecordedRequest): number;
+}
+
+function createRequestLog(): RequestLog {
+  const requests: RecordedRequest[] = [];
+  const waiting: { number: number; resolve: (request: RecordedRequest) => void }[] = [];
+  return {
+    requests,
+    add(request) {
+      const number = requests.push(request);
+      for (const waiter of waiting) if (waiter.number === number) waiter.resolve(request);
+      return number;
+    },
+    waitForRequest(number) {
+      const arrived = requests[number - 1];
+      if (arrived) return Promise.resolve(arrived);
+      return new Promise((resolve) => waiting.push({ number, resolve }));
+    },
+  };
+}
+
+async function serve(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  { options, log }: { options: LoopbackOptions; log: RequestLog },
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of incoming) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString("utf8");
+  const { request, connection } = openRecord(incoming, response, text);
+  const number = log.add(request);
+  const [path = ""] = request.path.split("?");
+  const exchange = await options.answer({ request, path, number }, connection.signal);
+  await writeExchange(exchange, connection);
+}
+
+/** The record and the connection end together: a close we did not cause is the client leaving. */
+function openRecord(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  text: string,
+): { request: RecordedRequest; connection: Connection } {
+  const over = new AbortController();
+  let hungUp = false;
+  let aborted = false;
+  const ended = new Promise<void>((resolve) => {
+    response.on("close", () => {
+      aborted = !response.writableFinished && !hungUp;
+      over.abort();
+      resolve();
+    });
+  });
+  const hangUp = (how: "cut" | "reset"): void => {
+    hungUp = true;
+    if (how === "cut") response.socket?.destroy();
+    else response.socket?.resetAndDestroy();
+  };
+  const parsed = tryParseJson(text);
+  const request = {
+    method: incoming.method ?? "",
+    path: incoming.url ?? "",
+    headers: incoming.headers,
+    body: isJsonObject(parsed) ? parsed : {},
+    text,
+    get aborted() {
+      return aborted;
+    },
+    ended,
+  };
+  return { request, connection: { response, signal: over.signal, hangUp } };
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+/** An engine that throws in the middle must not end the test process. */
+function abandon(response: ServerResponse, thrown: unknown): void {
+  if (response.headersSent) {
+    response.socket?.destroy();
+    return;
+  }
+  const error = toFailure(thrown).message;
+  response.writeHead(500, { "content-type": "application/json" }).end(JSON.stringify({ error }));
+}

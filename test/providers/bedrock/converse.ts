@@ -1,0 +1,133 @@
+/** How these tests give events to the decoder, and answers back to the encoder. */
+
+import { isJsonObject, type JsonObject } from "../../../src/base/json.ts";
+import type { ContentPart } from "../../../src/protocol/content.ts";
+import type { Item } from "../../../src/protocol/items.ts";
+import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import { encodeBody } from "../../../src/providers/bedrock/encode.ts";
+import type { ConverseBody } from "../../../src/providers/bedrock/schema.ts";
+import { bedrockWire } from "../../../src/providers/bedrock/wire.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { encodeFrame } from "../../../src/testing/bedrock/event-frames.ts";
+import { request } from "../provider-contract.ts";
+
+export const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+
+/** Events in the form of a recording, as the frames that brought them. */
+export function toFrames(events: readonly JsonObject[]): Buffer {
+  const frames = events.flatMap((event) =>
+    Object.entries(event).map(([name, payload]) => {
+      const kind = name.endsWith("Exception") ? "exception" : "event";
+      return encodeFrame(name, JSON.stringify(payload), kind);
+    }),
+  );
+  return Buffer.concat(frames);
+}
+
+/** Reads the body in pieces of that many bytes, by default in one. */
+export function decodeFrames(
+  body: Buffer,
+  more: Partial<ModelRequest> = {},
+  pieceBytes = body.length,
+): ModelEvent[] {
+  const events: ModelEvent[] = [];
+  const decoder = bedrockWire.decoder(request(more), {});
+  const reader = bedrockWire.createReader((data) => decoder.read(data, events));
+  for (let from = 0; from < body.length; from += pieceBytes) {
+    reader.push(body.subarray(from, from + pieceBytes));
+  }
+  reader.end();
+  decoder.end(events);
+  return events;
+}
+
+/** Reads an answer that was not streamed. */
+export function decodeWhole(body: string, more: Partial<ModelRequest> = {}): ModelEvent[] {
+  const events: ModelEvent[] = [];
+  const decoder = bedrockWire.decoder(request(more), {});
+  decoder.read(body, events);
+  decoder.end(events);
+  return events;
+}
+
+export function encode(more: Partial<ModelRequest> = {}): ConverseBody {
+  return encodeBody(request({ instructions: undefined, ...more }));
+}
+
+export const READ = {
+  type: "function" as const,
+  name: "read",
+  description: "Reads.",
+  parameters: { type: "object", properties: { path: { type: "string" } } },
+};
+
+export const user = (content: string): Item => ({ type: "message", role: "user", content });
+export const assistant = (text: string): Item => ({
+  type: "message",
+  role: "assistant",
+  content: [{ type: "output_text", text }],
+});
+export const call = (call_id: string, text = "{}"): Item => ({
+  type: "function_call",
+  call_id,
+  name: "read",
+  arguments: text,
+});
+export const output = (call_id: string, given: string | ContentPart[]): Item => ({
+  type: "function_call_output",
+  call_id,
+  output: given,
+});
+
+/** The blocks that a call and its result become. */
+export const use = (toolUseId: string, input: object = {}) => ({
+  toolUse: { toolUseId, name: "read", input },
+});
+export const result = (toolUseId: string, text: string) => ({
+  toolResult: { toolUseId, content: [{ text }] },
+});
+
+/** The blocks of the turn that the items become in the next request. */
+export function blocksOf(items: readonly Item[], model: string): readonly unknown[] {
+  const { messages } = encode({ model, items: [user("Hi"), ...items], tools: [READ] });
+  return messages[1]?.content ?? [];
+}
+
+/**
+ * The blocks that a recorded stream makes when its pieces are put together, by nothing but the rules
+ * of the API: what must come back in the next request.
+ */
+export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const event of events) {
+    const { contentBlockStart: start, contentBlockDelta: delta } = event;
+    if (isJsonObject(start)) join(blocks, start, start["start"]);
+    if (isJsonObject(delta)) join(blocks, delta, delta["delta"]);
+  }
+  return blocks.filter(Boolean).map(toFinished);
+}
+
+function join(blocks: JsonObject[], { contentBlockIndex }: JsonObject, piece: unknown): void {
+  const index = Number(contentBlockIndex);
+  if (isJsonObject(piece)) blocks[index] = joined(blocks[index] ?? {}, piece);
+}
+
+function joined(known: JsonObject, piece: JsonObject): JsonObject {
+  const all: Record<string, JsonObject[string]> = { ...known };
+  for (const [name, value] of Object.entries(piece)) {
+    const before = known[name];
+    if (isJsonObject(value)) all[name] = joined(isJsonObject(before) ? before : {}, value);
+    else all[name] = typeof before === "string" ? before + String(value) : value;
+  }
+  return all;
+}
+
+function toFinished({ text, toolUse, reasoningContent }: JsonObject): JsonObject {
+  if (isJsonObject(toolUse)) {
+    const input = String(toolUse["input"] ?? "") || "{}";
+    return { toolUse: { ...toolUse, input: JSON.parse(input) } };
+  }
+  return isJsonObject(reasoningContent)
+    ? { reasoningContent: { reasoningText: reasoningContent } }
+    : { text };
+}

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { ContentPart } from "../../../src/protocol/content.ts";
+import type { Item } from "../../../src/protocol/items.ts";
+import type { Tool } from "../../../src/protocol/tools.ts";
+import type { Turn } from "../../../src/providers/bedrock/schema.ts";
+import { seal } from "../../../src/providers/sealed-reasoning.ts";
+import { assistant, call, encode, output, READ, result, use, user } from "./converse.ts";
+
+const turnsOf = (items: readonly Item[], tools: readonly Tool[] = [READ]): readonly Turn[] =>
+  encode({ items, tools }).messages;
+
+describe("the turns of a conversation", () => {
+  it("alternate, and begin with the user's", () => {
+    assert.deepEqual(turnsOf([assistant("Hi"), assistant("there"), user("A"), user("B")]), [
+      { role: "user", content: [{ text: "(The conversation begins.)" }] },
+      { role: "assistant", content: [{ text: "Hi" }, { text: "there" }] },
+      { role: "user", content: [{ text: "A" }, { text: "B" }] },
+    ]);
+  });
+
+  it("have no blank texts, and none without content", () => {
+    assert.deepEqual(turnsOf([user("A"), assistant(" \n"), user(""), user("B")]), [
+      { role: "user", content: [{ text: "A" }, { text: "B" }] },
+    ]);
+  });
+
+  it("do not end an answer that goes on with white space", () => {
+    assert.deepEqual(turnsOf([user("A"), assistant("So ")])[1]?.content, [{ text: "So" }]);
+  });
+
+  it("give the results of all calls of a turn in the next one, in call order", () => {
+    const items = [
+      user("A"),
+      call("a"),
+      call("b"),
+      output("b", "2"),
+      user("And?"),
+      output("a", "1"),
+    ];
+    assert.deepEqual(turnsOf(items).slice(1), [
+      { role: "assistant", content: [use("a"), use("b")] },
+      { role: "user", content: [result("a", "1"), result("b", "2"), { text: "And?" }] },
+    ]);
+  });
+
+  it("keep calls apart that were made one after the other", () => {
+    const items = [user("A"), call("a"), output("a", "1"), call("b"), output("b", "2")];
+    assert.deepEqual(
+      turnsOf(items).map(({ role }) => role),
+      ["user", "assistant", "user", "assistant", "user"],
+    );
+  });
+
+  it("tell apart calls of different turns that have one id", () => {
+    const items = [user("A"), call("a"), output("a", "1"), call("a"), output("a", "2")];
+    const turns = turnsOf(items);
+    assert.deepEqual(turns[2]?.content, [result("a", "1")]);
+    assert.deepEqual(turns[4]?.content, [result("a", "2")]);
+  });
+
+  it("answer calls that have no result, and tell results that have no call", () => {
+    const [, , answered] = turnsOf([user("A"), call("a"), user("Stop.")]);
+    const content = [{ text: "No result: the call was interrupted." }];
+    assert.deepEqual(answered?.content, [
+      { toolResult: { toolUseId: "a", content, status: "error" } },
+      { text: "Stop." },
+    ]);
+    assert.deepEqual(turnsOf([user("A"), output("x", "1")])[0]?.content, [
+      { text: "A" },
+      { text: "[Result of an earlier call]" },
+      { text: "1" },
+    ]);
+  });
+
+  it("show an empty result and arguments that are no object", () => {
+    const turns = turnsOf([user("A"), call("a", "[1"), output("a", "")]);
+    assert.deepEqual(turns[1]?.content, [use("a", { invalid: "[1" })]);
+    assert.deepEqual(turns[2]?.content, [result("a", "(no output)")]);
+  });
+
+  it("rename ids of other vendors, the same in call and result", () => {
+    const long = `call|${"x".repeat(80)}`;
+    const turns = turnsOf([user("A"), call("a.b"), call("a|b"), call(long), output(long, "1")]);
+    const ids = turns[1]?.content.map((block) => "toolUse" in block && block.toolUse.toolUseId);
+    assert.deepEqual(ids?.slice(0, 2), ["a_b", "a_b_2"]);
+    assert.ok(ids?.every((id) => /^[a-zA-Z0-9_-]{1,64}$/.test(String(id))));
+    const answers = turns[2]?.content.map((block) => "toolResult" in block && block.toolResult);
+    assert.deepEqual(
+      answers?.map((answer) => (answer ? answer.toolUseId : undefined)),
+      ids,
+    );
+  });
+
+  it("tell calls and results as text where there are no tools", () => {
+    const items = [user("A"), call("a", '{"path":"x"}'), output("a", "one"), user("Sum up.")];
+    for (const asked of [{ tools: [] }, { tools: [READ], toolChoice: "none" as const }]) {
+      const { messages, toolConfig } = encode({ items, ...asked });
+      assert.equal(toolConfig, undefined);
+      assert.deepEqual(messages.slice(1), [
+        { role: "assistant", content: [{ text: '[Called read with {"path":"x"}]' }] },
+        {
+          role: "user",
+          content: [{ text: "[Result of read]" }, { text: "one" }, { text: "Sum up." }],
+        },
+      ]);
+    }
+  });
+
+  it("have system messages in front in the instructions, and later ones in their place", () => {
+    const developer = (content: string): Item => ({ type: "message", role: "developer", content });
+    const { system, messages } = encode({
+      instructions: "One.",
+      items: [developer("Two."), user("A"), developer("Three.")],
+    });
+    assert.deepEqual(system, [{ text: "One." }, { text: "Two." }]);
+    assert.deepEqual(messages[0]?.content, [
+      { text: "A" },
+      { text: "<system>\nThree.\n</system>" },
+    ]);
+  });
+
+  it("leave out what other vendors sealed or ran, and reasoning with nothing behind it", () => {
+    const thought = (sealed: string): Item => ({
+      type: "reasoning",
+      summary: [{ type: "summary_text", text: "Hm" }],
+      encrypted_content: sealed,
+    });
+    const own = { maker: "", reasoningText: { text: "Hm", signature: "s" } };
+    const foreign = { type: "anthropic:server_tool_use", block: {} } as unknown as Item;
+    const items = [
+      user("A"),
+      thought("gAAAA-openai"),
+      thought(seal("messages", { signature: "x" })),
+      foreign,
+      assistant("B"),
+      thought(seal("bedrock", own)),
+      user("C"),
+    ];
+    assert.deepEqual(turnsOf(items)[1], { role: "assistant", content: [{ text: "B" }] });
+  });
+});
+
+describe("images, documents and sound", () => {
+  const contentOf = (...content: ContentPart[]) =>
+    encode({ items: [{ type: "message", role: "user", content }] }).messages[0]?.content;
+  const image = (image_url: string): ContentPart => ({ type: "input_image", image_url });
+  const file = (filename: string, file_data: string): ContentPart => ({
+    type: "input_file",
+    filename,
+    file_data,
+  });
+
+  it("go as bytes, or from S3", () => {
+    assert.deepEqual(contentOf(image("data:image/jpg;base64,AAAA"), image("s3://b/c.webp")), [
+      { image: { format: "jpeg", source: { bytes: "AAAA" } } },
+      { image: { format: "webp", source: { s3Location: { uri: "s3://b/c.webp" } } } },
+    ]);
+    const audio: ContentPart = { type: "input_audio", data: "AAAA", format: "mp3" };
+    assert.deepEqual(contentOf(audio), [{ audio: { format: "mp3", source: { bytes: "AAAA" } } }]);
+  });
+
+  it("have names that the API takes, each once, and a text beside documents", () => {
+    const content = contentOf(
+      file("Jahres  bericht_2025.pdf", "data:application/pdf;base64,AAAA"),
+      file("a.md", "QUFB"),
+      file("a.md", "data:text/x-c,int%20a;"),
+    );
+    const source = { bytes: "AAAA" };
+    assert.deepEqual(content, [
+      { document: { format: "pdf", name: "Jahres bericht-2025", source } },
+      { document: { format: "md", name: "a", source: { bytes: "QUFB" } } },
+      {
+        document: {
+          format: "md",
+          name: "a (2)",
+          source: { bytes: Buffer.from("int a;").toString("base64") },
+        },
+      },
+      { text: "(See the document.)" },
+    ]);
+  });
+
+  it("are part of a tool's result", () => {
+    const given = [{ type: "input_text", text: "Look:" }, image("data:image/png;base64,AAAA")];
+    const turns = turnsOf([user("A"), call("a"), output("a", given as ContentPart[])]);
+    const content = [{ text: "Look:" }, { image: { format: "png", source: { bytes: "AAAA" } } }];
+    assert.deepEqual(turns[2]?.content, [{ toolResult: { toolUseId: "a", content } }]);
+  });
+
+  const refused: readonly [part: ContentPart, message: RegExp][] = [
+    [image("https://x.org/a.png"), /not by URL/],
+    [{ type: "input_image", file_id: "file_1" }, /not by file id/],
+    [image("data:image/tiff;base64,AAAA"), /not `image\/tiff`/],
+    [file("a.zip", "data:application/zip;base64,AAAA"), /not `a\.zip`/],
+    [{ type: "input_audio", data: "AAAA" }, /WAV, MP3/],
+  ];
+  for (const [part, message] of refused) {
+    it(`are refused before anything is sent: ${JSON.stringify(part)}`, () => {
+      assert.throws(() => contentOf(part), { code: "invalid_request", message });
+    });
+  }
+});
