@@ -48,6 +48,11 @@ export const WIRES = {
     summary: "The Converse API of Amazon Bedrock",
     load: async () => (await import("./bedrock/wire.ts")).bedrockWire,
   },
+  ollama: {
+    vendor: "ollama",
+    summary: "Ollama's own API",
+    load: async () => (await import("./ollama/wire.ts")).ollamaWire,
+  },
 } as const satisfies Record<string, WireRow>;
 
 export type WireName = keyof typeof WIRES;

@@ -32,6 +32,7 @@ export {
 export { type GeminiUpstreamOptions, startGeminiUpstream } from "./gemini-upstream.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { type MessagesUpstreamOptions, startMessagesUpstream } from "./messages-upstream.ts";
+export { type OllamaUpstreamOptions, startOllamaUpstream } from "./ollama-upstream.ts";
 export { type Reply, type ReplyOptions, reply, type ScriptedCall } from "./reply.ts";
 export { type ResponsesUpstreamOptions, startResponsesUpstream } from "./responses-upstream.ts";
 export { createEmbeddedEngine, type Script, type ScriptEngine, script } from "./script.ts";

@@ -14,12 +14,11 @@ import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
 import { CLAUDE } from "./bedrock/converse.ts";
-import { describeProvider, eventsOf, request, textOf } from "./provider-contract.ts";
+import { eventsOf, request, textOf } from "./provider-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
-const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
 const ENV = {
   AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
   AWS_SECRET_ACCESS_KEY: "secret",
@@ -40,24 +39,6 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     timeouts: TIMEOUTS,
     ...more,
   });
-
-// There is no mode for an object without a schema, thinking is not counted apart, and a frame starts with
-// its length.
-const TRAITS = { hasJsonObject: false, countsReasoning: false, breakingFaults: ["BOM"] };
-
-describeProvider(
-  "bedrock",
-  async (engine, { faults, isSilent = false } = {}) => {
-    const upstream = await startBedrockUpstream({
-      engine,
-      callers: CALLERS,
-      ...(faults ? { faults } : {}),
-    });
-    upstreams.push(upstream);
-    return { upstream, provider: over(upstream, { timeouts: isSilent ? SILENT : TIMEOUTS }) };
-  },
-  TRAITS,
-);
 
 after(async () => {
   await transport.close();

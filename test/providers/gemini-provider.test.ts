@@ -2,30 +2,20 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { FunctionCall, Item } from "../../src/protocol/items.ts";
-import { geminiWire, vertexGeminiWire } from "../../src/providers/gemini/wire.ts";
+import { geminiWire } from "../../src/providers/gemini/wire.ts";
 import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { createTransport } from "../../src/providers/transport.ts";
-import {
-  type GeminiUpstreamOptions,
-  startGeminiUpstream,
-} from "../../src/testing/gemini-upstream.ts";
+import { startGeminiUpstream } from "../../src/testing/gemini-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
-import {
-  describeProvider,
-  eventsOf,
-  type OpenUpstream,
-  request,
-  textOf,
-} from "./provider-contract.ts";
+import { eventsOf, request, textOf } from "./provider-contract.ts";
 import { endOf, itemsOf } from "./recordings.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
-const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -39,34 +29,6 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     timeouts: TIMEOUTS,
     ...more,
   });
-
-const toVertexUrl = ({ url }: Upstream): string =>
-  url.replace("/v1beta", "/v1/projects/p1/locations/global");
-
-/** A provider over a fresh upstream, at the address of one of the two services. */
-const opener =
-  (host: "studio" | "vertex", options: GeminiUpstreamOptions): OpenUpstream =>
-  async (engine, { faults, isSilent = false } = {}) => {
-    const upstream = await startGeminiUpstream({
-      ...options,
-      engine,
-      ...(faults ? { faults } : {}),
-    });
-    upstreams.push(upstream);
-    const place =
-      host === "vertex" ? { wire: vertexGeminiWire, baseUrl: toVertexUrl(upstream) } : {};
-    const timeouts = isSilent ? SILENT : TIMEOUTS;
-    return { upstream, provider: over(upstream, { ...place, timeouts }) };
-  };
-
-const TRAITS = { hasRefusals: true, schemaWord: '"responseJsonSchema"' };
-
-describeProvider("gemini at AI Studio", opener("studio", {}), TRAITS);
-describeProvider(
-  "gemini at Vertex, with calls in pieces and without ids",
-  opener("vertex", { includeIds: false, isPartial: true }),
-  TRAITS,
-);
 
 after(async () => {
   await transport.close();

@@ -10,31 +10,21 @@ import {
 import type { Provider } from "../../src/providers/provider.ts";
 import { responsesWire } from "../../src/providers/responses/wire.ts";
 import { createTransport } from "../../src/providers/transport.ts";
-import type { Wire } from "../../src/providers/wire.ts";
 import {
-  type Faults,
   reply,
-  type Script,
   script,
   startChatUpstream,
   startResponsesUpstream,
   tooManyRequests,
   type Upstream,
 } from "../../src/testing/index.ts";
-import {
-  describeProvider,
-  eventsOf,
-  type OpenUpstream,
-  request,
-  textOf,
-} from "./provider-contract.ts";
+import { eventsOf, request, textOf } from "./provider-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 const RETRY = { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
 // Everything comes at once on the loopback but silence, which only a limit ends.
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
-const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -48,35 +38,6 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     timeouts: TIMEOUTS,
     ...more,
   });
-
-type Start = (engine: Script, faults: Faults | undefined) => Promise<Upstream>;
-
-/** A provider over a fresh upstream, with limits as short as the test needs them. */
-const opener =
-  (wire: Wire, start: Start): OpenUpstream =>
-  async (engine, { faults, isSilent = false } = {}) => {
-    const upstream = await start(engine, faults);
-    upstreams.push(upstream);
-    return { upstream, provider: over(upstream, { wire, timeouts: isSilent ? SILENT : TIMEOUTS }) };
-  };
-
-const kit = (faults: Faults | undefined) => (faults ? { faults } : {});
-
-describeProvider(
-  "openai-chat",
-  opener(chatWire, (engine, faults) => startChatUpstream({ engine, ...kit(faults) })),
-);
-describeProvider(
-  "openai-responses against the real API's rules",
-  opener(responsesWire, (engine, faults) => startResponsesUpstream({ engine, ...kit(faults) })),
-);
-describeProvider(
-  "openai-responses against the older vocabulary",
-  opener(responsesWire, (engine, faults) =>
-    startResponsesUpstream({ engine, personality: "legacy", ...kit(faults) }),
-  ),
-  { hasRefusals: false },
-);
 
 // Connections are kept for the next request, and a failed test closes nothing: either would keep the
 // test process alive.

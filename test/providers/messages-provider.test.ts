@@ -7,26 +7,16 @@ import { vertexWire } from "../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../src/providers/messages/wire.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { createTransport } from "../../src/providers/transport.ts";
-import {
-  type MessagesUpstreamOptions,
-  startMessagesUpstream,
-} from "../../src/testing/messages-upstream.ts";
+import { startMessagesUpstream } from "../../src/testing/messages-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
-import {
-  describeProvider,
-  eventsOf,
-  type OpenUpstream,
-  request,
-  textOf,
-} from "./provider-contract.ts";
+import { eventsOf, request, textOf } from "./provider-contract.ts";
 import { endOf, itemsOf } from "./recordings.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
-const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -40,29 +30,6 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     timeouts: TIMEOUTS,
     ...more,
   });
-
-/** A provider over a fresh upstream of one of the two platforms. */
-const opener =
-  (platform: NonNullable<MessagesUpstreamOptions["platform"]>): OpenUpstream =>
-  async (engine, { faults, isSilent = false } = {}) => {
-    const upstream = await startMessagesUpstream({
-      engine,
-      platform,
-      ...(faults ? { faults } : {}),
-    });
-    upstreams.push(upstream);
-    const wire = platform === "vertex" ? vertexWire : messagesWire;
-    const timeouts = isSilent ? SILENT : TIMEOUTS;
-    return { upstream, provider: over(upstream, { wire, timeouts }) };
-  };
-
-const TRAITS = { hasJsonObject: false };
-
-// Side by side, because most of their time is waiting for limits.
-describe("the Messages API", { concurrency: 2 }, () => {
-  describeProvider("anthropic", opener("anthropic"), TRAITS);
-  describeProvider("vertexai-anthropic", opener("vertex"), TRAITS);
-});
 
 after(async () => {
   await transport.close();

@@ -35,7 +35,7 @@ describe("parseModelRef", () => {
     assert.throws(() => parseModelRef("opnai/gpt-5"), {
       code: "invalid_request",
       message:
-        /^There is no vendor `opnai`\. Did you mean `openai\/gpt-5`\? .* vendors: openai, azure, .*embedded\.$/,
+        /^There is no vendor `opnai`\. Did you mean `openai\/gpt-5`\? .* vendors: openai, anthropic, .*embedded\.$/,
     });
   });
 

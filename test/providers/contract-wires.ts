@@ -1,0 +1,127 @@
+/** Every wire with its own strict upstream, as one table: what runs over one runs over all. */
+
+import { createAwsSign } from "../../src/providers/bedrock/aws-auth.ts";
+import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import type { Provider } from "../../src/providers/provider.ts";
+import type { Transport } from "../../src/providers/transport.ts";
+import { loadWire, type WireName } from "../../src/providers/wires.ts";
+import {
+  type Faults,
+  type Script,
+  startBedrockUpstream,
+  startChatUpstream,
+  startGeminiUpstream,
+  startMessagesUpstream,
+  startOllamaUpstream,
+  startResponsesUpstream,
+  type Upstream,
+} from "../../src/testing/index.ts";
+import type { Traits } from "./provider-contract.ts";
+
+interface StartOptions {
+  readonly engine: Script;
+  readonly faults?: Faults;
+}
+
+export interface ContractWire {
+  readonly name: string;
+  readonly wire: WireName;
+  readonly start: (options: StartOptions) => Promise<Upstream>;
+  /** What else the provider needs: a signature, another address of the same server. */
+  readonly more?: (upstream: Upstream) => Partial<HttpProviderOptions>;
+  readonly traits: Traits;
+}
+
+const AWS = {
+  AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "secret",
+  AWS_REGION: "us-east-1",
+};
+const CALLERS = [
+  { accessKeyId: AWS.AWS_ACCESS_KEY_ID, secretAccessKey: AWS.AWS_SECRET_ACCESS_KEY },
+];
+
+export const CONTRACT_WIRES: readonly ContractWire[] = [
+  { name: "openai-chat", wire: "openai-chat", start: startChatUpstream, traits: {} },
+  {
+    name: "openai-responses against the real API's rules",
+    wire: "openai-responses",
+    start: startResponsesUpstream,
+    traits: {},
+  },
+  {
+    name: "openai-responses against the older vocabulary",
+    wire: "openai-responses",
+    start: (options) => startResponsesUpstream({ ...options, personality: "legacy" }),
+    traits: { hasRefusals: false },
+  },
+  {
+    name: "anthropic",
+    wire: "anthropic",
+    start: startMessagesUpstream,
+    traits: { hasJsonObject: false },
+  },
+  {
+    name: "vertexai-anthropic",
+    wire: "vertexai-anthropic",
+    start: (options) => startMessagesUpstream({ ...options, platform: "vertex" }),
+    traits: { hasJsonObject: false },
+  },
+  {
+    name: "gemini",
+    wire: "gemini",
+    start: startGeminiUpstream,
+    traits: { schemaWord: '"responseJsonSchema"' },
+  },
+  {
+    name: "vertexai-gemini, with calls in pieces and without ids",
+    wire: "vertexai-gemini",
+    start: (options) => startGeminiUpstream({ ...options, includeIds: false, isPartial: true }),
+    more: ({ url }) => ({ baseUrl: url.replace("/v1beta", "/v1/projects/p1/locations/global") }),
+    traits: { schemaWord: '"responseJsonSchema"' },
+  },
+  {
+    name: "ollama",
+    wire: "ollama",
+    start: startOllamaUpstream,
+    // A refusal is text there, no PDF is taken, parts of tokens are not told, JSON lines end with LF.
+    traits: {
+      hasRefusals: false,
+      hasDocuments: false,
+      countsParts: false,
+      schemaWord: '"format":{',
+      breakingFaults: ["CR"],
+    },
+  },
+  {
+    name: "bedrock",
+    wire: "bedrock",
+    start: (options) => startBedrockUpstream({ ...options, callers: CALLERS }),
+    more: () => ({ sign: createAwsSign(AWS) }),
+    // Frames are binary: what is put before the first is no frame.
+    traits: { hasJsonObject: false, countsReasoning: false, breakingFaults: ["BOM"] },
+  },
+];
+
+// Everything comes at once on the loopback but silence, which only a limit ends.
+const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
+const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
+
+/** A provider that speaks the wire to the upstream, with limits as short as the test needs them. */
+export async function providerOver(
+  { name, wire, more }: ContractWire,
+  upstream: Upstream,
+  { transport, isSilent = false }: { transport: Transport; isSilent?: boolean },
+): Promise<Provider> {
+  return createHttpProvider({
+    vendor: name,
+    wire: await loadWire(wire),
+    baseUrl: upstream.url,
+    headers: {},
+    quirks: {},
+    transport,
+    retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
+    timeouts: isSilent ? SILENT : TIMEOUTS,
+    ...more?.(upstream),
+  });
+}

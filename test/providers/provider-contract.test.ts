@@ -1,0 +1,29 @@
+/** The provider contract over every wire. What only one wire has is in that wire's own tests. */
+
+import { after } from "node:test";
+import { createTransport } from "../../src/providers/transport.ts";
+import type { Upstream } from "../../src/testing/index.ts";
+import { CONTRACT_WIRES, providerOver } from "./contract-wires.ts";
+import { describeProvider } from "./provider-contract.ts";
+
+const transport = createTransport({});
+const upstreams: Upstream[] = [];
+
+for (const row of CONTRACT_WIRES) {
+  describeProvider(
+    row.name,
+    async (engine, { faults, isSilent = false } = {}) => {
+      const upstream = await row.start({ engine, ...(faults ? { faults } : {}) });
+      upstreams.push(upstream);
+      return { upstream, provider: await providerOver(row, upstream, { transport, isSilent }) };
+    },
+    row.traits,
+  );
+}
+
+// Connections are kept for the next request, and a failed test closes nothing: either would keep the
+// test process alive.
+after(async () => {
+  await transport.close();
+  await Promise.all(upstreams.map((upstream) => upstream.close()));
+});
