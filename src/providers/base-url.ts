@@ -3,6 +3,7 @@
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
 import { type VendorName, vendorOf } from "./catalog.ts";
+import type { WireName } from "./wires.ts";
 
 export interface BaseUrlSources {
   /** As given with `--url` or in config; taken as it is. */
@@ -22,6 +23,14 @@ export function baseUrlOf(name: VendorName, { url, env }: BaseUrlSources): strin
   throw new Failure("invalid_request", `\`${name}\` needs a base URL: give it ${how}.`, {
     param: "url",
   });
+}
+
+/** The base for one of the vendor's wires, whichever of them the given one was written for. */
+export function baseForWire(name: VendorName, wire: WireName, baseUrl: string): string {
+  const { wirePaths } = vendorOf(name);
+  if (!wirePaths) return baseUrl;
+  const known = Object.values(wirePaths).find((path) => baseUrl.endsWith(path)) ?? "";
+  return baseUrl.slice(0, baseUrl.length - known.length) + (wirePaths[wire] ?? "");
 }
 
 function fromVariable(name: VendorName, text: string, variable: string): string {

@@ -20,6 +20,8 @@ export interface Vendor {
   readonly baseUrlVariable?: string;
   /** Appended to an override that is a bare host: `https://me.openai.azure.com`. */
   readonly basePath?: string;
+  /** What stands behind the base URL for a wire, where the vendor's wires differ in it. */
+  readonly wirePaths?: Readonly<Partial<Record<WireName, string>>>;
   /** The variable that holds the key. Without a key nothing is sent, unless the vendor is `local`. */
   readonly keyVariable: string | undefined;
   readonly otherKeyVariables?: readonly string[];
@@ -282,21 +284,23 @@ export const VENDORS = {
     summary: "Hugging Face Inference Providers: open models",
   },
   ollama: {
-    wire: "openai-chat",
-    alternatives: ["openai-responses"],
-    baseUrl: "http://127.0.0.1:11434/v1",
+    wire: "ollama",
+    alternatives: ["openai-chat", "openai-responses"],
+    baseUrl: "http://127.0.0.1:11434",
     baseUrlVariable: "OLLAMA_HOST",
-    basePath: "/v1",
-    keyVariable: undefined,
-    auth: "none",
+    basePath: "",
+    wirePaths: { "openai-chat": "/v1", "openai-responses": "/v1" },
+    // Asked for by a hosted Ollama alone.
+    keyVariable: "OLLAMA_API_KEY",
+    auth: "bearer",
     local: true,
     defaultModel: undefined,
     quirks: STATELESS,
     summary: "Ollama on this machine",
   },
   llamacpp: {
-    wire: "openai-chat",
-    alternatives: ["openai-responses"],
+    wire: "llamacpp",
+    alternatives: ["openai-chat", "openai-responses"],
     baseUrl: "http://127.0.0.1:8080/v1",
     keyVariable: "LLAMA_API_KEY",
     auth: "bearer",

@@ -10,13 +10,15 @@ import { MODELS } from "./model-table.ts";
 import { vendorsOfModel } from "./models.ts";
 
 export interface ModelRef {
-  readonly vendor: VendorName | typeof EMBEDDED;
-  /** The vendor's own name of the model. */
+  readonly vendor: VendorName | typeof EMBEDDED | typeof GGUF;
+  /** The vendor's own name of the model, or the path of a GGUF file. */
   readonly model: string;
 }
 
 export const EMBEDDED = "embedded";
 export const EMBEDDED_MODEL = "offline";
+/** Written `gguf:path`: a file that is run in this process. */
+export const GGUF = "gguf";
 
 /**
  * Rejects what names no known vendor or model. `otherwise` is the vendor of names that are not in
@@ -25,6 +27,7 @@ export const EMBEDDED_MODEL = "offline";
 export function parseModelRef(text: string, otherwise?: VendorName): ModelRef {
   const written = text.trim();
   if (written === "") throw invalid("The model's name is empty. Write it as vendor/model.");
+  if (written.startsWith(`${GGUF}:`)) return parseGguf(written.slice(GGUF.length + 1));
   const slash = written.indexOf("/");
   const head = slash < 0 ? written : written.slice(0, slash);
   const tail = slash < 0 ? "" : written.slice(slash + 1);
@@ -36,7 +39,12 @@ export function parseModelRef(text: string, otherwise?: VendorName): ModelRef {
 }
 
 export function formatModelRef({ vendor, model }: ModelRef): string {
-  return `${vendor}/${model}`;
+  return vendor === GGUF ? `${vendor}:${model}` : `${vendor}/${model}`;
+}
+
+function parseGguf(path: string): ModelRef {
+  if (path !== "") return { vendor: GGUF, model: path };
+  throw invalid(`\`${GGUF}:\` names no file. Write ${GGUF}:PATH.`);
 }
 
 function parseEmbedded(model: string): ModelRef {

@@ -1,33 +1,22 @@
 /**
- * The models we know, one row each. Sizes and prices are those the vendors publish; a price that is
- * for a season, by the hour or behind an alias that moves is left out, since unknown beats wrong.
+ * The models we know, one row each; those of the largest families are in `model-rows/`. Sizes and
+ * prices are those the vendors publish; a price that is for a season, by the hour or behind an alias
+ * that moves is left out, since unknown beats wrong.
  *
  * Rows that end in `*` catch the next model of a family: what it refuses is likely the same, its
  * size and price are not.
  */
 
+import { BEDROCK } from "./model-rows/bedrock.ts";
+import { ANTHROPIC, VERTEXAI } from "./model-rows/claude.ts";
+import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./model-rows/facts.ts";
+import { GEMINI } from "./model-rows/gemini.ts";
 import type { Model, Price, Refusal } from "./models.ts";
 
-type Facts = Omit<Model, "vendor" | "name">;
-
-/** What most models share, so that a row says only what is its own. */
-const THINKS: Facts = {
-  contextTokens: undefined,
-  maxOutputTokens: undefined,
-  price: undefined,
-  reasoning: true,
-  vision: true,
-  pdf: true,
-  tools: true,
-  structured: true,
-  refuses: [],
-};
-const TALKS: Facts = { ...THINKS, reasoning: false, refuses: ["reasoning"] };
 const FREE: Price = { input: 0, cached: 0, output: 0 };
 
 // From 5.1 on, OpenAI's models take `temperature` when told not to think, and only then.
 const WHILE_THINKING = "sampling_while_reasoning";
-const NEVER: readonly Refusal[] = ["temperature", "top_p"];
 const NO_NONE: readonly Refusal[] = ["effort:none", "effort:minimal"];
 
 const GPT_6: Facts = { ...THINKS, contextTokens: 1_050_000, maxOutputTokens: 128_000 };
@@ -38,19 +27,14 @@ const GPT_41: Facts = { ...TALKS, contextTokens: 1_047_576, maxOutputTokens: 32_
 const GPT_4O: Facts = { ...TALKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
 
 const REFUSED_6: readonly Refusal[] = [WHILE_THINKING, "effort:minimal"];
-const REFUSED_6_ALWAYS_THINKS: readonly Refusal[] = [...NEVER, ...NO_NONE];
+const REFUSED_6_ALWAYS_THINKS: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE];
 const REFUSED_52: readonly Refusal[] = [WHILE_THINKING, "effort:minimal", "effort:max"];
 const REFUSED_51: readonly Refusal[] = [...REFUSED_52, "effort:xhigh"];
-const REFUSED_5: readonly Refusal[] = [...NEVER, "effort:none", "effort:xhigh", "effort:max"];
-const REFUSED_PRO: readonly Refusal[] = [...NEVER, ...NO_NONE, "effort:low", "effort:max"];
-const REFUSED_CODEX: readonly Refusal[] = [...NEVER, ...NO_NONE, "effort:max"];
+const REFUSED_5: readonly Refusal[] = [...NO_SAMPLING, "effort:none", "effort:xhigh", "effort:max"];
+const REFUSED_PRO: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE, "effort:low", "effort:max"];
+const REFUSED_CODEX: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE, "effort:max"];
 const REFUSED_O: readonly Refusal[] = [...REFUSED_5, "effort:minimal", "parallel_tool_calls"];
 const REFUSED_CHAT_LATEST: readonly Refusal[] = [...REFUSED_PRO, "effort:high", "effort:xhigh"];
-
-/** USD per million tokens: input, input from the cache, output. */
-function price(input: number, cached: number | undefined, output: number): Price {
-  return { input, cached, output };
-}
 
 /** OpenAI's large windows: all of a request above 272,000 tokens costs more. */
 function priceLong(input: number, cached: number | undefined, output: number): Price {
@@ -58,7 +42,7 @@ function priceLong(input: number, cached: number | undefined, output: number): P
   return { input, cached, output, long };
 }
 
-const OPENAI: Readonly<Record<string, Facts>> = {
+const OPENAI: Rows = {
   "gpt-6.1-sol": {
     ...GPT_6,
     price: { ...priceLong(2, 0.1, 10), cacheWrite: 2.5 },
@@ -205,12 +189,12 @@ const GPT_OSS: Facts = {
   refuses: [...NO_NONE, "effort:xhigh", "effort:max"],
 };
 
-const GROQ: Readonly<Record<string, Facts>> = {
+const GROQ: Rows = {
   "openai/gpt-oss-120b": { ...GPT_OSS, price: price(0.15, 0.075, 0.6) },
   "openai/gpt-oss-20b": { ...GPT_OSS, price: price(0.075, 0.0375, 0.3) },
 };
 
-const TOGETHER: Readonly<Record<string, Facts>> = {
+const TOGETHER: Rows = {
   "openai/gpt-oss-120b": {
     ...GPT_OSS,
     maxOutputTokens: undefined,
@@ -227,7 +211,7 @@ const MISTRAL_EFFORTS: readonly Refusal[] = [
   "effort:max",
 ];
 
-const MISTRAL: Readonly<Record<string, Facts>> = {
+const MISTRAL: Rows = {
   "mistral-large-4": { ...THINKS, pdf: false, refuses: MISTRAL_EFFORTS },
   "mistral-large-2512": {
     ...TALKS,
@@ -249,7 +233,7 @@ const DEEPSEEK_MODEL: Facts = {
   refuses: NO_NONE,
 };
 
-const DEEPSEEK: Readonly<Record<string, Facts>> = {
+const DEEPSEEK: Rows = {
   "deepseek-flash": DEEPSEEK_MODEL,
   "deepseek-v4-flash": DEEPSEEK_MODEL,
   "deepseek-v4-pro": { ...DEEPSEEK_MODEL, vision: false },
@@ -265,7 +249,7 @@ const GROK: Facts = {
   refuses: [...NO_NONE, "effort:max"],
 };
 
-const XAI: Readonly<Record<string, Facts>> = {
+const XAI: Rows = {
   "grok-4.7": GROK,
   "grok-4.6": { ...GROK, pdf: false, refuses: [...GROK.refuses, "effort:xhigh"] },
   "grok-4.5": { ...GROK, pdf: false, refuses: [...GROK.refuses, "effort:xhigh"] },
@@ -273,19 +257,25 @@ const XAI: Readonly<Record<string, Facts>> = {
 };
 
 /** A server of the user's own bills nothing, whatever the model. */
-const LOCAL: Readonly<Record<string, Facts>> = { "*": { ...THINKS, price: FREE } };
+const LOCAL: Rows = { "*": { ...THINKS, price: FREE } };
 
-const EMBEDDED: Readonly<Record<string, Facts>> = {
+const EMBEDDED: Rows = {
   offline: { ...THINKS, price: FREE, vision: false, pdf: false },
 };
 
-const ROWS: Readonly<Record<string, Readonly<Record<string, Facts>>>> = {
+/** A model that several vendors have belongs, when none is named, to the first of them here. */
+const ROWS: Readonly<Record<string, Rows>> = {
   openai: OPENAI,
+  anthropic: ANTHROPIC,
+  gemini: GEMINI,
   groq: GROQ,
   together: TOGETHER,
   mistral: MISTRAL,
   deepseek: DEEPSEEK,
   xai: XAI,
+  vertexai: VERTEXAI,
+  vertex: GEMINI,
+  bedrock: BEDROCK,
   ollama: LOCAL,
   llamacpp: LOCAL,
   lmstudio: LOCAL,

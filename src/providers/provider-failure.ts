@@ -77,7 +77,7 @@ const CONTEXT_CODES: ReadonlySet<string> = new Set([
 ]);
 
 const CONTEXT_WORDS =
-  /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens/i;
+  /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens|exceeds the (available )?context (length|size)/i;
 
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";

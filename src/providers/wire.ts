@@ -61,6 +61,10 @@ export interface Quirks {
   readonly effortNone?: boolean;
   /** How a model of the Messages API is told to think, where its name does not say. */
   readonly thinking?: "adaptive" | "budget" | "none";
+  /** Ollama: how long the model stays in memory behind the answer: `10m`, seconds, -1 for ever. */
+  readonly keepAlive?: string | number;
+  /** Ollama: the context to load the model with; its own default is a few thousand tokens. */
+  readonly numCtx?: number;
   /** Fields this vendor refuses whatever the model: left out of the body. */
   readonly refuses?: readonly string[];
 }

@@ -53,6 +53,11 @@ export const WIRES = {
     summary: "Ollama's own API",
     load: async () => (await import("./ollama/wire.ts")).ollamaWire,
   },
+  llamacpp: {
+    vendor: "llamacpp",
+    summary: "llama-server's chat completions, with its grammars",
+    load: async () => (await import("./llamacpp/wire.ts")).llamacppWire,
+  },
 } as const satisfies Record<string, WireRow>;
 
 export type WireName = keyof typeof WIRES;

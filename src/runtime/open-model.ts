@@ -7,7 +7,7 @@ import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
 import { vendorOf } from "../providers/catalog.ts";
-import { EMBEDDED, parseModelRef } from "../providers/model-ref.ts";
+import { EMBEDDED, GGUF, parseModelRef } from "../providers/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
@@ -30,6 +30,10 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     const provider = createEmbeddedProvider();
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
+  if (vendor === GGUF) {
+    const provider = await openGgufProvider(name, parts);
+    return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
+  }
   const model = findModel(vendor, name, parts.overrides);
   const { local } = vendorOf(vendor);
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
@@ -45,6 +49,13 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     checkInput: (items) => checkInput(model, items),
     reasoning: { ...reasoning, sealed: model.reasoning && !local && vendor !== "custom" },
   };
+}
+
+/** The file is looked at when the run begins: a check must not load gigabytes. */
+async function openGgufProvider(path: string, { gguf }: ModelParts): Promise<Provider> {
+  if (!gguf) throw new Failure("internal", "There is nothing here that runs GGUF files.");
+  const { createGgufProvider } = await import("../providers/gguf/provider.ts");
+  return createGgufProvider({ path, library: await gguf() });
 }
 
 function checkInput(model: Model, items: readonly Item[]): void {

@@ -7,9 +7,10 @@ import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
-import { baseUrlOf } from "../providers/base-url.ts";
+import { baseForWire, baseUrlOf } from "../providers/base-url.ts";
 import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
 import { keyVariableIn } from "../providers/choose-model.ts";
+import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Sign } from "../providers/http-provider.ts";
 import type { Limiters } from "../providers/limiters.ts";
 import type { ModelOverride } from "../providers/models.ts";
@@ -40,6 +41,8 @@ export interface ModelParts {
   readonly log?: Log | undefined;
   /** Those of the process unless given. */
   readonly limiters?: Limiters | undefined;
+  /** The GGUF models in this process; opened when the first run needs one. */
+  readonly gguf?: (() => Promise<GgufLibrary>) | undefined;
 }
 
 type Environment = ModelParts["env"];
@@ -53,7 +56,7 @@ export async function openHttpProvider(
 ): Promise<Provider> {
   const vendor = vendorOf(name);
   const wire = wireFor(name, wish.provider ?? undefined);
-  const baseUrl = await addressOf(name, wish, parts.env);
+  const baseUrl = baseForWire(name, wire, await addressOf(name, wish, parts.env));
   const key = keyFor(name, wish, parts.env);
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
@@ -78,7 +81,10 @@ export async function openHttpProvider(
     ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
     ...(parts.log ? { log: parts.log } : {}),
   });
-  return limitProvider(provider, limiter, { retry: parts.retry, log: parts.log });
+  const limited = limitProvider(provider, limiter, { retry: parts.retry, log: parts.log });
+  if (name !== "llamacpp") return limited;
+  const { waitForServer } = await import("../providers/llamacpp/server.ts");
+  return waitForServer(limited, { transport: await parts.transport(), baseUrl });
 }
 
 function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | undefined {

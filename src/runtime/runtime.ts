@@ -17,6 +17,7 @@ import type { Engine, RunContext, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
+import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Transport } from "../providers/transport.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
@@ -70,7 +71,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const engine = createLocalEngine({ store, clock });
   const tools = joinTools(options.tools ?? []);
   const network = createNetwork(env);
-  const parts: ModelParts = { ...options, env, transport: options.transport ?? network.open };
+  const gguf = createGguf(options.log);
+  const transport = options.transport ?? network.open;
+  const parts: ModelParts = { ...options, env, transport, gguf: gguf.open };
 
   engine.define(BODY, async (context: RunContext, input: Json): Promise<RunOutcome> => {
     const task = parseTask(input);
@@ -115,6 +118,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async close() {
       await engine.stop();
       await network.close();
+      await gguf.close();
     },
   };
 }
@@ -138,6 +142,23 @@ export function createNetwork(env: ModelParts["env"]): Network {
     open: () => {
       opened ??= import("../providers/transport.ts").then(({ createTransport }) =>
         createTransport(env),
+      );
+      return opened;
+    },
+    close: async () => (await opened)?.close(),
+  };
+}
+
+/** The GGUF models of all runs, each loaded by the first that names it. */
+function createGguf(log: ModelParts["log"]): {
+  readonly open: () => Promise<GgufLibrary>;
+  close(): Promise<void>;
+} {
+  let opened: Promise<GgufLibrary> | undefined;
+  return {
+    open: () => {
+      opened ??= import("../providers/gguf/library.ts").then(({ createGgufLibrary }) =>
+        createGgufLibrary(log ? { log } : {}),
       );
       return opened;
     },

@@ -30,6 +30,7 @@ export {
   splitCharacter,
 } from "./faults/stream-faults.ts";
 export { type GeminiUpstreamOptions, startGeminiUpstream } from "./gemini-upstream.ts";
+export { type LlamacppUpstreamOptions, startLlamacppUpstream } from "./llamacpp-upstream.ts";
 export { createManualClock, type ManualClock } from "./manual-clock.ts";
 export { type MessagesUpstreamOptions, startMessagesUpstream } from "./messages-upstream.ts";
 export { type OllamaUpstreamOptions, startOllamaUpstream } from "./ollama-upstream.ts";

@@ -1,21 +1,14 @@
 /** Which model `run` uses, and the line that says why, in the order in which they win. */
 
 import assert from "node:assert/strict";
-import { createServer, request as forward, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { after, describe, it } from "node:test";
-import { reply, script, type Upstream } from "../../src/testing/index.ts";
+import { connect } from "node:net";
+import { describe, it } from "node:test";
+import { reply, script, startOllamaUpstream, type Upstream } from "../../src/testing/index.ts";
 import { createPlace } from "./command.ts";
-import { CHAT, RESPONSES } from "./wires.ts";
+import { RESPONSES } from "./wires.ts";
 
 const KEY = "test-key-0123456789";
 const PROBE = { OFFSHOOT_PROBE_LOCAL: "true" };
-const servers: Server[] = [];
-
-after(() => {
-  for (const server of servers) server.close().closeAllConnections();
-});
-
 function firstLine(text: string): string {
   return text.split("\n", 1)[0] ?? "";
 }
@@ -75,9 +68,8 @@ describe("the model", async () => {
 
   it("is that of a local server that answers, where no key is set", async () => {
     await using place = await createPlace();
-    await using upstream = await CHAT.start({ engine: script(reply.text("from Ollama")) });
-    const origin = await startOllama(upstream.url);
-    const { host } = new URL(origin);
+    await using upstream = await startOllama();
+    const { host } = new URL(upstream.url);
     const ended = await place.run(["run", "Hi"], { env: { ...PROBE, OLLAMA_HOST: host } });
     const line = firstLine(ended.stderr);
     assert.ok(
@@ -85,21 +77,22 @@ describe("the model", async () => {
       line,
     );
     assert.deepEqual([ended.code, ended.stdout], [0, "from Ollama\n"]);
-    assert.equal(upstream.requests[0]?.body["model"], "qwen3:8b");
+    assert.ok(upstream.requests.some(({ body }) => body["model"] === "qwen3:8b"));
   });
 
   it("is not looked for on this machine when that is switched off", async () => {
     await using place = await createPlace();
-    const origin = await startOllama("http://127.0.0.1:9/v1");
-    const env = { OLLAMA_HOST: origin, OFFSHOOT_PROBE_LOCAL: "false" };
+    await using upstream = await startOllama();
+    const env = { OLLAMA_HOST: upstream.url, OFFSHOOT_PROBE_LOCAL: "false" };
     const ended = await place.run(["run", "compute 6*7"], { env });
     assert.match(firstLine(ended.stderr), /^model: embedded\/offline /);
   });
 
   it("is listed by `models` as it is chosen by `run`", async () => {
     await using place = await createPlace();
-    const origin = await startOllama("http://127.0.0.1:9/v1");
-    const ended = await place.run(["models", "--json"], { env: { ...PROBE, OLLAMA_HOST: origin } });
+    await using upstream = await startOllama();
+    const env = { ...PROBE, OLLAMA_HOST: upstream.url };
+    const ended = await place.run(["models", "--json"], { env });
     const rows = JSON.parse(ended.stdout) as { model: string }[];
     assert.deepEqual(
       rows.map(({ model }) => model),
@@ -117,23 +110,9 @@ describe("the model", async () => {
   });
 });
 
-/** Ollama's own list, with the model's answers given by the server at `url`. */
-async function startOllama(url: string): Promise<string> {
-  const server = createServer((request, response) => {
-    if (request.url === "/api/tags") {
-      response.end(JSON.stringify({ models: [{ name: "qwen3:8b" }] }));
-      return;
-    }
-    const { method, headers } = request;
-    const forwarded = forward(new URL(request.url ?? "", url), { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 0, answer.headers);
-      answer.pipe(response);
-    });
-    request.pipe(forwarded);
-  }).listen(0, "127.0.0.1");
-  servers.push(server);
-  await new Promise((resolve) => server.once("listening", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+function startOllama(): Promise<Upstream> {
+  const models = { "qwen3:8b": { capabilities: ["completion", "tools"] } };
+  return startOllamaUpstream({ engine: script(reply.text("from Ollama")), models });
 }
 
 function isOpen(port: number): Promise<boolean> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { baseUrlOf } from "../../src/providers/base-url.ts";
+import { baseForWire, baseUrlOf } from "../../src/providers/base-url.ts";
 
 describe("baseUrlOf", () => {
   const cases = [
@@ -20,10 +20,10 @@ describe("baseUrlOf", () => {
       { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/openai/v1/" },
       "https://me.openai.azure.com/openai/v1",
     ],
-    ["ollama", undefined, { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434/v1"],
-    ["ollama", undefined, { OLLAMA_HOST: "box:8000" }, "http://box:8000/v1"],
-    ["ollama", undefined, { OLLAMA_HOST: ":8000" }, "http://127.0.0.1:8000/v1"],
-    ["ollama", undefined, { OLLAMA_HOST: "https://box" }, "https://box/v1"],
+    ["ollama", undefined, { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434"],
+    ["ollama", undefined, { OLLAMA_HOST: "box:8000" }, "http://box:8000"],
+    ["ollama", undefined, { OLLAMA_HOST: ":8000" }, "http://127.0.0.1:8000"],
+    ["ollama", undefined, { OLLAMA_HOST: "https://box" }, "https://box"],
     ["custom", "http://127.0.0.1:9/api/", {}, "http://127.0.0.1:9/api"],
   ] as const;
   for (const [vendor, url, env, expected] of cases) {
@@ -44,5 +44,23 @@ describe("baseUrlOf", () => {
     for (const url of ["nonsense", "file:///etc/passwd", ""]) {
       assert.throws(() => baseUrlOf("custom", { url, env: {} }), { code: "invalid_request" });
     }
+  });
+});
+
+describe("baseForWire", () => {
+  const rows = [
+    ["ollama", "http://box:11434", "http://box:11434"],
+    ["ollama", "http://box:11434/v1", "http://box:11434"],
+    ["openai-chat", "http://box:11434", "http://box:11434/v1"],
+    ["openai-chat", "https://box/proxy/v1", "https://box/proxy/v1"],
+  ] as const;
+  for (const [wire, given, base] of rows) {
+    it(`speaks ${wire} below ${base} when it is given ${given}`, () => {
+      assert.equal(baseForWire("ollama", wire, given), base);
+    });
+  }
+
+  it("leaves the base of other vendors as it is", () => {
+    assert.equal(baseForWire("openai", "openai-chat", "https://a/v1"), "https://a/v1");
   });
 });

@@ -11,6 +11,7 @@ import {
   startBedrockUpstream,
   startChatUpstream,
   startGeminiUpstream,
+  startLlamacppUpstream,
   startMessagesUpstream,
   startOllamaUpstream,
   startResponsesUpstream,
@@ -93,6 +94,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
       breakingFaults: ["CR"],
     },
   },
+  { name: "llamacpp", wire: "llamacpp", start: startLlamacppUpstream, traits: {} },
   {
     name: "bedrock",
     wire: "bedrock",

@@ -26,6 +26,9 @@ const effort = (value: Reasoning["effort"]): Pick<ModelRequest, "reasoning"> => 
   reasoning: { effort: value, summary: undefined },
 });
 
+const isLocal = (vendor: string) =>
+  vendor === "embedded" || (isVendor(vendor) && vendorOf(vendor).local);
+
 describe("the model table", () => {
   it("names vendors that exist, and no model twice", () => {
     const keys = MODELS.map(({ vendor, name }) => `${vendor}/${name}`);
@@ -41,10 +44,38 @@ describe("the model table", () => {
     }
   });
 
+  it("gives nothing away that is not on the user's own machine", () => {
+    for (const { vendor, name, price } of MODELS) {
+      if (!price || isLocal(vendor)) continue;
+      const { input, cached = input, cacheWrite = input, output, long } = price;
+      for (const usd of [input, cached, output]) assert.ok(usd > 0, `${vendor}/${name}`);
+      assert.ok(cacheWrite >= input, `${vendor}/${name}`);
+      if (long) assert.ok(long.inputFactor >= 1 && long.outputFactor >= 1, `${vendor}/${name}`);
+    }
+  });
+
+  it("gives a family no size and no price, for those are each model's own", () => {
+    const families = MODELS.filter(({ vendor, name }) => name.endsWith("*") && !isLocal(vendor));
+    assert.ok(families.length > 0);
+    for (const { name, price, contextTokens, maxOutputTokens } of families) {
+      assert.equal(price ?? contextTokens ?? maxOutputTokens, undefined, name);
+    }
+  });
+
   it("knows the default model of the large vendors", () => {
+    const large = [
+      "openai",
+      "anthropic",
+      "gemini",
+      "groq",
+      "together",
+      "mistral",
+      "deepseek",
+      "xai",
+    ];
     for (const vendor of VENDOR_NAMES) {
+      if (!large.includes(vendor)) continue;
       const { defaultModel } = vendorOf(vendor);
-      if (!["openai", "groq", "together", "mistral", "deepseek", "xai"].includes(vendor)) continue;
       assert.ok(vendorsOfModel(defaultModel ?? "").includes(vendor), vendor);
     }
   });
@@ -61,6 +92,44 @@ describe("findModel", () => {
     assert.equal(findModel("openai", "gpt-5-mini-2025-08-07").price?.input, 0.25);
     assert.equal(findModel("openai", "gpt-4o-2024-05-13").price?.input, 5);
     assert.equal(findModel("openai", "gpt-4o-2024-11-20").price?.input, 2.5);
+  });
+
+  for (const [vendor, name] of [
+    ["anthropic", "claude-haiku-4-5-20251001"],
+    ["vertexai", "claude-haiku-4-5@20251001"],
+    ["vertexai", "claude-haiku-4-5"],
+    ["bedrock", "global.anthropic.claude-haiku-4-5-20251001-v1:0"],
+  ] as const) {
+    it(`knows the same Claude as ${vendor}/${name}`, () => {
+      const model = findModel(vendor, name);
+      assert.deepEqual(model, { ...findModel("anthropic", "claude-haiku-4-5"), vendor, name });
+      assert.equal(model.price?.cacheWrite, 1.25);
+    });
+  }
+
+  it("asks a tenth more for Claude in a group of Amazon's regions, and guesses at no other", () => {
+    assert.deepEqual(findModel("bedrock", "eu.anthropic.claude-opus-5-5").price, {
+      input: 4.4,
+      cached: 0.22,
+      cacheWrite: 5.5,
+      output: 22,
+    });
+    assert.equal(findModel("bedrock", "global.anthropic.claude-opus-5-5").price?.input, 4);
+    assert.equal(findModel("bedrock", "anthropic.claude-opus-5-5").price, undefined);
+    assert.equal(findModel("bedrock", "anthropic.claude-opus-5-5").contextTokens, 1_000_000);
+  });
+
+  it("takes a model that several vendors have for its maker's", () => {
+    assert.equal(vendorsOfModel("claude-opus-5-5")[0], "anthropic");
+    assert.equal(vendorsOfModel("gemini-2.5-pro")[0], "gemini");
+  });
+
+  it("knows Gemini alike on both of Google's services", () => {
+    for (const name of ["gemini-3.1-pro-preview", "gemini-2.5-pro", "gemini-4-argon"]) {
+      const here = findModel("gemini", name);
+      assert.deepEqual(findModel("vertex", name), { ...here, vendor: "vertex" });
+      assert.equal(here.contextTokens, 1_048_576);
+    }
   });
 
   it("assumes the best of a model it does not know, and no price", () => {
@@ -109,6 +178,14 @@ describe("costOf", () => {
     const above = costOf(sol, toUsage({ input: 272_001, output: 10 })) ?? 0;
     assert.equal(below.toFixed(6), "0.544100");
     assert.equal(above.toFixed(6), "1.088154");
+  });
+
+  it("prices Claude Haiku 5.5 five times higher above 100,000 tokens, the cache as well", () => {
+    const haiku = findModel("anthropic", "claude-haiku-5-5");
+    const cost = (input: number) =>
+      costOf(haiku, toUsage({ input, cached: 50_000, cacheWrite: 10_000, output: 1000 })) ?? 0;
+    assert.equal(cost(100_000).toFixed(6), "0.006250");
+    assert.equal(cost(100_001).toFixed(6), "0.031251");
   });
 
   it("charges cached input as input where there is no discount", () => {
@@ -179,6 +256,32 @@ describe("dropRefused", () => {
     assert.deepEqual(after("o3-mini", { parallelToolCalls: false }).dropped, [
       "parallel_tool_calls",
     ]);
+  });
+
+  const dropped = (vendor: string, name: string) => {
+    const asked = { ...effort("none"), temperature: 0.5, topP: 0.9 };
+    return dropRefused(findModel(vendor, name), request(asked)).dropped;
+  };
+
+  for (const name of ["claude-opus-5-5", "claude-sonnet-5", "claude-opus-4-7", "claude-next-7"]) {
+    it(`asks ${name} for no temperature, and leaves not thinking to the wire`, () => {
+      assert.deepEqual(dropped("anthropic", name), ["temperature", "top_p"]);
+      assert.deepEqual(dropped("vertexai", name), ["temperature", "top_p"]);
+    });
+  }
+
+  for (const name of ["claude-opus-4-6", "claude-haiku-4-5", "claude-sonnet-4-20250514"]) {
+    it(`asks ${name} for a temperature`, () => {
+      assert.deepEqual(dropped("anthropic", name), []);
+      assert.deepEqual(dropped("bedrock", `us.anthropic.${name}`), []);
+    });
+  }
+
+  it("does not ask a Claude on Bedrock that always thinks not to", () => {
+    const refused = ["effort:none", "temperature", "top_p"];
+    assert.deepEqual(dropped("bedrock", "us.anthropic.claude-opus-5-5"), refused);
+    assert.deepEqual(dropped("bedrock", "us.anthropic.claude-haiku-5-5"), refused.slice(1));
+    assert.deepEqual(dropped("bedrock", "us.amazon.nova-pro-v1:0"), ["reasoning"]);
   });
 
   it("gives back the same request when nothing is refused", () => {

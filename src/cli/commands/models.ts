@@ -2,12 +2,19 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { baseUrlOf } from "../../providers/base-url.ts";
 import { isVendor, VENDOR_NAMES, vendorOf } from "../../providers/catalog.ts";
 import { keyVariableIn } from "../../providers/choose-model.ts";
-import { createProbe, findLocalServer, originsIn } from "../../providers/local-servers.ts";
+import {
+  createProbe,
+  findLocalServer,
+  type LocalServer,
+  originsIn,
+} from "../../providers/local-servers.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/model-ref.ts";
 import { MODELS } from "../../providers/model-table.ts";
 import type { Model } from "../../providers/models.ts";
+import type { Transport } from "../../providers/transport.ts";
 import type { Config } from "../../runtime/config.ts";
 import { createNetwork } from "../../runtime/runtime.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
@@ -24,6 +31,9 @@ export const run: RunCommand = async (call, io) => {
   return 0;
 };
 
+/** A server on this machine that has hundreds of models is asked for each. */
+const LIST_LIMIT_MS = 5000;
+
 interface Row {
   readonly model: string;
   /** Why it can be reached: a key's variable, a server's address, or nothing needed. */
@@ -38,7 +48,9 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
   const withKey = VENDOR_NAMES.flatMap((vendor) => {
     const variable = keyVariableIn(vendor, io.env);
     if (!variable || vendorOf(vendor).local) return [];
-    return MODELS.filter((model) => model.vendor === vendor).map((model) => toRow(model, variable));
+    // A row that ends in `*` is what is known of a family, not a model.
+    const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
+    return named.map((model) => toRow(model, variable));
   });
   const local = config.get("probe_local") ? await findLocal(io) : [];
   const embedded: Row = {
@@ -71,12 +83,37 @@ async function findLocal(io: Io): Promise<Row[]> {
       origins: originsIn(io.env),
     });
     if (!server || !isVendor(server.vendor)) return [];
-    const source = new URL(server.baseUrl).host;
-    const model = `${server.vendor}/${server.model}`;
-    return [{ model, source, context_tokens: null, input_usd: 0, output_usd: 0 }];
+    return await listLocal(server, await network.open());
   } finally {
     await network.close();
   }
+}
+
+/** Ollama lists all it has; the others are asked for the one model they serve. */
+async function listLocal(server: LocalServer, transport: Transport): Promise<Row[]> {
+  const { vendor, model, baseUrl } = server;
+  const signal = AbortSignal.timeout(LIST_LIMIT_MS);
+  const source = new URL(baseUrl).host;
+  const row = (name: string, context: number | undefined, more = ""): Row => ({
+    model: `${vendor}/${name}`,
+    source: `${source}${more}`,
+    context_tokens: context ?? null,
+    input_usd: 0,
+    output_usd: 0,
+  });
+  if (vendor === "ollama") {
+    const { listOllamaModels } = await import("../../providers/ollama/library.ts");
+    const models = await listOllamaModels({ transport, baseUrl, signal });
+    return models.map(({ name, bytes, capabilities, contextTokens }) => {
+      const size = bytes === undefined ? "" : `, ${(bytes / 1e9).toFixed(1)} GB`;
+      const abilities = capabilities ? `, ${capabilities.join(" ")}` : "";
+      return row(name, contextTokens, size + abilities);
+    });
+  }
+  if (vendor !== "llamacpp") return [row(model, undefined)];
+  const { readServerProps } = await import("../../providers/llamacpp/server.ts");
+  const props = await readServerProps(transport, baseUrl, signal).catch(() => undefined);
+  return [row(model, props?.contextTokens)];
 }
 
 function renderRow({ model, source, context_tokens, input_usd, output_usd }: Row): string {
@@ -95,6 +132,7 @@ async function pull(name: string | undefined, { options }: CommandCall, io: Io):
     import("../../providers/pull.ts"),
     import("../../providers/pull-table.ts"),
   ]);
+  if (name?.startsWith("ollama/")) return pullFromOllama(name.slice("ollama/".length), io);
   if (!name) {
     const names = Object.keys(PULL_TABLE).join(", ");
     throw new Failure("invalid_request", `Which model? Give a URL, or one of: ${names}.`);
@@ -122,6 +160,31 @@ async function pull(name: string | undefined, { options }: CommandCall, io: Io):
       : `not verified; sha256 ${pulled.sha256}`;
     await io.stderr.write(`${pulled.isOld ? "already here" : "done"} (${checked})\n`);
     await io.stdout.write(`${pulled.path}\n`);
+    return 0;
+  } finally {
+    stopListening();
+    await network.close();
+  }
+}
+
+/** The server downloads and keeps the model; it may be on another machine (`OLLAMA_HOST`). */
+async function pullFromOllama(name: string, io: Io): Promise<number> {
+  const { pullOllamaModel } = await import("../../providers/ollama/library.ts");
+  const network = createNetwork(io.env);
+  const abort = new AbortController();
+  const stopListening = io.onInterrupt(() => abort.abort());
+  const meter = createMeter(io);
+  try {
+    await pullOllamaModel({
+      name,
+      baseUrl: baseUrlOf("ollama", { url: undefined, env: io.env }),
+      transport: await network.open(),
+      clock: systemClock,
+      signal: abort.signal,
+      onProgress: meter.show,
+    });
+    meter.end();
+    await io.stdout.write(`ollama/${name}\n`);
     return 0;
   } finally {
     stopListening();

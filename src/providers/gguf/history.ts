@@ -1,0 +1,136 @@
+/**
+ * A conversation as `node-llama-cpp` wants it: everything a model thought, said and called up to the next
+ * user's word is one response there, and a call and its result are one part of it.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { type Json, tryParseJson } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
+import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import type { ModelRequest } from "../provider.ts";
+import type { HistoryItem, ResponsePart } from "./llama-module.ts";
+
+/** Rejects what a text model cannot be given. `isInWords`: no grammar holds the answer to its format. */
+export function toHistory(
+  request: ModelRequest,
+  { isInWords }: { readonly isInWords: boolean },
+): HistoryItem[] {
+  const history = new History(request.items);
+  const instructions = toInstructions(request, isInWords);
+  if (instructions) history.add({ type: "system", text: instructions });
+  for (const [index, item] of request.items.entries()) history.addItem(item, index);
+  return history.finish();
+}
+
+/** A model that is held to a format by a grammar writes better when it is also told. */
+function toInstructions(
+  { instructions, items, format }: ModelRequest,
+  isInWords: boolean,
+): string | undefined {
+  if (format.type === "text") return instructions;
+  const rule =
+    format.type === "json_schema" && isInWords
+      ? `${JSON_RULE} It fits this JSON schema:\n${JSON.stringify(format.schema)}`
+      : mentionsJson(instructions, items)
+        ? ""
+        : JSON_RULE;
+  return [instructions, rule].filter(Boolean).join("\n\n");
+}
+
+class History {
+  readonly #items: readonly Item[];
+  readonly #history: HistoryItem[] = [];
+  /** The response being put together; undefined where somebody else spoke last. */
+  #response: ResponsePart[] | undefined;
+
+  constructor(items: readonly Item[]) {
+    this.#items = items;
+  }
+
+  add(item: HistoryItem): void {
+    this.#response = undefined;
+    this.#history.push(item);
+  }
+
+  addItem(item: Item, index: number): void {
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "function_call":
+        return this.#addCall(item, index);
+      case "reasoning":
+        return this.#addReasoning(item);
+      default:
+      // Results stand in their calls; what other vendors run themselves has no place here.
+    }
+  }
+
+  finish(): HistoryItem[] {
+    return this.#history;
+  }
+
+  #addMessage({ role, content }: Message): void {
+    const text = toText(content);
+    if (text === "") return;
+    if (role === "assistant") this.#respond(text);
+    else this.add({ type: role === "user" ? "user" : "system", text });
+  }
+
+  #addCall({ call_id, name, arguments: text }: FunctionCall, index: number): void {
+    this.#respond({
+      type: "functionCall",
+      name,
+      params: tryParseJson(text) ?? text,
+      result: this.#findResult(call_id),
+      startsNewChunk: this.#items[index - 1]?.type !== "function_call",
+    });
+  }
+
+  #findResult(callId: string): Json {
+    for (const item of this.#items) {
+      if (item.type === "function_call_output" && item.call_id === callId) {
+        return toText(item.output);
+      }
+    }
+    return "No result: the call was not finished.";
+  }
+
+  /** What another vendor sealed is its own; its readable part would pass for this model's thoughts. */
+  #addReasoning({ content, summary, encrypted_content }: Reasoning): void {
+    const texts = content && content.length > 0 ? content : summary;
+    const text = texts.map((part) => part.text).join("\n");
+    if (encrypted_content || text === "") return;
+    this.#respond({ type: "segment", segmentType: "thought", text, ended: true });
+  }
+
+  #respond(part: ResponsePart): void {
+    if (!this.#response) {
+      const response: ResponsePart[] = [];
+      this.add({ type: "model", response });
+      this.#response = response;
+    }
+    this.#response.push(part);
+  }
+}
+
+function toText(content: string | readonly ContentPart[]): string {
+  if (typeof content === "string") return content;
+  const texts = content.map((part) => {
+    switch (part.type) {
+      case "input_text":
+      case "output_text":
+      case "text":
+        return part.text;
+      case "refusal":
+        return part.refusal;
+      default:
+        throw new Failure(
+          "invalid_request",
+          `A GGUF model in process takes text alone, no \`${part.type}\` part.`,
+          { param: "input" },
+        );
+    }
+  });
+  return texts.filter((text) => text !== "").join("\n");
+}

@@ -1,0 +1,51 @@
+/**
+ * llama-server's chat API: chat completions with two differences. Thinking is switched through the
+ * model's template, and a schema it cannot make a grammar of is asked for in words.
+ */
+
+import type { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { encodeRequest } from "../chat/encode.ts";
+import { chatWire } from "../chat/wire.ts";
+import type { ModelRequest } from "../provider.ts";
+import { type Quirks, toBody, type Wire } from "../wire.ts";
+
+export const llamacppWire: Wire = {
+  ...chatWire,
+  name: "llamacpp",
+  encode,
+  recover: relaxGrammar,
+};
+
+function encode(request: ModelRequest, quirks: Quirks): JsonObject {
+  const { format, reasoning, tools } = request;
+  // `strict` is taken away by `relaxGrammar`. Any JSON is still a grammar, but not beside tools,
+  // whose calls have a grammar of their own.
+  const isWish = format.type === "json_schema" && !format.strict;
+  const refuses = [...(quirks.refuses ?? []), "reasoning_effort"];
+  if (isWish && tools.length > 0) refuses.push("response_format");
+  const body = encodeRequest(request, {
+    ...quirks,
+    ...(isWish ? { jsonSchema: false } : {}),
+    refuses,
+  });
+  return toBody({ ...body, chat_template_kwargs: encodeEffort(reasoning.effort) }, quirks);
+}
+
+/** Variables of the templates that models share: one switches thinking, the other sets its depth. */
+function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): JsonObject | undefined {
+  if (effort === undefined) return undefined;
+  if (effort === "none") return { enable_thinking: false };
+  const level =
+    effort === "minimal" ? "low" : effort === "xhigh" || effort === "max" ? "high" : effort;
+  return { enable_thinking: true, reasoning_effort: level };
+}
+
+/** The server says so in words alone, and in other words from version to version. */
+function relaxGrammar(request: ModelRequest, failure: Failure): ModelRequest | undefined {
+  const { format } = request;
+  if (format.type !== "json_schema" || !format.strict) return undefined;
+  if (failure.code !== "provider_rejected" && failure.code !== "provider_failed") return undefined;
+  if (!/schema|grammar|response_format/i.test(failure.message)) return undefined;
+  return { ...request, format: { ...format, strict: false } };
+}

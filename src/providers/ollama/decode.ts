@@ -1,0 +1,94 @@
+/**
+ * Lines of an Ollama answer to model events: thinking and text come in pieces, calls come whole, and
+ * the last line (`done`) carries the counts.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import { toUsage } from "../../protocol/usage.ts";
+import { ItemWriter } from "../item-writer.ts";
+import type { ModelRequest } from "../provider.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import type { Decoder } from "../wire.ts";
+import type { OllamaChunk, OllamaChunkCall } from "./schema.ts";
+
+export function createDecoder(request: ModelRequest): Decoder {
+  return new OllamaDecoder(request);
+}
+
+class OllamaDecoder implements Decoder {
+  readonly #request: ModelRequest;
+  readonly #items = new ItemWriter();
+  #isStarted = false;
+  #isEnded = false;
+  /** Every call id of the conversation, this answer's included; filled when the first call comes. */
+  #callIds: Set<string> | undefined;
+
+  constructor(request: ModelRequest) {
+    this.#request = request;
+  }
+
+  read(data: string, out: ModelEvent[]): void {
+    if (this.#isEnded) return;
+    const chunk = tryParseJson(data) as OllamaChunk | undefined;
+    if (typeof chunk !== "object" || chunk === null) return;
+    if (chunk.error) throw toVendorFailure(chunk as JsonObject);
+    if (!chunk.message && !chunk.done) return;
+    if (!this.#isStarted) this.#start(chunk, out);
+    const { thinking, content, tool_calls } = chunk.message ?? {};
+    if (thinking) this.#items.write("reasoning", thinking, out);
+    if (content) this.#items.write("text", content, out);
+    for (const call of tool_calls ?? []) this.#readCall(call, out);
+    if (chunk.done) this.#finish(chunk, out);
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    throw new Failure(
+      "provider_broke_protocol",
+      "The stream ended before the answer did: no line said `done`.",
+    );
+  }
+
+  #start({ model }: OllamaChunk, out: ModelEvent[]): void {
+    this.#isStarted = true;
+    out.push({ type: "start", response_id: "", model: model ?? "" });
+  }
+
+  #readCall({ id, function: made }: OllamaChunkCall, out: ModelEvent[]): void {
+    if (!made?.name) {
+      throw new Failure(
+        "provider_broke_protocol",
+        "A tool call came without the name of its tool.",
+      );
+    }
+    const text = toArguments(made.arguments);
+    this.#items.addCall({ call_id: this.#callId(id), name: made.name, arguments: text }, out);
+  }
+
+  /** Older servers give none, and results are told apart by id: one that is missing or taken is made up. */
+  #callId(id: string | null | undefined): string {
+    this.#callIds ??= new Set(this.#request.items.flatMap(toCallId));
+    const taken = this.#callIds;
+    let callId = id || `call_${taken.size}`;
+    for (let next = taken.size; taken.has(callId); next++) callId = `${id || "call"}_${next}`;
+    taken.add(callId);
+    return callId;
+  }
+
+  #finish({ done_reason, prompt_eval_count, eval_count }: OllamaChunk, out: ModelEvent[]): void {
+    this.#isEnded = true;
+    const usage = toUsage({ input: prompt_eval_count ?? 0, output: eval_count ?? 0 });
+    this.#items.finish(done_reason === "length" ? "length" : "whole", usage, out);
+  }
+}
+
+function toArguments(given: JsonObject | string | null | undefined): string {
+  return typeof given === "string" ? given : JSON.stringify(given ?? {});
+}
+
+function toCallId(item: Item): string[] {
+  return item.type === "function_call" ? [item.call_id] : [];
+}

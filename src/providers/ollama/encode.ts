@@ -1,0 +1,251 @@
+/**
+ * A model request as an Ollama chat body.
+ *
+ * A message there has one text, and beside it the images, the thinking and the calls. The API has no
+ * words for a tool choice: what may not be called is not offered, and nothing can be forced.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import { offeredTools } from "../offered-tools.ts";
+import type { ModelRequest, OutputFormat } from "../provider.ts";
+import { type Quirks, toBody } from "../wire.ts";
+import type {
+  OllamaCall,
+  OllamaMessage,
+  OllamaOptions,
+  OllamaParameters,
+  OllamaRequest,
+  OllamaTool,
+} from "./schema.ts";
+
+/** What a user may set for this server alone. */
+export interface OllamaQuirks extends Quirks {
+  /** How long the model stays in memory behind the answer: `10m`, seconds, -1 for ever. */
+  readonly keepAlive?: string | number;
+  /** The context to load the model with; the server's own default is a few thousand tokens. */
+  readonly numCtx?: number;
+}
+
+export function encodeRequest(request: ModelRequest, quirks: OllamaQuirks): JsonObject {
+  return toBody(toRequest(request, quirks), quirks);
+}
+
+/** The body with its absent fields still in it; apart from them it is what the API's client sends. */
+export function toRequest(request: ModelRequest, quirks: OllamaQuirks): OllamaRequest {
+  const tools = offeredTools(request.tools, request.toolChoice).map(encodeTool);
+  return {
+    model: request.model,
+    messages: encodeMessages(request),
+    stream: true,
+    tools: tools.length > 0 ? tools : undefined,
+    format: encodeFormat(request.format),
+    think: encodeEffort(request.reasoning.effort),
+    keep_alive: quirks.keepAlive,
+    options: encodeOptions(request, quirks),
+    truncate: false,
+    shift: false,
+  };
+}
+
+/**
+ * A model that cannot think refuses to be told how much, and an old server knows no levels: both are
+ * asked once more without, and think as they do by themselves.
+ */
+export function relaxThinking(request: ModelRequest, failure: Failure): ModelRequest | undefined {
+  const { effort } = request.reasoning;
+  if (failure.code !== "provider_rejected" || effort === undefined) return undefined;
+  if (!/support thinking|think value|ChatRequest\.think/.test(failure.message)) return undefined;
+  return { ...request, reasoning: { ...request.reasoning, effort: undefined } };
+}
+
+function encodeTool({ name, description, parameters }: FunctionTool): OllamaTool {
+  // The API names a few keywords of the schema; the others reach the model's template all the same.
+  const schema = (parameters ?? { type: "object", properties: {} }) as OllamaParameters;
+  return {
+    type: "function",
+    function: { name, ...(description ? { description } : {}), parameters: schema },
+  };
+}
+
+function encodeFormat(format: OutputFormat): OllamaRequest["format"] {
+  if (format.type === "text") return undefined;
+  return format.type === "json_object" ? "json" : format.schema;
+}
+
+function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): OllamaRequest["think"] {
+  switch (effort) {
+    case undefined:
+      return undefined;
+    case "none":
+      return false;
+    case "minimal":
+    case "low":
+      return "low";
+    case "medium":
+      return "medium";
+    default:
+      return "high";
+  }
+}
+
+function encodeOptions(
+  { maxOutputTokens, temperature, topP }: ModelRequest,
+  { numCtx }: OllamaQuirks,
+): OllamaOptions | undefined {
+  const options = { num_predict: maxOutputTokens, num_ctx: numCtx, temperature, top_p: topP };
+  const set = toBody(options);
+  return Object.keys(set).length > 0 ? (set as OllamaOptions) : undefined;
+}
+
+function encodeMessages(request: ModelRequest): OllamaMessage[] {
+  const messages = new MessageList();
+  const instructions = toInstructions(request);
+  if (instructions) messages.add({ role: "system", content: instructions });
+  for (const item of request.items) messages.addItem(item);
+  const encoded = messages.finish();
+  if (encoded.length > 0) return encoded;
+  // The server takes an empty conversation as the wish to load the model, and says nothing.
+  throw new Failure("invalid_request", "There is nothing to send: the conversation is empty.");
+}
+
+/** In JSON mode a model that is not also told in words may write blanks without end. */
+function toInstructions({ instructions, items, format }: ModelRequest): string | undefined {
+  if (format.type === "text" || mentionsJson(instructions, items)) return instructions;
+  return instructions ? `${instructions}\n\n${JSON_RULE}` : JSON_RULE;
+}
+
+/** Joins what the assistant thought, said and called in one go into one message. */
+class MessageList {
+  readonly #messages: OllamaMessage[] = [];
+  /** A result names its tool, and the item may not. */
+  readonly #toolNames = new Map<string, string>();
+  #thinking: string | undefined;
+
+  add(message: OllamaMessage): void {
+    this.#messages.push(message);
+  }
+
+  addItem(item: Item): void {
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "function_call":
+        return this.#addCall(item);
+      case "function_call_output":
+        return this.#addOutput(item);
+      case "reasoning":
+        return this.#addReasoning(item);
+      default:
+      // What other vendors run themselves has no place here.
+    }
+  }
+
+  finish(): OllamaMessage[] {
+    return this.#messages;
+  }
+
+  #addMessage({ role, content }: Message): void {
+    const text = toText(content);
+    if (role === "assistant") return this.#addAnswer(text);
+    // What was thought before belongs to a turn that ended without a word.
+    this.#thinking = undefined;
+    const images = toImages(content);
+    if (text === "" && images.length === 0) return;
+    const said = { role: role === "user" ? role : ("system" as const), content: text };
+    this.add(images.length > 0 ? { ...said, images } : said);
+  }
+
+  #addAnswer(content: string): void {
+    if (content !== "") this.add(this.#withThinking({ role: "assistant", content }));
+  }
+
+  #addCall({ call_id, name, arguments: text }: FunctionCall): void {
+    this.#toolNames.set(call_id, name);
+    const call: OllamaCall = { id: call_id, function: { name, arguments: parseArguments(text) } };
+    const last = this.#messages.at(-1);
+    if (last?.role === "assistant" && this.#thinking === undefined) {
+      const calls = [...(last.tool_calls ?? []), call];
+      this.#messages[this.#messages.length - 1] = { ...last, tool_calls: calls };
+    } else {
+      this.add(this.#withThinking({ role: "assistant", content: "", tool_calls: [call] }));
+    }
+  }
+
+  #addOutput({ call_id, output, name }: FunctionCallOutput): void {
+    const images = toImages(output);
+    const toolName = this.#toolNames.get(call_id) ?? name;
+    this.add({
+      role: "tool",
+      content: toText(output),
+      tool_call_id: call_id,
+      ...(toolName ? { tool_name: toolName } : {}),
+      ...(images.length > 0 ? { images } : {}),
+    });
+  }
+
+  /** What another vendor sealed is its own; its readable part would pass for this model's thoughts. */
+  #addReasoning({ content, summary, encrypted_content }: Reasoning): void {
+    if (encrypted_content) return;
+    const texts = content && content.length > 0 ? content : summary;
+    this.#thinking = texts.map(({ text }) => text).join("\n") || undefined;
+  }
+
+  #withThinking(message: OllamaMessage): OllamaMessage {
+    const thinking = this.#thinking;
+    this.#thinking = undefined;
+    return thinking === undefined ? message : { ...message, thinking };
+  }
+}
+
+/** The API wants an object; a model is shown what it wrote in place of one. */
+function parseArguments(text: string): JsonObject {
+  const value = tryParseJson(text === "" ? "{}" : text);
+  return isJsonObject(value) ? value : { invalid_arguments: text };
+}
+
+function toText(content: string | readonly ContentPart[]): string {
+  if (typeof content === "string") return content;
+  const texts = content.map((part) => {
+    switch (part.type) {
+      case "input_text":
+      case "output_text":
+      case "text":
+        return part.text;
+      case "refusal":
+        return part.refusal;
+      case "input_image":
+        return "";
+      default:
+        throw refuse(`Ollama takes no \`${part.type}\` part. Send text and images.`);
+    }
+  });
+  return texts.filter((text) => text !== "").join("\n");
+}
+
+function toImages(content: string | readonly ContentPart[]): string[] {
+  if (typeof content === "string") return [];
+  return content.flatMap((part) => (part.type === "input_image" ? [toBase64(part)] : []));
+}
+
+function toBase64({ image_url }: Extract<ContentPart, { type: "input_image" }>): string {
+  const data = /^data:[^,]*;base64,(.*)$/s.exec(image_url ?? "")?.[1];
+  if (data !== undefined) return data;
+  const given = image_url ? `\`${clip(image_url, 60)}\`` : "a file id";
+  throw refuse(`Ollama takes images as base64 data, not by ${given}.`);
+}
+
+function refuse(message: string): Failure {
+  return new Failure("invalid_request", message, { param: "input" });
+}

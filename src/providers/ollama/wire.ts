@@ -1,0 +1,28 @@
+/** Ollama's native wire: `/api/chat`, one JSON document a line. */
+
+import { createLineReader, type LineReader } from "../../base/lines.ts";
+import type { Wire } from "../wire.ts";
+import { createDecoder } from "./decode.ts";
+import { encodeRequest, relaxThinking } from "./encode.ts";
+
+export const ollamaWire: Wire = {
+  name: "ollama",
+  path: () => "/api/chat",
+  createReader: createJsonLineReader,
+  encode: encodeRequest,
+  decoder: createDecoder,
+  recover: relaxThinking,
+};
+
+/** LF alone ends a line; a byte order mark that some proxy put in front is no part of the first. */
+function createJsonLineReader(onData: (data: string) => void): LineReader {
+  let isFirst = true;
+  return createLineReader({
+    endings: "lf",
+    onLine(line) {
+      const data = isFirst && line.startsWith("\ufeff") ? line.slice(1) : line;
+      isFirst = false;
+      if (data !== "") onData(data);
+    },
+  });
+}
