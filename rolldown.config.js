@@ -43,6 +43,8 @@ const asCommonJs = {
 export default defineConfig({
   input: { cli: "src/cli/bin.ts" },
   platform: "node",
+  // The oldest runtime we support; newer syntax is written out for it, as tsc does for the library.
+  transform: { target: "node20.19" },
   external: [/^@photostructure\/sqlite$/, /^@vscode\/ripgrep$/, /^node:/],
   plugins: [withoutHttp2, asCommonJs],
   output: {

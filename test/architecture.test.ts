@@ -79,6 +79,60 @@ describe("the architecture", () => {
   });
 });
 
+describe("what a run loads before it knows its model", () => {
+  const loaded = staticClosure("cli/commands/run.ts");
+
+  it("finds the modules", () => assert.ok(loaded.size > 30, `only ${loaded.size} modules`));
+
+  for (const part of ["bedrock", "chat", "embedded", "gemini", "gguf", "llamacpp", "messages"]) {
+    it(`has nothing of providers/${part}`, () => {
+      const found = [...loaded].filter((file) => file.startsWith(`providers/${part}/`));
+      assert.deepEqual(found, []);
+    });
+  }
+
+  it("has no schema library, no YAML and no cloud's code", () => {
+    const packages = [...loaded].flatMap((file) => packageImports(file));
+    for (const name of [
+      "zod",
+      "ajv",
+      "yaml",
+      "undici",
+      "google-auth-library",
+      "@smithy/signature-v4",
+    ]) {
+      assert.ok(!packages.includes(name), name);
+    }
+  });
+});
+
+/** Every module that is loaded with this one: static imports of values, not types and not `import()`. */
+function staticClosure(entry: string): Set<string> {
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    for (const target of valueImports(file).filter((path) => path.startsWith("."))) {
+      visit(posix.join(posix.dirname(file), target));
+    }
+  };
+  visit(entry);
+  return seen;
+}
+
+function packageImports(file: string): string[] {
+  return valueImports(file).filter((path) => !path.startsWith("."));
+}
+
+function valueImports(file: string): string[] {
+  const source = withoutComments(readFileSync(new URL(`src/${file}`, ROOT), "utf8"));
+  const imports = source.matchAll(/^(?:import|export)\s+(?!type\b)([^;]*?)from\s+"([^"]+)";/gms);
+  // `import { type A, type B }` is erased as a whole.
+  const isErased = (names: string): boolean =>
+    /^\{(?:\s*type\s+\w+(?:\s+as\s+\w+)?\s*,?)+\s*\}\s*$/.test(names);
+  return [...imports].flatMap(([, names = "", path = ""]) => (isErased(names) ? [] : [path]));
+}
+
 function localImports(file: string): string[] {
   const source = readFileSync(new URL(`src/${file}`, ROOT), "utf8");
   const imports = source.matchAll(/\b(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);

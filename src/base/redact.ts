@@ -35,10 +35,11 @@ export function createRedact(secrets: Iterable<string>): Redact {
   };
 }
 
-/** The values of all variables whose names say that they hold a secret. */
+/** The values of all variables whose names say that they hold a secret, and not where one is. */
 export function findSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   const secretName = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)/i;
+  const placeName = /(_FILE|_PATH|_DIR|_URI|_URL|^GOOGLE_APPLICATION_CREDENTIALS)$/i;
   return Object.entries(env).flatMap(([name, value]) =>
-    value !== undefined && secretName.test(name) ? [value] : [],
+    value !== undefined && secretName.test(name) && !placeName.test(name) ? [value] : [],
   );
 }

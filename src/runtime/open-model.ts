@@ -83,7 +83,7 @@ function checkLength(who: string, window: number | undefined, items: readonly It
   const tokens = Math.floor(chars / CHARS_PER_TOKEN);
   if (window === undefined || tokens <= window) return;
   const message = `The input is at least ${tokens} tokens long; ${who} takes ${window}. Give a part of it.`;
-  throw new Failure("context_exceeded", message, { param: "input" });
+  throw new Failure("invalid_request", message, { param: "input" });
 }
 
 function textChars(item: Item): number {

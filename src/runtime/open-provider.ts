@@ -88,7 +88,7 @@ export async function openHttpProvider(
 }
 
 function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | undefined {
-  const { keyVariable, keyUrl, local } = vendorOf(name);
+  const { keyVariable, otherKeyVariables = [], keyUrl, local } = vendorOf(name);
   const variable = wish.api_key_name ?? keyVariableIn(name, env);
   const key = variable ? env[variable]?.trim() : undefined;
   if (key) return key;
@@ -100,11 +100,10 @@ function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | u
   }
   // An address of the user's own may need no key; a vendor's own address does.
   if (local || keyVariable === undefined || wish.url) return undefined;
+  const variables = [keyVariable, ...otherKeyVariables].map((one) => `\`${one}\``).join(" or ");
   const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
-  throw new Failure(
-    "key_missing",
-    `\`${name}\` needs a key in \`${keyVariable}\`, which is not set.${where}`,
-  );
+  const message = `\`${name}\` needs a key in ${variables}, which is not set.${where}`;
+  throw new Failure("key_missing", message);
 }
 
 /** Clouds have an address a region; it is in the environment, like the credentials. */

@@ -77,3 +77,14 @@ describe("findSecrets", () => {
     assert.deepEqual(findSecrets(env), ["one", "two", "three", "four", "five"]);
   });
 });
+
+describe("findSecrets and places", () => {
+  it("takes no path to a secret for the secret", () => {
+    const env = {
+      GOOGLE_APPLICATION_CREDENTIALS: "/home/me/key.json",
+      AWS_WEB_IDENTITY_TOKEN_FILE: "/run/token",
+      AWS_SECRET_ACCESS_KEY: "/starts/like/a/path",
+    };
+    assert.deepEqual(findSecrets(env), ["/starts/like/a/path"]);
+  });
+});
