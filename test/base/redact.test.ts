@@ -70,15 +70,13 @@ describe("findSecrets", () => {
       gh_token: "two",
       DB_PASSWORD: "three",
       AWS_SECRET_ACCESS: "four",
-      GOOGLE_APPLICATION_CREDENTIALS: "five",
+      SERVICE_CREDENTIAL: "five",
       HOME: "/home/me",
       EMPTY_KEY: undefined,
     };
     assert.deepEqual(findSecrets(env), ["one", "two", "three", "four", "five"]);
   });
-});
 
-describe("findSecrets and places", () => {
   it("takes no path to a secret for the secret", () => {
     const env = {
       GOOGLE_APPLICATION_CREDENTIALS: "/home/me/key.json",
