@@ -140,6 +140,16 @@ export const CONFIG_KEYS = {
     default: "auto",
     summary: "How the next turn is sent: by the last answer's id, or as the whole conversation",
   },
+  ollama_keep_alive: {
+    type: "string",
+    summary:
+      "How long Ollama keeps the model in memory behind an answer: `10m`, `0`, `-1` for ever",
+  },
+  ollama_num_ctx: {
+    type: "integer",
+    min: 1,
+    summary: "The context Ollama loads the model with; its own default is a few thousand tokens",
+  },
   models: {
     type: "map",
     guarded: true,

@@ -4,6 +4,7 @@ import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
+import type { Quirks } from "../providers/wire.ts";
 import type { Config } from "./config.ts";
 import { toModelOverrides } from "./config-models.ts";
 import type { Environment } from "./paths.ts";
@@ -34,9 +35,18 @@ export function toRuntimeOptions(config: Config, { env, stderr }: Surroundings):
       idleMs: config.get("idle_timeout_ms"),
     },
     retry: { ...MODEL_RETRY, attempts: config.get("max_retries") + 1 },
-    // A vendor's own way stands until the user names another.
-    ...(config.sourceOf("continuation") === "default"
-      ? {}
-      : { quirks: { continuation: config.get("continuation") } }),
+    quirks: toQuirks(config),
+  };
+}
+
+/** What the user named; a vendor's own way stands for the rest. */
+function toQuirks(config: Config): Quirks {
+  const isNamed = config.sourceOf("continuation") !== "default";
+  const keepAlive = config.get("ollama_keep_alive");
+  const numCtx = config.get("ollama_num_ctx");
+  return {
+    ...(isNamed ? { continuation: config.get("continuation") } : {}),
+    ...(keepAlive === undefined ? {} : { keepAlive }),
+    ...(numCtx === undefined ? {} : { numCtx }),
   };
 }

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
-import type { OllamaQuirks } from "../../src/providers/ollama/encode.ts";
 import { ollamaWire } from "../../src/providers/ollama/wire.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { createTransport } from "../../src/providers/transport.ts";
+import type { Quirks } from "../../src/providers/wire.ts";
 import { startOllamaUpstream } from "../../src/testing/ollama-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
@@ -83,7 +83,7 @@ describe("the ollama provider", () => {
 
   it("keeps the model in memory as long as it is told", async () => {
     await using upstream = await startOllamaUpstream({ engine: script(reply.text("Hi.")) });
-    const quirks: OllamaQuirks = { keepAlive: -1 };
+    const quirks: Quirks = { keepAlive: -1 };
     await eventsOf(over(upstream, { quirks }), request());
     assert.equal(upstream.requests[0]?.body["keep_alive"], -1);
   });

@@ -30,20 +30,12 @@ import type {
   OllamaTool,
 } from "./schema.ts";
 
-/** What a user may set for this server alone. */
-export interface OllamaQuirks extends Quirks {
-  /** How long the model stays in memory behind the answer: `10m`, seconds, -1 for ever. */
-  readonly keepAlive?: string | number;
-  /** The context to load the model with; the server's own default is a few thousand tokens. */
-  readonly numCtx?: number;
-}
-
-export function encodeRequest(request: ModelRequest, quirks: OllamaQuirks): JsonObject {
+export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   return toBody(toRequest(request, quirks), quirks);
 }
 
 /** The body with its absent fields still in it; apart from them it is what the API's client sends. */
-export function toRequest(request: ModelRequest, quirks: OllamaQuirks): OllamaRequest {
+export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest {
   const tools = offeredTools(request.tools, request.toolChoice).map(encodeTool);
   return {
     model: request.model,
@@ -102,7 +94,7 @@ function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): OllamaReques
 
 function encodeOptions(
   { maxOutputTokens, temperature, topP }: ModelRequest,
-  { numCtx }: OllamaQuirks,
+  { numCtx }: Quirks,
 ): OllamaOptions | undefined {
   const options = { num_predict: maxOutputTokens, num_ctx: numCtx, temperature, top_p: topP };
   const set = toBody(options);

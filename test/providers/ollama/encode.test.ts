@@ -5,18 +5,15 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { Tool, ToolChoice } from "../../../src/protocol/tools.ts";
 import { JSON_RULE } from "../../../src/providers/json-rule.ts";
-import {
-  encodeRequest,
-  type OllamaQuirks,
-  relaxThinking,
-} from "../../../src/providers/ollama/encode.ts";
+import { encodeRequest, relaxThinking } from "../../../src/providers/ollama/encode.ts";
 import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
 import { seal } from "../../../src/providers/sealed-reasoning.ts";
+import type { Quirks } from "../../../src/providers/wire.ts";
 import { request } from "../provider-contract.ts";
 
 const AUTO = { effort: undefined, summary: undefined } as const;
 
-const encode = (more: Partial<ModelRequest> = {}, quirks: OllamaQuirks = {}): JsonObject =>
+const encode = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}): JsonObject =>
   encodeRequest(request({ instructions: undefined, reasoning: AUTO, ...more }), quirks);
 
 const messagesOf = (...items: readonly Item[]) => encode({ items })["messages"];
