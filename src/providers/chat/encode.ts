@@ -8,15 +8,10 @@
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
-import type {
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-  Message,
-  Reasoning,
-} from "../../protocol/items.ts";
+import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
@@ -118,7 +113,8 @@ class MessageList {
       case "function_call_output":
         return this.#addOutput(item);
       case "reasoning":
-        return this.#addReasoning(item);
+        this.#reasoning = readOwnReasoning(item);
+        return;
       default:
       // Items of tools that other vendors run themselves have no place in a chat.
     }
@@ -165,11 +161,6 @@ class MessageList {
     if (this.#images.length === 0) return;
     this.#messages.push({ role: "user", content: this.#images });
     this.#images = [];
-  }
-
-  #addReasoning({ content, summary }: Reasoning): void {
-    const texts = content && content.length > 0 ? content : summary;
-    this.#reasoning = texts.map(({ text }) => text).join("\n");
   }
 
   #withReasoning(message: JsonObject): JsonObject {

@@ -8,6 +8,7 @@ import { type Json, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { HistoryItem, ResponsePart } from "./llama-module.ts";
 
@@ -96,12 +97,9 @@ class History {
     return "No result: the call was not finished.";
   }
 
-  /** What another vendor sealed is its own; its readable part would pass for this model's thoughts. */
-  #addReasoning({ content, summary, encrypted_content }: Reasoning): void {
-    const texts = content && content.length > 0 ? content : summary;
-    const text = texts.map((part) => part.text).join("\n");
-    if (encrypted_content || text === "") return;
-    this.#respond({ type: "segment", segmentType: "thought", text, ended: true });
+  #addReasoning(item: Reasoning): void {
+    const text = readOwnReasoning(item);
+    if (text) this.#respond({ type: "segment", segmentType: "thought", text, ended: true });
   }
 
   #respond(part: ResponsePart): void {

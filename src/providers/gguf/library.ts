@@ -56,6 +56,7 @@ export function createGgufLibrary(options: GgufLibraryOptions = {}): GgufLibrary
   const { load = loadLlamaModule, contextTokens = CONTEXT_TOKENS, log = silentLog } = options;
   const models = new Map<string, Promise<LoadedModel>>();
   let engine: Promise<{ module: LlamaModule; llama: Llama }> | undefined;
+  let arrivals: Promise<unknown> = Promise.resolve();
 
   async function startEngine(): Promise<{ module: LlamaModule; llama: Llama }> {
     const module = await load();
@@ -103,7 +104,10 @@ export function createGgufLibrary(options: GgufLibraryOptions = {}): GgufLibrary
 
   return {
     async take(path, call) {
-      const loading = share(await checkFile(path), call);
+      // Files are looked at one after another, so that calls keep the order in which they came.
+      const checked = arrivals.then(() => checkFile(path));
+      arrivals = checked.catch(() => {});
+      const loading = share(await checked, call);
       const { turns, model: _, ...taken } = await orAbort(loading, call.signal);
       const release = await turns.next(call);
       return { ...taken, release };

@@ -9,16 +9,11 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { ContentPart } from "../../protocol/content.ts";
-import type {
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-  Message,
-  Reasoning,
-} from "../../protocol/items.ts";
+import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import { offeredTools } from "../offered-tools.ts";
+import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import type {
@@ -138,7 +133,8 @@ class MessageList {
       case "function_call_output":
         return this.#addOutput(item);
       case "reasoning":
-        return this.#addReasoning(item);
+        this.#thinking = readOwnReasoning(item);
+        return;
       default:
       // What other vendors run themselves has no place here.
     }
@@ -185,13 +181,6 @@ class MessageList {
       ...(toolName ? { tool_name: toolName } : {}),
       ...(images.length > 0 ? { images } : {}),
     });
-  }
-
-  /** What another vendor sealed is its own; its readable part would pass for this model's thoughts. */
-  #addReasoning({ content, summary, encrypted_content }: Reasoning): void {
-    if (encrypted_content) return;
-    const texts = content && content.length > 0 ? content : summary;
-    this.#thinking = texts.map(({ text }) => text).join("\n") || undefined;
   }
 
   #withThinking(message: OllamaMessage): OllamaMessage {
