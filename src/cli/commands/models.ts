@@ -3,7 +3,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { baseUrlOf } from "../../providers/base-url.ts";
-import { isVendor, VENDOR_NAMES, vendorOf } from "../../providers/catalog.ts";
+import { isVendor, VENDOR_NAMES, type VendorName, vendorOf } from "../../providers/catalog.ts";
 import { keyVariableIn } from "../../providers/choose-model.ts";
 import {
   createProbe,
@@ -46,7 +46,7 @@ interface Row {
 
 async function listModels(config: Config, io: Io): Promise<Row[]> {
   const withKey = VENDOR_NAMES.flatMap((vendor) => {
-    const variable = keyVariableIn(vendor, io.env);
+    const variable = keyVariableIn(vendor, io.env) ?? cloudVariableIn(vendor, io.env);
     if (!variable || vendorOf(vendor).local) return [];
     // A row that ends in `*` is what is known of a family, not a model.
     const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
@@ -61,6 +61,21 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
     output_usd: 0,
   };
   return [...withKey, ...local, embedded];
+}
+
+/** What says that a cloud may be used here; whether it really may is known by asking it. */
+const CLOUD_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+  google: ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "ANTHROPIC_VERTEX_PROJECT_ID"],
+  aws: [
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_PROFILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+  ],
+};
+
+function cloudVariableIn(vendor: VendorName, env: Io["env"]): string | undefined {
+  return CLOUD_VARIABLES[vendorOf(vendor).auth]?.find((name) => env[name]);
 }
 
 function toRow({ vendor, name, contextTokens, price }: Model, source: string): Row {
