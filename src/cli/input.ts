@@ -7,6 +7,7 @@
 
 import { type FileHandle, open } from "node:fs/promises";
 import { basename, resolve } from "node:path";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Message } from "../protocol/items.ts";
@@ -23,16 +24,36 @@ interface UserInput {
   readonly files: readonly string[];
 }
 
-export async function readUserMessage({ words, files }: UserInput, io: Io): Promise<Message> {
+export async function readUserMessage(
+  { words, files }: UserInput,
+  io: Io,
+  clock: Clock = systemClock,
+): Promise<Message> {
   const named = words.filter(isFileWord).map((word) => word.slice(1));
   const prompt = words.filter((word) => !isFileWord(word)).join(" ");
   const parts: ContentPart[] = [];
   for (const file of [...files, ...named]) parts.push(await readFilePart(file, io.cwd));
-  const piped = io.stdin.isPiped
-    ? toText(await io.stdin.readAll(MAX_TEXT_BYTES), "Standard input")
-    : "";
+  const piped = io.stdin.isPiped ? await readPiped(io, clock) : "";
   if (prompt.trim() === "" && piped.trim() === "") throw emptyPrompt(parts.length > 0);
   return { type: "message", role: "user", content: joinParts(parts, prompt, piped) };
+}
+
+/** Long enough for most commands in front of the pipe; after it the user is told what is waited for. */
+const PATIENCE_MS = 2000;
+
+/** A pipe that nobody writes to and nobody closes never ends: the wait is not silent, at least. */
+async function readPiped({ stdin, stderr }: Io, clock: Clock): Promise<string> {
+  const done = new AbortController();
+  const hint = "offshoot: waiting for standard input to end; give `< /dev/null` if there is none\n";
+  clock.sleep(PATIENCE_MS, done.signal).then(
+    () => stderr.write(hint),
+    () => {},
+  );
+  try {
+    return toText(await stdin.readAll(MAX_TEXT_BYTES), "Standard input");
+  } finally {
+    done.abort();
+  }
 }
 
 function isFileWord(word: string): boolean {

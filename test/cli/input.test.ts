@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { readFilePart, readTextFile, readUserMessage } from "../../src/cli/input.ts";
 import type { Io } from "../../src/cli/io.ts";
+import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { createSandbox } from "../runtime/sandbox.ts";
 import { createFakeIo } from "./fake-io.ts";
 
@@ -194,5 +195,23 @@ describe("a file", () => {
     assert.equal(await readTextFile("s.json", cwd), '{"a": 1}\n');
     await assert.rejects(readTextFile("png", cwd), { code: "invalid_request" });
     await assert.rejects(readTextFile("none", cwd), /There is no file `none`/);
+  });
+});
+
+describe("a pipe that nobody closes", () => {
+  it("is waited for, and the user is told so after a moment", async () => {
+    const clock = createManualClock();
+    let close: (bytes: Buffer) => void = () => {};
+    const open = new Promise<Buffer>((resolve) => {
+      close = resolve;
+    });
+    const io = createFakeIo({ stdin: { isTerminal: false, isPiped: true, readAll: () => open } });
+    const reading = readUserMessage({ words: ["Hi"], files: [] }, io, clock);
+    await clock.advance(1999);
+    assert.equal(io.written.stderr, "");
+    await clock.advance(1);
+    assert.match(io.written.stderr, /waiting for standard input to end/);
+    close(Buffer.from("late"));
+    assert.match(JSON.stringify(await reading), /late/);
   });
 });
