@@ -8,6 +8,9 @@ import { createProcessIo } from "./process-io.ts";
 // Node 22 and up keep compiled code between starts; the commands are loaded after this.
 (module as { enableCompileCache?: () => unknown }).enableCompileCache?.();
 
+// Amazon's code warns of older runtimes on standard error, which is for what the user must know.
+process.env["AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED"] ??= "true";
+
 const io = createProcessIo((exitCode) => process.exit(exitCode));
 
 // What nobody awaited is a defect; it gets the one clean line of every other failure.
