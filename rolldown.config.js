@@ -27,7 +27,7 @@ const groups = [
   },
   {
     name: "network",
-    test: /src[\\/]providers[\\/](http-provider|transport|limited-provider|limiters)\.ts$/,
+    test: /src[\\/]providers[\\/](http|limits)[\\/](http-provider|transport|limited-provider|limiters)\.ts$/,
     priority: 1,
   },
 ];

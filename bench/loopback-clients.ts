@@ -36,8 +36,8 @@ const PROMPT = "Hello";
 const MODEL = MODEL_REQUEST.model;
 
 async function createOffshoot(url: string, wire: Wire): Promise<Client> {
-  const { createHttpProvider } = await import("../src/providers/http-provider.ts");
-  const { createTransport } = await import("../src/providers/transport.ts");
+  const { createHttpProvider } = await import("../src/providers/http/http-provider.ts");
+  const { createTransport } = await import("../src/providers/http/transport.ts");
   const provider = createHttpProvider({
     vendor: "bench",
     wire,

@@ -2,12 +2,12 @@
 
 import type { JsonObject } from "../../src/base/json.ts";
 import { isJsonObject } from "../../src/base/json.ts";
-import { VENDOR_NAMES, vendorOf } from "../../src/providers/catalog.ts";
+import { PULL_TABLE } from "../../src/providers/download/pull-table.ts";
 import { INTENTS } from "../../src/providers/embedded/intents/table.ts";
-import { MODELS } from "../../src/providers/model-table.ts";
-import type { Model } from "../../src/providers/models.ts";
-import { PROVIDERS } from "../../src/providers/provider-names.ts";
-import { PULL_TABLE } from "../../src/providers/pull-table.ts";
+import { MODELS } from "../../src/providers/models/model-table.ts";
+import type { Model } from "../../src/providers/models/models.ts";
+import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
+import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
 import { FAULTS } from "../../src/testing/faults/fault-table.ts";
 import { BUILTINS } from "../../src/tools/builtins.ts";
 import type { Tool } from "../../src/tools/tool.ts";

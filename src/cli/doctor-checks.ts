@@ -11,15 +11,15 @@ import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { toFailure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
-import { readTrustedBundle } from "../providers/ca-bundles.ts";
-import { VENDOR_NAMES, vendorOf } from "../providers/catalog.ts";
-import { chooseModel, keyVariableIn } from "../providers/choose-model.ts";
+import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
+import { chooseModel, keyVariableIn } from "../providers/models/choose-model.ts";
+import { VENDOR_NAMES, vendorOf } from "../providers/vendors/catalog.ts";
 import {
   createProbe,
   findLocalServer,
   type LocalServer,
   originsIn,
-} from "../providers/local-servers.ts";
+} from "../providers/vendors/local-servers.ts";
 import { type Config, loadConfig } from "../runtime/config.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { createNetwork } from "../runtime/runtime.ts";

@@ -9,7 +9,7 @@ import { Failure, type FailureCode, toFailure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { Redact } from "../base/redact.ts";
 import { clip } from "../base/text.ts";
-import { readRetryAfter } from "./rate-limit-headers.ts";
+import { readRetryAfter } from "./limits/rate-limit-headers.ts";
 
 const MAX_MESSAGE_CHARS = 400;
 

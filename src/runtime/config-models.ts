@@ -7,7 +7,7 @@
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { clip, nearest } from "../base/text.ts";
-import type { Model, ModelOverride, Price, Refusal } from "../providers/models.ts";
+import type { Model, ModelOverride, Price, Refusal } from "../providers/models/models.ts";
 
 const SIZES = { context_tokens: "contextTokens", max_output_tokens: "maxOutputTokens" } as const;
 const ABILITIES = ["reasoning", "vision", "pdf", "tools", "structured"] as const;

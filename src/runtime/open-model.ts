@@ -6,10 +6,10 @@
 import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
-import { vendorOf } from "../providers/catalog.ts";
-import { EMBEDDED, GGUF, parseModelRef } from "../providers/model-ref.ts";
-import { costOf, dropRefused, findModel, type Model } from "../providers/models.ts";
+import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
+import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
+import { vendorOf } from "../providers/vendors/catalog.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
 export interface OpenedModel {

@@ -7,16 +7,16 @@ import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
-import { baseForWire, baseUrlOf } from "../providers/base-url.ts";
-import { type Vendor, type VendorName, vendorOf } from "../providers/catalog.ts";
-import { keyVariableIn } from "../providers/choose-model.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
-import type { Sign } from "../providers/http-provider.ts";
-import type { Limiters } from "../providers/limiters.ts";
-import type { ModelOverride } from "../providers/models.ts";
+import type { Sign } from "../providers/http/http-provider.ts";
+import type { Timeouts, Transport } from "../providers/http/transport.ts";
+import type { Limiters } from "../providers/limits/limiters.ts";
+import { keyVariableIn } from "../providers/models/choose-model.ts";
+import type { ModelOverride } from "../providers/models/models.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
-import { wireFor } from "../providers/provider-names.ts";
-import type { Timeouts, Transport } from "../providers/transport.ts";
+import { baseForWire, baseUrlOf } from "../providers/vendors/base-url.ts";
+import { type Vendor, type VendorName, vendorOf } from "../providers/vendors/catalog.ts";
+import { wireFor } from "../providers/vendors/provider-names.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { loadWire } from "../providers/wires.ts";
 import { VERSION } from "../version.ts";
@@ -60,9 +60,10 @@ export async function openHttpProvider(
   const key = keyFor(name, wish, parts.env);
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
-      import("../providers/http-provider.ts"),
-      import("../providers/limited-provider.ts"),
-      parts.limiters ?? import("../providers/limiters.ts").then((all) => all.processLimiters),
+      import("../providers/http/http-provider.ts"),
+      import("../providers/limits/limited-provider.ts"),
+      parts.limiters ??
+        import("../providers/limits/limiters.ts").then((all) => all.processLimiters),
     ]);
   const limiter = limiters.of({ vendor: name, baseUrl, key: key ?? payerOf(parts.env) });
   const provider = createHttpProvider({
@@ -112,7 +113,8 @@ async function addressOf(name: VendorName, wish: ModelWish, env: Environment): P
   if (wish.url || env[baseUrlVariable] || (auth !== "google" && auth !== "aws")) {
     return baseUrlOf(name, { url: wish.url ?? undefined, env });
   }
-  if (auth === "google") return (await import("../providers/google-cloud.ts")).vertexBaseUrl(env);
+  if (auth === "google")
+    return (await import("../providers/vendors/google-cloud.ts")).vertexBaseUrl(env);
   return (await import("../providers/bedrock/aws-region.ts")).bedrockBaseUrl(env);
 }
 
@@ -150,6 +152,7 @@ function cloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
 }
 
 async function openCloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
-  if (auth === "google") return (await import("../providers/google-auth.ts")).createGoogleSign(env);
+  if (auth === "google")
+    return (await import("../providers/vendors/google-auth.ts")).createGoogleSign(env);
   return (await import("../providers/bedrock/aws-auth.ts")).createAwsSign(env);
 }

@@ -18,7 +18,7 @@ import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
-import type { Transport } from "../providers/transport.ts";
+import type { Transport } from "../providers/http/transport.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { BUILTINS } from "../tools/builtins.ts";
@@ -140,7 +140,7 @@ export function createNetwork(env: ModelParts["env"]): Network {
   let opened: Promise<Transport> | undefined;
   return {
     open: () => {
-      opened ??= import("../providers/transport.ts").then(({ createTransport }) =>
+      opened ??= import("../providers/http/transport.ts").then(({ createTransport }) =>
         createTransport(env),
       );
       return opened;

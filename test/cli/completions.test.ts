@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
@@ -98,8 +98,9 @@ describe("completions", () => {
     });
 
     it(`for ${shell} are a script that ${shell} can read, where it is installed`, async (t) => {
-      const input = await script(shell);
-      const { error, status, stderr } = spawnSync(shell, ["-n"], { input, encoding: "utf8" });
+      const file = join(createSandbox(t).cwd, `offshoot.${shell}`);
+      writeFileSync(file, await script(shell));
+      const { error, status, stderr } = spawnSync(shell, ["-n", file], { encoding: "utf8" });
       if (error) return t.skip(`no ${shell} here`);
       assert.equal(status, 0, stderr);
     });

@@ -2,9 +2,12 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createAwsSign } from "../../src/providers/bedrock/aws-auth.ts";
 import { bedrockWire } from "../../src/providers/bedrock/wire.ts";
-import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import {
+  createHttpProvider,
+  type HttpProviderOptions,
+} from "../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { createTransport } from "../../src/providers/transport.ts";
 import { damagedFrame } from "../../src/testing/bedrock/event-frames.ts";
 import {
   type BedrockUpstreamOptions,

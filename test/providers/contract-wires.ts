@@ -1,9 +1,12 @@
 /** Every wire with its own strict upstream, as one table: what runs over one runs over all. */
 
 import { createAwsSign } from "../../src/providers/bedrock/aws-auth.ts";
-import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import {
+  createHttpProvider,
+  type HttpProviderOptions,
+} from "../../src/providers/http/http-provider.ts";
+import type { Transport } from "../../src/providers/http/transport.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import type { Transport } from "../../src/providers/transport.ts";
 import { loadWire, type WireName } from "../../src/providers/wires.ts";
 import {
   type Faults,

@@ -3,9 +3,12 @@ import { after, describe, it } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { FunctionCall, Item } from "../../src/protocol/items.ts";
 import { geminiWire } from "../../src/providers/gemini/wire.ts";
-import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import {
+  createHttpProvider,
+  type HttpProviderOptions,
+} from "../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
-import { createTransport } from "../../src/providers/transport.ts";
 import { startGeminiUpstream } from "../../src/testing/gemini-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";

@@ -2,11 +2,14 @@ import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { FunctionCall, Item } from "../../src/protocol/items.ts";
-import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import {
+  createHttpProvider,
+  type HttpProviderOptions,
+} from "../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
 import { vertexWire } from "../../src/providers/messages/vertex.ts";
 import { messagesWire } from "../../src/providers/messages/wire.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
-import { createTransport } from "../../src/providers/transport.ts";
 import { startMessagesUpstream } from "../../src/testing/messages-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";

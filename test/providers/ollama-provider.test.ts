@@ -1,9 +1,12 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createHttpProvider, type HttpProviderOptions } from "../../src/providers/http-provider.ts";
+import {
+  createHttpProvider,
+  type HttpProviderOptions,
+} from "../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
 import { ollamaWire } from "../../src/providers/ollama/wire.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { createTransport } from "../../src/providers/transport.ts";
 import type { Quirks } from "../../src/providers/wire.ts";
 import { startOllamaUpstream } from "../../src/testing/ollama-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";

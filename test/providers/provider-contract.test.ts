@@ -1,7 +1,7 @@
 /** The provider contract over every wire. What only one wire has is in that wire's own tests. */
 
 import { after } from "node:test";
-import { createTransport } from "../../src/providers/transport.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
 import type { Upstream } from "../../src/testing/index.ts";
 import { CONTRACT_WIRES, providerOver } from "./contract-wires.ts";
 import { describeProvider } from "./provider-contract.ts";

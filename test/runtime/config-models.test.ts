@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { findModel } from "../../src/providers/models.ts";
+import { findModel } from "../../src/providers/models/models.ts";
 import { checkModels, toModelOverrides } from "../../src/runtime/config-models.ts";
 
 describe("the setting `models`", () => {

@@ -2,19 +2,24 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
-import { baseUrlOf } from "../../providers/base-url.ts";
-import { isVendor, VENDOR_NAMES, type VendorName, vendorOf } from "../../providers/catalog.ts";
-import { keyVariableIn } from "../../providers/choose-model.ts";
+import type { Transport } from "../../providers/http/transport.ts";
+import { keyVariableIn } from "../../providers/models/choose-model.ts";
+import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
+import { MODELS } from "../../providers/models/model-table.ts";
+import type { Model } from "../../providers/models/models.ts";
+import { baseUrlOf } from "../../providers/vendors/base-url.ts";
+import {
+  isVendor,
+  VENDOR_NAMES,
+  type VendorName,
+  vendorOf,
+} from "../../providers/vendors/catalog.ts";
 import {
   createProbe,
   findLocalServer,
   type LocalServer,
   originsIn,
-} from "../../providers/local-servers.ts";
-import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/model-ref.ts";
-import { MODELS } from "../../providers/model-table.ts";
-import type { Model } from "../../providers/models.ts";
-import type { Transport } from "../../providers/transport.ts";
+} from "../../providers/vendors/local-servers.ts";
 import type { Config } from "../../runtime/config.ts";
 import { createNetwork } from "../../runtime/runtime.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
@@ -144,8 +149,8 @@ function renderRow({ model, source, context_tokens, input_usd, output_usd }: Row
 
 async function pull(name: string | undefined, { options }: CommandCall, io: Io): Promise<number> {
   const [{ pullModel }, { PULL_TABLE }] = await Promise.all([
-    import("../../providers/pull.ts"),
-    import("../../providers/pull-table.ts"),
+    import("../../providers/download/pull.ts"),
+    import("../../providers/download/pull-table.ts"),
   ]);
   if (name?.startsWith("ollama/")) return pullFromOllama(name.slice("ollama/".length), io);
   if (!name) {

@@ -3,10 +3,10 @@
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
-import { chooseModel, type ModelChoice } from "../../providers/choose-model.ts";
-import { EMBEDDED } from "../../providers/model-ref.ts";
+import { chooseModel, type ModelChoice } from "../../providers/models/choose-model.ts";
+import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
-import { checkProvider } from "../../providers/provider-names.ts";
+import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
 import {
@@ -121,7 +121,7 @@ async function pickModel(config: Config, network: Network, { env }: Io): Promise
     env,
     findLocal: async () => {
       if (!config.get("probe_local")) return undefined;
-      const local = await import("../../providers/local-servers.ts");
+      const local = await import("../../providers/vendors/local-servers.ts");
       const probe = local.createProbe(await network.open());
       const signal = AbortSignal.timeout(1000);
       return local.findLocalServer({ probe, signal, origins: local.originsIn(env) });

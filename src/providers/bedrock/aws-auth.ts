@@ -12,7 +12,7 @@ import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import type { Sign, UnsignedRequest } from "../http-provider.ts";
+import type { Sign, UnsignedRequest } from "../http/http-provider.ts";
 import { regionOfUrl, requireAwsRegion } from "./aws-region.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;

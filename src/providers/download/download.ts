@@ -11,7 +11,7 @@ import { dirname } from "node:path";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { type RetryPolicy, retry } from "../../base/retry.ts";
-import type { Transport } from "../transport.ts";
+import type { Transport } from "../http/transport.ts";
 import { discard, type FileAnswer, type FileRequest, requestFile } from "./file-request.ts";
 import {
   checkSpace,

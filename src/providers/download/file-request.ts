@@ -6,8 +6,8 @@
  */
 
 import { Failure } from "../../base/failure.ts";
+import type { HttpAnswer, Transport } from "../http/transport.ts";
 import { toHttpFailure } from "../provider-failure.ts";
-import type { HttpAnswer, Transport } from "../transport.ts";
 
 export interface FileRequest {
   readonly transport: Transport;

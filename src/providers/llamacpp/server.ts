@@ -6,10 +6,10 @@
 import { throwIfAborted } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
+import { askServer } from "../http/server-request.ts";
+import type { Transport } from "../http/transport.ts";
 import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
 import { toHttpFailure } from "../provider-failure.ts";
-import { askServer } from "../server-request.ts";
-import type { Transport } from "../transport.ts";
 
 export interface ServerProps {
   /** Of one conversation; undefined while the model loads, and where the server keeps it to itself. */

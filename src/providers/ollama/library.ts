@@ -9,9 +9,9 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createLineReader } from "../../base/lines.ts";
 import { clip } from "../../base/text.ts";
+import { askServer, type ServerAnswer, sendToServer } from "../http/server-request.ts";
+import type { Timeouts, Transport } from "../http/transport.ts";
 import { toHttpFailure, toVendorFailure } from "../provider-failure.ts";
-import { askServer, type ServerAnswer, sendToServer } from "../server-request.ts";
-import type { Timeouts, Transport } from "../transport.ts";
 
 export interface OllamaServer {
   readonly transport: Transport;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { createHttpProvider } from "../../../src/providers/http-provider.ts";
+import { createHttpProvider } from "../../../src/providers/http/http-provider.ts";
+import { createTransport } from "../../../src/providers/http/transport.ts";
 import {
   readServerProps,
   toServerProps,
@@ -8,7 +9,6 @@ import {
 } from "../../../src/providers/llamacpp/server.ts";
 import { llamacppWire } from "../../../src/providers/llamacpp/wire.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
-import { createTransport } from "../../../src/providers/transport.ts";
 import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";

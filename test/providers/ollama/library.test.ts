@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { createTransport } from "../../../src/providers/http/transport.ts";
 import {
   listOllamaModels,
   type OllamaPull,
   type PullProgress,
   pullOllamaModel,
 } from "../../../src/providers/ollama/library.ts";
-import { createTransport } from "../../../src/providers/transport.ts";
 import { textExchange } from "../../../src/testing/exchange.ts";
 import { startLoopback } from "../../../src/testing/loopback.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";

@@ -1,0 +1,52 @@
+/** Which certificate authorities are trusted beside those of the runtime. */
+
+import { readFileSync } from "node:fs";
+import { rootCertificates } from "node:tls";
+import { Failure } from "../../base/failure.ts";
+
+/** Variables that name a bundle, the first one set wins over the system's. */
+const BUNDLE_VARIABLES = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"] as const;
+
+const EXTRA_VARIABLE = "NODE_EXTRA_CA_CERTS";
+
+/** Where distributions keep theirs: Debian, Fedora, macOS and Alpine, Arch. */
+export const SYSTEM_BUNDLES: readonly string[] = [
+  "/etc/ssl/certs/ca-certificates.crt",
+  "/etc/pki/tls/certs/ca-bundle.crt",
+  "/etc/ssl/cert.pem",
+  "/etc/ca-certificates/extracted/tls-ca-bundle.pem",
+];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The authorities a variable names, with the runtime's own, or none. `NODE_EXTRA_CA_CERTS` is read
+ * by the runtime itself, but only where no list is given, so it is joined in here.
+ */
+export function readTrustedBundle(env: Environment): readonly string[] | undefined {
+  const variable = BUNDLE_VARIABLES.find((name) => env[name]);
+  if (!variable) return undefined;
+  const named = [EXTRA_VARIABLE, variable].filter((name) => env[name]);
+  return [...rootCertificates, ...named.map((name) => readNamed(name, env[name] ?? ""))];
+}
+
+/** The distribution's bundle with the runtime's own, or none where there is no such file. */
+export function readSystemBundle(files: readonly string[]): readonly string[] | undefined {
+  for (const file of files) {
+    try {
+      return [...rootCertificates, readFileSync(file, "utf8")];
+    } catch {
+      // Not this distribution's place.
+    }
+  }
+  return undefined;
+}
+
+function readNamed(variable: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (cause) {
+    const message = `${variable} names the CA bundle \`${file}\`, which cannot be read.`;
+    throw new Failure("invalid_request", message, { cause });
+  }
+}

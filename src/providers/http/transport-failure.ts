@@ -1,0 +1,76 @@
+/** What a connection can do wrong, as a `Failure` that says what to check. */
+
+import { Failure, type FailureCode } from "../../base/failure.ts";
+
+export function toTransportFailure(thrown: unknown, url: string): Failure {
+  if (thrown instanceof Failure) return thrown;
+  const { host } = new URL(url);
+  const { code, message } = readCause(thrown);
+  const [failure, text] = meaningOf(code, host, message);
+  return new Failure(failure, text, { cause: thrown });
+}
+
+/** Whether the server's certificate was signed by somebody the runtime does not know. */
+export function isUntrusted(thrown: unknown): boolean {
+  return UNTRUSTED.has(readCause(thrown).code);
+}
+
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+]);
+
+function meaningOf(code: string, host: string, message: string): readonly [FailureCode, string] {
+  switch (code) {
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return [
+        "host_unknown",
+        `The host \`${host}\` does not resolve. Check the URL and the network.`,
+      ];
+    case "ECONNREFUSED":
+      return ["provider_unreachable", `Nothing answers at \`${host}\`. Is the server running?`];
+    case "UND_ERR_CONNECT_TIMEOUT":
+      return ["provider_timeout", `No connection to \`${host}\` within its limit.`];
+    case "UND_ERR_HEADERS_TIMEOUT":
+      return ["provider_timeout", `\`${host}\` did not begin to answer within its limit.`];
+    case "UND_ERR_BODY_TIMEOUT":
+      return ["provider_timeout", `\`${host}\` fell silent in the middle of its answer.`];
+    case "ECONNRESET":
+    case "EPIPE":
+    case "UND_ERR_SOCKET":
+      return [
+        "provider_unreachable",
+        `The connection to \`${host}\` was lost before the answer's end.`,
+      ];
+    case "UND_ERR_ABORTED":
+      return ["cancelled", "The run was cancelled."];
+    default:
+      break;
+  }
+  if (UNTRUSTED.has(code) || code.startsWith("ERR_TLS") || code.startsWith("CERT_")) {
+    return [
+      "provider_rejected",
+      `The certificate of \`${host}\` is not trusted (${code}). Set SSL_CERT_FILE to your CA bundle.`,
+    ];
+  }
+  if (code.startsWith("HPE_") || code.startsWith("UND_ERR_RES")) {
+    return ["provider_broke_protocol", `\`${host}\` did not answer in HTTP: ${message}`];
+  }
+  return ["provider_unreachable", `The connection to \`${host}\` failed: ${message || code}`];
+}
+
+/** The innermost error that has a code: undici and Node wrap, and join attempts by address. */
+function readCause(thrown: unknown): { code: string; message: string } {
+  let error = thrown as { code?: unknown; message?: string; cause?: unknown; errors?: unknown[] };
+  for (let depth = 0; depth < 5 && typeof error?.code !== "string"; depth++) {
+    const inner = error?.errors?.[0] ?? error?.cause;
+    if (!inner) break;
+    error = inner as typeof error;
+  }
+  const code = typeof error?.code === "string" ? error.code : "";
+  return { code, message: error?.message ?? String(thrown) };
+}

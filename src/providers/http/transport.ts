@@ -1,0 +1,262 @@
+/**
+ * The one file that talks to models' servers: pooled connections, proxies, CA bundles, timeouts.
+ *
+ * The body is handed on read by read, from undici's callbacks through a queue. Web streams would
+ * cost three times as much an event when events come one by one (bench/decode.ts).
+ */
+
+import type { Dispatcher } from "undici";
+import Agent from "undici/lib/dispatcher/agent.js";
+import { toAbortFailure } from "../../base/async.ts";
+import { Failure } from "../../base/failure.ts";
+import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
+import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
+
+export interface Transport {
+  /** Resolves with the status line and headers; the body comes in `chunks`. */
+  send(request: HttpRequest): Promise<HttpAnswer>;
+  /** Drops all connections, also those in use. */
+  close(): Promise<void>;
+}
+
+export interface HttpRequest {
+  readonly method: "GET" | "POST";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+  readonly timeouts: Timeouts;
+}
+
+export interface Timeouts {
+  /** To a connection, TLS included. */
+  readonly connectMs: number;
+  /** From the request to the answer's headers. */
+  readonly firstByteMs: number;
+  /** Between two reads of the body. */
+  readonly idleMs: number;
+}
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`. */
+  readonly chunks: Chunks;
+}
+
+/** Unlike a generator's, its `return` also works before the first `next`. */
+export interface Chunks extends AsyncIterableIterator<Buffer, void> {
+  return(): Promise<IteratorResult<Buffer, void>>;
+}
+
+/** A model may think for minutes before its first word, and between two. */
+export const MODEL_TIMEOUTS: Timeouts = {
+  connectMs: 10_000,
+  firstByteMs: 300_000,
+  idleMs: 300_000,
+};
+
+/** A reader this far behind makes the connection wait. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `systemBundles` are where the distribution's authorities are looked for. */
+export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES): Transport {
+  const dispatchers = new Map<string, Promise<Dispatcher>>();
+  const trusted = readTrustedBundle(env);
+
+  /** One pool for each set of connection options; connect timeouts are part of a pool. */
+  function dispatcherFor(
+    connectMs: number,
+    ca: readonly string[] | undefined,
+  ): Promise<Dispatcher> {
+    const key = `${connectMs} ${ca ? ca.length : 0}`;
+    const known = dispatchers.get(key) ?? createDispatcher(env, connectMs, ca);
+    dispatchers.set(key, known);
+    return known;
+  }
+
+  return {
+    async send(request) {
+      const { connectMs } = request.timeouts;
+      try {
+        return await exchange(await dispatcherFor(connectMs, trusted), request);
+      } catch (thrown) {
+        // Reading the system's bundle costs 20 ms of every start, so it is read when it is needed.
+        const system =
+          isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
+        if (!system) throw toTransportFailure(thrown, request.url);
+        return await exchange(await dispatcherFor(connectMs, system), request).catch((again) => {
+          throw toTransportFailure(again, request.url);
+        });
+      }
+    },
+    async close() {
+      const all = await Promise.all(dispatchers.values());
+      await Promise.all(all.map((dispatcher) => dispatcher.destroy()));
+    },
+  };
+}
+
+async function createDispatcher(
+  env: Environment,
+  connectMs: number,
+  ca: readonly string[] | undefined,
+): Promise<Dispatcher> {
+  const connect = { timeout: connectMs, ...(ca ? { ca: [...ca] } : {}) };
+  const options = { connect, keepAliveTimeout: 30_000, maxResponseSize: -1 };
+  const all = env["all_proxy"] ?? env["ALL_PROXY"];
+  const httpProxy = env["http_proxy"] ?? env["HTTP_PROXY"] ?? all;
+  const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? all;
+  if (!httpProxy && !httpsProxy) return new Agent(options);
+  // The proxy agents work only with what undici's entry adds to its dispatchers.
+  const { EnvHttpProxyAgent } = await import("undici");
+  // A model server of one's own is never behind the company's proxy.
+  const noProxy = `${env["no_proxy"] ?? env["NO_PROXY"] ?? ""},localhost,127.0.0.1,[::1]`;
+  return new EnvHttpProxyAgent({
+    ...options,
+    requestTls: connect,
+    // An empty text means "no proxy" to undici, where `undefined` would make it read the process.
+    httpProxy: httpProxy ?? "",
+    httpsProxy: httpsProxy ?? "",
+    noProxy,
+  });
+}
+
+function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAnswer> {
+  const { signal, timeouts } = request;
+  if (signal.aborted) return Promise.reject(toAbortFailure(signal));
+  const { origin, pathname, search } = new URL(request.url);
+  return new Promise((resolve, reject) => {
+    const handler = new AnswerReader(request, resolve, reject);
+    dispatcher.dispatch(
+      {
+        origin,
+        path: pathname + search,
+        method: request.method,
+        headers: { ...request.headers },
+        body: request.body ?? null,
+        headersTimeout: timeouts.firstByteMs,
+        bodyTimeout: timeouts.idleMs,
+      },
+      handler,
+    );
+  });
+}
+
+/** Undici's callbacks on one side, a promise and a generator on the other. Owns the abort listener. */
+class AnswerReader implements Dispatcher.DispatchHandler {
+  readonly #request: HttpRequest;
+  readonly #resolve: (answer: HttpAnswer) => void;
+  readonly #reject: (error: unknown) => void;
+  readonly #onAbort: () => void;
+  #controller: Dispatcher.DispatchController | undefined;
+  readonly #queue: Buffer[] = [];
+  #queuedBytes = 0;
+  #isAnswered = false;
+  #ending: { error: unknown } | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(
+    request: HttpRequest,
+    resolve: (answer: HttpAnswer) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#onAbort = () => this.#stop(toAbortFailure(request.signal));
+    request.signal.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    // Aborted while the connection was being made.
+    if (this.#ending) controller.abort(this.#ending.error as Error);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    if (status < 200) return;
+    this.#isAnswered = true;
+    this.#resolve({ status, headers: joinHeaders(headers), chunks: this.#chunks() });
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#queue.push(chunk);
+    this.#queuedBytes += chunk.length;
+    if (this.#queuedBytes > MAX_QUEUED_BYTES) controller.pause();
+    this.#wake?.();
+  }
+
+  onResponseEnd(): void {
+    this.#finish(undefined);
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#finish(error);
+  }
+
+  #chunks(): Chunks {
+    const chunks: Chunks = {
+      next: () => this.#next(),
+      return: async () => {
+        this.#stop(new Failure("cancelled", "The answer was not read to its end."));
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]: () => chunks,
+    };
+    return chunks;
+  }
+
+  async #next(): Promise<IteratorResult<Buffer, void>> {
+    for (;;) {
+      const value = this.#queue.shift();
+      if (value) {
+        this.#queuedBytes -= value.length;
+        if (this.#controller?.paused) this.#controller.resume();
+        return { done: false, value };
+      }
+      if (this.#ending) {
+        this.#throwEnding();
+        return { done: true, value: undefined };
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  #throwEnding(): void {
+    const error = this.#ending?.error;
+    if (error !== undefined) throw toTransportFailure(error, this.#request.url);
+  }
+
+  #stop(reason: Failure): void {
+    if (this.#ending) return;
+    this.#finish(reason);
+    this.#controller?.abort(reason);
+  }
+
+  /** Called by whoever is first: the end, an error, an abort. The others find it done. */
+  #finish(error: unknown): void {
+    if (this.#ending) return;
+    this.#ending = { error };
+    this.#request.signal.removeEventListener("abort", this.#onAbort);
+    if (!this.#isAnswered) this.#reject(error);
+    this.#wake?.();
+  }
+}
+
+function joinHeaders(
+  headers: Record<string, string | string[] | undefined>,
+): Record<string, string | undefined> {
+  const entries = Object.entries(headers);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
+  );
+}

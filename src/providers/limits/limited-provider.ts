@@ -1,0 +1,143 @@
+/**
+ * A provider whose calls go through a limiter, and are sent again when they fail before any output.
+ *
+ * The retries are here and not below it: between two tries a call holds no slot, and it goes back
+ * into the line behind the others. The provider inside must not try again by itself.
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { type Failure, toFailure } from "../../base/failure.ts";
+import { type Log, silentLog } from "../../base/log.ts";
+import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { Transport } from "../http/transport.ts";
+import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import type { Limiter, Slot } from "./limiter.ts";
+import { readRetryAfter, readSpentWait } from "./rate-limit-headers.ts";
+
+/** For the provider inside. */
+export const ONE_TRY: RetryPolicy = { ...MODEL_RETRY, attempts: 1 };
+
+/**
+ * How often a call is sent in all while others get through. Of calls that are refused half of the
+ * time one in a million is refused so often; one that is too large for its account always is.
+ */
+const MAX_TRIES = 20;
+
+/** A counter's reset says when it is full, which is later than when there is room: try before. */
+const MAX_SPENT_WAIT_MS = 60_000;
+
+const BUSY: ReadonlySet<number> = new Set([429, 503, 529]);
+
+export interface LimitOptions {
+  /** `attempts` counts tries during which the vendor takes nobody's calls. */
+  readonly retry?: RetryPolicy | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** The first batch of `provider` must be output: what was given on is never sent again. */
+export function limitProvider(
+  provider: Provider,
+  limiter: Limiter,
+  options: LimitOptions = {},
+): Provider {
+  async function* stream(
+    request: ModelRequest,
+    call: ModelCall,
+  ): AsyncGenerator<readonly ModelEvent[], void> {
+    const inner = { ...call, notice: toldOnce(call.notice) };
+    const { slot, first, rest } = await retry(
+      async () => {
+        const slot = await limiter.acquire(call);
+        return begin(provider.stream(request, inner), slot);
+      },
+      toRetrying(limiter, call, options),
+    );
+    let failure: Failure | undefined;
+    try {
+      if (!first.done) yield first.value;
+      yield* rest;
+    } catch (thrown) {
+      failure = toFailure(thrown);
+      throw failure;
+    } finally {
+      // The connection first: a slot that is free must be free at the vendor, too.
+      await rest.return().finally(() => slot.release(failure));
+    }
+  }
+
+  return { name: provider.name, stream };
+}
+
+/** Tells the limiter what the headers of every answer say. */
+export function watchTransport(
+  transport: Transport,
+  limiter: Limiter,
+  clock: Clock = systemClock,
+): Transport {
+  return {
+    async send(request) {
+      const answer = await transport.send(request);
+      const { status, headers } = answer;
+      const now = clock.now();
+      const askedMs = BUSY.has(status) ? readRetryAfter(headers, now) : undefined;
+      // Its own word is exact where the counters are not.
+      limiter.pause(askedMs ?? Math.min(readSpentWait(headers, now) ?? 0, MAX_SPENT_WAIT_MS));
+      return answer;
+    },
+    close: () => transport.close(),
+  };
+}
+
+interface Begun {
+  readonly slot: Slot;
+  readonly first: IteratorResult<readonly ModelEvent[], void>;
+  readonly rest: AsyncGenerator<readonly ModelEvent[], void>;
+}
+
+/** Owns the slot until the answer has begun. */
+async function begin(rest: Begun["rest"], slot: Slot): Promise<Begun> {
+  try {
+    const first = await rest.next();
+    slot.accept();
+    return { slot, first, rest };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    slot.release(failure);
+    throw failure;
+  }
+}
+
+/** A vendor that takes others' calls is worth more patience than one that takes none. */
+function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): Retrying {
+  const { retry: policy = MODEL_RETRY, clock = systemClock, log = silentLog } = options;
+  const { vendor } = limiter;
+  let counted = 0;
+  return {
+    policy: { ...policy, attempts: policy.attempts > 1 ? Math.max(policy.attempts, MAX_TRIES) : 1 },
+    clock,
+    random: options.random ?? Math.random,
+    signal: call.signal,
+    onRetry(failure, waitMs) {
+      const isBusy = failure.code === "provider_overloaded" && limiter.isAnswering;
+      if (!isBusy) counted++;
+      if (counted >= policy.attempts) throw failure;
+      const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
+      log.info(failure.message, { vendor, wait_ms: Math.round(waitMs) });
+      call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });
+    },
+  };
+}
+
+/** A try that is repeated says again what it left out; a person needs to read it once. */
+function toldOnce(notice: ModelCall["notice"]): ModelCall["notice"] {
+  if (!notice) return undefined;
+  const told = new Set<string>();
+  return (said) => {
+    if (told.has(said.message)) return;
+    told.add(said.message);
+    notice(said);
+  };
+}

@@ -1,0 +1,283 @@
+/**
+ * How many calls one account has in flight at a vendor, and who goes next.
+ *
+ * The limit grows while the vendor takes what it is sent and is halved when it says that it is
+ * overloaded; a wait that it asks for holds for everybody. Calls are limited, not runs: a call holds
+ * its slot until its answer has ended, and a run that waits for its children holds none.
+ */
+
+import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { MODEL_RETRY } from "../../base/retry.ts";
+import type { ModelCall } from "../provider.ts";
+import { createFairQueue, type RunKey } from "./fair-queue.ts";
+
+/** Most accounts take this many at once, and a few runs in parallel never notice a limiter. */
+export const START_LIMIT = 16;
+/** One call is always tried: its answer is the only way to learn that the vendor is well again. */
+export const MIN_LIMIT = 1;
+/** Past this the process is busy reading streams, and a vendor that takes more is not the limit. */
+export const MAX_LIMIT = 256;
+
+/** What is left of the limit after an overload. */
+const DECREASE = 0.5;
+/** Waits grow by up to this share of theirs, so that processes which were told the same do not meet. */
+const JITTER = 0.1;
+/** A wait shorter than this is not worth a line to a person; a longer one is told of again. */
+const NOTICE_AFTER_MS = 1000;
+const NOTICE_EVERY_MS = 15_000;
+/** Vendors count by the minute: one that took a call within the last one is busy, not down. */
+const RECENT_MS = 60_000;
+
+export interface LimiterOptions {
+  /** The vendor's name, for messages. */
+  readonly vendor: string;
+  readonly clock?: Clock | undefined;
+  /** 0 to 1. */
+  readonly random?: (() => number) | undefined;
+  /** While the vendor asks for a longer wait than this, calls fail at once in place of waiting. */
+  readonly maxPauseMs?: number | undefined;
+}
+
+export interface Limiter {
+  readonly vendor: string;
+  /** How many calls may be in flight now. */
+  readonly limit: number;
+  readonly inFlight: number;
+  readonly waiting: number;
+  /** Whether the vendor asks everybody to wait. */
+  readonly isPaused: boolean;
+  /** Whether the vendor has taken a call lately. */
+  readonly isAnswering: boolean;
+  /**
+   * Waits for a turn. Rejects when the signal aborts, and with `provider_overloaded` when the vendor
+   * asks for a wait that is too long. The caller owns the slot and must release it.
+   */
+  acquire(call: ModelCall): Promise<Slot>;
+  /** Nobody is let through before `waitMs` have passed. A shorter wait than the one running is nothing. */
+  pause(waitMs: number): void;
+}
+
+export interface Slot {
+  /** The vendor has taken the call: its answer has begun. */
+  accept(): void;
+  /** Gives the slot back, with what went wrong if anything did. Only the first time counts. */
+  release(failure?: Failure): void;
+}
+
+export function createLimiter(options: LimiterOptions): Limiter {
+  return new AdaptiveLimiter(options);
+}
+
+interface Waiter {
+  readonly run: RunKey;
+  readonly sinceMs: number;
+  readonly grant: (slot: Slot) => void;
+  readonly refuse: (failure: Failure) => void;
+}
+
+class AdaptiveLimiter implements Limiter {
+  readonly vendor: string;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #maxPauseMs: number;
+  readonly #queue = createFairQueue<Waiter>();
+  /** Grows by fractions; its whole part counts. */
+  #limit = START_LIMIT;
+  #inFlight = 0;
+  /** Grows with each decrease: calls sent before it say nothing about the limit after it. */
+  #round = 0;
+  #acceptedAtMs = Number.NEGATIVE_INFINITY;
+  #askedUntilMs = Number.NEGATIVE_INFINITY;
+  /** `askedUntilMs` and its jitter. */
+  #opensAtMs = Number.NEGATIVE_INFINITY;
+  /** Ends the one sleep until the pause is over; there is one only while somebody waits for it. */
+  #alarm: AbortController | undefined;
+
+  constructor({ vendor, clock, random, maxPauseMs }: LimiterOptions) {
+    this.vendor = vendor;
+    this.#clock = clock ?? systemClock;
+    this.#random = random ?? Math.random;
+    this.#maxPauseMs = maxPauseMs ?? MODEL_RETRY.maxRetryAfterMs;
+  }
+
+  get limit(): number {
+    return Math.floor(this.#limit);
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  get isPaused(): boolean {
+    return this.#clock.now() < this.#opensAtMs;
+  }
+
+  get isAnswering(): boolean {
+    return this.#clock.now() - this.#acceptedAtMs <= RECENT_MS;
+  }
+
+  async acquire(call: ModelCall): Promise<Slot> {
+    throwIfAborted(call.signal);
+    if (this.#isPauseTooLong()) throw this.#toPauseFailure();
+    if (this.#queue.size === 0 && this.#hasRoom()) return this.#openSlot();
+    return this.#wait(call);
+  }
+
+  pause(waitMs: number): void {
+    if (!(waitMs > 0)) return;
+    const untilMs = this.#clock.now() + waitMs;
+    if (untilMs <= this.#askedUntilMs) return;
+    this.#askedUntilMs = untilMs;
+    this.#opensAtMs = Math.max(this.#opensAtMs, untilMs + this.#random() * JITTER * waitMs);
+    if (this.#isPauseTooLong()) {
+      for (const waiter of this.#queue.takeAll()) waiter.refuse(this.#toPauseFailure());
+    }
+    this.#letThrough();
+  }
+
+  #isPauseTooLong(): boolean {
+    return this.#askedUntilMs - this.#clock.now() > this.#maxPauseMs;
+  }
+
+  #toPauseFailure(): Failure {
+    const retryAfterMs = this.#askedUntilMs - this.#clock.now();
+    const message = `${this.vendor} asks to wait ${toSeconds(retryAfterMs)} s before the next call. Try again then, or use another model.`;
+    return new Failure("provider_overloaded", message, { retryAfterMs });
+  }
+
+  #hasRoom(): boolean {
+    return this.#inFlight < this.limit && !this.isPaused;
+  }
+
+  #openSlot(): Slot {
+    const round = this.#round;
+    let state: "sent" | "accepted" | "released" = "sent";
+    this.#inFlight++;
+    return {
+      accept: () => {
+        if (state !== "sent") return;
+        state = "accepted";
+        this.#grow();
+      },
+      release: (failure) => {
+        if (state === "released") return;
+        state = "released";
+        this.#inFlight--;
+        // Before the others are let through: they go by what this call has learned.
+        if (failure?.code === "provider_overloaded") this.#shrink(round, failure.retryAfterMs);
+        this.#letThrough();
+      },
+    };
+  }
+
+  /** One more a call until the first overload, then one more for each time the whole limit was taken. */
+  #grow(): void {
+    this.#acceptedAtMs = this.#clock.now();
+    // A limit that nobody reaches proves nothing.
+    if (this.#queue.size === 0 && this.#inFlight < this.limit) return;
+    const step = this.#round === 0 ? 1 : 1 / this.#limit;
+    this.#limit = Math.min(MAX_LIMIT, this.#limit + step);
+    this.#letThrough();
+  }
+
+  /** Once for all the calls that were sent under the same limit. */
+  #shrink(round: number, retryAfterMs: number | undefined): void {
+    if (round === this.#round) {
+      this.#round++;
+      this.#limit = Math.max(MIN_LIMIT, this.#limit * DECREASE);
+    }
+    this.pause(retryAfterMs ?? 0);
+  }
+
+  /**
+   * Called after everything that may change who goes next. Each round reads the time once: asked
+   * twice, it could be too early for a turn and too late for an alarm, and nobody would come back.
+   */
+  #letThrough(): void {
+    while (this.#queue.size > 0 && this.#inFlight < this.limit) {
+      const leftMs = this.#opensAtMs - this.#clock.now();
+      if (leftMs > 0) return this.#setAlarm(leftMs);
+      this.#queue.take()?.grant(this.#openSlot());
+    }
+    if (this.#queue.size > 0) return;
+    this.#alarm?.abort();
+    this.#alarm = undefined;
+  }
+
+  #setAlarm(leftMs: number): void {
+    if (this.#alarm) return;
+    const alarm = new AbortController();
+    this.#alarm = alarm;
+    this.#clock.sleep(leftMs, alarm.signal).then(
+      () => {
+        if (this.#alarm === alarm) this.#alarm = undefined;
+        // Sets the next one when the pause has become longer in the meantime.
+        this.#letThrough();
+      },
+      () => {}, // Aborted: nobody waits any more.
+    );
+  }
+
+  /** Whoever ends the wait first (a turn, a refusal, an abort) takes away everything it has set up. */
+  #wait(call: ModelCall): Promise<Slot> {
+    return new Promise((resolve, reject) => {
+      const over = new AbortController();
+      const settle = (): void => {
+        call.signal.removeEventListener("abort", onAbort);
+        over.abort();
+      };
+      const waiter: Waiter = {
+        run: call.run ?? Symbol("call"),
+        sinceMs: this.#clock.now(),
+        grant(slot) {
+          settle();
+          resolve(slot);
+        },
+        refuse(failure) {
+          settle();
+          reject(failure);
+        },
+      };
+      const leave = (failure: Failure): void => {
+        this.#queue.remove(waiter.run, waiter);
+        waiter.refuse(failure);
+        this.#letThrough();
+      };
+      const onAbort = (): void => leave(toAbortFailure(call.signal));
+      call.signal.addEventListener("abort", onAbort, { once: true });
+      this.#queue.add(waiter.run, waiter);
+      this.#letThrough();
+      this.#tell(waiter, call.notice, over.signal).catch((thrown) => leave(toFailure(thrown)));
+    });
+  }
+
+  async #tell(waiter: Waiter, notice: ModelCall["notice"], over: AbortSignal): Promise<void> {
+    if (!notice) return;
+    for (let waitMs = NOTICE_AFTER_MS; ; waitMs = NOTICE_EVERY_MS) {
+      // Rejects when the wait is over, which is what ends this loop.
+      await this.#clock.sleep(waitMs, over).catch(() => {});
+      if (over.aborted) return;
+      notice({ code: "wait", message: this.#describe(waiter) });
+    }
+  }
+
+  #describe(waiter: Waiter): string {
+    const now = this.#clock.now();
+    const ahead = this.#queue.ahead(waiter.run, waiter);
+    const line = `${ahead} ${ahead === 1 ? "call" : "calls"} ahead, ${this.#inFlight} at work`;
+    const pauseMs = this.#opensAtMs - now;
+    const pause = this.isPaused ? ` It asks to wait ${toSeconds(pauseMs)} s more.` : "";
+    const waited = Math.round((now - waiter.sinceMs) / 1000);
+    return `Waiting for ${this.vendor} for ${waited} s: ${line}.${pause}`;
+  }
+}
+
+function toSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}

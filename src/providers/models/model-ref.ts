@@ -1,0 +1,92 @@
+/**
+ * Which model is meant by what a person wrote: `vendor/model`, a vendor alone, or a model alone.
+ * The first segment decides, so a model's own name may hold slashes (`openrouter/vendor/model`).
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { clip, nearest } from "../../base/text.ts";
+import { isVendor, VENDOR_NAMES, type VendorName, vendorOf } from "../vendors/catalog.ts";
+import { MODELS } from "./model-table.ts";
+import { vendorsOfModel } from "./models.ts";
+
+export interface ModelRef {
+  readonly vendor: VendorName | typeof EMBEDDED | typeof GGUF;
+  /** The vendor's own name of the model, or the path of a GGUF file. */
+  readonly model: string;
+}
+
+export const EMBEDDED = "embedded";
+export const EMBEDDED_MODEL = "offline";
+/** Written `gguf:path`: a file that is run in this process. */
+export const GGUF = "gguf";
+
+/**
+ * Rejects what names no known vendor or model. `otherwise` is the vendor of names that are not in
+ * the table: `custom` when the user gave a base URL.
+ */
+export function parseModelRef(text: string, otherwise?: VendorName): ModelRef {
+  const written = text.trim();
+  if (written === "") throw invalid("The model's name is empty. Write it as vendor/model.");
+  if (written.startsWith(`${GGUF}:`)) return parseGguf(written.slice(GGUF.length + 1));
+  const slash = written.indexOf("/");
+  const head = slash < 0 ? written : written.slice(0, slash);
+  const tail = slash < 0 ? "" : written.slice(slash + 1);
+  if (head === EMBEDDED) return parseEmbedded(tail);
+  if (isVendor(head)) return { vendor: head, model: tail || defaultModelOf(head) };
+  const vendor = vendorsOfModel(written).find(isVendor) ?? otherwise;
+  if (vendor) return { vendor, model: written };
+  throw unknown(written, head, tail);
+}
+
+export function formatModelRef({ vendor, model }: ModelRef): string {
+  return vendor === GGUF ? `${vendor}:${model}` : `${vendor}/${model}`;
+}
+
+function parseGguf(path: string): ModelRef {
+  if (path !== "") return { vendor: GGUF, model: path };
+  throw invalid(`\`${GGUF}:\` names no file. Write ${GGUF}:PATH.`);
+}
+
+function parseEmbedded(model: string): ModelRef {
+  if (model === "" || model === EMBEDDED_MODEL) return { vendor: EMBEDDED, model: EMBEDDED_MODEL };
+  throw invalid(
+    `There is no embedded model \`${clip(model, 60)}\`. There is: ${EMBEDDED}/${EMBEDDED_MODEL}.`,
+  );
+}
+
+function defaultModelOf(vendor: VendorName): string {
+  const { defaultModel } = vendorOf(vendor);
+  if (defaultModel !== undefined) return defaultModel;
+  throw invalid(`\`${vendor}\` has no default model. Name one: ${vendor}/MODEL.`);
+}
+
+function unknown(written: string, head: string, tail: string): Failure {
+  const guess = guessRef(written, head, tail);
+  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+  const vendors = [...VENDOR_NAMES, EMBEDDED].join(", ");
+  const what = tail === "" ? "model or vendor" : "vendor";
+  const name = clip(tail === "" ? written : head, 60);
+  return invalid(
+    `There is no ${what} \`${name}\`.${hint} Write vendor/model, with one of the vendors: ${vendors}.`,
+  );
+}
+
+/** The nearest thing that would have been taken, in the form to write it in. */
+function guessRef(written: string, head: string, tail: string): string | undefined {
+  const vendors = [...VENDOR_NAMES, EMBEDDED];
+  if (tail !== "") {
+    const vendor = nearest(head, vendors);
+    return vendor && `${vendor}/${clip(tail, 60)}`;
+  }
+  const rows = MODELS.filter((row) => !row.name.endsWith("*"));
+  const name = nearest(
+    written,
+    rows.map((row) => row.name),
+  );
+  const row = rows.find((candidate) => candidate.name === name);
+  return nearest(written, vendors) ?? (row && `${row.vendor}/${row.name}`);
+}
+
+function invalid(message: string): Failure {
+  return new Failure("invalid_request", message, { param: "model" });
+}

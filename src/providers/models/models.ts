@@ -1,0 +1,207 @@
+/**
+ * What is known of a model: sizes, price, abilities, and the parameters it refuses.
+ *
+ * An unknown model is taken to do everything, refuse nothing and cost an unknown amount: the vendor
+ * knows better than an old table. A user's config overrides any field of any row.
+ */
+
+import type { Usage } from "../../protocol/usage.ts";
+import type { ModelRequest, Reasoning } from "../provider.ts";
+import { MODELS } from "./model-table.ts";
+
+export interface Model {
+  readonly vendor: string;
+  /** Exact, which also means its dated snapshots; or a prefix that ends in `*`. */
+  readonly name: string;
+  readonly contextTokens: number | undefined;
+  readonly maxOutputTokens: number | undefined;
+  /** Undefined is unknown, which is not the same as free. */
+  readonly price: Price | undefined;
+  readonly reasoning: boolean;
+  readonly vision: boolean;
+  readonly pdf: boolean;
+  readonly tools: boolean;
+  /** Whether it can be held to a JSON schema. */
+  readonly structured: boolean;
+  readonly refuses: readonly Refusal[];
+}
+
+/** USD per million tokens. */
+export interface Price {
+  readonly input: number;
+  /** Input read from the vendor's cache; undefined where that is no cheaper. */
+  readonly cached: number | undefined;
+  /** Input written to the cache; undefined where that costs nothing extra. */
+  readonly cacheWrite?: number;
+  readonly output: number;
+  /** A request with more input than this is priced higher, all of it. */
+  readonly long?: {
+    readonly aboveTokens: number;
+    readonly inputFactor: number;
+    readonly outputFactor: number;
+  };
+}
+
+type Effort = NonNullable<Reasoning["effort"]>;
+
+/**
+ * `reasoning` is the whole parameter; `effort:none` one of its values. `sampling_while_reasoning`
+ * means that `temperature` and `top_p` are taken with `effort: none` alone.
+ */
+export type Refusal =
+  | "temperature"
+  | "top_p"
+  | "sampling_while_reasoning"
+  | "reasoning"
+  | `effort:${Effort}`
+  | "summary"
+  | "parallel_tool_calls";
+
+/** A row of a user's config: the name, and whatever is different. */
+export type ModelOverride = Pick<Model, "vendor" | "name"> & Partial<Model>;
+
+/** The longest match wins; the overrides that match are laid over it, the longest on top. */
+export function findModel(
+  vendor: string,
+  name: string,
+  overrides: readonly ModelOverride[] = [],
+): Model {
+  const known = bestMatch(MODELS, vendor, name) ?? borrow(vendor, name);
+  const base = known ?? { ...UNKNOWN, vendor, name };
+  const own = overrides
+    .map((row) => ({ row, score: matchScore(row, vendor, name) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => a.score - b.score);
+  return Object.assign({}, base, ...own.map(({ row }) => row), { vendor, name });
+}
+
+/** The vendors whose rows name this model, in table order; families and catch-alls do not count. */
+export function vendorsOfModel(name: string): string[] {
+  const rows = MODELS.filter((row) => !row.name.endsWith("*"));
+  return [
+    ...new Set(rows.filter((row) => matchScore(row, row.vendor, name) > 0).map((r) => r.vendor)),
+  ];
+}
+
+/** USD for one answer; undefined when the price is unknown. */
+export function costOf({ price }: Model, usage: Usage): number | undefined {
+  if (!price) return undefined;
+  const { cached_tokens, cache_write_tokens } = usage.input_tokens_details;
+  const plain = Math.max(0, usage.input_tokens - cached_tokens - cache_write_tokens);
+  const isLong = price.long !== undefined && usage.input_tokens > price.long.aboveTokens;
+  const input =
+    plain * price.input +
+    cached_tokens * (price.cached ?? price.input) +
+    cache_write_tokens * (price.cacheWrite ?? price.input);
+  const output = usage.output_tokens * price.output;
+  const [inputFactor, outputFactor] =
+    isLong && price.long ? [price.long.inputFactor, price.long.outputFactor] : [1, 1];
+  return (input * inputFactor + output * outputFactor) / 1_000_000;
+}
+
+/** The request without what the model refuses, and what was left out or changed, for the record. */
+export function dropRefused(
+  { refuses }: Model,
+  request: ModelRequest,
+): { request: ModelRequest; dropped: string[] } {
+  const dropped: string[] = [];
+  const drop = (name: string): undefined => {
+    dropped.push(name);
+    return undefined;
+  };
+  const reasoning = dropReasoning(refuses, request.reasoning, drop);
+  const sampling = refuses.includes("sampling_while_reasoning") && reasoning.effort !== "none";
+  let { temperature, topP, parallelToolCalls } = request;
+  if (temperature !== undefined && (sampling || refuses.includes("temperature"))) {
+    temperature = drop("temperature");
+  }
+  if (topP !== undefined && (sampling || refuses.includes("top_p"))) topP = drop("top_p");
+  if (parallelToolCalls !== undefined && refuses.includes("parallel_tool_calls")) {
+    parallelToolCalls = drop("parallel_tool_calls");
+  }
+  if (dropped.length === 0) return { request, dropped };
+  return { request: { ...request, reasoning, temperature, topP, parallelToolCalls }, dropped };
+}
+
+function dropReasoning(
+  refuses: readonly Refusal[],
+  { effort, summary, ...rest }: Reasoning,
+  drop: (name: string) => undefined,
+): Reasoning {
+  if (refuses.includes("reasoning")) {
+    if (effort !== undefined || summary !== undefined) drop("reasoning");
+    return { effort: undefined, summary: undefined };
+  }
+  return {
+    ...rest,
+    effort: effort && refuses.includes(`effort:${effort}`) ? lower(effort, refuses, drop) : effort,
+    summary: summary && refuses.includes("summary") ? drop("summary") : summary,
+  };
+}
+
+const EFFORTS: readonly Effort[] = ["minimal", "low", "medium", "high", "xhigh", "max"];
+
+/**
+ * `none` is left out: the model thinks as it likes. Any other effort becomes the nearest one that
+ * the model takes, weaker before stronger, because the vendor's default may be not to think at all.
+ */
+function lower(
+  effort: Effort,
+  refuses: readonly Refusal[],
+  drop: (name: string) => undefined,
+): Effort | undefined {
+  const at = EFFORTS.indexOf(effort);
+  const candidates = at < 0 ? [] : [...EFFORTS.slice(0, at).reverse(), ...EFFORTS.slice(at + 1)];
+  const taken = candidates.find((candidate) => !refuses.includes(`effort:${candidate}`));
+  drop(taken === undefined ? `effort:${effort}` : `effort:${effort} (sent as ${taken})`);
+  return taken;
+}
+
+const UNKNOWN: Omit<Model, "vendor" | "name"> = {
+  contextTokens: undefined,
+  maxOutputTokens: undefined,
+  price: undefined,
+  reasoning: true,
+  vision: true,
+  pdf: true,
+  tools: true,
+  structured: true,
+  refuses: [],
+};
+
+/** Vendors that resell others' models know what those can do; what they charge is their own. */
+function borrow(vendor: string, name: string): Model | undefined {
+  const [owner = "", ...rest] = vendor === "azure" ? ["openai", name] : name.split("/");
+  if (vendor !== "azure" && vendor !== "openrouter") return undefined;
+  const lender = owner === "x-ai" ? "xai" : owner;
+  const model = bestMatch(MODELS, lender, rest.join("/"));
+  return model && { ...model, price: undefined };
+}
+
+function bestMatch(rows: readonly Model[], vendor: string, name: string): Model | undefined {
+  let best: Model | undefined;
+  let bestScore = 0;
+  for (const row of rows) {
+    const score = matchScore(row, vendor, name);
+    if (score > bestScore) [best, bestScore] = [row, score];
+  }
+  return best;
+}
+
+const SNAPSHOT = /^-\d{4}-\d{2}-\d{2}$/;
+
+/** 0 for no match; more for a longer one, and for an exact one over a prefix of the same length. */
+function matchScore(
+  row: { readonly vendor: string; readonly name: string },
+  vendor: string,
+  name: string,
+): number {
+  if (row.vendor !== vendor) return 0;
+  if (row.name.endsWith("*")) {
+    const prefix = row.name.slice(0, -1);
+    return name.startsWith(prefix) ? prefix.length + 0.5 : 0;
+  }
+  const isMatch =
+    row.name === name || (name.startsWith(row.name) && SNAPSHOT.test(name.slice(row.name.length)));
+  return isMatch ? row.name.length + 1 : 0;
+}

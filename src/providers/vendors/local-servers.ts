@@ -1,0 +1,145 @@
+/**
+ * Looks for a model server on this machine. All are asked at once and each has little time: with
+ * nothing listening a connection is refused at once, so the usual cost is about a millisecond.
+ *
+ * Many programs listen on port 8080, so an answer counts only when it has the server's own shape.
+ */
+
+import { isJsonObject, tryParseJson } from "../../base/json.ts";
+import type { Transport } from "../http/transport.ts";
+import { baseUrlOf } from "./base-url.ts";
+import { vendorOf } from "./catalog.ts";
+
+export type LocalVendor = "ollama" | "llamacpp" | "lmstudio";
+
+export interface LocalServer {
+  readonly vendor: LocalVendor;
+  /** The first model that can talk. */
+  readonly model: string;
+  /** As the vendor's wire wants it, with its `/v1`. */
+  readonly baseUrl: string;
+}
+
+/** Reads a URL: the parsed JSON of a success, or undefined for anything else. Never rejects. */
+export type Probe = (url: string, signal: AbortSignal) => Promise<unknown>;
+
+export interface LocalSearch {
+  readonly probe: Probe;
+  readonly signal: AbortSignal;
+  /** Where to look, in place of the usual ports; each without the `/v1`. */
+  readonly origins?: Origins;
+}
+
+type Origins = Partial<Readonly<Record<LocalVendor, string>>>;
+
+/** A server of one's own answers in a few milliseconds; a person waits for this before each run. */
+const LIMIT_MS = 300;
+
+/** Enough for a list of a thousand models. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The first server that has a model, in the order Ollama, llama.cpp, LM Studio. */
+export async function findLocalServer(search: LocalSearch): Promise<LocalServer | undefined> {
+  const { probe, origins = {} } = search;
+  const signal = AbortSignal.any([search.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const found = await Promise.all(
+    SERVERS.map(async ({ vendor, origin, find }): Promise<LocalServer | undefined> => {
+      const at = origins[vendor] ?? origin;
+      const model = await find((path) => probe(at + path, signal));
+      return model === undefined ? undefined : { vendor, model, baseUrl: `${at}/v1` };
+    }),
+  );
+  return found.find((server) => server !== undefined);
+}
+
+/** Where the vendors' own variables say their servers are: `OLLAMA_HOST`. Rejects what is no URL. */
+export function originsIn(env: Readonly<Record<string, string | undefined>>): Origins {
+  const moved = SERVERS.filter(({ vendor }) => env[vendorOf(vendor).baseUrlVariable ?? ""]);
+  return Object.fromEntries(
+    moved.map(({ vendor }) => [
+      vendor,
+      baseUrlOf(vendor, { url: undefined, env }).replace(/\/v1$/, ""),
+    ]),
+  );
+}
+
+/** A probe over the network. A page of another program's is read no further than this. */
+export function createProbe(transport: Transport): Probe {
+  const timeouts = { connectMs: LIMIT_MS, firstByteMs: LIMIT_MS, idleMs: LIMIT_MS };
+  return async (url, signal) => {
+    try {
+      const request = {
+        method: "GET",
+        url,
+        headers: {},
+        body: undefined,
+        signal,
+        timeouts,
+      } as const;
+      const { status, chunks } = await transport.send(request);
+      const body: Buffer[] = [];
+      let bytes = 0;
+      for await (const chunk of chunks) {
+        body.push(chunk);
+        bytes += chunk.length;
+        if (bytes > MAX_BYTES) return undefined;
+      }
+      return status === 200 ? tryParseJson(Buffer.concat(body).toString()) : undefined;
+    } catch {
+      // No server, a slow one, or one that speaks something else: none of ours.
+      return undefined;
+    }
+  };
+}
+
+/** Reads a path of the server in question. */
+type Ask = (path: string) => Promise<unknown>;
+
+const SERVERS: readonly {
+  readonly vendor: LocalVendor;
+  readonly origin: string;
+  /** The model's name, or undefined when this is not that server or it has none. */
+  readonly find: (ask: Ask) => Promise<string | undefined>;
+}[] = [
+  { vendor: "ollama", origin: "http://127.0.0.1:11434", find: findInOllama },
+  { vendor: "llamacpp", origin: "http://127.0.0.1:8080", find: findInLlamaCpp },
+  { vendor: "lmstudio", origin: "http://127.0.0.1:1234", find: findInLmStudio },
+];
+
+/** `/api/tags` lists the newest first: what the user pulled last. */
+async function findInOllama(ask: Ask): Promise<string | undefined> {
+  const tags = await ask("/api/tags");
+  return firstName(listIn(tags, "models"), "name");
+}
+
+/** While it loads a model, `/health` is no success, and asking would be answered with a 503. */
+async function findInLlamaCpp(ask: Ask): Promise<string | undefined> {
+  const [health, models] = await Promise.all([ask("/health"), ask("/v1/models")]);
+  if (!isJsonObject(health) || health["status"] !== "ok") return undefined;
+  const own = listIn(models, "data").filter(
+    (entry) => isJsonObject(entry) && entry["owned_by"] === "llamacpp",
+  );
+  return firstName(own, "id");
+}
+
+async function findInLmStudio(ask: Ask): Promise<string | undefined> {
+  const models = await ask("/v1/models");
+  if (!isJsonObject(models) || models["object"] !== "list") return undefined;
+  return firstName(listIn(models, "data"), "id");
+}
+
+function listIn(value: unknown, key: string): readonly unknown[] {
+  const list = isJsonObject(value) ? value[key] : undefined;
+  return Array.isArray(list) ? list : [];
+}
+
+// Embedding models are listed with the others; their names are the only sign both servers give.
+const CANNOT_TALK = /embed|bge-|minilm|rerank/i;
+
+function firstName(entries: readonly unknown[], key: string): string | undefined {
+  for (const entry of entries) {
+    const name = isJsonObject(entry) ? entry[key] : undefined;
+    if (typeof name === "string" && name !== "" && !CANNOT_TALK.test(name)) return name;
+  }
+  return undefined;
+}

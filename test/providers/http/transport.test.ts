@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, connect } from "node:net";
+import { after, describe, it } from "node:test";
+import { Failure } from "../../../src/base/failure.ts";
+import { readSystemBundle, readTrustedBundle } from "../../../src/providers/http/ca-bundles.ts";
+import {
+  createTransport,
+  type HttpAnswer,
+  type HttpRequest,
+  type Transport,
+} from "../../../src/providers/http/transport.ts";
+
+const FIXTURES = new URL("../../../../test/providers/fixtures/", import.meta.url);
+const CA_FILE = new URL("ca.pem", FIXTURES).pathname;
+const TIMEOUTS = { connectMs: 1000, firstByteMs: 5000, idleMs: 5000 };
+
+const servers: Server[] = [];
+const transports: Transport[] = [];
+after(async () => {
+  for (const transport of transports) await transport.close();
+  for (const server of servers) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+function transportFor(env: Record<string, string>, systemBundles?: readonly string[]): Transport {
+  const transport = createTransport(env, systemBundles);
+  transports.push(transport);
+  return transport;
+}
+
+const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
+  method: "GET",
+  url,
+  headers: {},
+  body: undefined,
+  signal: AbortSignal.timeout(5000),
+  timeouts: TIMEOUTS,
+  ...more,
+});
+
+async function textOf({ chunks }: HttpAnswer): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const chunk of chunks) pieces.push(chunk);
+  return Buffer.concat(pieces).toString();
+}
+
+/** A proxy for both ways of asking one: by the whole URL, and by a tunnel. All hosts are the loopback. */
+async function startProxy(): Promise<{ url: string; asked: string[] }> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.end("through the proxy");
+  });
+  server.on("connect", (request, socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    const port = Number(request.url?.split(":")[1]);
+    const target = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+      target.pipe(socket).pipe(target);
+    });
+    target.on("error", () => socket.destroy());
+  });
+  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+}
+
+describe("the transport", () => {
+  it("goes through the proxy of the usual variables", async () => {
+    const target = await listen(createServer((_, response) => response.end("direct")));
+    const proxy = await startProxy();
+    const transport = transportFor({ HTTP_PROXY: proxy.url });
+    const text = await textOf(await transport.send(get(`http://models.test:${target}/v1`)));
+    assert.equal(proxy.asked.length, 1);
+    assert.match(proxy.asked[0] ?? "", /models\.test/);
+    assert.ok(["direct", "through the proxy"].includes(text));
+  });
+
+  it("leaves out the proxy for hosts in NO_PROXY and for this machine", async () => {
+    const target = await listen(createServer((_, response) => response.end("direct")));
+    const proxy = await startProxy();
+    const transport = transportFor({ ALL_PROXY: proxy.url });
+    const url = `http://127.0.0.1:${target}/v1`;
+    assert.equal(await textOf(await transport.send(get(url))), "direct");
+    assert.deepEqual(proxy.asked, []);
+  });
+
+  it("keeps connections for the next request", async () => {
+    const ports = new Set<number | undefined>();
+    const server = createServer((request, response) => {
+      ports.add(request.socket.remotePort);
+      response.end("ok");
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const transport = transportFor({});
+    for (let i = 0; i < 3; i++) {
+      await textOf(await transport.send(get(url)));
+      // The pool has the connection back a moment after the body's end.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(ports.size, 1);
+  });
+
+  it("holds back a server whose reader is slow, and loses nothing", async () => {
+    const bytes = 24 * 1024 * 1024;
+    const server = createServer((_, response) => response.end(Buffer.alloc(bytes, "x")));
+    const transport = transportFor({});
+    const answer = await transport.send(get(`http://127.0.0.1:${await listen(server)}/`));
+    let seen = 0;
+    for await (const chunk of answer.chunks) {
+      seen += chunk.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(seen, bytes);
+  });
+
+  it("drops the connection when the body is left before it was begun", async () => {
+    let closed: () => void = () => {};
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve;
+    });
+    const server = createServer((_, response) => {
+      response.on("close", closed);
+      response.write("the beginning");
+    });
+    const transport = transportFor({});
+    const answer = await transport.send(get(`http://127.0.0.1:${await listen(server)}/`));
+    await answer.chunks.return();
+    await isClosed;
+  });
+
+  it("rejects at once when it was cancelled before it began", async () => {
+    const transport = transportFor({});
+    const signal = AbortSignal.abort();
+    await assert.rejects(transport.send(get("http://127.0.0.1:1/", { signal })), {
+      code: "cancelled",
+    });
+  });
+});
+
+describe("certificate authorities", () => {
+  const startTls = async (): Promise<string> => {
+    const key = readFileSync(new URL("server-key.pem", FIXTURES));
+    const cert = readFileSync(new URL("server.pem", FIXTURES));
+    const server = createTlsServer({ key, cert }, (_, response) => response.end("secret"));
+    return `https://localhost:${await listen(server as unknown as Server)}/`;
+  };
+
+  it("refuses a server that nobody known has signed for, and says what to set", async () => {
+    const transport = transportFor({}, []);
+    await assert.rejects(transport.send(get(await startTls())), (thrown) => {
+      assert.ok(thrown instanceof Failure);
+      assert.match(thrown.message, /not trusted.*SSL_CERT_FILE/);
+      return true;
+    });
+  });
+
+  for (const variable of ["SSL_CERT_FILE", "CURL_CA_BUNDLE"]) {
+    it(`trusts the bundle that ${variable} names`, async () => {
+      const transport = transportFor({ [variable]: CA_FILE }, []);
+      assert.equal(await textOf(await transport.send(get(await startTls()))), "secret");
+    });
+  }
+
+  it("falls back to the system's bundle when the runtime's own does not know the server", async () => {
+    const transport = transportFor({}, ["/no/such/file", CA_FILE]);
+    assert.equal(await textOf(await transport.send(get(await startTls()))), "secret");
+  });
+
+  it("lets a variable win over the system's bundle", () => {
+    const named = readTrustedBundle({ SSL_CERT_FILE: CA_FILE, CURL_CA_BUNDLE: "/no/such/file" });
+    assert.equal(named?.at(-1), readFileSync(CA_FILE, "utf8"));
+    assert.equal(readTrustedBundle({}), undefined);
+    assert.equal(readSystemBundle(["/no/such/file"]), undefined);
+  });
+
+  it("says which variable names a file that cannot be read", () => {
+    assert.throws(
+      () => readTrustedBundle({ SSL_CERT_FILE: "/no/such/file" }),
+      /SSL_CERT_FILE names/,
+    );
+    const both = { SSL_CERT_FILE: CA_FILE, NODE_EXTRA_CA_CERTS: "/no/such/file" };
+    assert.throws(() => readTrustedBundle(both), /NODE_EXTRA_CA_CERTS names/);
+  });
+});

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { chooseModel, type ModelWishes } from "../../../src/providers/models/choose-model.ts";
+import type { LocalServer } from "../../../src/providers/vendors/local-servers.ts";
+
+const OLLAMA: LocalServer = {
+  vendor: "ollama",
+  model: "qwen3:8b",
+  baseUrl: "http://127.0.0.1:11434/v1",
+};
+
+const wishes = (asked: Partial<ModelWishes>): ModelWishes => ({
+  explicit: undefined,
+  env: {},
+  findLocal: async () => undefined,
+  ...asked,
+});
+const neverAsked = (): never => assert.fail("the machine was searched without need");
+
+describe("chooseModel", () => {
+  it("takes an explicit choice first and says where it was made", async () => {
+    const choice = await chooseModel(
+      wishes({
+        explicit: { value: "gpt-5", source: "-m" },
+        env: { GROQ_API_KEY: "k" },
+        findLocal: neverAsked,
+      }),
+    );
+    assert.deepEqual(choice, {
+      ref: "openai/gpt-5",
+      reason: "openai/gpt-5 (-m)",
+      source: "explicit",
+      baseUrl: undefined,
+    });
+  });
+
+  it("takes the first vendor of the table whose key is set", async () => {
+    const env = { XAI_API_KEY: "k", GROQ_API_KEY: "k", OPENAI_API_KEY: " " };
+    const choice = await chooseModel(wishes({ env, findLocal: neverAsked }));
+    assert.equal(choice.ref, "groq/openai/gpt-oss-120b");
+    assert.equal(choice.source, "key");
+    assert.match(choice.reason, /`GROQ_API_KEY` is set; choose with -m vendor\/model/);
+  });
+
+  it("never shows a key", async () => {
+    const choice = await chooseModel(wishes({ env: { OPENAI_API_KEY: "sk-secret" } }));
+    assert.doesNotMatch(JSON.stringify(choice), /sk-secret/);
+  });
+
+  it("passes over keys of vendors that have no default model, and of local servers", async () => {
+    const env = { AZURE_OPENAI_API_KEY: "k", HF_TOKEN: "k", LLAMA_API_KEY: "k" };
+    assert.equal((await chooseModel(wishes({ env }))).source, "embedded");
+  });
+
+  it("takes a local server when there is no key", async () => {
+    const choice = await chooseModel(wishes({ findLocal: async () => OLLAMA }));
+    assert.deepEqual(choice, {
+      ref: "ollama/qwen3:8b",
+      reason:
+        "ollama/qwen3:8b (no key set; found at 127.0.0.1:11434; choose with -m vendor/model, see `offshoot models`)",
+      source: "local",
+      baseUrl: "http://127.0.0.1:11434/v1",
+    });
+  });
+
+  it("falls back to the embedded one and says how to choose another", async () => {
+    assert.equal(
+      (await chooseModel(wishes({}))).reason,
+      "embedded/offline (no key, no local server found; choose with -m vendor/model, see `offshoot models`)",
+    );
+  });
+
+  it("rejects an explicit choice that names nothing, also when a key is set", async () => {
+    const explicit = { value: "opnai/x", source: "OFFSHOOT_MODEL" };
+    await assert.rejects(chooseModel(wishes({ explicit, env: { OPENAI_API_KEY: "k" } })), {
+      code: "invalid_request",
+    });
+  });
+
+  it("takes unknown names for those of a server whose URL was given", async () => {
+    const explicit = { value: "my-model", source: "-m" };
+    const choice = await chooseModel(wishes({ explicit, otherwise: "custom" }));
+    assert.equal(choice.ref, "custom/my-model");
+  });
+});

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { baseForWire, baseUrlOf } from "../../../src/providers/vendors/base-url.ts";
+
+describe("baseUrlOf", () => {
+  const cases = [
+    ["openai", undefined, {}, "https://api.openai.com/v1"],
+    ["openai", undefined, { OPENAI_BASE_URL: "http://proxy:4000/v1/" }, "http://proxy:4000/v1"],
+    ["openai", "http://here:1/v1", { OPENAI_BASE_URL: "http://there/" }, "http://here:1/v1"],
+    ["openai", undefined, { OPENAI_BASE_URL: "" }, "https://api.openai.com/v1"],
+    [
+      "azure",
+      undefined,
+      { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/" },
+      "https://me.openai.azure.com/openai/v1",
+    ],
+    [
+      "azure",
+      undefined,
+      { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/openai/v1/" },
+      "https://me.openai.azure.com/openai/v1",
+    ],
+    ["ollama", undefined, { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434"],
+    ["ollama", undefined, { OLLAMA_HOST: "box:8000" }, "http://box:8000"],
+    ["ollama", undefined, { OLLAMA_HOST: ":8000" }, "http://127.0.0.1:8000"],
+    ["ollama", undefined, { OLLAMA_HOST: "https://box" }, "https://box"],
+    ["custom", "http://127.0.0.1:9/api/", {}, "http://127.0.0.1:9/api"],
+  ] as const;
+  for (const [vendor, url, env, expected] of cases) {
+    it(`finds ${expected} for ${vendor} from ${url ?? JSON.stringify(env)}`, () => {
+      assert.equal(baseUrlOf(vendor, { url, env }), expected);
+    });
+  }
+
+  it("says how to give a URL that only the user knows", () => {
+    assert.throws(() => baseUrlOf("azure", { url: undefined, env: {} }), {
+      code: "invalid_request",
+      message: "`azure` needs a base URL: give it with --url or in `AZURE_OPENAI_ENDPOINT`.",
+    });
+    assert.throws(() => baseUrlOf("custom", { url: undefined, env: {} }), /give it with --url\./);
+  });
+
+  it("refuses what is no URL", () => {
+    for (const url of ["nonsense", "file:///etc/passwd", ""]) {
+      assert.throws(() => baseUrlOf("custom", { url, env: {} }), { code: "invalid_request" });
+    }
+  });
+});
+
+describe("baseForWire", () => {
+  const rows = [
+    ["ollama", "http://box:11434", "http://box:11434"],
+    ["ollama", "http://box:11434/v1", "http://box:11434"],
+    ["openai-chat", "http://box:11434", "http://box:11434/v1"],
+    ["openai-chat", "https://box/proxy/v1", "https://box/proxy/v1"],
+  ] as const;
+  for (const [wire, given, base] of rows) {
+    it(`speaks ${wire} below ${base} when it is given ${given}`, () => {
+      assert.equal(baseForWire("ollama", wire, given), base);
+    });
+  }
+
+  it("leaves the base of other vendors as it is", () => {
+    assert.equal(baseForWire("openai", "openai-chat", "https://a/v1"), "https://a/v1");
+  });
+});
