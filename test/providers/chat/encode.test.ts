@@ -7,6 +7,7 @@ import { encodeRequest } from "../../../src/providers/chat/encode.ts";
 import { JSON_RULE } from "../../../src/providers/json-rule.ts";
 import type { ModelRequest, OutputFormat } from "../../../src/providers/provider.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
+import { assistant, call, output, thought, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 
 const encode = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}): JsonObject =>
@@ -16,28 +17,6 @@ const encode = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}): JsonObje
 const messagesOf = (items: readonly Item[], quirks: Quirks = {}) =>
   encode({ items }, quirks)["messages"];
 
-const user = (content: string): Item => ({ type: "message", role: "user", content });
-const assistant = (text: string): Item => ({
-  type: "message",
-  role: "assistant",
-  content: [{ type: "output_text", text }],
-});
-const call = (call_id: string, text = "{}"): Item => ({
-  type: "function_call",
-  call_id,
-  name: "read",
-  arguments: text,
-});
-const output = (call_id: string, text: string): Item => ({
-  type: "function_call_output",
-  call_id,
-  output: text,
-});
-const thought = (text: string): Item => ({
-  type: "reasoning",
-  summary: [],
-  content: [{ type: "reasoning_text", text }],
-});
 const wireCall = (id: string, text = "{}") => ({
   id,
   type: "function",

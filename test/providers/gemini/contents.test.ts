@@ -8,6 +8,7 @@ import { sealPart } from "../../../src/providers/gemini/sealed-part.ts";
 import { geminiWire } from "../../../src/providers/gemini/wire.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { seal } from "../../../src/providers/sealed-reasoning.ts";
+import { assistant, call, output, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 
 const encode = (more: Partial<ModelRequest>): GeminiRequest =>
@@ -17,24 +18,7 @@ const encode = (more: Partial<ModelRequest>): GeminiRequest =>
 const contentsOf = (items: readonly Item[], model = "gemini-2.5-flash") =>
   encode({ items, model }).contents;
 
-const user = (content: string): Item => ({ type: "message", role: "user", content });
 const system = (content: string): Item => ({ type: "message", role: "developer", content });
-const assistant = (text: string): Item => ({
-  type: "message",
-  role: "assistant",
-  content: [{ type: "output_text", text }],
-});
-const call = (call_id: string, text = "{}"): Item => ({
-  type: "function_call",
-  call_id,
-  name: "read",
-  arguments: text,
-});
-const output = (call_id: string, text: string): Item => ({
-  type: "function_call_output",
-  call_id,
-  output: text,
-});
 const sealed = (part: Parameters<typeof sealPart>[0], text = ""): Item => ({
   type: "reasoning",
   summary: text === "" ? [] : [{ type: "summary_text", text }],

@@ -5,33 +5,11 @@ import { toHistory } from "../../../src/providers/gguf/history.ts";
 import { JSON_RULE } from "../../../src/providers/json-rule.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { seal } from "../../../src/providers/sealed-reasoning.ts";
+import { assistant, call, output, thought, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 
 const historyOf = (more: Partial<ModelRequest>, isInWords = false) =>
   toHistory(request({ instructions: undefined, ...more }), { isInWords });
-
-const user = (content: string): Item => ({ type: "message", role: "user", content });
-const assistant = (text: string): Item => ({
-  type: "message",
-  role: "assistant",
-  content: [{ type: "output_text", text }],
-});
-const call = (call_id: string, text = "{}"): Item => ({
-  type: "function_call",
-  call_id,
-  name: "read",
-  arguments: text,
-});
-const output = (call_id: string, text: string): Item => ({
-  type: "function_call_output",
-  call_id,
-  output: text,
-});
-const thought = (text: string): Item => ({
-  type: "reasoning",
-  summary: [],
-  content: [{ type: "reasoning_text", text }],
-});
 
 describe("a conversation for a GGUF model", () => {
   it("is one response from one word of the user's to the next", () => {

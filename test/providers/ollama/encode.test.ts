@@ -9,6 +9,7 @@ import { encodeRequest, relaxThinking } from "../../../src/providers/ollama/enco
 import type { ModelRequest, Reasoning } from "../../../src/providers/provider.ts";
 import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
+import { assistant, call, output, thought, user } from "../conversation.ts";
 import { request } from "../provider-contract.ts";
 
 const AUTO = { effort: undefined, summary: undefined } as const;
@@ -18,28 +19,6 @@ const encode = (more: Partial<ModelRequest> = {}, quirks: Quirks = {}): JsonObje
 
 const messagesOf = (...items: readonly Item[]) => encode({ items })["messages"];
 
-const user = (content: string): Item => ({ type: "message", role: "user", content });
-const assistant = (text: string): Item => ({
-  type: "message",
-  role: "assistant",
-  content: [{ type: "output_text", text }],
-});
-const call = (call_id: string, text = "{}"): Item => ({
-  type: "function_call",
-  call_id,
-  name: "read",
-  arguments: text,
-});
-const output = (call_id: string, text: string): Item => ({
-  type: "function_call_output",
-  call_id,
-  output: text,
-});
-const thought = (text: string): Item => ({
-  type: "reasoning",
-  summary: [],
-  content: [{ type: "reasoning_text", text }],
-});
 const wireCall = (id: string, args = {}) => ({ id, function: { name: "read", arguments: args } });
 const result = (id: string, content: string) => ({
   role: "tool",
