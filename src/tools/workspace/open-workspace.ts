@@ -1,0 +1,315 @@
+/** Opens a folder as a workspace: paths are resolved, weighed against the boundary, held, used. */
+
+import type { Stats } from "node:fs";
+import { type FileHandle, readdir, realpath, stat } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { makeMissing, moveEntry, removeEntry, replaceFile } from "./change.ts";
+import { findHoldWay, HOLDS, type Hold, type HoldWay, notRegular } from "./hold.ts";
+import { findProtection } from "./protected.ts";
+import {
+  checkPlace,
+  isBelow,
+  type Jail,
+  type Last,
+  notFound,
+  outside,
+  type Resolved,
+  resolveInside,
+  toRelative,
+} from "./resolve-inside.ts";
+import type { Boundary, HeldFolder, Place, Use, Workspace } from "./workspace.ts";
+
+export interface OpenOptions {
+  /** By default the safest that the system has. */
+  readonly hold?: HoldWay;
+  /** Called between the check of a path and its use; tests swap there what lies at it. */
+  readonly checked?: (place: string) => void;
+}
+
+/** Rejects with `not_found` where there is no such folder. */
+export async function openWorkspace(
+  name: string,
+  boundary: Boundary,
+  options: OpenOptions = {},
+): Promise<Workspace> {
+  const root = await toRealFolder(name);
+  const hold = options.hold ?? (await findHoldWay(root));
+  return new HeldWorkspace({ root, name: resolve(name) }, boundary, { ...options, hold });
+}
+
+async function toRealFolder(name: string): Promise<string> {
+  try {
+    const root = await realpath(name);
+    if ((await stat(root)).isDirectory()) return root;
+  } catch (cause) {
+    throw new Failure("not_found", `There is no folder \`${name}\` to work in.`, { cause });
+  }
+  throw new Failure("invalid_request", `\`${name}\` is no folder to work in.`);
+}
+
+class HeldWorkspace implements Workspace {
+  readonly root: string;
+  readonly hardLinks: boolean;
+  readonly #jail: Jail;
+  readonly #boundary: Boundary;
+  readonly #hold: Hold;
+  /** Whether paths are as the file system spells them only after it was asked. */
+  readonly #isForgiving: boolean;
+  readonly #checked: (place: string) => void;
+
+  constructor(jail: Jail, boundary: Boundary, options: OpenOptions & { hold: HoldWay }) {
+    this.root = jail.root;
+    this.hardLinks = boundary.hardLinks;
+    this.#jail = jail;
+    this.#boundary = boundary;
+    this.#hold = HOLDS[options.hold];
+    this.#isForgiving = options.hold === "path";
+    this.#checked = options.checked ?? (() => {});
+  }
+
+  async locate(path: string, use: Use): Promise<Place> {
+    const { path: place, relative, stats } = await this.#find(path, use, "follow");
+    if (use === "read" && !stats) throw notFound(path);
+    const isFolder = stats?.isDirectory() ?? false;
+    return { path: place, relative, exists: stats !== undefined, isFolder };
+  }
+
+  shows(relative: string): boolean {
+    return findProtection(relative) === undefined && this.#boundary.mayRead(relative);
+  }
+
+  async within<Result>(
+    path: string,
+    work: (folder: HeldFolder) => Promise<Result>,
+  ): Promise<Result> {
+    const place = await this.#findFolder(path);
+    const relative = toRelative(this.#jail, place);
+    return this.#hold
+      .inFolder(place, path, (base) => work({ cwd: base, relative }))
+      .catch(toReadFailure(path));
+  }
+
+  async readFile(path: string, maxBytes: number): Promise<Buffer> {
+    const { path: place, stats } = await this.#find(path, "read", "follow");
+    if (!stats) throw notFound(path);
+    checkKind(stats, path);
+    this.#checked(place);
+    const handle = await this.#hold.openFile(place, path).catch(toReadFailure(path));
+    try {
+      const held = await handle.stat();
+      this.#checkLinks(held, path);
+      if (held.size > maxBytes) throw tooLarge(held.size, path);
+      return await readUpTo(handle, maxBytes, path);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async writeFile(path: string, content: string | Uint8Array): Promise<void> {
+    const found = await this.#find(path, "write", "follow");
+    if (found.stats) checkKind(found.stats, path);
+    await this.#makeMissing(dirname(found.path), found, path);
+    this.#checked(found.path);
+    await this.#hold
+      .inFolder(dirname(found.path), path, (base) =>
+        replaceFile(base, basename(found.path), { content, old: found.stats }),
+      )
+      .catch(toWriteFailure(path));
+  }
+
+  async makeFolder(path: string): Promise<void> {
+    const found = await this.#find(path, "write", "follow");
+    if (found.stats?.isDirectory()) return;
+    if (found.stats) throw new Failure("invalid_request", `Not a folder: ${path}`);
+    await this.#makeMissing(found.path, found, path);
+  }
+
+  async list(path: string): Promise<string[]> {
+    const place = await this.#findFolder(path);
+    const entries = await this.#hold
+      .inFolder(place, path, (base) => readdir(base, { withFileTypes: true }))
+      .catch(toReadFailure(path));
+    const above = toRelative(this.#jail, place);
+    return entries
+      .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+      .filter((name) => this.#names(above === "" ? name : `${above}/${name}`))
+      .sort();
+  }
+
+  async remove(path: string): Promise<void> {
+    const { path: place, stats } = await this.#find(path, "write", "keep");
+    if (!stats) throw notFound(path);
+    if (place === this.root) throw new Failure("forbidden", "The workspace itself is not removed.");
+    this.#checked(place);
+    await this.#hold
+      .inFolder(dirname(place), path, (base) => removeEntry(base, basename(place)))
+      .catch(toWriteFailure(path));
+  }
+
+  async move(from: string, to: string): Promise<void> {
+    const source = await this.#find(from, "write", "keep");
+    const target = await this.#find(to, "write", "keep");
+    if (!source.stats) throw notFound(from);
+    if (target.stats) throw new Failure("invalid_request", `There is something already: ${to}`);
+    this.#checkMove(source, target, from);
+    if (source.stats.isDirectory()) await this.#checkContent(source.path, target.path, from);
+    await this.#makeMissing(dirname(target.path), target, to);
+    this.#checked(source.path);
+    await this.#hold
+      .inFolder(dirname(source.path), from, (here) =>
+        this.#hold.inFolder(dirname(target.path), to, (there) =>
+          moveEntry(join(here, basename(source.path)), join(there, basename(target.path))),
+        ),
+      )
+      .catch(toWriteFailure(from));
+  }
+
+  async #findFolder(path: string): Promise<string> {
+    const { path: place, stats } = await this.#find(path, "read", "follow");
+    if (!stats) throw notFound(path);
+    if (!stats.isDirectory()) throw new Failure("invalid_request", `Not a folder: ${path}`);
+    this.#checked(place);
+    return place;
+  }
+
+  /** Resolved, and let through by the boundary. */
+  async #find(path: string, use: Use, last: Last): Promise<Resolved> {
+    const walked = await resolveInside(this.#jail, path, last);
+    const found = this.#isForgiving ? await this.#spell(walked, path) : walked;
+    if (!this.#allows(found, use)) {
+      const message = `Path not allowed for this run to ${use}: ${clip(path, 200)}`;
+      throw new Failure("forbidden", message);
+    }
+    return found;
+  }
+
+  /** A folder is only a way to its files: each of them is weighed when it is listed or opened. */
+  #allows({ relative, stats }: Resolved, use: Use): boolean {
+    if (use === "write") return this.#boundary.mayWrite(relative);
+    return stats?.isDirectory() || this.#boundary.mayRead(relative);
+  }
+
+  /** As the file system spells it: another spelling of a name must not pass a rule about it. */
+  async #spell(found: Resolved, path: string): Promise<Resolved> {
+    const isKept = found.stats?.isSymbolicLink() === true;
+    const there = isKept ? dirname(found.existing) : found.existing;
+    const real = await realpath(there);
+    if (!isBelow(this.root, real)) throw outside(path);
+    const place = join(real, found.path.slice(there.length));
+    checkPlace(this.#jail, place, path);
+    const existing = isKept ? place : real;
+    return { ...found, path: place, relative: toRelative(this.#jail, place), existing };
+  }
+
+  /** Whether a listing of a folder has the name; that of a folder ends with a slash. */
+  #names(relative: string): boolean {
+    if (!relative.endsWith("/")) return this.shows(relative);
+    return this.shows(relative.slice(0, -1)) || this.shows(relative);
+  }
+
+  #checkLinks({ nlink }: Stats, path: string): void {
+    if (nlink < 2 || this.hardLinks) return;
+    const message = `File has ${nlink} names, and one may lie outside: ${path}. The setting \`hard_links\` lets it through.`;
+    throw new Failure("forbidden", message);
+  }
+
+  async #makeMissing(folder: string, { existing }: Resolved, path: string): Promise<void> {
+    this.#checked(existing);
+    await makeMissing(this.#hold, { existing, folder, path }).catch(toWriteFailure(path));
+  }
+
+  #checkMove(source: Resolved, target: Resolved, path: string): void {
+    if (source.path === this.root) {
+      throw new Failure("forbidden", "The workspace itself is not moved.");
+    }
+    if (isBelow(source.path, target.path)) {
+      throw new Failure("invalid_request", `A folder does not move into itself: ${path}`);
+    }
+  }
+
+  /** What lies below a folder moves along: none of it may come from, or get to, where it may not. */
+  async #checkContent(source: string, target: string, path: string): Promise<void> {
+    const entries = await this.#hold
+      .inFolder(dirname(source), path, (base) => readBelow(join(base, basename(source))))
+      .catch(toReadFailure(path));
+    for (const entry of entries) {
+      for (const place of [join(source, entry), join(target, entry)]) {
+        checkPlace(this.#jail, place, path);
+        const relative = toRelative(this.#jail, place);
+        if (this.#boundary.mayRead(relative) && this.#boundary.mayWrite(relative)) continue;
+        const message = `Path not allowed for this run: something in ${clip(path, 200)}`;
+        throw new Failure("forbidden", message);
+      }
+    }
+  }
+}
+
+function checkKind(stats: Stats, path: string): void {
+  if (stats.isDirectory()) throw new Failure("invalid_request", `Is a directory: ${path}`);
+  if (!stats.isFile()) throw notRegular(path);
+}
+
+function tooLarge(bytes: number, path: string): Failure {
+  return new Failure("invalid_request", `File too large (${bytes} bytes): ${path}`);
+}
+
+/** A file can grow while it is read, and some say that they are empty when they are not. */
+async function readUpTo(handle: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for (;;) {
+    const piece = Buffer.allocUnsafe(Math.min(256 * 1024, maxBytes - bytes + 1));
+    const { bytesRead } = await handle.read(piece, 0, piece.length);
+    if (bytesRead === 0) return pieces.length === 1 ? (pieces[0] ?? piece) : Buffer.concat(pieces);
+    bytes += bytesRead;
+    if (bytes > maxBytes) throw tooLarge(bytes, path);
+    pieces.push(piece.subarray(0, bytesRead));
+  }
+}
+
+/** Paths of everything below a folder, from it. Follows no link. */
+async function readBelow(folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  const queue = [""];
+  for (let at = queue.pop(); at !== undefined; at = queue.pop()) {
+    for (const entry of await readdir(join(folder, at), { withFileTypes: true })) {
+      const path = join(at, entry.name);
+      paths.push(path);
+      if (entry.isDirectory()) queue.push(path);
+    }
+  }
+  return paths;
+}
+
+function toReadFailure(path: string): (thrown: unknown) => never {
+  return (thrown) => {
+    if (thrown instanceof Failure) throw thrown;
+    const { code = "no reason given" } = thrown as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") throw notFound(path, thrown);
+    throw new Failure("tool_failed", `File cannot be read (${code}): ${path}`, { cause: thrown });
+  };
+}
+
+function toWriteFailure(path: string): (thrown: unknown) => never {
+  return (thrown) => {
+    if (thrown instanceof Failure) throw thrown;
+    const { code = "no reason given" } = thrown as NodeJS.ErrnoException;
+    const reason = WRITE_REASONS[code] ?? code;
+    throw new Failure("tool_failed", `File cannot be changed (${reason}): ${path}`, {
+      cause: thrown,
+    });
+  };
+}
+
+const WRITE_REASONS: Readonly<Record<string, string>> = {
+  EACCES: "no permission",
+  EPERM: "no permission",
+  EROFS: "the disk is read-only",
+  ENOSPC: "the disk is full",
+  ENOTEMPTY: "the folder is not empty",
+  EXDEV: "it would move to another disk",
+  EEXIST: "there is something already",
+  ENOENT: "it is gone",
+};

@@ -1,0 +1,171 @@
+/**
+ * Where a path of the workspace leads, walked name by name without the system's help: each link is
+ * read before it is followed, so nothing outside is ever looked at, not even to see whether it is there.
+ */
+
+import type { Stats } from "node:fs";
+import { lstat, readlink } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { findProtection } from "./protected.ts";
+
+export interface Jail {
+  /** The real path. */
+  readonly root: string;
+  /** The path it was opened by, which may lead over links. */
+  readonly name: string;
+}
+
+export interface Resolved {
+  /** The real path: no part of it is a link, but the last one where it was kept. */
+  readonly path: string;
+  /** From the root, with `/` between names. */
+  readonly relative: string;
+  /** Of what lies there; undefined where nothing does. */
+  readonly stats: Stats | undefined;
+  /** The part of the path that is there: the path itself, or a folder above it. */
+  readonly existing: string;
+}
+
+/** Whether the last part of a path is followed where it is a link, or meant itself. */
+export type Last = "follow" | "keep";
+
+/** What Linux follows before it gives up. */
+const MAX_LINKS = 40;
+/** What Linux and macOS take at most, in bytes. */
+const MAX_PATH_BYTES = 4096;
+const MAX_NAME_BYTES = 255;
+/** What lies there is not stored: processes, devices, the kernel's switches. */
+const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev"];
+
+/** Rejects with `forbidden` where the path, or a link on its way, leads out or to what is protected. */
+export async function resolveInside(jail: Jail, path: string, last: Last): Promise<Resolved> {
+  checkText(path);
+  const queue = isHome(path) ? undefined : toWay(jail, resolve(jail.name, path));
+  if (!queue) throw outside(path);
+  const walk: Walk = { jail, path, last, queue, at: jail.root, links: 0 };
+  for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
+    const ended = await step(walk, name);
+    if (ended) return ended;
+  }
+  const stats = await look(walk.at, path);
+  return { path: walk.at, relative: toRelative(jail, walk.at), stats, existing: walk.at };
+}
+
+interface Walk {
+  readonly jail: Jail;
+  readonly path: string;
+  readonly last: Last;
+  /** The names still to go. */
+  readonly queue: string[];
+  /** A real folder of the workspace; at the end, where the path leads. */
+  at: string;
+  links: number;
+}
+
+/** Takes one step, and gives the end of the way where nothing lies further on. */
+async function step(walk: Walk, name: string): Promise<Resolved | undefined> {
+  const { jail, path, last, queue, at } = walk;
+  if (name === "" || name === ".") return undefined;
+  if (name === "..") {
+    if (at === jail.root) throw outside(path);
+    walk.at = dirname(at);
+    return undefined;
+  }
+  const next = join(at, name);
+  checkPlace(jail, next, path);
+  const stats = await look(next, path);
+  if (!stats) return toMissing(walk, name);
+  if (stats.isSymbolicLink() && (queue.length > 0 || last === "follow")) {
+    await follow(walk, next);
+    return undefined;
+  }
+  if (queue.length > 0 && !stats.isDirectory()) throw notFound(path);
+  walk.at = next;
+  return undefined;
+}
+
+async function follow(walk: Walk, link: string): Promise<void> {
+  const { jail, path, queue } = walk;
+  if (++walk.links > MAX_LINKS) {
+    throw new Failure("invalid_request", `Too many links on the way: ${path}`);
+  }
+  const target = await readlink(link);
+  if (!isAbsolute(target)) {
+    queue.unshift(...target.split(sep));
+    return;
+  }
+  const way = toWay(jail, resolve(target));
+  if (!way) throw outside(path);
+  walk.at = jail.root;
+  queue.unshift(...way);
+}
+
+function toMissing({ jail, path, queue, at }: Walk, name: string): Resolved {
+  const names = [name, ...queue].filter((one) => one !== "" && one !== ".");
+  if (names.includes("..")) throw notFound(path);
+  const place = join(at, ...names);
+  checkPlace(jail, place, path);
+  return { path: place, relative: toRelative(jail, place), stats: undefined, existing: at };
+}
+
+/** Refuses what is protected, and what is no file system though it looks like one. */
+export function checkPlace(jail: Jail, place: string, path: string): void {
+  const reason = findProtection(toRelative(jail, place));
+  if (reason !== undefined) {
+    throw new Failure("forbidden", `Protected path not allowed (${reason}): ${clip(path, 200)}`);
+  }
+  const isSystem = SYSTEM_FOLDERS.some(
+    (folder) => isBelow(folder, place) && !isBelow(folder, jail.root),
+  );
+  if (isSystem) throw outside(path);
+}
+
+export function outside(path: string): Failure {
+  return new Failure("forbidden", `Path outside CWD not allowed: ${clip(path, 200)}`);
+}
+
+export function notFound(path: string, cause?: unknown): Failure {
+  return new Failure("not_found", `File not found: ${path}`, { cause });
+}
+
+export function toRelative({ root }: Jail, place: string): string {
+  const way = relative(root, place);
+  return sep === "/" ? way : way.replaceAll(sep, "/");
+}
+
+export function isBelow(folder: string, place: string): boolean {
+  const way = relative(folder, place);
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+function checkText(path: string): void {
+  if (path.includes("\0")) throw new Failure("invalid_request", "A path has no NUL character.");
+  const isLong =
+    Buffer.byteLength(path) > MAX_PATH_BYTES ||
+    path.split(/[\\/]/).some((name) => Buffer.byteLength(name) > MAX_NAME_BYTES);
+  if (isLong) throw new Failure("invalid_request", `Path too long: ${clip(path, 80)}`);
+}
+
+/** A shell would read it as a home folder, and so does whoever writes it. `./~` is the file. */
+function isHome(path: string): boolean {
+  return /^~[^/\\]*$|^~[^/\\]*[/\\]/.test(path);
+}
+
+/** The names that lead from the root to a place; undefined where it lies outside. */
+function toWay({ root, name }: Jail, place: string): string[] | undefined {
+  const base = [root, name].find((one) => isBelow(one, place));
+  return base === undefined ? undefined : relative(base, place).split(sep);
+}
+
+async function look(place: string, path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(place);
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT") return undefined;
+    if (code === "ENOTDIR") throw notFound(path, cause);
+    throw new Failure("tool_failed", `${path}: ${code ?? "cannot be looked at"}`, { cause });
+  }
+}

@@ -1,0 +1,361 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import type { HoldWay } from "../../../src/tools/workspace/hold.ts";
+import { type OpenOptions, openWorkspace } from "../../../src/tools/workspace/open-workspace.ts";
+import type { Boundary, Workspace } from "../../../src/tools/workspace/workspace.ts";
+import { createWorkspaceFolder } from "../workspace-folder.ts";
+
+const OPEN: Boundary = { mayRead: () => true, mayWrite: () => true, hardLinks: false };
+const WAYS: readonly HoldWay[] = process.platform === "linux" ? ["descriptor", "path"] : ["path"];
+
+const outside = (path: string) => ({
+  code: "forbidden",
+  message: `Path outside CWD not allowed: ${path}`,
+});
+
+for (const hold of WAYS) {
+  const open = (root: string, options: OpenOptions = {}): Promise<Workspace> =>
+    openWorkspace(root, OPEN, { hold, ...options });
+
+  describe(`workspace, held by ${hold}: where paths lead`, () => {
+    it("gives the real path of what lies inside", async () => {
+      using folder = createWorkspaceFolder({ "a/b.txt": "b", "..c/d": "d", "~": "" });
+      const { root } = folder;
+      const workspace = await open(root);
+      for (const [path, relative] of [
+        ["a/b.txt", "a/b.txt"],
+        ["./a/../a/b.txt", "a/b.txt"],
+        [join(root, "a/b.txt"), "a/b.txt"],
+        ["..c/d", "..c/d"],
+        ["../root/a/b.txt", "a/b.txt"],
+        ["a//b.txt/", "a/b.txt"],
+        ["./~", "~"],
+      ] as const) {
+        const place = { path: join(root, relative), relative, exists: true, isFolder: false };
+        assert.deepEqual(await workspace.locate(path, "read"), place, path);
+      }
+      for (const path of [".", "", root, "a/.."]) {
+        const place = { path: root, relative: "", exists: true, isFolder: true };
+        assert.deepEqual(await workspace.locate(path, "read"), place, path);
+      }
+    });
+
+    it("refuses what lies outside, whether it is there or not", async () => {
+      using folder = createWorkspaceFolder({ "a.txt": "" });
+      const { root } = folder;
+      const neighbour = `${root}-neighbour`;
+      mkdirSync(neighbour);
+      const workspace = await open(root);
+      for (const path of [
+        "..",
+        "../root-neighbour",
+        "a/../../x",
+        "/",
+        "/etc/passwd",
+        "/no/such/file",
+        "~",
+        "~/x",
+        "~root/x",
+        neighbour,
+        dirname(root),
+      ]) {
+        await assert.rejects(workspace.locate(path, "read"), outside(path));
+        await assert.rejects(workspace.locate(path, "write"), outside(path));
+      }
+    });
+
+    it("does not say whether something is there behind a link that leads out", async () => {
+      using folder = createWorkspaceFolder();
+      const { root } = folder;
+      mkdirSync(join(dirname(root), "secret"));
+      writeFileSync(join(dirname(root), "secret/key"), "k");
+      symlinkSync("../secret", join(root, "out"));
+      symlinkSync("../nowhere", join(root, "dangling"));
+      symlinkSync("out", join(root, "twice"));
+      const workspace = await open(root);
+      for (const path of ["out", "out/key", "out/none", "dangling", "twice/key", "twice/none/x"]) {
+        await assert.rejects(workspace.locate(path, "read"), outside(path));
+        await assert.rejects(workspace.writeFile(path, "x"), outside(path));
+      }
+      assert.deepEqual(readdirSync(join(dirname(root), "secret")), ["key"]);
+    });
+
+    it("follows a link that stays inside, relative or absolute", async () => {
+      using folder = createWorkspaceFolder({ "a/b.txt": "b" });
+      symlinkSync("a", join(folder.root, "link"));
+      symlinkSync(join(folder.root, "link"), join(folder.root, "whole"));
+      symlinkSync("../a/../a/b.txt", join(folder.root, "a/back"));
+      const workspace = await open(folder.root);
+      for (const path of ["link/b.txt", "whole/b.txt", "whole/back"]) {
+        assert.equal((await workspace.locate(path, "read")).relative, "a/b.txt");
+        assert.equal(String(await workspace.readFile(path, 9)), "b");
+      }
+    });
+
+    it("takes a workspace that is itself a link, by both of its names", async () => {
+      using folder = createWorkspaceFolder({ "a.txt": "a" });
+      const link = join(dirname(folder.root), "link");
+      symlinkSync(folder.root, link);
+      const workspace = await open(link);
+      assert.equal(workspace.root, folder.root);
+      for (const path of ["a.txt", join(link, "a.txt"), join(folder.root, "a.txt")]) {
+        assert.equal((await workspace.locate(path, "read")).path, join(folder.root, "a.txt"));
+      }
+      await assert.rejects(workspace.locate("../x", "read"), outside("../x"));
+    });
+
+    it("says that something is not there, in the words the model is told", async () => {
+      using folder = createWorkspaceFolder({ "a.txt": "" });
+      symlinkSync("nowhere", join(folder.root, "dangling"));
+      const workspace = await open(folder.root);
+      for (const path of ["none.txt", "a.txt/b", "none/b", "dangling"]) {
+        const expected = { code: "not_found", message: `File not found: ${path}` };
+        await assert.rejects(workspace.locate(path, "read"), expected);
+        await assert.rejects(workspace.readFile(path, 9), expected);
+      }
+    });
+
+    it("refuses paths that are none", async () => {
+      using folder = createWorkspaceFolder({ "a.txt": "" });
+      symlinkSync("loop", join(folder.root, "loop"));
+      const workspace = await open(folder.root);
+      for (const path of ["a.txt\0.png", "x".repeat(256), "x/".repeat(2500), "loop"]) {
+        await assert.rejects(workspace.locate(path, "read"), { code: "invalid_request" });
+        await assert.rejects(workspace.writeFile(path, ""), { code: "invalid_request" });
+      }
+    });
+  });
+
+  describe(`workspace, held by ${hold}: what the boundary leaves out`, () => {
+    const boundary: Boundary = {
+      mayRead: (path) => !path.startsWith("hidden"),
+      mayWrite: (path) => path.startsWith("src/"),
+      hardLinks: false,
+    };
+
+    it("is refused by where it leads, there or not", async () => {
+      using folder = createWorkspaceFolder({ "hidden/a": "a", "src/b": "b" });
+      symlinkSync("hidden/a", join(folder.root, "link"));
+      const workspace = await openWorkspace(folder.root, boundary, { hold });
+      for (const path of ["hidden/a", "hidden/none", "link", "src/../hidden/a"]) {
+        const message = `Path not allowed for this run to read: ${path}`;
+        await assert.rejects(workspace.readFile(path, 9), { code: "forbidden", message });
+      }
+      for (const path of ["a", "hidden/a", "link"]) {
+        const message = `Path not allowed for this run to write: ${path}`;
+        await assert.rejects(workspace.writeFile(path, ""), { code: "forbidden", message });
+        await assert.rejects(workspace.remove(path), { code: "forbidden", message });
+      }
+      assert.equal(readFileSync(join(folder.root, "hidden/a"), "utf8"), "a");
+    });
+
+    it("is not listed", async () => {
+      using folder = createWorkspaceFolder({ "hidden/a": "", "src/b": "", ".git/c": "" });
+      const workspace = await openWorkspace(folder.root, boundary, { hold });
+      assert.deepEqual(await workspace.list("."), ["src/"]);
+      assert.deepEqual(await workspace.list("hidden"), []);
+      assert.equal(workspace.shows("hidden/a"), false);
+      assert.equal(workspace.shows(".git/c"), false);
+      assert.equal(workspace.shows("src/b"), true);
+    });
+
+    it("does not move along with the folder above it", async () => {
+      using folder = createWorkspaceFolder({ "src/a/hidden": "", "src/b/.git/config": "" });
+      const strict = { ...boundary, mayRead: (path: string) => !path.endsWith("hidden") };
+      const workspace = await openWorkspace(folder.root, strict, { hold });
+      for (const from of ["src/a", "src/b"]) {
+        await assert.rejects(workspace.move(from, "src/c"), { code: "forbidden" });
+      }
+      assert.deepEqual(readdirSync(join(folder.root, "src")), ["a", "b"]);
+    });
+  });
+
+  describe(`workspace, held by ${hold}: files`, () => {
+    it("refuses what is no regular file, without waiting for it", async () => {
+      using folder = createWorkspaceFolder();
+      execFileSync("mkfifo", [join(folder.root, "pipe")]);
+      const workspace = await open(folder.root);
+      const message = "Not a regular file: pipe";
+      await assert.rejects(workspace.readFile("pipe", 9), { code: "invalid_request", message });
+      await assert.rejects(workspace.writeFile("pipe", ""), { code: "invalid_request", message });
+      await assert.rejects(workspace.readFile(".", 9), { message: "Is a directory: ." });
+      await assert.rejects(workspace.writeFile(".", ""), { message: "Is a directory: ." });
+    });
+
+    it("reads up to a limit, and says how large a larger file is", async () => {
+      using folder = createWorkspaceFolder({ f: "12345" });
+      const workspace = await open(folder.root);
+      assert.equal(String(await workspace.readFile("f", 5)), "12345");
+      await assert.rejects(workspace.readFile("f", 4), {
+        code: "invalid_request",
+        message: "File too large (5 bytes): f",
+      });
+    });
+
+    it("refuses a file with a second name, unless it is told not to", async () => {
+      using folder = createWorkspaceFolder();
+      const secret = join(dirname(folder.root), "secret");
+      writeFileSync(secret, "s");
+      linkSync(secret, join(folder.root, "f"));
+      const workspace = await open(folder.root);
+      await assert.rejects(workspace.readFile("f", 9), {
+        code: "forbidden",
+        message: /hard_links/,
+      });
+      const free = await openWorkspace(folder.root, { ...OPEN, hardLinks: true }, { hold });
+      assert.equal(String(await free.readFile("f", 9)), "s");
+      // A new file in its place: the other name keeps the old one.
+      await workspace.writeFile("f", "new");
+      assert.equal(readFileSync(secret, "utf8"), "s");
+    });
+
+    it("writes a file whole, with the folders above it", async () => {
+      using folder = createWorkspaceFolder();
+      const workspace = await open(folder.root);
+      await workspace.writeFile("a/b/c.txt", "one");
+      await workspace.writeFile("a/b/c.txt", Buffer.from("two"));
+      assert.equal(readFileSync(join(folder.root, "a/b/c.txt"), "utf8"), "two");
+      assert.deepEqual(readdirSync(join(folder.root, "a/b")), ["c.txt"]);
+    });
+
+    it("keeps a file's mode, and refuses one that is read-only", async () => {
+      using folder = createWorkspaceFolder({ run: "old", fixed: "old" });
+      chmodSync(join(folder.root, "run"), 0o750);
+      chmodSync(join(folder.root, "fixed"), 0o444);
+      const workspace = await open(folder.root);
+      await workspace.writeFile("run", "new");
+      assert.equal(statSync(join(folder.root, "run")).mode & 0o777, 0o750);
+      await assert.rejects(workspace.writeFile("fixed", "new"), { code: "tool_failed" });
+      assert.equal(readFileSync(join(folder.root, "fixed"), "utf8"), "old");
+    });
+
+    it("writes through a link to where it leads, and removes the link itself", async () => {
+      using folder = createWorkspaceFolder({ "a/real": "old" });
+      symlinkSync("a/real", join(folder.root, "link"));
+      const workspace = await open(folder.root);
+      await workspace.writeFile("link", "new");
+      assert.equal(readFileSync(join(folder.root, "a/real"), "utf8"), "new");
+      await workspace.remove("link");
+      assert.deepEqual(readdirSync(folder.root), ["a"]);
+    });
+
+    it("makes, lists, moves and removes", async () => {
+      using folder = createWorkspaceFolder({ "b.txt": "b", "a/x": "x" });
+      const workspace = await open(folder.root);
+      await workspace.makeFolder("c/d");
+      await workspace.makeFolder("c");
+      assert.deepEqual(await workspace.list("."), ["a/", "b.txt", "c/"]);
+      await workspace.move("b.txt", "c/d/e.txt");
+      await workspace.move("a", "new/place");
+      assert.equal(readFileSync(join(folder.root, "c/d/e.txt"), "utf8"), "b");
+      assert.equal(readFileSync(join(folder.root, "new/place/x"), "utf8"), "x");
+      await assert.rejects(workspace.remove("c"), { message: /not empty/ });
+      await workspace.remove("c/d/e.txt");
+      await workspace.remove("c/d");
+      assert.deepEqual(await workspace.list("c"), []);
+    });
+
+    it("moves nothing over something, into itself, or from nowhere", async () => {
+      using folder = createWorkspaceFolder({ a: "a", b: "b", "d/x": "" });
+      const workspace = await open(folder.root);
+      await assert.rejects(workspace.move("a", "b"), { message: "There is something already: b" });
+      await assert.rejects(workspace.move("d", "d/e"), { code: "invalid_request" });
+      await assert.rejects(workspace.move("none", "c"), { code: "not_found" });
+      await assert.rejects(workspace.move(".", "c"), { code: "forbidden" });
+      await assert.rejects(workspace.remove("."), { code: "forbidden" });
+      assert.equal(readFileSync(join(folder.root, "b"), "utf8"), "b");
+    });
+
+    it("names what is no folder", async () => {
+      using folder = createWorkspaceFolder({ a: "" });
+      const workspace = await open(folder.root);
+      await assert.rejects(workspace.list("a"), { message: "Not a folder: a" });
+      await assert.rejects(workspace.makeFolder("a"), { message: "Not a folder: a" });
+      await assert.rejects(openWorkspace(join(folder.root, "none"), OPEN), { code: "not_found" });
+    });
+  });
+
+  describe(`workspace, held by ${hold}: swapped between check and use`, () => {
+    /** A folder `in` and a neighbour `out` that the folder, or its file, is swapped for a link to. */
+    async function swapping(
+      folder: ReturnType<typeof createWorkspaceFolder>,
+      swap: "folder" | "file",
+    ): Promise<Workspace> {
+      const { root } = folder;
+      const secret = join(dirname(root), "out");
+      mkdirSync(secret);
+      writeFileSync(join(secret, "f"), "secret");
+      let isDone = false;
+      return open(root, {
+        checked() {
+          if (isDone) return;
+          isDone = true;
+          const name = swap === "folder" ? "in" : "in/f";
+          renameSync(join(root, name), join(root, "aside"));
+          symlinkSync(swap === "folder" ? secret : join(secret, "f"), join(root, name));
+        },
+      });
+    }
+
+    for (const swap of ["folder", "file"] as const) {
+      it(`reads nothing outside: a ${swap} that becomes a link`, async () => {
+        using folder = createWorkspaceFolder({ "in/f": "mine" });
+        const workspace = await swapping(folder, swap);
+        await assert.rejects(workspace.readFile("in/f", 99), { code: "forbidden" });
+      });
+    }
+
+    it("lists nothing outside, by us or by a program", async () => {
+      using folder = createWorkspaceFolder({ "in/f": "mine" });
+      const workspace = await swapping(folder, "folder");
+      await assert.rejects(workspace.list("in"), { code: "forbidden" });
+      const again = await open(folder.root);
+      await assert.rejects(
+        again.within("in", async () => assert.fail("must not start")),
+        { code: "forbidden" },
+      );
+    });
+
+    it("writes nothing outside: a folder that becomes a link", async () => {
+      using folder = createWorkspaceFolder({ "in/f": "mine" });
+      const workspace = await swapping(folder, "folder");
+      await assert.rejects(workspace.writeFile("in/f", "new"), { code: "forbidden" });
+      await assert.rejects(workspace.writeFile("in/g/h", "new"), { code: "forbidden" });
+      assert.equal(readFileSync(join(dirname(folder.root), "out/f"), "utf8"), "secret");
+      assert.deepEqual(readdirSync(join(dirname(folder.root), "out")), ["f"]);
+    });
+
+    it("replaces a link that took a file's place, and not what it leads to", async () => {
+      using folder = createWorkspaceFolder({ "in/f": "mine" });
+      const workspace = await swapping(folder, "file");
+      await workspace.writeFile("in/f", "new");
+      assert.equal(readFileSync(join(dirname(folder.root), "out/f"), "utf8"), "secret");
+      assert.ok(lstatSync(join(folder.root, "in/f")).isFile());
+    });
+
+    for (const change of ["remove", "move"] as const) {
+      it(`does not ${change} what lies outside`, async () => {
+        using folder = createWorkspaceFolder({ "in/f": "mine" });
+        const workspace = await swapping(folder, "folder");
+        const done = change === "remove" ? workspace.remove("in/f") : workspace.move("in/f", "g");
+        await assert.rejects(done, { code: "forbidden" });
+        assert.ok(existsSync(join(dirname(folder.root), "out/f")));
+      });
+    }
+  });
+}
