@@ -1,0 +1,108 @@
+/**
+ * The `sandbox` level on macOS: a profile in Seatbelt's own language, for `sandbox-exec -p`.
+ *
+ * Everything is denied that is not allowed below; where two rules fit, the later one holds.
+ */
+
+export interface SeatbeltView {
+  readonly root: string;
+  readonly isWritable: boolean;
+  readonly hasNetwork: boolean;
+  /** Inside the workspace: not to be seen. */
+  readonly hidden: readonly string[];
+  /** Inside the workspace: not to be changed. */
+  readonly readOnly: readonly string[];
+  /** The command's own home and place for temporary files. */
+  readonly privateFolder: string;
+  /** Where programs live that are not the system's. */
+  readonly programs: readonly string[];
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/** The system's programs, libraries and settings. Keychains and other people's files are elsewhere. */
+const SYSTEM = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/System/Library",
+  "/System/Volumes/Preboot/Cryptexes",
+  "/Library/Apple",
+  "/Library/Developer/CommandLineTools",
+  "/Library/Frameworks",
+  "/Applications/Xcode.app",
+  "/opt/homebrew",
+  "/private/etc/ssl",
+  "/private/var/db/dyld",
+  "/private/var/db/timezone",
+  "/private/var/select",
+];
+
+const SETTINGS = [
+  "/private/etc/hosts",
+  "/private/etc/passwd",
+  "/private/etc/group",
+  "/private/etc/protocols",
+  "/private/etc/services",
+  "/private/etc/localtime",
+  "/private/etc/resolv.conf",
+];
+
+const DEVICES = ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty"];
+
+export function seatbeltProfile(view: SeatbeltView): string {
+  const { root, privateFolder, programs, reads, writes } = view;
+  const writable = [privateFolder, ...writes, ...(view.isWritable ? [root] : [])];
+  const readable = [...SYSTEM, ...programs, ...reads, root, privateFolder, ...writes];
+  return [
+    "(version 1)",
+    "(deny default)",
+    "(allow process-exec process-fork)",
+    // Its own children, and nobody else's processes.
+    "(allow signal process-info* (target same-sandbox))",
+    "(allow sysctl-read)",
+    '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))',
+    "(allow ipc-posix-sem)",
+    // The way to a file is walked folder by folder, which needs no more than that they are there.
+    `(allow file-read-metadata ${ancestors(readable).map(literal).join(" ")})`,
+    `(allow file-read* (literal "/") ${[...SETTINGS, ...DEVICES].map(literal).join(" ")})`,
+    `(allow file-write-data ${DEVICES.map(literal).join(" ")})`,
+    `(allow file-read* ${readable.map(subpath).join(" ")})`,
+    `(allow file-write* ${writable.map(subpath).join(" ")})`,
+    ...view.readOnly.map((path) => `(deny file-write* ${subpath(path)})`),
+    ...view.hidden.map((path) => `(deny file-read* file-write* ${subpath(path)})`),
+    ...(view.hasNetwork
+      ? [
+          "(allow network*)",
+          "(allow system-socket)",
+          '(allow mach-lookup (global-name "com.apple.SecurityServer" "com.apple.trustd.agent" "com.apple.dnssd.service"))',
+        ]
+      : []),
+    "",
+  ].join("\n");
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quote(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${quote(path)})`;
+}
+
+/** A name with a quote in it must not end the text and go on as rules. */
+function quote(path: string): string {
+  return `"${path.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** Every folder above these paths, once. */
+function ancestors(paths: readonly string[]): string[] {
+  const found = new Set<string>(["/tmp", "/var", "/etc"]);
+  for (const path of paths) {
+    const names = path.split("/").slice(1, -1);
+    names.forEach((_, index) => {
+      found.add(`/${names.slice(0, index + 1).join("/")}`);
+    });
+  }
+  return [...found];
+}

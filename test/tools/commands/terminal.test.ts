@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { terminalTool } from "../../../src/tools/commands/terminal.ts";
+import { openTestSandbox } from "../sandbox/test-sandbox.ts";
+import { toContext } from "../workspace-folder.ts";
+
+describe("terminal", () => {
+  it("gives the two streams apart", async () => {
+    assert.deepEqual(await call({ command: "echo out; echo err >&2; exit 1" }), {
+      stdout: "out\n",
+      stderr: "err\n",
+      exit_code: 1,
+      timed_out: false,
+    });
+  });
+
+  it("runs in a folder of the workspace", async () => {
+    assert.equal((await call({ command: "ls", cwd: "folder" }))["stdout"], "file\n");
+  });
+
+  it("runs in no folder outside, in no file and in nothing", async () => {
+    for (const cwd of ["..", "/", "folder/../.."]) {
+      await assert.rejects(call({ command: "ls", cwd }), { code: "forbidden" }, cwd);
+    }
+    for (const cwd of ["folder/file", "missing"]) {
+      await assert.rejects(call({ command: "ls", cwd }), { code: "not_found" }, cwd);
+    }
+  });
+
+  it("has a limit for each stream", async () => {
+    const zeros = "head -c 1100000 /dev/zero | tr '\\0' a";
+    const { stdout, stderr, note } = await call({ command: `${zeros}; ${zeros} >&2` });
+    assert.equal(String(stdout).length, 1024 * 1024);
+    assert.equal(String(stderr).length, 256 * 1024);
+    assert.equal(note, "Output was truncated");
+  });
+
+  it("says that the time ran out", async () => {
+    const { timed_out, note } = await call({ argv: ["sleep", "60"], timeout: 1 });
+    assert.equal(timed_out, true);
+    assert.equal(note, "Stopped after 1 s, with everything it had started");
+  });
+
+  it("names its command and its folder for the rules", () => {
+    const input = terminalTool.parse({ command: "ls", cwd: "folder" });
+    const expected = { command: { shell: "ls" }, reads: ["folder"] };
+    assert.deepEqual(terminalTool.targets?.(input), expected);
+  });
+});
+
+async function call(input: object): Promise<Record<string, unknown>> {
+  await using place = await openTestSandbox("process", { "root/folder/file": "" });
+  const context = { ...(await toContext(place.root)), sandbox: place.sandbox };
+  const output = terminalTool.run(terminalTool.parse({ ...input }), context);
+  return (await output) as Record<string, unknown>;
+}

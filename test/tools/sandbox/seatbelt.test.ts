@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { type SeatbeltView, seatbeltProfile } from "../../../src/tools/sandbox/seatbelt.ts";
+
+const VIEW: SeatbeltView = {
+  root: "/Users/me/work",
+  isWritable: true,
+  hasNetwork: false,
+  hidden: ["/Users/me/work/.offshoot"],
+  readOnly: ["/Users/me/work/.git"],
+  privateFolder: "/private/var/folders/x/offshoot-1",
+  programs: ["/Users/me/.pyenv"],
+  reads: ["/Users/me/data"],
+  writes: [],
+};
+
+const lines = (view: Partial<SeatbeltView> = {}): string[] =>
+  seatbeltProfile({ ...VIEW, ...view }).split("\n");
+const rule = (found: readonly string[], start: string): string =>
+  found.find((one) => one.startsWith(start)) ?? assert.fail(`${start} is missing`);
+
+describe("seatbeltProfile", () => {
+  it("denies first what nothing allows", () => {
+    assert.deepEqual(lines().slice(0, 2), ["(version 1)", "(deny default)"]);
+  });
+
+  it("lets the workspace and the private folder be changed, and nothing else", () => {
+    const expected = `(allow file-write* (subpath "${VIEW.privateFolder}") (subpath "${VIEW.root}"))`;
+    assert.equal(rule(lines(), "(allow file-write* "), expected);
+    const fixed = rule(lines({ isWritable: false }), "(allow file-write* ");
+    assert.ok(!fixed.includes(VIEW.root));
+  });
+
+  it("shows the home folder's path, and none of its files", () => {
+    const found = lines();
+    assert.ok(rule(found, "(allow file-read-metadata ").includes('(literal "/Users/me")'));
+    const reading = found.filter((one) => one.startsWith("(allow file-read* "));
+    assert.ok(!reading.some((one) => one.includes('"/Users/me"') || one.includes('"/Users"')));
+  });
+
+  it("takes back behind the workspace's own rule what is protected: the later one holds", () => {
+    const found = lines();
+    const allowed = found.findIndex((one) => one.startsWith("(allow file-write* "));
+    const fixed = found.indexOf('(deny file-write* (subpath "/Users/me/work/.git"))');
+    const hidden = found.indexOf(
+      '(deny file-read* file-write* (subpath "/Users/me/work/.offshoot"))',
+    );
+    assert.ok(allowed >= 0 && fixed > allowed && hidden > allowed);
+  });
+
+  it("allows the network only when told to", () => {
+    assert.ok(!lines().some((one) => one.includes("network")));
+    assert.ok(lines({ hasNetwork: true }).includes("(allow network*)"));
+  });
+
+  it("lets no name of a folder become a rule", () => {
+    const root = '/a") (allow default) ("\\';
+    const profile = seatbeltProfile({ ...VIEW, root });
+    assert.ok(profile.includes('(subpath "/a\\") (allow default) (\\"\\\\")'));
+    assert.ok(!profile.split("\n").some((one) => one.startsWith("(allow default")));
+  });
+});
