@@ -7,7 +7,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
@@ -15,7 +15,7 @@ import type { Continuation } from "../protocol/model-events.ts";
 import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/run-events.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
-import type { Gate } from "../tools/gate.ts";
+import type { Gate } from "../tools/gate/gate.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
 import { runToolCalls } from "./tool-calls.ts";
@@ -138,7 +138,8 @@ async function continueFrom(
   if (answer.reason === "pause") return undefined;
   const calls = callsOf(answer.items);
   if (calls.length === 0) return finishOrRepair(parts, progress);
-  progress.items.push(...(await runToolCalls(parts, progress.turns, calls)));
+  const place = { turn: progress.turns, callsBefore: progress.toolCalls };
+  progress.items.push(...(await runToolCalls(parts, place, calls)));
   progress.toolCalls += calls.length;
   return undefined;
 }
@@ -253,6 +254,10 @@ function toRunStart({ id, parent_id, path }: RunContext, task: AgentTask, nowMs:
       max_output_tokens: task.max_output_tokens,
       think: task.think,
       format: task.format,
+      approve: task.approve,
+      sandbox: task.sandbox,
+      grant: task.grant as readonly JsonObject[],
+      max_tool_calls: task.max_tool_calls,
     },
     input: task.items,
   };

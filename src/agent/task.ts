@@ -8,6 +8,9 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ToolChoice } from "../protocol/tools.ts";
 import type { OutputFormat } from "../providers/provider.ts";
+import type { Approval } from "../tools/gate/decide.ts";
+import { type Grant, WHOLE_GRANT } from "../tools/gate/grant.ts";
+import type { SandboxLevel } from "../tools/sandbox/sandbox.ts";
 
 /** Seed of the loop's length: one turn is one model call. */
 export const DEFAULT_MAX_TURNS = 50;
@@ -35,6 +38,14 @@ export interface AgentTask {
   readonly format: OutputFormat;
   /** The folder the tools work in. */
   readonly root: string;
+  /** What is done about calls that are to be asked about. */
+  readonly approve: Approval;
+  /** What holds the commands it runs. */
+  readonly sandbox: SandboxLevel;
+  /** What it may do at most. */
+  readonly grant: Grant;
+  /** Null for as many as its turns bring. */
+  readonly max_tool_calls: number | null;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }
@@ -43,9 +54,20 @@ export function encodeTask(task: AgentTask): JsonObject {
   return task as unknown as JsonObject;
 }
 
+/** What a run is held by that says nothing about it. */
+export const SAFEGUARDS = {
+  approve: "ask",
+  sandbox: "process",
+  grant: WHOLE_GRANT,
+  max_tool_calls: null,
+} as const satisfies Partial<AgentTask>;
+
 /** Reads a task back. What was written by this package is taken at its word, but for its being one. */
 export function parseTask(input: Json): AgentTask {
   const task = input as Partial<AgentTask> | null;
-  if (task && typeof task.model === "string" && Array.isArray(task.items)) return task as AgentTask;
+  if (task && typeof task.model === "string" && Array.isArray(task.items)) {
+    // A task of an older version names none.
+    return { ...SAFEGUARDS, ...task } as AgentTask;
+  }
   throw new Failure("internal", "The stored input is not a task.");
 }

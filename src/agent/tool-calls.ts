@@ -10,7 +10,7 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { FunctionCall, FunctionCallOutput } from "../protocol/items.ts";
-import type { Gate } from "../tools/gate.ts";
+import type { Gate } from "../tools/gate/gate.ts";
 import type { AgentTask } from "./task.ts";
 
 /** Enough to keep a disk busy; more only makes one turn starve the others. */
@@ -28,20 +28,31 @@ interface Done {
   readonly thrown: string | null;
 }
 
+/** Where the calls stand in the run. */
+interface Place {
+  readonly turn: number;
+  /** How many calls the run has made before. */
+  readonly callsBefore: number;
+}
+
 /** Runs the calls and returns their outputs in call order. */
 export async function runToolCalls(
   parts: ToolParts,
-  turn: number,
+  { turn, callsBefore }: Place,
   calls: readonly FunctionCall[],
 ): Promise<FunctionCallOutput[]> {
   const outputs: FunctionCallOutput[] = [];
   for (const group of toGroups(calls, parts.gate)) {
-    const steps = group.map((call, at) => ({
-      // By place and not by id: there are servers that give one id to all calls, or count ids from 0
-      // in every answer.
-      key: `tool:${turn}.${outputs.length + at}`,
-      fn: async (step: Step) => (await runCall(parts, call, step)) as unknown as Json,
-    }));
+    const steps = group.map((call, at) => {
+      const place = outputs.length + at;
+      const numbered = { call, ordinal: callsBefore + place + 1 };
+      return {
+        // By place and not by id: there are servers that give one id to all calls, or count ids from
+        // 0 in every answer.
+        key: `tool:${turn}.${place}`,
+        fn: async (step: Step) => (await runCall(parts, numbered, step)) as unknown as Json,
+      };
+    });
     const done = (await parts.context.all(steps, MAX_SIDE_BY_SIDE)) as unknown as Done[];
     outputs.push(...done.map(({ item }) => item));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
@@ -62,16 +73,27 @@ function toGroups(calls: readonly FunctionCall[], gate: Gate): FunctionCall[][] 
   return groups;
 }
 
-async function runCall(parts: ToolParts, call: FunctionCall, step: Step): Promise<Done> {
-  const { context, gate, clock, task } = parts;
+interface NumberedCall {
+  readonly call: FunctionCall;
+  readonly ordinal: number;
+}
+
+async function runCall(
+  { context, gate, clock }: ToolParts,
+  { call, ordinal }: NumberedCall,
+  { signal, idempotencyKey }: Step,
+): Promise<Done> {
   const { call_id, name, arguments: text } = call;
   await context.emit([{ type: "tool_start", call_id, name, arguments: text, at_ms: clock.now() }]);
-  const { output, failed, thrown } = await gate.call(call, {
-    root: task.root,
-    signal: step.signal,
-    idempotencyKey: step.idempotencyKey,
+  const asked = { name, arguments: text, ordinal };
+  const { output, failed, thrown } = await gate.call(asked, {
+    signal,
+    idempotencyKey,
+    decided: (decision) =>
+      context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
   });
-  const item: FunctionCallOutput = { type: "function_call_output", call_id, output };
+  const sent = typeof output === "string" ? output : [...output];
+  const item: FunctionCallOutput = { type: "function_call_output", call_id, output: sent };
   await context.emit([{ type: "tool_end", call_id, name, item, failed, at_ms: clock.now() }]);
-  return { item, thrown: thrown ? output : null };
+  return { item, thrown: thrown && typeof output === "string" ? output : null };
 }

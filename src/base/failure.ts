@@ -30,6 +30,12 @@ export const FAILURES = {
     retryable: false,
     summary: "The named run, model, file or tool does not exist.",
   },
+  forbidden: {
+    status: 403,
+    exit: 1,
+    retryable: false,
+    summary: "A grant, a rule or a guard refuses it: a path, a host, a command, a tool.",
+  },
   key_missing: {
     status: 401,
     exit: 2,

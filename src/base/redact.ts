@@ -35,6 +35,16 @@ export function createRedact(secrets: Iterable<string>): Redact {
   };
 }
 
+/** A word this long is a key, and no word that stands in files by chance: passwords are often names. */
+const MIN_KEY_CHARS = 16;
+
+/** Replaces the secrets themselves and nothing that looks like one: for text that is worked with. */
+export function redactExactly(secrets: Iterable<string>): Redact {
+  const known = [...new Set(secrets)].filter(({ length }) => length >= MIN_KEY_CHARS);
+  known.sort((a, b) => b.length - a.length);
+  return (text) => known.reduce((clean, key) => clean.replaceAll(key, "[redacted]"), text);
+}
+
 /** The values of all variables whose names say that they hold a secret, and not where one is. */
 export function findSecrets(env: Readonly<Record<string, string | undefined>>): string[] {
   const secretName = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)/i;

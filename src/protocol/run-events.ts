@@ -2,7 +2,8 @@
  * The log of a run. Everything that is shown, stored, resumed or billed is a fold of these events.
  *
  * Order: one `run_start`; turns of `turn_start`, the model's events and `turn_end`, each followed by
- * its calls' `tool_start` and `tool_end` (calls overlap); exactly one `run_end`, and nothing after.
+ * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap); exactly one `run_end`, and
+ * nothing after. A call has one decision, and one more where it was let in and a guard stopped it.
  * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
  * and the turn starts again under the same number.
  */
@@ -35,6 +36,7 @@ export type RunEvent =
   | Exclude<ModelEvent, ModelEnd>
   | TurnEnd
   | ToolStart
+  | ToolDecision
   | ToolEnd
   | Notice
   | RunEnd;
@@ -62,6 +64,13 @@ export interface RunSettings {
   readonly max_output_tokens: number | null;
   readonly think: boolean;
   readonly format: JsonObject;
+  /** What is done about calls that are to be asked about: `ask`, `auto`, `deny`. */
+  readonly approve: string;
+  /** What holds the commands it runs: `none`, `process`, `sandbox`. */
+  readonly sandbox: string;
+  /** What limits it, a layer a run above it. */
+  readonly grant: readonly JsonObject[];
+  readonly max_tool_calls: number | null;
 }
 
 /** Another process went on with the run; whatever was open before it is `incomplete`. */
@@ -93,6 +102,40 @@ export interface ToolStart {
   readonly call_id: string;
   readonly name: string;
   readonly arguments: string;
+  readonly at_ms: number;
+}
+
+/** Who decided whether a call may run, one line each. */
+export const DECIDERS = {
+  tool: "There is no tool of that name.",
+  arguments: "The arguments do not fit the tool.",
+  grant: "The run was not granted it.",
+  rule: "A rule of the settings fits the call.",
+  effect: "What the call does needs no question.",
+  mode: "`--approve auto` or `--approve deny` answers the question.",
+  person: "The user was asked, and said so.",
+  nobody: "It is to be asked about, and there is no terminal to ask on.",
+  pin: "The tool is another one than the one that was agreed to.",
+  budget: "The run has no tool calls left.",
+  guard: "The tool's own guard refused what it came upon: a path, an address, a redirect.",
+} as const;
+export type DecidedBy = keyof typeof DECIDERS;
+
+/** Written before the call runs. */
+export interface ToolDecision {
+  readonly type: "tool_decision";
+  readonly call_id: string;
+  readonly name: string;
+  readonly verdict: "allow" | "deny";
+  readonly by: DecidedBy;
+  /** `deny shell(rm *)`: the rule that made it, or that asked; null where none did. */
+  readonly rule: string | null;
+  /** Where that rule stands. */
+  readonly source: string | null;
+  /** For a person. */
+  readonly reason: string;
+  /** What holds its commands. */
+  readonly sandbox: string;
   readonly at_ms: number;
 }
 

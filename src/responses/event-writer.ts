@@ -93,6 +93,7 @@ class RunWriter {
       case "start":
       case "turn_end":
       case "tool_start":
+      case "tool_decision":
       case "notice":
         return;
       default:

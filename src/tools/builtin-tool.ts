@@ -9,7 +9,7 @@
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import { clip } from "../base/text.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Effect, Targets, Tool, ToolContext, ToolOutput } from "./tool.ts";
 
 /** One argument. `check` gives the value back, or says what is wrong with it. */
 interface Field<Value> {
@@ -30,15 +30,23 @@ interface Definition<Shape extends Fields> {
   readonly description: string;
   readonly parameters: Shape;
   readonly readOnly: boolean;
-  run(input: Input<Shape>, context: ToolContext): Promise<Json>;
+  readonly effect: Effect;
+  effectOf?(input: Input<Shape>): Effect;
+  readonly timeoutMs?: number;
+  targets?(input: Input<Shape>): Targets;
+  run(input: Input<Shape>, context: ToolContext): Promise<Json | ToolOutput>;
 }
 
 export function defineBuiltin<Shape extends Fields>(definition: Definition<Shape>): Tool {
-  const { name, description, parameters: fields, readOnly } = definition;
+  const { name, description, parameters: fields, readOnly, effect, timeoutMs } = definition;
   return {
     spec: { type: "function", name, description, parameters: toSchema(fields), strict: false },
     readOnly,
+    effect,
+    effectOf: (input) => definition.effectOf?.(input as Input<Shape>) ?? effect,
+    timeoutMs,
     parse: (input) => parseInput(name, fields, input),
+    targets: (input) => definition.targets?.(input as Input<Shape>) ?? {},
     run: (input, context) => definition.run(input as Input<Shape>, context),
   };
 }
@@ -60,10 +68,15 @@ export function text(description: string, options: TextOptions = {}): Field<stri
   };
 }
 
-export function integer(
-  description: string,
-  options: { readonly minimum: number; readonly default: number },
-): Field<number> {
+interface IntegerOptions {
+  readonly minimum: number;
+  readonly maximum?: number;
+  readonly default: number;
+}
+
+export function integer(description: string, options: IntegerOptions): Field<number> {
+  const { minimum, maximum = Number.MAX_SAFE_INTEGER } = options;
+  const range = options.maximum === undefined ? `${minimum} or more` : `${minimum} to ${maximum}`;
   return {
     schema: { type: "integer", ...options, description },
     otherwise: { value: options.default },
@@ -71,10 +84,38 @@ export function integer(
       if (typeof value !== "number" || !Number.isInteger(value)) {
         return { problem: "must be a whole number" };
       }
-      return value < options.minimum
-        ? { problem: `must be ${options.minimum} or more` }
-        : { value };
+      return value < minimum || value > maximum ? { problem: `must be ${range}` } : { value };
     },
+  };
+}
+
+/** Texts in a row, such as the words of a command. Left out, it is undefined. */
+export function texts(description: string): Field<readonly string[] | undefined> {
+  return {
+    schema: { type: "array", items: { type: "string" }, description },
+    otherwise: { value: undefined },
+    check(value) {
+      const isFit = Array.isArray(value) && value.every((one) => typeof one === "string");
+      return isFit ? { value } : { problem: "must be a list of texts" };
+    },
+  };
+}
+
+/** A text that may be left out, where no text stands for that. */
+export function optionalText(description: string): Field<string | undefined> {
+  return {
+    schema: { type: "string", description },
+    otherwise: { value: undefined },
+    check: (value) => (typeof value === "string" ? { value } : { problem: "must be a text" }),
+  };
+}
+
+export function flag(description: string): Field<boolean> {
+  return {
+    schema: { type: "boolean", default: false, description },
+    otherwise: { value: false },
+    check: (value) =>
+      typeof value === "boolean" ? { value } : { problem: "must be true or false" },
   };
 }
 

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { Failure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
-import type { Tool, ToolContext } from "./tool.ts";
+import type { Effect, Targets, Tool, ToolContext, ToolOutput } from "./tool.ts";
 
 interface Definition<Schema extends z.ZodType> {
   readonly name: string;
@@ -11,17 +11,26 @@ interface Definition<Schema extends z.ZodType> {
   readonly parameters: Schema;
   /** Whether it changes nothing, and so may run beside others. */
   readonly readOnly: boolean;
+  /** What it does to the world. Left out, it is a function of your program, which nobody asks about. */
+  readonly effect?: Effect;
+  /** How long a call may take, in place of the runtime's own limit. */
+  readonly timeoutMs?: number;
+  /** The paths, hosts or command that a call names, so that grants and rules apply to them. */
+  targets?(input: z.infer<Schema>): Targets;
   /** Throw a `Failure`, or anything, to tell the model what was wrong. */
-  run(input: z.infer<Schema>, context: ToolContext): Promise<Json>;
+  run(input: z.infer<Schema>, context: ToolContext): Promise<Json | ToolOutput>;
 }
 
 export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): Tool {
-  const { name, description, parameters, readOnly } = definition;
+  const { name, description, parameters, readOnly, effect = "own", timeoutMs } = definition;
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" }) as JsonObject;
   return {
     spec: { type: "function", name, description, parameters: schema, strict: false },
     readOnly,
+    effect,
+    timeoutMs,
     parse: (input) => parseArguments(name, parameters, input),
+    targets: (input) => definition.targets?.(input as z.infer<Schema>) ?? {},
     run: (input, context) => definition.run(input as z.infer<Schema>, context),
   };
 }

@@ -1,27 +1,93 @@
 /**
- * The contract of a tool: what the model is told, whether it changes anything, and what it does.
+ * The contract of a tool: what the model is told, what a call of it touches, and what it does.
  *
- * A tool that throws is news for the model, not the end of the run; only cancelling is. Tools are
- * reached through `gate.ts` alone.
+ * A tool that throws is news for the model, not the end of the run; only cancelling is. What it must
+ * not do it refuses with `Failure("forbidden")`, which the gate records. Tools are reached through
+ * `gate/gate.ts` alone.
  */
 
 import type { Json } from "../base/json.ts";
+import type { ContentPart } from "../protocol/content.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
+import type { Scope } from "./scope.ts";
+import type { Workspace } from "./workspace/workspace.ts";
+
+/**
+ * What a call does to the world, and whether that is asked about when no rule says otherwise. What
+ * runs commands is not asked about where the sandbox holds them.
+ */
+export const EFFECTS = {
+  read: { asks: false, summary: "Reads files of the workspace." },
+  compute: { asks: false, summary: "Runs code that can reach neither files nor the network." },
+  own: { asks: false, summary: "A function of the program that embeds the runtime." },
+  write: { asks: true, summary: "Changes files of the workspace." },
+  execute: { asks: true, summary: "Runs commands; not asked about inside the sandbox." },
+  network: { asks: true, summary: "Sends something to a server on the network." },
+  external: { asks: true, summary: "Runs a program of somebody else: an MCP server, a command." },
+} as const;
+export type Effect = keyof typeof EFFECTS;
 
 export interface Tool {
   readonly spec: FunctionTool;
   /** Read-only calls of one turn run side by side; the others run in the order they were made. */
   readonly readOnly: boolean;
+  readonly effect: Effect;
+  /** The effect of one call, where it does less than the tool can. */
+  effectOf?(input: unknown): Effect;
+  /** How long a call may take, where the gate's own limit is too short. */
+  readonly timeoutMs?: number | undefined;
   /** Checks the arguments; rejects with `Failure("invalid_request")` that names what is wrong. */
   parse(input: Json): unknown;
+  /** What the call would touch, for the grant and the rules. Left out where it touches nothing named. */
+  targets?(input: unknown): Targets;
+  /**
+   * What was agreed to when a person agrees to this tool. A tool that others can change gives a hash
+   * of itself: where it is not the one agreed to, the call is asked about again.
+   */
+  readonly pin?: Pin | undefined;
   /** `input` is what `parse` gave. Text is sent as it is, anything else as JSON. */
-  run(input: unknown, context: ToolContext): Promise<Json>;
+  run(input: unknown, context: ToolContext): Promise<Json | ToolOutput>;
+}
+
+/** What a call names. Paths are as the model wrote them; the gate resolves them. */
+export interface Targets {
+  readonly reads?: readonly string[];
+  readonly writes?: readonly string[];
+  /** Host names, without ports. */
+  readonly hosts?: readonly string[];
+  /** Words that start a program, or a text for a shell. */
+  readonly command?: { readonly argv: readonly string[] } | { readonly shell: string };
+}
+
+export interface Pin {
+  /** `unknown`: never agreed to; `changed`: it is another tool than the one agreed to. */
+  standing(): Promise<"agreed" | "changed" | "unknown">;
+  /** Remembers that it was agreed to as it is. */
+  agree(): Promise<void>;
 }
 
 export interface ToolContext {
-  /** The workspace; a tool reads and writes nothing outside it. */
-  readonly root: string;
+  /** The folder the run works in; a tool reads and writes nothing outside it. */
+  readonly workspace: Workspace;
+  /** Where commands run. */
+  readonly sandbox: Sandbox;
+  /** What the run keeps between calls. */
+  readonly scope: Scope;
+  /** Whether the grant and the rules let a call reach this host; asked again at every redirect. */
+  allowsHost(host: string): boolean;
   readonly signal: AbortSignal;
   /** The same for a repeated attempt at the same call: run id and step key. */
   readonly idempotencyKey: string;
+}
+
+/** A result with more than text: images and files go to the model as parts behind it. */
+export class ToolOutput {
+  readonly value: Json;
+  readonly parts: readonly ContentPart[];
+
+  constructor(value: Json, parts: readonly ContentPart[]) {
+    this.value = value;
+    this.parts = parts;
+  }
 }

@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { z } from "zod";
 import { runLoop } from "../../src/agent/loop.ts";
 import { createOutputCheck } from "../../src/agent/structured-output.ts";
-import type { AgentTask } from "../../src/agent/task.ts";
+import { type AgentTask, SAFEGUARDS } from "../../src/agent/task.ts";
 import { Failure } from "../../src/base/failure.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
@@ -17,8 +17,9 @@ import {
   reply,
 } from "../../src/testing/index.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
-import { createGate } from "../../src/tools/gate.ts";
+import { createGate } from "../../src/tools/gate/gate.ts";
 import type { Tool } from "../../src/tools/tool.ts";
+import { toGateParts } from "../tools/workspace-folder.ts";
 
 const TASK: AgentTask = {
   model: "test/model",
@@ -37,6 +38,7 @@ const TASK: AgentTask = {
   format: { type: "text" },
   root: ".",
   on_throw: "tell_model",
+  ...SAFEGUARDS,
 };
 
 const SCHEMA = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
@@ -65,7 +67,7 @@ async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
       context,
       task,
       provider,
-      gate: createGate(setup.tools ?? []),
+      gate: createGate(await toGateParts(".", setup.tools ?? [])),
       clock,
       checkOutput: await createOutputCheck(task.format),
       costOf: setup.costOf ?? (() => 0.5),

@@ -13,6 +13,7 @@ const tool = defineBuiltin({
     kind: oneOf("Which.", ["", "f", "d"]),
   },
   readOnly: true,
+  effect: "read",
   run: async (input) => input,
 });
 

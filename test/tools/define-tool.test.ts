@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
-import { BUILTINS } from "../../src/tools/builtins.ts";
+import { CATALOGUE } from "../../src/tools/catalogue.ts";
 import { defineTool } from "../../src/tools/define-tool.ts";
 import { toContext } from "./workspace-folder.ts";
 
@@ -40,7 +40,7 @@ describe("defineTool", () => {
   it("hands the checked arguments on, defaults filled in", async () => {
     const input = weather.parse({ city: "Oslo", unknown: true });
     assert.deepEqual(input, { city: "Oslo", days: 1 });
-    assert.equal(await weather.run(input, toContext("/")), "Oslo 1");
+    assert.equal(await weather.run(input, await toContext("/")), "Oslo 1");
   });
 
   it("names every argument that does not fit", () => {
@@ -56,7 +56,9 @@ describe("defineTool", () => {
 });
 
 describe("the built-in tools", () => {
-  for (const { spec } of BUILTINS) {
+  for (const {
+    tool: { spec },
+  } of CATALOGUE) {
     it(`describe themselves and every argument: ${spec.name}`, () => {
       assert.match(spec.name, /^[a-z]+(_[a-z]+)*$/);
       assert.match(spec.description ?? "", /\.$/);
@@ -69,6 +71,6 @@ describe("the built-in tools", () => {
   }
 
   it("have names of their own", () => {
-    assert.equal(new Set(BUILTINS.map(({ spec }) => spec.name)).size, BUILTINS.length);
+    assert.equal(new Set(CATALOGUE.map(({ tool }) => tool.spec.name)).size, CATALOGUE.length);
   });
 });

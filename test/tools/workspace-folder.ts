@@ -3,16 +3,27 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createGate, type ToolResult } from "../../src/tools/gate.ts";
+import type { Decision, GateParts, ToolResult } from "../../src/tools/gate/call.ts";
+import { createGate } from "../../src/tools/gate/gate.ts";
+import { WHOLE_GRANT } from "../../src/tools/gate/grant.ts";
+import type { Sandbox } from "../../src/tools/sandbox/sandbox.ts";
+import { createScope } from "../../src/tools/scope.ts";
 import type { Tool, ToolContext } from "../../src/tools/tool.ts";
+import { openWorkspace } from "../../src/tools/workspace/open-workspace.ts";
+import type { Boundary } from "../../src/tools/workspace/workspace.ts";
 
 export interface WorkspaceFolder extends Disposable {
   /** The real path of the workspace; there is room for neighbours beside it. */
   readonly root: string;
   /** Writes a file and the folders above it. */
   write(path: string, content: string | Uint8Array): void;
-  /** Calls the tool as a model does: through the gate, with JSON. */
-  call(tool: Tool, input: object): Promise<ToolResult>;
+  /** Calls the tool as a model does: through the gate, with JSON. All that is asked about is allowed. */
+  call(tool: Tool, input: object, parts?: Partial<GateParts>): Promise<TextResult>;
+}
+
+export interface TextResult extends ToolResult {
+  readonly output: string;
+  readonly decisions: readonly Decision[];
 }
 
 /** The files by their paths. Removed when it goes out of scope. */
@@ -30,15 +41,61 @@ export function createWorkspaceFolder(
   return {
     root,
     write,
-    call: (tool, input) =>
-      createGate([tool]).call(
-        { name: tool.spec.name, arguments: JSON.stringify(input) },
-        toContext(root),
-      ),
+    call: async (tool, input, parts = {}) => {
+      const gate = createGate({ ...(await toGateParts(root, [tool])), ...parts });
+      const decisions: Decision[] = [];
+      try {
+        const call = { name: tool.spec.name, arguments: JSON.stringify(input), ordinal: 1 };
+        const result = await gate.call(call, {
+          signal: AbortSignal.timeout(10_000),
+          idempotencyKey: "run_1/1/call_1",
+          decided: async (decision) => decisions.push(decision),
+        });
+        const { output } = result;
+        const text = typeof output === "string" ? output : JSON.stringify(output);
+        return { ...result, output: text, decisions };
+      } finally {
+        await gate.close();
+      }
+    },
     [Symbol.dispose]: () => rmSync(outer, { recursive: true, force: true }),
   };
 }
 
-export function toContext(root: string, signal = AbortSignal.timeout(10_000)): ToolContext {
-  return { root, signal, idempotencyKey: "run_1/1/call_1" };
+const OPEN: Boundary = { mayRead: () => true, mayWrite: () => true, hardLinks: false };
+
+/** Runs nothing: for tools that start no commands. */
+export const NO_COMMANDS: Sandbox = {
+  level: "process",
+  start: () => Promise.reject(new Error("no command is to be started here")),
+  close: async () => {},
+};
+
+/** A gate that lets everything through that nothing forbids. */
+export async function toGateParts(root: string, tools: readonly Tool[]): Promise<GateParts> {
+  return {
+    tools,
+    workspace: await openWorkspace(root, OPEN),
+    sandbox: NO_COMMANDS,
+    grant: WHOLE_GRANT,
+    policy: { approve: "auto", rules: [] },
+    ask: undefined,
+    limits: { timeoutMs: 10_000, outputChars: 1_000_000, maxCalls: undefined },
+    redact: (text) => text,
+  };
+}
+
+/** For a tool that is run without the gate. */
+export async function toContext(
+  root: string,
+  signal = AbortSignal.timeout(10_000),
+): Promise<ToolContext> {
+  return {
+    workspace: await openWorkspace(root, OPEN),
+    sandbox: NO_COMMANDS,
+    scope: createScope(),
+    allowsHost: () => true,
+    signal,
+    idempotencyKey: "run_1/1/call_1",
+  };
 }

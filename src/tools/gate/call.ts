@@ -1,0 +1,55 @@
+/** A tool call on its way through the gate: what it is made of, what the gate is made of, what comes out. */
+
+import type { Redact } from "../../base/redact.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type { ToolDecision } from "../../protocol/run-events.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Tool } from "../tool.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+import type { Ask } from "./ask.ts";
+import type { Policy } from "./decide.ts";
+import type { Grant } from "./grant.ts";
+
+export interface GateParts {
+  readonly tools: readonly Tool[];
+  readonly workspace: Workspace;
+  readonly sandbox: Sandbox;
+  readonly grant: Grant;
+  readonly policy: Policy;
+  /** Undefined where there is nobody to ask: what would be asked about is refused at once. */
+  readonly ask: Ask | undefined;
+  readonly limits: GateLimits;
+  /** Keeps the values of key variables out of what tools return. */
+  readonly redact: Redact;
+}
+
+export interface GateLimits {
+  readonly timeoutMs: number;
+  readonly outputChars: number;
+  readonly maxCalls: number | undefined;
+}
+
+export interface ToolCall {
+  readonly name: string;
+  /** JSON text as the model wrote it. */
+  readonly arguments: string;
+  /** Which call of the run it is, from 1. */
+  readonly ordinal: number;
+}
+
+export interface CallContext {
+  readonly signal: AbortSignal;
+  readonly idempotencyKey: string;
+  /** Called before the call runs, and again where a guard stopped it. Awaited. */
+  decided(decision: Decision): Promise<unknown>;
+}
+
+export type Decision = Omit<ToolDecision, "type" | "call_id" | "name" | "at_ms">;
+
+export interface ToolResult {
+  readonly output: string | readonly ContentPart[];
+  /** Whether the text says what was wrong. */
+  readonly failed: boolean;
+  /** Whether the tool broke, rather than saying what was wrong: it threw no `Failure`. */
+  readonly thrown: boolean;
+}

@@ -1,0 +1,95 @@
+/**
+ * What becomes of a call before anybody is asked: the rules first, then what its effect calls for.
+ * Pure, so that a table of calls tests it whole.
+ */
+
+import type { DecidedBy } from "../../protocol/run-events.ts";
+import type { SandboxLevel } from "../sandbox/sandbox.ts";
+import { EFFECTS, type Effect } from "../tool.ts";
+import { fits, type Rule, type RuleVerdict, type Touched } from "./rules.ts";
+
+/** What happens to a call that is to be asked about: ask, let it through, refuse it. */
+export const APPROVALS = ["ask", "auto", "deny"] as const;
+export type Approval = (typeof APPROVALS)[number];
+
+export interface Policy {
+  readonly approve: Approval;
+  readonly rules: readonly Rule[];
+}
+
+/** A call as far as it is decided about. */
+export interface DecidedCall extends Touched {
+  readonly effect: Effect;
+  /** What holds its commands. */
+  readonly level: SandboxLevel;
+  /** A path it touches that often holds keys, if there is one. */
+  readonly sensitive: string | undefined;
+  /** Whether the tool is another one than the one that was agreed to. */
+  readonly isChanged: boolean;
+}
+
+export interface Verdict {
+  readonly verdict: RuleVerdict;
+  readonly by: DecidedBy;
+  readonly rule: Rule | undefined;
+  readonly reason: string;
+}
+
+export function decide(call: DecidedCall, { approve, rules }: Policy): Verdict {
+  const denied = findRule("deny", rules, call);
+  if (denied) return denied;
+  if (call.isChanged) {
+    const reason = `\`${call.tool}\` has changed since it was agreed to`;
+    return { verdict: "ask", by: "pin", rule: undefined, reason };
+  }
+  return findRule("ask", rules, call) ?? findRule("allow", rules, call) ?? byEffect(call, approve);
+}
+
+function findRule(
+  verdict: RuleVerdict,
+  rules: readonly Rule[],
+  call: DecidedCall,
+): Verdict | undefined {
+  const rule = rules.find((one) => one.verdict === verdict && fits(one, call));
+  return rule && { verdict, by: "rule", rule, reason: REASONS[verdict](rule) };
+}
+
+const REASONS: Readonly<Record<RuleVerdict, (rule: Rule) => string>> = {
+  deny: ({ text, source }) => `the rule \`deny ${text}\` (${source}) refuses it`,
+  ask: ({ text, source }) => `the rule \`ask ${text}\` (${source}) asks about it`,
+  allow: ({ text, source }) => `the rule \`allow ${text}\` (${source}) allows it`,
+};
+
+function byEffect(call: DecidedCall, approve: Approval): Verdict {
+  const why = whatToAsk(call);
+  if (why === undefined) {
+    const reason =
+      call.effect === "execute" ? "the sandbox holds it" : EFFECTS[call.effect].summary;
+    return { verdict: "allow", by: "effect", rule: undefined, reason };
+  }
+  if (approve === "ask") return { verdict: "ask", by: "effect", rule: undefined, reason: why };
+  const [verdict, tail] =
+    approve === "auto" ? (["allow", "approves it"] as const) : (["deny", "refuses it"] as const);
+  return {
+    verdict,
+    by: "mode",
+    rule: undefined,
+    reason: `${why}; \`approve: ${approve}\` ${tail}`,
+  };
+}
+
+function whatToAsk({ tool, effect, level, sensitive }: DecidedCall): string | undefined {
+  if (sensitive !== undefined) return `\`${sensitive}\` may hold keys`;
+  if (!EFFECTS[effect].asks || (effect === "execute" && level === "sandbox")) return undefined;
+  return `\`${tool}\` ${VERBS[effect]}`;
+}
+
+const VERBS: Readonly<Record<Effect, string>> = {
+  read: "reads files",
+  compute: "computes",
+  own: "is a function of this program",
+  write: "changes files",
+  execute: "runs a command outside of the sandbox",
+  network: "sends something to the network",
+  external: "runs somebody else's program",
+};

@@ -1,0 +1,91 @@
+/**
+ * The gate: the one function through which every tool call of every run goes.
+ *
+ * In this order: find the tool, parse the arguments, see what the call touches, hold it against the
+ * grant, decide by the rules, ask if that is what they say, take it from the budget, write the decision
+ * down, and only then run it, with a limit on its time and its output.
+ *
+ * Whatever is wrong with a call is told to the model as its result, so that it can do better. Only a
+ * cancelled run comes out as a rejection.
+ */
+
+import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { Redact } from "../../base/redact.ts";
+import { createScope } from "../scope.ts";
+import type { Tool } from "../tool.ts";
+import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
+import { grants } from "./grant.ts";
+import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
+import { toOutput } from "./output.ts";
+import { fits, NOTHING_TOUCHED } from "./rules.ts";
+import { runLimited } from "./run-limited.ts";
+
+export interface Gate {
+  readonly tools: readonly Tool[];
+  /** Whether the call may run beside others. Unknown tools change nothing. */
+  isReadOnly(name: string): boolean;
+  call(call: ToolCall, context: CallContext): Promise<ToolResult>;
+  /** Ends what the calls have kept. */
+  close(): Promise<void>;
+}
+
+export function createGate(parts: GateParts): Gate {
+  const { tools, workspace, sandbox, limits, redact } = parts;
+  const scope = createScope();
+  const memory: Memory = { always: new Set() };
+
+  async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
+    const { signal, idempotencyKey } = context;
+    const allowsHost = createHostCheck(parts, allowed.tool.spec.name);
+    const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey };
+    const { timeoutMs = limits.timeoutMs } = allowed.tool;
+    const returned = await runLimited(allowed, toolContext, timeoutMs);
+    return { output: toOutput(returned, limits.outputChars, redact), failed: false, thrown: false };
+  }
+
+  return {
+    tools,
+    isReadOnly: (name) => tools.find(({ spec }) => spec.name === name)?.readOnly ?? true,
+    async call(call, context) {
+      throwIfAborted(context.signal);
+      const judgement = await judge(call, parts, memory, context.signal);
+      await context.decided(judgement.decision);
+      if (judgement.refusal) return toRefused(judgement.refusal, redact);
+      try {
+        return await run(judgement, context);
+      } catch (thrown) {
+        if (context.signal.aborted) throw toAbortFailure(context.signal);
+        const failure = toFailure(thrown);
+        if (failure.code === "forbidden") {
+          const { message: reason } = failure;
+          const decided = { verdict: "deny", by: "guard", rule: undefined, reason } as const;
+          await context.decided(toDecision(parts, decided));
+        }
+        return { ...toRefused(failure, redact), thrown: !(thrown instanceof Failure) };
+      }
+    },
+    async close() {
+      await scope.close();
+      await sandbox.close();
+    },
+  };
+}
+
+/** A redirect leads to a host that nobody was asked about: what asks refuses there. */
+function createHostCheck({ grant, policy }: GateParts, tool: string): (host: string) => boolean {
+  return (host) => {
+    const touched = { ...NOTHING_TOUCHED, tool, hosts: [host] };
+    const isStopped = policy.rules
+      .filter(({ about, verdict }) => about !== "all" && verdict !== "allow")
+      .some((rule) => fits(rule, touched));
+    return grants(grant, "hosts", host) && !isStopped;
+  };
+}
+
+/** Some tools' own words for a failure begin so. */
+function toRefused({ message }: Failure, redact: Redact): ToolResult {
+  const text = redact(message);
+  const output = /^Error\b/.test(text) ? text : `Error: ${text}`;
+  return { output, failed: true, thrown: false };
+}

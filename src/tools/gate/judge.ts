@@ -1,0 +1,171 @@
+/**
+ * Everything that happens to a call before it runs, in the order of `gate.ts`. The outcome is a
+ * decision to write down, and with it either the call as it will run, or why it will not.
+ */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+import { type Json, tryParseJson } from "../../base/json.ts";
+import { nearest } from "../../base/text.ts";
+import type { DecidedBy } from "../../protocol/run-events.ts";
+import type { Effect, Tool } from "../tool.ts";
+import type { Decision, GateParts, ToolCall } from "./call.ts";
+import { decide, type Verdict } from "./decide.ts";
+import type { Rule } from "./rules.ts";
+import { findUngranted, touch } from "./touch.ts";
+
+export type Judgement = Allowed | Denied;
+
+export interface Allowed {
+  readonly decision: Decision;
+  readonly tool: Tool;
+  readonly input: unknown;
+  readonly refusal?: undefined;
+}
+
+interface Denied {
+  readonly decision: Decision;
+  readonly refusal: Failure;
+}
+
+/** What a gate remembers from call to call. */
+export interface Memory {
+  /** The tools that the user always lets through in this run. */
+  readonly always: Set<string>;
+}
+
+/** Rejects only when the run is cancelled, by its signal or as the answer to a question. */
+export async function judge(
+  call: ToolCall,
+  parts: GateParts,
+  memory: Memory,
+  signal: AbortSignal,
+): Promise<Judgement> {
+  const { name } = call;
+  const deny = (by: DecidedBy, refusal: Failure, rule?: Rule): Denied => ({
+    decision: toDecision(parts, { verdict: "deny", by, rule, reason: refusal.message }),
+    refusal,
+  });
+
+  const tool = parts.tools.find(({ spec }) => spec.name === name);
+  if (!tool) return deny("tool", unknownTool(name, parts.tools));
+  const parsed = parse(tool, call.arguments);
+  if (parsed instanceof Failure) return deny("arguments", parsed);
+  const { input } = parsed;
+
+  const touched = await touch(tool, input, parts.workspace);
+  const effect = tool.effectOf?.(input) ?? tool.effect;
+  const ungranted = findUngranted(parts.grant, effect, touched);
+  if (ungranted !== undefined)
+    return deny("grant", forbid(name, `this run was not granted ${ungranted}`));
+
+  const isChanged = (await tool.pin?.standing()) === "changed";
+  const { level } = parts.sandbox;
+  const verdict = decide({ ...touched, effect, level, isChanged }, parts.policy);
+  if (verdict.verdict === "deny")
+    return deny(verdict.by, forbid(name, verdict.reason), verdict.rule);
+  if (touched.blocked) return deny("guard", touched.blocked);
+
+  const answered = await askIfNeeded({ call, effect, verdict }, parts, memory, signal);
+  if ("refusal" in answered) return deny(answered.by, answered.refusal, verdict.rule);
+
+  const { maxCalls } = parts.limits;
+  if (maxCalls !== undefined && call.ordinal > maxCalls) {
+    return deny(
+      "budget",
+      forbid(name, `the run's ${maxCalls} tool calls are used up. Answer with what you have`),
+    );
+  }
+  await tool.pin?.agree();
+  const { by, reason } = answered;
+  return {
+    decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason }),
+    tool,
+    input,
+  };
+}
+
+type Answered =
+  | { readonly by: DecidedBy; readonly reason: string }
+  | { readonly by: DecidedBy; readonly refusal: Failure };
+
+interface Asked {
+  readonly call: ToolCall;
+  readonly effect: Effect;
+  readonly verdict: Verdict;
+}
+
+async function askIfNeeded(
+  { call, effect, verdict }: Asked,
+  { ask, sandbox }: GateParts,
+  { always }: Memory,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const { by, reason } = verdict;
+  const { name } = call;
+  if (verdict.verdict === "allow") return { by, reason };
+  // A tool that is another one than before is asked about whatever was said of the former.
+  if (always.has(name) && by !== "pin")
+    return { by: "person", reason: "the user always allows it" };
+  if (!ask) {
+    return {
+      by: by === "pin" ? "pin" : "nobody",
+      refusal: forbid(name, `${reason}, and there is no terminal to ask on`),
+    };
+  }
+  const question = { tool: name, arguments: call.arguments, effect, reason };
+  const answer = await ask({ ...question, sandbox: sandbox.level }, signal);
+  if (answer === "cancel") throw new Failure("cancelled", "The user cancelled the run when asked.");
+  if (answer === "no") {
+    const refusal = new Failure("forbidden", `Tool call ${name} was denied by user`);
+    return { by: "person", refusal };
+  }
+  if (answer === "always") always.add(name);
+  return { by: "person", reason: `${reason}; the user was asked and said ${answer}` };
+}
+
+function parse(tool: Tool, text: string): { readonly input: unknown } | Failure {
+  try {
+    return { input: tool.parse(parseArguments(tool.spec.name, text)) };
+  } catch (thrown) {
+    return toFailure(thrown);
+  }
+}
+
+/** A call without arguments may come with an empty text. */
+function parseArguments(name: string, text: string): Json {
+  if (text.trim() === "") return {};
+  const parsed = tryParseJson(text);
+  if (parsed !== undefined) return parsed;
+  throw new Failure("invalid_request", `The arguments of \`${name}\` are not JSON.`);
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): Failure {
+  const names = tools.map(({ spec }) => spec.name);
+  const near = nearest(name, names);
+  const hint = near ? ` Did you mean \`${near}\`?` : "";
+  const all = names.length > 0 ? names.join(", ") : "none";
+  return new Failure("not_found", `There is no tool named \`${name}\`.${hint} Tools: ${all}.`);
+}
+
+function forbid(name: string, reason: string): Failure {
+  return new Failure("forbidden", `Tool call ${name} was denied: ${reason}.`);
+}
+
+interface Decided {
+  readonly verdict: "allow" | "deny";
+  readonly by: DecidedBy;
+  readonly rule: Rule | undefined;
+  readonly reason: string;
+}
+
+export function toDecision({ sandbox }: Pick<GateParts, "sandbox">, decided: Decided): Decision {
+  const { verdict, by, rule, reason } = decided;
+  return {
+    verdict,
+    by,
+    rule: rule ? `${rule.verdict} ${rule.text}` : null,
+    source: rule?.source ?? null,
+    reason,
+    sandbox: sandbox.level,
+  };
+}

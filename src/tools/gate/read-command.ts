@@ -1,0 +1,72 @@
+/**
+ * What a command would run, told from its words alone: every simple command in it, also behind
+ * `env`, `timeout`, `sh -c` and the like, so that a rule about `rm` sees it wherever it stands.
+ *
+ * Whatever is not certain makes the whole not readable; the rules then take it for the worst. This
+ * reads words, not programs: what a script does when it runs is for the sandbox to hold.
+ */
+
+import { hasInlineCode, readGit } from "../commands/inline-code.ts";
+import { readShell } from "../commands/shell-text.ts";
+import { unwrap } from "../commands/wrappers.ts";
+
+export interface CommandReading {
+  /** The outer commands and those behind them. */
+  readonly commands: readonly (readonly string[])[];
+  /** The files that the shell itself would read, and write. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly isReadable: boolean;
+}
+
+type GivenCommand = { readonly argv: readonly string[] } | { readonly shell: string };
+
+/** Nobody nests deeper by need. */
+const MAX_DEPTH = 8;
+
+/** A longer text is a program, and nobody's to read. */
+const MAX_CHARS = 100_000;
+
+export function readCommand(command: GivenCommand): CommandReading {
+  return "argv" in command ? readWords(command.argv, 0) : readText(command.shell, 0);
+}
+
+function readText(text: string, depth: number): CommandReading {
+  if (text.length > MAX_CHARS) return { ...NONE, isReadable: false };
+  const { commands, ...shell } = readShell(text);
+  return join([{ ...shell, commands: [] }, ...commands.map((words) => readWords(words, depth))]);
+}
+
+function readWords(words: readonly string[], depth: number): CommandReading {
+  const [program = ""] = words;
+  // File systems that know no case run `RM` too.
+  const name = (program.split("/").at(-1) ?? "").toLowerCase();
+  if (name === "" || depth > MAX_DEPTH) return { ...NONE, commands: [words], isReadable: false };
+  const others = name === "git" ? [[program, ...readGit(words.slice(1))]] : [];
+  const lower = program.endsWith(name) ? [] : [[name, ...words.slice(1)]];
+  const inner = unwrap(name, words);
+  return join([
+    { ...NONE, commands: [words, ...others, ...lower] },
+    { ...NONE, isReadable: inner.isReadable && !hasInlineCode(name, words) },
+    ...inner.commands.map((one) => readWords(one, depth + 1)),
+    ...inner.scripts.map((one) => readText(one, depth + 1)),
+  ]);
+}
+
+const NONE: CommandReading = { commands: [], reads: [], writes: [], isReadable: true };
+
+function join(readings: readonly CommandReading[]): CommandReading {
+  const keys = new Set<string>();
+  const commands = readings
+    .flatMap((one) => one.commands)
+    .filter((words) => {
+      const key = JSON.stringify(words);
+      return keys.has(key) ? false : Boolean(keys.add(key));
+    });
+  return {
+    commands,
+    reads: readings.flatMap(({ reads }) => reads),
+    writes: readings.flatMap(({ writes }) => writes),
+    isReadable: readings.every(({ isReadable }) => isReadable),
+  };
+}

@@ -1,0 +1,123 @@
+/**
+ * Rules over tool calls: `shell`, `shell(git *)`, `path(secrets/**)`, `host(*.example.com)`,
+ * `command(rm *)`. Deny beats ask beats allow, in whatever order and file they stand.
+ *
+ * A rule that refuses or asks fits when anything the call touches fits; one that allows only when
+ * everything does. A command that cannot be read beforehand is taken for the worst: it fits every rule
+ * that refuses or asks about commands, and none that allows.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+
+export const RULE_VERDICTS = ["deny", "ask", "allow"] as const;
+export type RuleVerdict = (typeof RULE_VERDICTS)[number];
+
+export interface Rule {
+  readonly verdict: RuleVerdict;
+  /** As the user wrote it. */
+  readonly text: string;
+  /** Where it stands: a file, a flag. */
+  readonly source: string;
+  /** The glob of a tool's name, or `*` for a rule about what calls touch. */
+  readonly tool: string;
+  readonly about: About;
+  readonly pattern: string;
+}
+
+/** What the pattern is compared with; `all` fits by the tool's name alone. */
+type About = "all" | "anything" | "path" | "host" | "command";
+
+/** What a call touches, resolved. */
+export interface Touched {
+  readonly tool: string;
+  /** Relative to the workspace: as written and where it really leads, where those differ. */
+  readonly paths: readonly string[];
+  readonly hosts: readonly string[];
+  /** The simple commands it would run; undefined for a tool that runs none. */
+  readonly commands: readonly (readonly string[])[] | undefined;
+  /** Files that the shell would write for them: what is allowed is the commands, not that. */
+  readonly redirects: readonly string[];
+  /** Whether those are all there are. */
+  readonly isReadable: boolean;
+}
+
+export const NOTHING_TOUCHED: Omit<Touched, "tool"> = {
+  paths: [],
+  hosts: [],
+  commands: undefined,
+  redirects: [],
+  isReadable: true,
+};
+
+const KINDS: ReadonlySet<string> = new Set(["path", "host", "command"]);
+
+export function parseRule(verdict: RuleVerdict, text: string, source: string): Rule {
+  const [, name = "", inside] = /^\s*([^\s()]+)\s*(?:\((.*)\))?\s*$/s.exec(text) ?? [];
+  const isKind = KINDS.has(name);
+  if (name === "" || inside?.trim() === "" || (isKind && inside === undefined)) {
+    const forms = "`shell`, `shell(git *)`, `path(*.env)`, `host(*.example.com)`, `command(rm *)`";
+    throw new Failure("invalid_request", `${source}: \`${text}\` is no rule. Rules are ${forms}.`);
+  }
+  const tool = isKind ? "*" : name;
+  const pattern = inside?.trim() ?? "";
+  const about = inside === undefined ? "all" : isKind ? (name as About) : "anything";
+  return { verdict, text, source, tool, about, pattern };
+}
+
+export function fits(rule: Rule, touched: Touched): boolean {
+  if (!matchesGlob(touched.tool, rule.tool)) return false;
+  if (rule.about === "all") return true;
+  const things = thingsOf(rule, touched);
+  const isBlind = !touched.isReadable && things.commands !== undefined;
+  const matches = [
+    ...things.paths.map((path) => matchesPath(path, rule.pattern)),
+    ...things.hosts.map((host) => matchesHost(host, rule.pattern)),
+    ...(things.commands ?? []).map((words) => matchesCommand(words, rule)),
+  ];
+  if (rule.verdict !== "allow") return isBlind || matches.includes(true);
+  // That a path may be touched is no leave to run a program over it.
+  if (touched.commands && things.commands === undefined) return false;
+  if (touched.redirects.length > 0) return false;
+  return !isBlind && matches.length > 0 && !matches.includes(false);
+}
+
+type Things = Pick<Touched, "paths" | "hosts" | "commands">;
+
+/**
+ * What of a call a rule is about. `shell(git *)` is about the command: that the words of one look like
+ * paths makes them no targets that such a rule would have to allow.
+ */
+function thingsOf({ about }: Rule, { paths, hosts, commands }: Touched): Things {
+  const none = { paths: [], hosts: [], commands: undefined };
+  if (about === "path") return { ...none, paths };
+  if (about === "host") return { ...none, hosts };
+  if (about === "command" || commands) return { ...none, commands };
+  return { ...none, paths, hosts };
+}
+
+/** As `.gitignore` reads it: without a slash a name at any depth, and a folder means all that is in it. */
+export function matchesPath(path: string, pattern: string): boolean {
+  const glob = pattern.replace(/^\.?\//, "").replace(/\/$/, "");
+  const deep = glob.includes("/") ? glob : `**/${glob}`;
+  return matchesGlob(path, deep) || matchesGlob(path, `${deep}/**`);
+}
+
+/** `*.example.com` is every host below it, at any depth; names have no case. */
+function matchesHost(host: string, pattern: string): boolean {
+  return matchesGlob(host.toLowerCase(), pattern.toLowerCase());
+}
+
+/**
+ * `*` stands for any words, also none: `git *` is `git` too. A program that is refused goes by its bare
+ * name as well; one that is allowed does not, because `./git` may be anything.
+ */
+function matchesCommand(words: readonly string[], { pattern, verdict }: Rule): boolean {
+  const [program = "", ...rest] = words;
+  const bare = program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1);
+  const escaped = pattern.replace(/[.+^$()|[\]\\{}?]/g, "\\$&");
+  const source = escaped.replace(/\s+\*$/, "(?:\\s.*)?").replaceAll("*", ".*");
+  const expression = new RegExp(`^${source}$`, "s");
+  const names = verdict === "allow" ? [program] : [program, bare];
+  return names.some((name) => expression.test([name, ...rest].join(" ")));
+}

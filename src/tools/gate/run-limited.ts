@@ -1,0 +1,30 @@
+/** Runs a call within its time: one that does not listen to its signal is left behind, not waited for. */
+
+import { toAbortFailure } from "../../base/async.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import type { ToolContext, ToolOutput } from "../tool.ts";
+import type { Allowed } from "./judge.ts";
+
+export async function runLimited(
+  { tool, input }: Allowed,
+  context: ToolContext,
+  timeoutMs: number,
+): Promise<Json | ToolOutput> {
+  const own = new AbortController();
+  const seconds = Math.round(timeoutMs / 100) / 10;
+  const late = new Failure("tool_failed", `\`${tool.spec.name}\` took longer than ${seconds} s.`);
+  const timer = setTimeout(() => own.abort(late), timeoutMs);
+  const signal = AbortSignal.any([context.signal, own.signal]);
+  let give: (() => void) | undefined;
+  try {
+    const cut = new Promise<never>((_, reject) => {
+      give = () => reject(toAbortFailure(signal));
+      signal.addEventListener("abort", give, { once: true });
+    });
+    return await Promise.race([tool.run(input, { ...context, signal }), cut]);
+  } finally {
+    clearTimeout(timer);
+    if (give) signal.removeEventListener("abort", give);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What a call touches, resolved: paths to where they really lead, a command to the commands in it. The
+ * grant and the rules are held against this, and not against what the model wrote alone.
+ */
+
+import { relative, resolve, sep } from "node:path";
+import { type Failure, toFailure } from "../../base/failure.ts";
+import type { Effect, Tool } from "../tool.ts";
+import { isSensitive } from "../workspace/protected.ts";
+import type { Use, Workspace } from "../workspace/workspace.ts";
+import { type Grant, grants, grantsAll, leadsToGranted } from "./grant.ts";
+import { type CommandReading, readCommand } from "./read-command.ts";
+import type { Touched } from "./rules.ts";
+
+export interface Touch extends Touched {
+  /** Of the paths, those that the tool itself opens. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  readonly sensitive: string | undefined;
+  /** What the workspace refuses; told only when neither a rule nor the grant did. */
+  readonly blocked: Failure | undefined;
+}
+
+export async function touch(tool: Tool, input: unknown, workspace: Workspace): Promise<Touch> {
+  const targets = tool.targets?.(input) ?? {};
+  const { root } = workspace;
+  const [reads, writes] = await Promise.all([
+    resolveAll(targets.reads ?? [], "read", workspace),
+    resolveAll(targets.writes ?? [], "write", workspace),
+  ]);
+  const command = targets.command && readCommand(targets.command);
+  const named = command ? toNamedPaths(command, root) : [];
+  const paths = [...reads.paths, ...writes.paths, ...named];
+  return {
+    tool: tool.spec.name,
+    paths,
+    reads: reads.paths,
+    writes: writes.paths,
+    hosts: targets.hosts ?? [],
+    commands: command?.commands,
+    redirects: command?.writes ?? [],
+    isReadable: command?.isReadable ?? true,
+    sensitive: paths.find(isSensitive),
+    blocked: reads.blocked ?? writes.blocked,
+  };
+}
+
+interface Resolved {
+  readonly paths: string[];
+  readonly blocked: Failure | undefined;
+}
+
+/** What is not there is left to the tool to say; what must not be touched is not even looked for. */
+async function resolveAll(
+  given: readonly string[],
+  use: Use,
+  workspace: Workspace,
+): Promise<Resolved> {
+  const paths = new Set<string>();
+  let blocked: Failure | undefined;
+  for (const path of given) {
+    const written = toRelative(workspace.root, path);
+    if (written !== undefined) paths.add(written);
+    try {
+      paths.add((await workspace.locate(path, use)).relative);
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      if (failure.code === "forbidden") blocked ??= failure;
+    }
+  }
+  return { paths: [...paths], blocked };
+}
+
+/** Undefined for what lies outside. */
+function toRelative(root: string, path: string): string | undefined {
+  const way = relative(root, resolve(root, path));
+  return way === ".." || way.startsWith(`..${sep}`) ? undefined : way.split(sep).join("/");
+}
+
+/** The words of a command that may be paths: a rule about paths holds for them too. */
+function toNamedPaths({ commands, reads, writes }: CommandReading, root: string): string[] {
+  const words = commands.flatMap(([, ...rest]) => rest).filter((word) => !word.startsWith("-"));
+  return [...words, ...reads, ...writes].flatMap((word) => toRelative(root, word) ?? []);
+}
+
+/** Why the run was not granted the call, or nothing. */
+export function findUngranted(grant: Grant, effect: Effect, touched: Touch): string | undefined {
+  if (!grants(grant, "tools", touched.tool)) return "the tool";
+  const read = touched.reads.find((path) => !leadsToGranted(grant, path));
+  if (read !== undefined) return `reading \`${read}\``;
+  const write = touched.writes.find((path) => !grants(grant, "writes", path));
+  if (write !== undefined) return `writing \`${write}\``;
+  const host = touched.hosts.find((one) => !grants(grant, "hosts", one));
+  if (host !== undefined) return `the host \`${host}\``;
+  // Nobody can say beforehand what a program touches.
+  const isFree = (["reads", "writes", "hosts"] as const).every((kind) => grantsAll(grant, kind));
+  const runsPrograms = effect === "execute" || effect === "external";
+  return runsPrograms && !isFree ? "commands: its paths or hosts are limited" : undefined;
+}

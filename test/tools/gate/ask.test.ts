@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createGate } from "../../../src/tools/gate/gate.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { toGateParts } from "../workspace-folder.ts";
+import { asking, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
+
+describe("a question", () => {
+  it("says what is asked, and why", async () => {
+    const terminal = asking("yes");
+    await call("write", '{"path":"a.txt"}', terminal);
+    assert.deepEqual(terminal.questions, [
+      {
+        tool: "write",
+        arguments: '{"path":"a.txt"}',
+        effect: "write",
+        reason: "`write` changes files",
+        sandbox: "process",
+      },
+    ]);
+  });
+
+  it("answered with always is not asked again in this run, for this tool", async () => {
+    const terminal = asking("always");
+    const other = define("other", async () => "", { effect: "write" });
+    const parts = await toGateParts(folder.root, [...TOOLS, other]);
+    const gate = createGate({ ...parts, ...terminal });
+    const context = {
+      signal: AbortSignal.timeout(1000),
+      idempotencyKey: "1",
+      decided: async () => {},
+    };
+    for (const name of ["write", "write", "other", "write"]) {
+      await gate.call({ name, arguments: "{}", ordinal: 1 }, context);
+    }
+    assert.deepEqual(
+      terminal.questions.map(({ tool }) => tool),
+      ["write", "other"],
+    );
+  });
+
+  it("answered with cancel ends the run", async () => {
+    await assert.rejects(call("write", "{}", asking("cancel")), { code: "cancelled" });
+  });
+
+  it("is not asked about a call that is refused anyway", async () => {
+    const terminal = asking("yes");
+    const refused = await call("write", '{"path":"../../x"}', terminal);
+    assert.deepEqual([terminal.questions.length, refused.failed], [0, true]);
+  });
+});
+
+describe("a tool that can change", () => {
+  const pinned = (standing: "agreed" | "changed" | "unknown") => {
+    const agreed: string[] = [];
+    const tool: Tool = {
+      ...define("remote", async () => "done", { effect: "external" }),
+      pin: { standing: async () => standing, agree: async () => void agreed.push("now") },
+    };
+    return { agreed, tool };
+  };
+
+  it("is pinned when it is let through for the first time", async () => {
+    const { tool, agreed } = pinned("unknown");
+    await call("remote", "{}", { tools: [tool] });
+    assert.deepEqual(agreed, ["now"]);
+  });
+
+  it("is asked about again when it is another, whatever allows it", async () => {
+    const { tool, agreed } = pinned("changed");
+    const policy = { approve: "auto", rules: [rule("allow", "remote")] } as const;
+    const { decisions, output } = await call("remote", "{}", { tools: [tool], policy });
+    assert.deepEqual([decisions[0]?.verdict, decisions[0]?.by, agreed], ["deny", "pin", []]);
+    assert.match(String(output), /`remote` has changed since it was agreed to/);
+  });
+
+  it("is pinned anew when a person agrees", async () => {
+    const { tool, agreed } = pinned("changed");
+    const terminal = asking("yes", "auto");
+    await call("remote", "{}", { tools: [tool], ...terminal });
+    assert.deepEqual([terminal.questions.length, agreed], [1, ["now"]]);
+  });
+});

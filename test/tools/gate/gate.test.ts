@@ -1,0 +1,254 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../../src/base/failure.ts";
+import { redactExactly } from "../../../src/base/redact.ts";
+import { createGate } from "../../../src/tools/gate/gate.ts";
+import { toGateParts } from "../workspace-folder.ts";
+import { asking, type CallParts, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
+
+describe("a call at the gate", () => {
+  it("runs, and its text is given as it is", async () => {
+    const { output, failed, thrown } = await call("echo", '{"x": 2}');
+    assert.deepEqual(
+      { output, failed, thrown },
+      { output: "x is 2", failed: false, thrown: false },
+    );
+  });
+
+  it("gives anything but text as JSON", async () => {
+    assert.equal((await call("table", "{}")).output, '{"rows":[1,2]}');
+  });
+
+  it("gives pictures as parts behind the text", async () => {
+    assert.deepEqual((await call("picture", "{}")).output, [
+      { type: "input_text", text: "a plot" },
+      { type: "input_image", image_url: "data:image/png;base64,AA" },
+    ]);
+  });
+
+  it("takes no text for no arguments", async () => {
+    assert.equal((await call("echo", " ")).output, "x is undefined");
+  });
+
+  const refusals: readonly [name: string, tool: string, text: string, output: RegExp][] = [
+    [
+      "arguments that do not parse",
+      "echo",
+      '{"x": 2',
+      /^Error: The arguments of `echo` are not JSON\.$/,
+    ],
+    [
+      "arguments that do not fit",
+      "echo",
+      '{"x": "2"}',
+      /^Error: The arguments of `echo` do not fit: x: .+\.$/,
+    ],
+    [
+      "arguments that are no object",
+      "echo",
+      "null",
+      /^Error: The arguments of `echo` do not fit: arguments: .+\.$/,
+    ],
+    [
+      "a tool that is not there",
+      "ecko",
+      "{}",
+      /^Error: There is no tool named `ecko`\. Did you mean `echo`\? Tools: echo, table,/,
+    ],
+    ["a tool unlike any", "delete_everything", "{}", /`delete_everything`\. Tools: echo,/],
+    ["a name out of every object", "constructor", "{}", /There is no tool named `constructor`\./],
+    ["a tool that says what is wrong", "say_no", "{}", /^Error: File not found: a\.txt$/],
+  ];
+  for (const [name, tool, text, output] of refusals) {
+    it(`tells the model of ${name}`, async () => {
+      const result = await call(tool, text);
+      assert.match(String(result.output), output);
+      assert.deepEqual([result.failed, result.thrown], [true, false]);
+    });
+  }
+
+  it("tells a tool that broke from one that says what is wrong", async () => {
+    const { output, failed, thrown } = await call("break", "{}");
+    assert.deepEqual(
+      { output, failed, thrown },
+      { output: "Error: x is not a function", failed: true, thrown: true },
+    );
+  });
+
+  it("says that there are no tools where there are none", async () => {
+    const { output } = await call("a", "", { tools: [] });
+    assert.equal(output, "Error: There is no tool named `a`. Tools: none.");
+  });
+
+  it("starts nothing in a cancelled run", async () => {
+    const reason = new Failure("timeout", "too late");
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(call("echo", "{}", { signal }), reason);
+    await assert.rejects(call("unknown", "{}", { signal }), reason);
+  });
+
+  it("rejects when the run is cancelled while a tool works, whatever the tool throws", async () => {
+    const control = new AbortController();
+    const tool = define("slow", async () => {
+      control.abort();
+      throw new Error("connection closed");
+    });
+    const cancelled = call("slow", "{}", { tools: [tool], signal: control.signal });
+    await assert.rejects(cancelled, { code: "cancelled" });
+  });
+
+  it("knows which calls change nothing", async () => {
+    const gate = createGate(await toGateParts(folder.root, TOOLS));
+    assert.deepEqual(
+      ["echo", "write", "unknown"].map((name) => gate.isReadOnly(name)),
+      [true, false, true],
+    );
+  });
+
+  it("is given up at its time limit, also by a tool that does not listen", async () => {
+    const tool = define("deaf", () => new Promise(() => {}), { timeoutMs: 5 });
+    const { output, failed } = await call("deaf", "{}", { tools: [tool] });
+    assert.deepEqual([output, failed], ["Error: `deaf` took longer than 0 s.", true]);
+  });
+
+  it("is cut at the output limit, and says so", async () => {
+    const tool = define("long", async () => "abcdefghij".repeat(10));
+    const limits = { timeoutMs: 1000, outputChars: 20, maxCalls: undefined };
+    const { output } = await call("long", "{}", { tools: [tool], limits });
+    assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
+  });
+
+  it("returns no key of the environment", async () => {
+    const redact = redactExactly(["sk-0123456789abcdef0123"]);
+    assert.equal((await call("leak", "{}", { redact })).output, "the key is [redacted]");
+  });
+});
+
+describe("the decision about a call", () => {
+  const [deny, allow] = ["deny", "allow"] as const;
+  const noTerminal = { policy: { approve: "ask", rules: [] } } as const;
+  const writeIt = '{"path":"a.txt"}';
+  const rows: readonly [
+    name: string,
+    call: readonly [tool: string, text: string, parts?: CallParts],
+    expected: readonly [verdict: string, by: string, rule?: string],
+  ][] = [
+    ["an unknown tool is refused", ["nope", "{}"], [deny, "tool"]],
+    ["arguments that do not fit are refused", ["echo", "[]"], [deny, "arguments"]],
+    ["reading needs no question", ["look", writeIt, noTerminal], [allow, "effect"]],
+    ["a function of the program needs no question", ["echo", "{}", noTerminal], [allow, "effect"]],
+    ["without a terminal, asking is refusing", ["write", writeIt, noTerminal], [deny, "nobody"]],
+    ["`auto` lets it through", ["write", writeIt], [allow, "mode"]],
+    [
+      "`deny` refuses it",
+      ["write", writeIt, { policy: { approve: "deny", rules: [] } }],
+      [deny, "mode"],
+    ],
+    ["a person's yes lets it through", ["write", writeIt, asking("yes")], [allow, "person"]],
+    ["a person's no refuses it", ["write", writeIt, asking("no")], [deny, "person"]],
+    [
+      "a rule allows it",
+      ["write", writeIt, { policy: { approve: "ask", rules: [rule("allow", "write(*.txt)")] } }],
+      [allow, "rule", "allow write(*.txt)"],
+    ],
+    [
+      "deny beats allow",
+      [
+        "write",
+        writeIt,
+        {
+          policy: { approve: "auto", rules: [rule("allow", "write"), rule("deny", "path(a.txt)")] },
+        },
+      ],
+      [deny, "rule", "deny path(a.txt)"],
+    ],
+    [
+      "ask beats allow, also in `auto`",
+      [
+        "write",
+        writeIt,
+        { policy: { approve: "auto", rules: [rule("allow", "write"), rule("ask", "write")] } },
+      ],
+      [deny, "nobody", "ask write"],
+    ],
+    [
+      "a file that may hold keys is asked about",
+      ["look", '{"path":".env"}', noTerminal],
+      [deny, "nobody"],
+    ],
+    [
+      "what the grant leaves out is refused",
+      ["look", '{"path":"secrets/b.txt"}', { grant: [{ reads: ["*.txt"] }] }],
+      [deny, "grant"],
+    ],
+    [
+      "a tool that is not granted is refused",
+      ["write", writeIt, { grant: [{ tools: ["look"] }] }],
+      [deny, "grant"],
+    ],
+    ["a path out of the workspace is refused", ["look", '{"path":"../x"}'], [deny, "guard"]],
+    [
+      "the last call of the budget runs",
+      ["echo", "{}", { ordinal: 2, limits: { timeoutMs: 1000, outputChars: 1000, maxCalls: 2 } }],
+      [allow, "effect"],
+    ],
+    [
+      "the one behind it does not",
+      ["echo", "{}", { ordinal: 3, limits: { timeoutMs: 1000, outputChars: 1000, maxCalls: 2 } }],
+      [deny, "budget"],
+    ],
+  ];
+  for (const [name, [tool, text, parts], [verdict, by, wanted = null]] of rows) {
+    it(name, async () => {
+      const { decisions, failed, output } = await call(tool, text, parts);
+      assert.deepEqual(
+        decisions.map((one) => [one.verdict, one.by, one.rule]),
+        [[verdict, by, wanted]],
+      );
+      assert.equal(failed, verdict === deny, String(output));
+    });
+  }
+
+  it("is written down a second time when the tool's own guard refuses", async () => {
+    const { decisions } = await call("guarded", "{}");
+    assert.deepEqual(
+      decisions.map(({ verdict, by }) => [verdict, by]),
+      [
+        ["allow", "effect"],
+        ["deny", "guard"],
+      ],
+    );
+    assert.match(decisions[1]?.reason ?? "", /loopback/);
+  });
+
+  it("is written down before the call runs", async () => {
+    const order: string[] = [];
+    const tool = define("late", async () => {
+      order.push("run");
+      return "";
+    });
+    const gate = createGate(await toGateParts(folder.root, [tool]));
+    await gate.call(
+      { name: "late", arguments: "{}", ordinal: 1 },
+      {
+        signal: AbortSignal.timeout(1000),
+        idempotencyKey: "1",
+        decided: async () => {
+          await Promise.resolve();
+          order.push("decided");
+        },
+      },
+    );
+    assert.deepEqual(order, ["decided", "run"]);
+  });
+
+  it("names the rule and where it stands", async () => {
+    const policy = { approve: "auto", rules: [rule("deny", "write")] } as const;
+    const { output, decisions } = await call("write", "{}", { policy });
+    assert.equal(
+      output,
+      "Error: Tool call write was denied: the rule `deny write` (the test) refuses it.",
+    );
+    assert.equal(decisions[0]?.source, "the test");
+  });
+});
