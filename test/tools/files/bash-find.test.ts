@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { bashFindTool } from "../../../src/tools/builtin/bash-find.ts";
+import { bashFindTool } from "../../../src/tools/files/bash-find.ts";
 import { createWorkspaceFolder, toContext, type WorkspaceFolder } from "../workspace-folder.ts";
 
 interface Page {
@@ -140,7 +140,7 @@ describe("bash_find", () => {
     symlinkSync(folder.root, link);
     const page = (await bashFindTool.run(
       bashFindTool.parse({ path: "src" }),
-      toContext(link),
+      await toContext(link),
     )) as unknown as Page;
     assert.deepEqual(page.results, ["src/a.ts"]);
   });
@@ -268,7 +268,7 @@ describe("bash_find", () => {
     const control = new AbortController();
     const running = bashFindTool.run(
       bashFindTool.parse({}),
-      toContext(folder.root, control.signal),
+      await toContext(folder.root, control.signal),
     );
     control.abort();
     await assert.rejects(running, { code: "cancelled" });

@@ -3,8 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { readTool } from "../../../src/tools/builtin/read.ts";
-import { createWorkspaceFolder } from "../workspace-folder.ts";
+import { readTool } from "../../../src/tools/files/read.ts";
+import { createWorkspaceFolder, toContext } from "../workspace-folder.ts";
 
 const MEGABYTE = 1024 * 1024;
 const THREE = "one\ntwo\nthree\n";
@@ -69,13 +69,15 @@ describe("read", () => {
       mkdirSync(join(folder.root, "folder"));
       symlinkSync("/", join(folder.root, "out"));
       execFileSync("mkfifo", [join(folder.root, "pipe")]);
-      const result = await folder.call(readTool, { path });
+      const { decisions: _, ...result } = await folder.call(readTool, { path });
       assert.deepEqual(result, { output, failed: true, thrown: false });
     });
   }
 
   it("reads a file of just the largest size", async () => {
-    const output = await read(Buffer.alloc(MEGABYTE, "x"));
+    using folder = createWorkspaceFolder({ f: Buffer.alloc(MEGABYTE, "x") });
+    const input = readTool.parse({ path: "f" });
+    const output = String(await readTool.run(input, await toContext(folder.root)));
     assert.equal(output.length, "   1 | ".length + MEGABYTE);
   });
 

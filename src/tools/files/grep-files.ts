@@ -1,0 +1,59 @@
+/** A page of matches, each with the lines around it. */
+
+import type { ToolContext } from "../tool.ts";
+import { type Match, type SearchRequest, searchFiles } from "./ripgrep/search-files.ts";
+import { readText, toLines } from "./text-file.ts";
+
+const CONTEXT_LINES = 2;
+/** Larger files are passed over: what a person wrote is smaller. */
+const MAX_BYTES = 1024 * 1024;
+/** Longer lines are cut, those that match as well as those around. */
+const MAX_CHARS = 1000;
+
+type Found = {
+  path: string;
+  line: number;
+  text: string;
+  before: string[];
+  after: string[];
+};
+
+export async function grepFiles(
+  request: Omit<SearchRequest, "complaint">,
+  context: Pick<ToolContext, "workspace" | "signal">,
+): Promise<{ matches: Found[]; total: number; offset: number; has_more: boolean }> {
+  const flags = [...request.flags, `--max-filesize=${MAX_BYTES}`];
+  const complaint = "The search failed";
+  const { matches: page, total } = await searchFiles({ ...request, flags, complaint }, context);
+  const texts = new Map<string, readonly string[]>();
+  const matches: Found[] = [];
+  for (const match of page) {
+    const lines = texts.get(match.path) ?? (await readAround(match.path, context));
+    texts.set(match.path, lines);
+    matches.push(toFound(match, lines));
+  }
+  const { offset } = request;
+  return { matches, total, offset, has_more: offset + matches.length < total };
+}
+
+/** None where the file went away or changed its kind meanwhile: the match itself still stands. */
+async function readAround(
+  path: string,
+  { workspace }: Pick<ToolContext, "workspace">,
+): Promise<readonly string[]> {
+  return readText(workspace, path, MAX_BYTES).then(toLines, () => []);
+}
+
+function toFound({ path, line }: Match, lines: readonly string[]): Found {
+  const [, digits = "0", text = ""] = /^(\d+)[:-](.*)$/s.exec(line) ?? [];
+  const number = Number(digits);
+  const cut = (start: number, end: number): string[] =>
+    lines.slice(Math.max(0, start), Math.max(0, end)).map((one) => one.slice(0, MAX_CHARS));
+  return {
+    path,
+    line: number,
+    text,
+    before: cut(number - 1 - CONTEXT_LINES, number - 1),
+    after: cut(number, number + CONTEXT_LINES),
+  };
+}

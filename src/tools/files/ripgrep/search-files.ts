@@ -1,0 +1,125 @@
+/** The lines that match a pattern, by ripgrep, as a page of them in the order of files and lines. */
+
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import type { ToolContext } from "../../tool.ts";
+import { isSensitive } from "../../workspace/protected.ts";
+import { createPathReader } from "./list-files.ts";
+import { createMatchReader } from "./match-reader.ts";
+import { type PageRequest, Selection } from "./page.ts";
+import { EXCLUDING_FLAGS, runRipgrep } from "./ripgrep.ts";
+
+export interface SearchRequest extends PageRequest {
+  readonly pattern: string;
+  /** A folder, or one file. */
+  readonly path: string;
+  readonly flags: readonly string[];
+  readonly complaint: string;
+}
+
+export interface Match {
+  /** From the workspace. */
+  readonly path: string;
+  /** As ripgrep prints it: number, `:` (or `-` for a line beside a match), text. */
+  readonly line: string;
+}
+
+export interface Matches {
+  readonly matches: readonly Match[];
+  readonly total: number;
+}
+
+type Context = Pick<ToolContext, "workspace" | "signal">;
+
+/** Longer lines are cut by ripgrep, which says so. */
+const MAX_COLUMNS = 1000;
+/** A single file that is named is searched up to this. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+export async function searchFiles(request: SearchRequest, context: Context): Promise<Matches> {
+  const { workspace, signal } = context;
+  const { relative, isFolder } = await workspace.locate(request.path, "read");
+  if (isFolder) return searchFolder(request, context);
+  // Read by us, so that it is held like any other file; ripgrep gets the content alone.
+  const stdin = await workspace.readFile(request.path, MAX_FILE_BYTES);
+  const found = collectMatches(request, () => relative);
+  const flags = toFlags(request);
+  const { complaint } = request;
+  await runRipgrep({ flags, cwd: workspace.root, stdin, signal, complaint }, found.take);
+  return found.finish();
+}
+
+async function searchFolder(request: SearchRequest, context: Context): Promise<Matches> {
+  const { workspace, signal } = context;
+  return workspace.within(request.path, async ({ cwd, relative }) => {
+    const prefix = relative === "" ? "" : `${relative}/`;
+    const isShared = workspace.hardLinks ? () => false : createLinkCheck(cwd);
+    const found = collectMatches(request, (path) => {
+      const whole = prefix + path;
+      return workspace.shows(whole) && !isSensitive(path) && !isShared(path) ? whole : undefined;
+    });
+    const flags = [...toFlags(request), ...EXCLUDING_FLAGS];
+    await runRipgrep({ flags, cwd, signal, complaint: request.complaint }, found.take);
+    return found.finish();
+  });
+}
+
+function toFlags({ pattern, flags }: SearchRequest): string[] {
+  const columns = [`--max-columns=${MAX_COLUMNS}`, "--max-columns-preview"];
+  const form = ["--heading", "--null", "--line-number", "--with-filename", ...columns];
+  return [...form, ...flags, `--regexp=${pattern}`];
+}
+
+interface Collected {
+  take(chunk: Buffer): void;
+  finish(): Matches;
+}
+
+/** `toShown` gives a path as it is shown, or nothing for a file that must not be. */
+function collectMatches(
+  request: SearchRequest,
+  toShown: (path: string) => string | undefined,
+): Collected {
+  const selection = new Selection<readonly string[]>(request);
+  const isPathsOnly = request.flags.some((flag) => PATHS_ONLY.has(flag));
+  let shown = "";
+  const reader = createMatchReader({
+    begin(path) {
+      const wanted = toShown(path);
+      if (wanted === undefined) return undefined;
+      shown = wanted;
+      return selection.wants(shown) ? selection.needed : 0;
+    },
+    end: (lines, count) => selection.add(shown, lines, count),
+  });
+  const readPaths = createPathReader((path) => {
+    const wanted = toShown(path);
+    if (wanted !== undefined) selection.add(wanted, [""]);
+  });
+  return {
+    take: isPathsOnly ? readPaths : reader.take,
+    finish() {
+      reader.finish();
+      const { offset, limit } = request;
+      const found = selection
+        .finish()
+        .flatMap(({ key: path, value }) => value.map((line) => ({ path, line })));
+      const matches = found.slice(offset, limit > 0 ? offset + limit : undefined);
+      return { matches, total: selection.total };
+    },
+  };
+}
+
+const PATHS_ONLY: ReadonlySet<string> = new Set(["-l", "--files-with-matches"]);
+
+/** How many files are asked for their names: 100,000 would take longer than the search itself. */
+const MAX_LINK_CHECKS = 20_000;
+
+/** Whether a file has a second name, which may lie outside. Not asked of every file of a huge result. */
+function createLinkCheck(cwd: string): (path: string) => boolean {
+  let checks = 0;
+  return (path) => {
+    if (++checks > MAX_LINK_CHECKS) return false;
+    return (lstatSync(join(cwd, path), { throwIfNoEntry: false })?.nlink ?? 1) > 1;
+  };
+}

@@ -1,0 +1,33 @@
+/** `write`: a file's whole content, new or replaced. */
+
+import { defineBuiltin, text } from "../builtin-tool.ts";
+import type { Tool } from "../tool.ts";
+
+/** A file that is replaced is read for its lines; one this large was not written by a model. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export const writeTool: Tool = defineBuiltin({
+  name: "write",
+  description:
+    "Write a file as a whole, with the folders above it. Returns success, path, old_lines, new_lines, is_new_file, error.",
+  parameters: {
+    path: text("The file, relative to the working directory.", { minLength: 1 }),
+    content: text("All of its new content."),
+  },
+  readOnly: false,
+  effect: "write",
+  targets: ({ path }) => ({ writes: [path] }),
+  async run({ path, content }, { workspace }) {
+    const { countLines, readIfThere } = await import("./text-file.ts");
+    const old = await readIfThere(workspace, path, MAX_BYTES);
+    await workspace.writeFile(path, content);
+    return {
+      success: true,
+      path,
+      old_lines: old ? countLines(old) : 0,
+      new_lines: countLines(content),
+      is_new_file: old === undefined,
+      error: null,
+    };
+  },
+});

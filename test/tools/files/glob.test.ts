@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { globTool } from "../../../src/tools/files/glob.ts";
+import { createWorkspaceFolder } from "../workspace-folder.ts";
+
+describe("glob", () => {
+  const PROJECT = {
+    "a.ts": "",
+    "src/b.ts": "",
+    "src/c/d.tsx": "",
+    ".github/ci.yml": "",
+    ".git/x": "",
+  };
+  const cases: readonly [input: object, output: string][] = [
+    [{ pattern: "**/*.ts" }, "a.ts\nsrc/b.ts"],
+    [{ pattern: "*.ts" }, "a.ts"],
+    [{ pattern: "./src/**" }, "src/b.ts\nsrc/c/d.tsx"],
+    [{ pattern: "**/*.{ts,tsx}", path: "src" }, "src/b.ts\nsrc/c/d.tsx"],
+    [{ pattern: ".github/*" }, ".github/ci.yml"],
+    [{ pattern: ".git/*" }, "No files matching '.git/*' in ."],
+    [{ pattern: "*.rs" }, "No files matching '*.rs' in ."],
+    [{ pattern: "../*" }, "Error: Path outside CWD not allowed: ../*"],
+    [{ pattern: "/etc/*" }, "Error: Path outside CWD not allowed: /etc/*"],
+    [{ pattern: "*", path: "none" }, "Error: File not found: none"],
+    [{ pattern: "*a*a*a*a*a" }, "Error: A glob has at most 4 stars: *a*a*a*a*a"],
+  ];
+  for (const [input, output] of cases) {
+    it(`answers ${JSON.stringify(input)}`, async () => {
+      using folder = createWorkspaceFolder(PROJECT);
+      assert.equal((await folder.call(globTool, input)).output, output);
+    });
+  }
+
+  it("shows the first hundred and says how many more there are", async () => {
+    const names = Array.from({ length: 130 }, (_, at) => `f${String(at).padStart(3, "0")}`);
+    using folder = createWorkspaceFolder(Object.fromEntries(names.map((name) => [name, ""])));
+    const { output } = await folder.call(globTool, { pattern: "f*" });
+    assert.deepEqual(output.split("\n"), [...names.slice(0, 100), "... and 30 more"]);
+  });
+});
