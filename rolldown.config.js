@@ -40,12 +40,12 @@ const asCommonJs = {
   },
 };
 
-export default defineConfig({
+const command = {
   input: { cli: "src/cli/bin.ts" },
   platform: "node",
   // The oldest runtime we support; newer syntax is written out for it, as tsc does for the library.
   transform: { target: "node20.19" },
-  external: [/^@photostructure\/sqlite$/, /^@vscode\/ripgrep$/, /^node:/],
+  external: [/^@photostructure\/sqlite$/, /^@vscode\/ripgrep$/, /^pyodide/, /^unpdf$/, /^node:/],
   plugins: [withoutHttp2, asCommonJs],
   output: {
     dir: "dist/bin",
@@ -55,4 +55,14 @@ export default defineConfig({
     minify: false,
     codeSplitting: { groups },
   },
-});
+};
+
+/** By itself: the process that runs Python shares no file with the command, so none of it is loaded there. */
+const pythonWorker = {
+  ...command,
+  input: { "python-worker": "src/tools/python/worker.ts" },
+  plugins: [],
+  output: { dir: "dist/bin", format: "cjs", codeSplitting: false },
+};
+
+export default defineConfig([command, pythonWorker]);

@@ -1,0 +1,91 @@
+/** What an interpreter is asked, one JSON object a line, and how a request that every kind takes looks. */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+
+export interface OpenRequest {
+  readonly op: "open";
+  /** The limit of the interpreter's memory, in bytes; every request has it. */
+  readonly mem: number;
+  /** The folder that the code works in. */
+  readonly folder: string;
+  /** A folder for the driver's own files. */
+  readonly library: string;
+  /** The folder of the `pyodide` package, where that is the interpreter. */
+  readonly pyodide?: string;
+  readonly mounts: readonly Mount[];
+}
+
+/** A file that is there from the start. Both are Base64. */
+export interface Mount {
+  /** Relative, with `/` between names. */
+  readonly path: string;
+  readonly data: string;
+}
+
+export interface Wheel {
+  /** The distribution's name. */
+  readonly name: string;
+  readonly data: string;
+}
+
+export type Request =
+  | OpenRequest
+  | { readonly op: "imports"; readonly mem: number; readonly code: string }
+  | { readonly op: "install"; readonly mem: number; readonly wheels: readonly Wheel[] }
+  | {
+      readonly op: "run";
+      readonly mem: number;
+      readonly code: string;
+      /** Modules that nobody has, each with a sentence on how to get it. */
+      readonly missing: Readonly<Record<string, string>>;
+    };
+
+/** What the code did. Streams and result are one character longer than the limit when they were cut. */
+export interface RunReply {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly result: string | null;
+  readonly files: readonly WrittenFile[];
+  /** How many more files were written. */
+  readonly moreFiles: number;
+}
+
+export interface WrittenFile {
+  readonly path: string;
+  readonly size: number;
+  /** Of images and of short files. */
+  readonly data: Buffer | undefined;
+}
+
+/** The code can write replies itself, so each is looked at as a stranger's. */
+export function toRunReply(reply: JsonObject): RunReply {
+  const files = Array.isArray(reply["files"]) ? reply["files"] : [];
+  return {
+    stdout: toText(reply["stdout"]),
+    stderr: toText(reply["stderr"]),
+    result: typeof reply["result"] === "string" ? reply["result"] : null,
+    files: files.flatMap(toFile),
+    moreFiles: toCount(reply["more_files"]),
+  };
+}
+
+export function toNames(reply: JsonObject): string[] {
+  const names = Array.isArray(reply["names"]) ? reply["names"] : [];
+  return names.filter((name) => typeof name === "string");
+}
+
+function toFile(file: Json): WrittenFile[] {
+  if (!isJsonObject(file)) return [];
+  const { path, size, data } = file as { [name: string]: Json };
+  if (typeof path !== "string") return [];
+  const bytes = typeof data === "string" ? Buffer.from(data, "base64") : undefined;
+  return [{ path, size: toCount(size), data: bytes }];
+}
+
+function toText(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function toCount(value: Json | undefined): number {
+  return typeof value === "number" && value >= 0 ? Math.floor(value) : 0;
+}

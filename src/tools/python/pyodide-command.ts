@@ -1,0 +1,84 @@
+/**
+ * How Pyodide's process is started. Around the bare realm that Python lives in (`realm.ts`) lie Node's
+ * permission model, which leaves it two folders to read and nothing to start, and the system's own limit
+ * on its memory.
+ */
+
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Failure } from "../../base/failure.ts";
+import type { Command } from "../sandbox/sandbox.ts";
+
+/** What Node, Pyodide and its compiled code take beside Python's memory. */
+const OVERHEAD_KIB = 512 * 1024;
+
+/** JavaScript's own heap; Python's objects lie in WebAssembly's memory. */
+const HEAP_MIB = 256;
+
+export function findPyodide(): string {
+  try {
+    return dirname(createRequire(import.meta.url).resolve("pyodide/package.json"));
+  } catch (cause) {
+    const message = "The package `pyodide` is not installed: run `npm install pyodide`.";
+    throw new Failure("tool_failed", message, { cause });
+  }
+}
+
+interface PyodideParts {
+  readonly node: string;
+  readonly pyodide: string;
+  readonly cwd: string;
+  readonly memBytes: number;
+}
+
+export function pyodideCommand({ node, pyodide, cwd, memBytes }: PyodideParts): Command {
+  const worker = findWorker();
+  const reads = [pyodide, dirname(worker)];
+  const argv = [
+    node,
+    ...permissionFlags(process.allowedNodeEnvironmentFlags),
+    ...reads.map((folder) => `--allow-fs-read=${join(folder, "/")}`),
+    "--disallow-code-generation-from-strings",
+    "--experimental-vm-modules",
+    "--no-warnings",
+    `--max-old-space-size=${HEAP_MIB}`,
+    worker,
+  ] as const;
+  return {
+    argv: limited([...argv], Math.ceil(memBytes / 1024) + OVERHEAD_KIB),
+    cwd,
+    reads: [...reads, ...packageFiles(dirname(worker)), node],
+  };
+}
+
+/** The permission model's name, which lost its prefix when it was no experiment any more. */
+export function permissionFlags(known: { has(flag: string): boolean }): string[] {
+  return ["--permission", "--experimental-permission"]
+    .filter((flag) => known.has(flag))
+    .slice(0, 1);
+}
+
+/** Where the system has no such limit, WebAssembly's memory is still held by the realm. */
+function limited(argv: readonly string[], kib: number): [string, ...string[]] {
+  const script = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
+  return ["/bin/sh", "-c", script, String(kib), ...argv];
+}
+
+/** The library has it beside this file; in the command's folder it is a file of its own. */
+function findWorker(): string {
+  const places = ["./worker.js", "./python-worker.js"].map((name) =>
+    fileURLToPath(new URL(name, import.meta.url)),
+  );
+  const worker = places.find((path) => existsSync(path));
+  if (worker !== undefined) return worker;
+  throw new Failure("internal", "The program that runs Pyodide is missing from this installation.");
+}
+
+/** Node looks in the nearest `package.json` for what kind of module a file is. */
+function packageFiles(folder: string): string[] {
+  const file = join(folder, "package.json");
+  if (existsSync(file)) return [file];
+  return dirname(folder) === folder ? [] : packageFiles(dirname(folder));
+}
