@@ -1,0 +1,32 @@
+/** What the tools that take a URL share: the host a call names, and the answer to it. */
+
+import type { Targets, ToolContext } from "../tool.ts";
+import { openWeb, type WebSettings } from "./open-web.ts";
+import type { WebAnswer } from "./web-client.ts";
+
+/** Spelt as the client spells it. What is no URL names no host, and is refused when it is read. */
+export function toTargets(url: string): Targets {
+  const host = hostOf(url);
+  return host === undefined ? {} : { hosts: [host] };
+}
+
+export async function askWeb(
+  url: string,
+  context: ToolContext,
+  settings: WebSettings,
+): Promise<WebAnswer> {
+  const client = await openWeb(context, settings);
+  const asked = hostOf(url);
+  return await client.get(url, {
+    signal: context.signal,
+    accept: "text/html,application/xhtml+xml,text/markdown,text/plain,application/json,*/*;q=0.5",
+    // The call's own host was judged by the gate, which may have asked about it.
+    allowsHost: (host) => host === asked || context.allowsHost(host),
+  });
+}
+
+function hostOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "");
+  return host === "" ? undefined : host;
+}

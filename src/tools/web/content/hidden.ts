@@ -1,0 +1,55 @@
+/**
+ * Which elements a reader does not see: a page's favourite place for words meant for a model alone.
+ *
+ * Only what an element says of itself is known here. What a style sheet or a script hides, and text
+ * in its background's colour, is not found. Transparent elements stay: many sites fade their whole
+ * content in.
+ */
+
+/** Tests of a `style` attribute in lower case and without spaces. */
+const HIDING: readonly RegExp[] = [
+  /(?:^|;)display:none/,
+  /(?:^|;)visibility:(?:hidden|collapse)/,
+  /(?:^|;)content-visibility:hidden/,
+  // Letters of a pixel or less are not read.
+  /(?:^|;)font-size:(?:0(?:\.0+)?(?:[a-z]+|%)?|(?:0?\.\d+|1)(?:px|pt))(?:;|!|$)/,
+  /(?:^|;)(?:left|top|right|bottom|text-indent|margin-left|margin-top):-\d{3,}/,
+  /(?:^|;)(?:clip:rect\((?:0|1px)|clip-path:inset\((?:50|100)%)/,
+  /(?:^|;)transform:scale[xy]?\(0(?:\.0+)?\)/,
+  /(?:^|;)color:(?:transparent|rgba\([\d.]+,[\d.]+,[\d.]+,0(?:\.0+)?\))/,
+];
+
+const NO_ROOM = /(?:^|;)(?:max-)?(?:width|height):[01](?:px|em|rem|%)?(?:;|!|$)/;
+
+export function isHiddenStyle(style: string): boolean {
+  const plain = style
+    .toLowerCase()
+    .replace(/\/\*.*?\*\//g, "")
+    .replace(/\s+/g, "");
+  if (HIDING.some((test) => test.test(plain))) return true;
+  return plain.includes("overflow:hidden") && NO_ROOM.test(plain);
+}
+
+interface Attributes {
+  getAttribute(name: string): string | null;
+}
+
+export function isHiddenElement(element: Attributes): boolean {
+  const hidden = element.getAttribute("hidden");
+  if (hidden !== null && hidden.toLowerCase() !== "until-found") return true;
+  if (element.getAttribute("aria-hidden")?.trim().toLowerCase() === "true") return true;
+  const style = element.getAttribute("style");
+  return style !== null && isHiddenStyle(style);
+}
+
+/** The same for a tag that is still text. */
+export function isHiddenTag(tag: string): boolean {
+  if (!/hidden|style/i.test(tag)) return false;
+  return isHiddenElement({
+    getAttribute(name) {
+      const pattern = `[\\s"']${name}(?:\\s*=\\s*(?:"([^"]*)"|'([^']*)'|([^\\s"'>]+)))?(?=[\\s/>])`;
+      const found = new RegExp(pattern, "i").exec(tag);
+      return found ? (found[1] ?? found[2] ?? found[3] ?? "") : null;
+    },
+  });
+}

@@ -1,0 +1,16 @@
+import type { PageElement } from "./page-dom.ts";
+
+/** How one kind of element is written. `content` is what is inside it, written already. */
+export interface MarkdownRule {
+  /** Names in lower case. */
+  readonly filter: readonly string[];
+  replacement(content: string, node: PageElement): string;
+}
+
+/** Text of several blocks on one line: headings lose their marks. */
+export function flatten(content: string): string {
+  return content
+    .replace(/^#{1,6} /gm, "")
+    .replace(/\s+/g, " ")
+    .trim();
+}

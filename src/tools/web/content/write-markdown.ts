@@ -1,0 +1,137 @@
+/** The content of an element as Markdown: Turndown with rules for how a model reads it best. */
+
+import { flatten, type MarkdownRule } from "./markdown-rule.ts";
+import type { PageElement } from "./page-dom.ts";
+import { cleanText } from "./plain-text.ts";
+import { CELL, ROW, tableRules } from "./write-table.ts";
+
+export async function writeMarkdown(element: PageElement): Promise<string> {
+  const { default: Turndown } = await import("turndown");
+  const service = new Turndown({
+    headingStyle: "atx",
+    hr: "---",
+    bulletListMarker: "-",
+    codeBlockStyle: "fenced",
+    emDelimiter: "_",
+  });
+  // Backslashes before every `_` and `[` are for renderers; a model reads the words.
+  service.escape = (text: string) => withoutMarks(text);
+  for (const [name, rule] of Object.entries({ ...RULES, ...tableRules })) {
+    service.addRule(name, { ...rule, filter: [...rule.filter] });
+  }
+  return tidy(service.turndown(element as Parameters<typeof service.turndown>[0]));
+}
+
+const RULES: Readonly<Record<string, MarkdownRule>> = {
+  code: {
+    filter: ["pre"],
+    replacement: (_content, node) => {
+      const text = withoutMarks(codeOf(node)).replace(/^\n+|\s+$/g, "");
+      const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+      const fence = "`".repeat(longest + 1);
+      return `\n\n${fence}${languageOf(node)}\n${text}\n${fence}\n\n`;
+    },
+  },
+  link: {
+    filter: ["a"],
+    replacement(content, node) {
+      const words = flatten(content);
+      const href = node.getAttribute("href");
+      if (words === "" || !href) return content;
+      const link = `[${words.replace(/[[\]]/g, "\\$&")}](${toTarget(href)})`;
+      // A link around blocks is a block: a card, a teaser.
+      return content.includes("\n") ? `\n\n${link}\n\n` : link;
+    },
+  },
+  /** As a link: a viewer that shows images would load them, and tell their server who reads. */
+  image: {
+    filter: ["img"],
+    replacement(_content, node) {
+      const words = withoutMarks(node.getAttribute("alt") ?? "")
+        .replace(/\s+/g, " ")
+        .trim();
+      const source = node.getAttribute("src");
+      if (words === "") return "";
+      if (!source || node.closest("a[href]")) return `[image: ${words}]`;
+      return `[image: ${words}](${toTarget(source)})`;
+    },
+  },
+  item: {
+    filter: ["li"],
+    replacement(content, node) {
+      const mark = markOf(node);
+      const text = content.replace(/^\s+|\s+$/g, "").replace(/\n{3,}/g, "\n\n");
+      if (text === "") return "";
+      const indented = text.replace(/\n(?=[^\n])/g, `\n${" ".repeat(mark.length)}`);
+      return `${mark}${indented}\n`;
+    },
+  },
+  struck: { filter: ["del", "s", "strike"], replacement: (content) => `~~${content}~~` },
+  term: { filter: ["dt"], replacement: (content) => `\n\n**${flatten(content)}**\n` },
+  meaning: { filter: ["dd"], replacement: (content) => `\n: ${content.trim()}\n` },
+  /** `10<sup>6</sup>` is not 106. A note's number has its brackets. */
+  raised: {
+    filter: ["sup"],
+    replacement: (content) => (/^\s*(?:$|\\?\[|[^\w\s])/.test(content) ? content : `^${content}`),
+  },
+};
+
+/** A text's own control characters, which are marks in tables here. */
+function withoutMarks(text: string): string {
+  return text.replaceAll(ROW, "").replaceAll(CELL, "");
+}
+
+/** Brackets and spaces would end a link's target. */
+function toTarget(url: string): string {
+  return url.replaceAll("(", "%28").replaceAll(")", "%29").replace(/\s/g, "%20");
+}
+
+function codeOf(pre: PageElement): string {
+  for (const line of [...pre.querySelectorAll("br")]) line.replaceWith("\n");
+  for (const gutter of [...pre.querySelectorAll(".lineno, .linenos, .line-number")])
+    gutter.remove();
+  return pre.textContent;
+}
+
+/** Highlighters write the language as a class of the block, of what is in it or of what is around it. */
+function languageOf(pre: PageElement): string {
+  const around = [pre.querySelector("code"), pre, pre.parentNode, pre.parentNode?.parentNode];
+  for (const element of around) {
+    const named = element?.getAttribute?.("data-lang") ?? element?.getAttribute?.("data-language");
+    const classes = element?.getAttribute?.("class") ?? "";
+    const found =
+      /(?:^|\s)(?:language-|lang-|highlight-source-|highlight-|brush:\s*)([\w+#-]+)/.exec(classes);
+    const language = named ?? found?.[1];
+    if (language && /^[\w+#.-]{1,20}$/.test(language)) return language.toLowerCase();
+  }
+  return "";
+}
+
+function markOf(item: PageElement): string {
+  const list = item.parentNode;
+  if (list?.nodeName !== "OL") return "- ";
+  const numbers = NUMBERS.get(list) ?? toNumbers(list);
+  NUMBERS.set(list, numbers);
+  return `${numbers.get(item) ?? 1}. `;
+}
+
+/** Each list is counted once: asking every item for its place makes long lists take minutes. */
+const NUMBERS = new WeakMap<PageElement, ReadonlyMap<PageElement, number>>();
+
+function toNumbers(list: PageElement): ReadonlyMap<PageElement, number> {
+  const start = Number(list.getAttribute("start") ?? 1);
+  const first = Number.isInteger(start) ? start : 1;
+  const items = [...list.children].filter((one) => one.nodeName === "LI");
+  return new Map(items.map((item, index) => [item, first + index]));
+}
+
+/** Outside of code, lines end without spaces and stand at most one empty line apart. */
+function tidy(markdown: string): string {
+  const parts = cleanText(markdown).split(/(^ *`{3,}[^\n]*\n[\s\S]*?\n *`{3,} *$)/m);
+  return parts
+    .map((part, index) =>
+      index % 2 === 1 ? part : part.replace(/[^\S\n]+$/gm, "").replace(/\n{3,}/g, "\n\n"),
+    )
+    .join("")
+    .trim();
+}

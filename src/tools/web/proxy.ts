@@ -1,0 +1,28 @@
+/** Which proxy the environment names for a URL, by the variables that other programs read. */
+
+import { toHostName, toPort } from "./url-guard.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export function findProxy(url: URL, env: Environment): string | undefined {
+  const read = (name: string): string | undefined =>
+    env[name] || env[name.toUpperCase()] || undefined;
+  if (isExcepted(url, read("no_proxy") ?? "")) return undefined;
+  return read(url.protocol === "https:" ? "https_proxy" : "http_proxy") ?? read("all_proxy");
+}
+
+/** `*`, or names that also stand for what lies below them, each with a port or without. */
+function isExcepted(url: URL, list: string): boolean {
+  const name = toHostName(url);
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((entry) => entry !== "")
+    .some((entry) => {
+      if (entry === "*") return true;
+      const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(entry) ?? [];
+      if (port && Number(port) !== toPort(url)) return false;
+      const end = host.replace(/^\*?\./, "").replace(/^\[|\]$/g, "");
+      return name === end || name.endsWith(`.${end}`);
+    });
+}

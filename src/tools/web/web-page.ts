@@ -1,0 +1,73 @@
+/** What a server answered, as text for a model: pages as Markdown, PDFs as their text, text as it is. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { decodeHtml } from "./content/decode-html.ts";
+import type { WebAnswer } from "./web-client.ts";
+
+export interface WebPage {
+  /** Empty where there is none. */
+  readonly title: string;
+  readonly content: string;
+  /** Whether there is more than was read. */
+  readonly isCut: boolean;
+}
+
+/** `source` leaves a page's markup as it is. */
+export type PageForm = "markdown" | "source";
+
+/** More than a model reads of a book; each costs some ten milliseconds. */
+const MAX_PDF_PAGES = 200;
+
+/** Rejects with `Failure("tool_failed")` for what is not text: pictures, archives, programs. */
+export async function readPage(answer: WebAnswer, form: PageForm): Promise<WebPage> {
+  const { body, contentType, url, isCut } = answer;
+  const kind = kindOf(answer);
+  switch (kind) {
+    case "page": {
+      const html = decodeHtml(body, contentType);
+      if (form === "source") return { title: "", content: html, isCut };
+      const { toMarkdown } = await import("./content/to-markdown.ts");
+      const { title, markdown } = await toMarkdown(html, { url, mainOnly: true });
+      return { title, content: markdown, isCut };
+    }
+    case "pdf":
+      return await readPdf(answer);
+    case "text":
+      return { title: "", content: decodeHtml(body, contentType), isCut };
+    case "other": {
+      const type = mediaTypeOf(contentType) || "binary data";
+      throw new Failure("tool_failed", `\`${clip(url, 200)}\` is ${clip(type, 60)}, not text.`);
+    }
+  }
+}
+
+type Kind = "page" | "pdf" | "text" | "other";
+
+const TEXT_TYPES =
+  /^text\/|[/+](json|xml|yaml|x-yaml|toml|javascript|ecmascript|x-ndjson|x-sh|sql|graphql|rtf)$/;
+
+/** By the type that the server names; by its first bytes where it names none. */
+function kindOf({ contentType, body }: WebAnswer): Kind {
+  const type = mediaTypeOf(contentType);
+  if (type === "text/html" || type === "application/xhtml+xml") return "page";
+  const isUnnamed = type === "" || type === "application/octet-stream";
+  const top = body.toString("latin1", 0, 1024);
+  if (type === "application/pdf" || (isUnnamed && top.startsWith("%PDF-"))) return "pdf";
+  if (TEXT_TYPES.test(type) || body.length === 0) return "text";
+  if (!isUnnamed || top.includes("\0")) return "other";
+  return /^\s*<(!doctype html|html|head|body)\b/i.test(top) ? "page" : "text";
+}
+
+function mediaTypeOf(contentType: string): string {
+  return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+}
+
+async function readPdf({ body, isCut, url }: WebAnswer): Promise<WebPage> {
+  if (isCut) {
+    throw new Failure("tool_failed", `The PDF at \`${clip(url, 200)}\` is too large to be read.`);
+  }
+  const { pdfToText } = await import("./content/pdf-to-text.ts");
+  const { text, pages } = await pdfToText(body, MAX_PDF_PAGES);
+  return { title: "", content: text, isCut: pages > MAX_PDF_PAGES };
+}

@@ -1,0 +1,82 @@
+/**
+ * A web of one's own: names with public addresses, and one server on the loopback behind all of them.
+ * Every address that is dialled and every question to the resolver is written down.
+ */
+
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { systemClock } from "../../../src/base/clock.ts";
+import {
+  createWebClient,
+  type GetOptions,
+  type WebClient,
+  type WebClientParts,
+} from "../../../src/tools/web/web-client.ts";
+
+/** A public address that stands for somebody's server. */
+export const PUBLIC = "93.184.216.34";
+
+export interface FakeWeb extends AsyncDisposable {
+  readonly client: WebClient;
+  /** What the client is made of, to make another. */
+  readonly parts: WebClientParts;
+  /** `address:port`, in the order of connections. */
+  readonly dialled: string[];
+  readonly resolved: string[];
+  /** `host path`, in the order in which the server got them. */
+  readonly asked: string[];
+  readonly requests: IncomingMessage[];
+}
+
+export interface FakeWebOptions {
+  readonly answer: RequestListener;
+  /** Answers one after the other, the last for ever; names that are not here have a public address. */
+  readonly names?: Readonly<Record<string, readonly (readonly string[])[]>>;
+  readonly parts?: Partial<WebClientParts>;
+}
+
+export async function startWeb({
+  answer,
+  names = {},
+  parts = {},
+}: FakeWebOptions): Promise<FakeWeb> {
+  const [dialled, resolved, asked]: [string[], string[], string[]] = [[], [], []];
+  const requests: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request);
+    asked.push(`${request.headers.host} ${request.url}`);
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const all: WebClientParts = {
+    clock: systemClock,
+    userAgent: "offshoot/test",
+    privateHosts: [],
+    respectRobots: false,
+    async resolve(host) {
+      const count = resolved.push(host);
+      const answers = names[host] ?? [[PUBLIC]];
+      const before = resolved.slice(0, count - 1).filter((one) => one === host).length;
+      return answers[Math.min(before, answers.length - 1)] ?? [];
+    },
+    dial(address, wanted) {
+      dialled.push(`${address}:${wanted}`);
+      return { host: "127.0.0.1", port };
+    },
+    ...parts,
+  };
+  return {
+    ...{ client: createWebClient(all), parts: all, dialled, resolved, asked, requests },
+    async [Symbol.asyncDispose]() {
+      server.close().closeAllConnections();
+    },
+  };
+}
+
+/** Long enough for a busy machine; no test means to wait for it. */
+const LIMIT_MS = 20_000;
+
+export function asking(options: Partial<GetOptions> = {}): GetOptions {
+  return { signal: AbortSignal.timeout(LIMIT_MS), allowsHost: () => true, ...options };
+}
