@@ -1,0 +1,103 @@
+/**
+ * One server for all runs: opened by the first need, opened again when it died.
+ *
+ * A request is sent once. Whether one that broke off had its effect is not ours to know, so it fails,
+ * and the model decides; the next request finds the server anew.
+ */
+
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { toAbortFailure } from "../../base/async.ts";
+import { Failure } from "../../base/failure.ts";
+import { type Listing, readListing } from "./listing.ts";
+import type { McpServer } from "./server.ts";
+import { isAnswer, isTimeout, toRequestFailure } from "./session/mcp-failure.ts";
+import type { Session } from "./session/session.ts";
+import { createSessionKeeper, type KeeperParts } from "./session/session-keeper.ts";
+import { untilAborted } from "./session/until-aborted.ts";
+
+export interface Connection {
+  readonly server: McpServer;
+  /** What the server offers now. Rejects with one line when it cannot be had. */
+  list(signal: AbortSignal): Promise<Listing>;
+  /** `check` sees the list as it is when the request leaves, and throws to stop it. */
+  request<Out>(ask: Ask<Out>): Promise<Out>;
+  close(): Promise<void>;
+}
+
+export interface Ask<Out> {
+  readonly signal: AbortSignal;
+  check(listing: Listing): void;
+  send(client: Client, options: SendOptions): Promise<Out>;
+}
+
+interface SendOptions {
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/** How often a list that changes while it is read is read again. */
+const LIST_TRIES = 3;
+
+export function createConnection(server: McpServer, parts: KeeperParts): Connection {
+  let listed: Promise<Listing> | undefined;
+  const sessions = createSessionKeeper(server, parts, () => {
+    listed = undefined;
+  });
+
+  /** The session with a list that is no older than the server's last word on it. */
+  async function ready(): Promise<{ session: Session; listing: Listing }> {
+    for (let tried = 0; tried < LIST_TRIES; tried++) {
+      const session = await sessions.open();
+      const reading = listed ?? read(session);
+      listed = reading;
+      const listing = await reading;
+      if (listed === reading) return { session, listing };
+    }
+    const message = `The MCP server \`${server.name}\` changes its tools all the time.`;
+    throw new Failure("tool_failed", message);
+  }
+
+  async function read(session: Session): Promise<Listing> {
+    try {
+      return await readListing(session.client, server);
+    } catch (thrown) {
+      listed = undefined;
+      throw fail(thrown, session);
+    }
+  }
+
+  function fail(thrown: unknown, session: Session): Failure {
+    if (isTimeout(thrown)) sessions.suspect();
+    const { name, timeoutMs } = server;
+    const facts = { server: name, timeoutMs, redact: session.redact, ended: session.ended() };
+    // What did not come from the server broke on the way: the next request takes a new one.
+    if (facts.ended === undefined && !isAnswer(thrown)) void session.close();
+    return toRequestFailure(thrown, facts);
+  }
+
+  async function send<Out>(session: Session, ask: Ask<Out>): Promise<Out> {
+    // One of its own: the SDK never takes its listener off the signal it is given.
+    const own = new AbortController();
+    const onAbort = (): void => own.abort(ask.signal.reason);
+    ask.signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      return await ask.send(session.client, { timeout: server.timeoutMs, signal: own.signal });
+    } catch (thrown) {
+      if (ask.signal.aborted) throw toAbortFailure(ask.signal);
+      throw fail(thrown, session);
+    } finally {
+      ask.signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  return {
+    server,
+    list: async (signal) => (await untilAborted(ready(), signal)).listing,
+    async request(ask) {
+      const { session, listing } = await untilAborted(ready(), ask.signal);
+      ask.check(listing);
+      return send(session, ask);
+    },
+    close: sessions.close,
+  };
+}

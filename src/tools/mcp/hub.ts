@@ -1,0 +1,229 @@
+/**
+ * The MCP servers of a runtime: one connection each for all of its runs, opened by the first run that
+ * asks for their tools, closed with the runtime.
+ *
+ * The SDK is loaded when there is something to connect to; a run without MCP does not pay for it.
+ */
+
+import type { FetchLike, Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import { nearest } from "../../base/text.ts";
+import type { Tool } from "../tool.ts";
+import type { Connection } from "./connection.ts";
+import { createKeptMap, type KeptMap, type KeptText } from "./kept-map.ts";
+import { createPins, type Pins } from "./pins.ts";
+import type { Compile } from "./schema-check.ts";
+import type { McpServer } from "./server.ts";
+import type { ServerTools } from "./server-tools.ts";
+import type { Environment } from "./session/environment.ts";
+import type { OpenedFetch } from "./session/open-fetch.ts";
+
+export interface McpParts {
+  readonly servers: readonly McpServer[];
+  readonly env: Environment;
+  /** The workspace that servers are told of, and where those of ours start. */
+  readonly root: string;
+  /** What was agreed to. */
+  readonly pins: KeptText;
+  /** Registrations and tokens. */
+  readonly logins: KeptText;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Ours, for the handshake. */
+  readonly version: string;
+  /** Told once about each server that cannot be used. What is left out of a server goes to the log. */
+  readonly onProblem: (problem: string) => void;
+  /** Most time until a server has greeted. */
+  readonly connectMs?: number | undefined;
+  readonly fetch?: FetchLike | undefined;
+  /** In place of the way that a server is configured to be reached, for tests. */
+  readonly openTransport?: ((server: McpServer) => Promise<Transport>) | undefined;
+}
+
+export interface McpHub {
+  /**
+   * The tools of these servers, or of all that are enabled. A server that cannot be used is told to
+   * `onProblem` and left out.
+   */
+  tools(servers?: readonly string[], signal?: AbortSignal): Promise<Tool[]>;
+  /** Connects to one server. Rejects with one line when it cannot be used. */
+  inspect(server: string, signal?: AbortSignal): Promise<Inspection>;
+  /** Agrees to what an inspection has shown, and to nothing else of that server. */
+  approve(inspection: Inspection): Promise<void>;
+  /** The browser's part of a login; `show` tells the person which address to open. */
+  logIn(server: string, show: (url: URL) => Promise<void>, signal: AbortSignal): Promise<void>;
+  /** How many tools of each server were agreed to, without connecting. */
+  countAgreed(server: string): Promise<number>;
+  /** Forgets what was agreed to and the login. */
+  forget(server: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Inspection {
+  readonly server: string;
+  /** As the server names itself. */
+  readonly title: string;
+  readonly tools: readonly InspectedTool[];
+  /** Agreed to once, and there no more. */
+  readonly gone: readonly string[];
+  readonly problems: readonly string[];
+}
+
+export interface InspectedTool {
+  /** What the model calls it. */
+  readonly name: string;
+  /** What the server calls it. */
+  readonly remote: string;
+  readonly description: string;
+  /** The server's own word, which decides nothing. */
+  readonly hints: readonly string[];
+  readonly hash: string;
+  readonly standing: "agreed" | "changed" | "unknown";
+}
+
+/** A server may have to be fetched by `npx` first. */
+const CONNECT_MS = 30_000;
+
+const never = new AbortController().signal;
+
+export function createMcpHub(parts: McpParts): McpHub {
+  const pins = createPins(createKeptMap(parts.pins, "The list of approved MCP tools"));
+  const logins = createKeptMap(parts.logins, "The file of MCP logins");
+  const reached = createReached(parts, { pins, logins });
+  const find = (name: string): McpServer => findServer(parts.servers, name);
+  const told = new Set<string>();
+  const tellOnce = (problem: string, tell: (problem: string) => void): void => {
+    if (told.has(problem)) return;
+    told.add(problem);
+    tell(problem);
+  };
+
+  async function toolsOf(server: McpServer, signal: AbortSignal): Promise<Tool[]> {
+    try {
+      const { tools, problems } = await reached.open(server, signal);
+      for (const problem of problems) {
+        tellOnce(`MCP server \`${server.name}\`: ${problem}`, parts.log.warn);
+      }
+      return tools.map(({ tool }) => tool);
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      if (failure.code === "cancelled") throw failure;
+      tellOnce(failure.message, parts.onProblem);
+      return [];
+    }
+  }
+
+  return {
+    async tools(names, signal = never) {
+      const chosen = names?.map(find) ?? parts.servers;
+      const usable = chosen.filter(({ enabled }) => enabled);
+      return (await Promise.all(usable.map((server) => toolsOf(server, signal)))).flat();
+    },
+    async inspect(name, signal = never) {
+      const server = find(name);
+      const [opened, agreed] = await Promise.all([reached.open(server, signal), pins.read(server)]);
+      return toInspection(server, opened, agreed);
+    },
+    async approve({ server, tools }) {
+      const hashes = new Map(tools.map(({ remote, hash }) => [remote, hash]));
+      await pins.replace(find(server), hashes);
+    },
+    async logIn(name, show, signal) {
+      const server = find(name);
+      const { logIn } = await import("./session/login.ts");
+      const { env, version } = parts;
+      await logIn(server, { env, version, logins, fetch: await reached.openFetch(), signal, show });
+    },
+    countAgreed: async (name) => (await pins.read(find(name))).size,
+    async forget(name) {
+      await pins.forget(name);
+      await logins.update(name, () => undefined);
+    },
+    close: reached.close,
+  };
+}
+
+/** The servers as far as they were reached, and the network that some of them need. */
+interface Reached {
+  open(server: McpServer, signal: AbortSignal): Promise<OpenedServer>;
+  openFetch(): Promise<FetchLike>;
+  close(): Promise<void>;
+}
+
+type OpenedServer = ServerTools & Pick<Inspection, "title">;
+
+interface Kept {
+  readonly pins: Pins;
+  readonly logins: KeptMap;
+}
+
+function createReached(parts: McpParts, { pins, logins }: Kept): Reached {
+  const connections = new Map<string, Promise<Connection>>();
+  let network: Promise<OpenedFetch> | undefined;
+  let compiling: Promise<Compile> | undefined;
+
+  async function openFetch(): Promise<FetchLike> {
+    if (parts.fetch) return parts.fetch;
+    const longestMs = Math.max(...parts.servers.map(({ timeoutMs }) => timeoutMs), 0);
+    network ??= import("./session/open-fetch.ts").then((module) =>
+      module.openFetch(parts.env, longestMs),
+    );
+    return (await network).fetch;
+  }
+
+  async function connect(server: McpServer): Promise<Connection> {
+    const { createConnection } = await import("./connection.ts");
+    const connectMs = parts.connectMs ?? CONNECT_MS;
+    return createConnection(server, { ...parts, logins, openFetch, connectMs });
+  }
+
+  return {
+    async open(server, signal) {
+      const connecting = connections.get(server.name) ?? connect(server);
+      connections.set(server.name, connecting);
+      compiling ??= import("./schema-check.ts").then((module) => module.createCompile());
+      const [{ toServerTools }, connection, compile] = await Promise.all([
+        import("./server-tools.ts"),
+        connecting,
+        compiling,
+      ]);
+      const listing = await connection.list(signal);
+      const { title } = listing;
+      return { title, ...toServerTools(listing, { connection, pins, compile }) };
+    },
+    openFetch,
+    async close() {
+      const opened = await Promise.all(connections.values());
+      await Promise.all(opened.map((connection) => connection.close()));
+      await (await network)?.close();
+    },
+  };
+}
+
+function findServer(servers: readonly McpServer[], name: string): McpServer {
+  const found = servers.find((server) => server.name === name);
+  if (found) return found;
+  const known = servers.map((server) => server.name);
+  const near = nearest(name, known);
+  const hint = near ? `Did you mean \`${near}\`?` : `There is: ${known.join(", ") || "none"}.`;
+  throw new Failure("not_found", `There is no MCP server \`${name}\`. ${hint}`);
+}
+
+function toInspection(
+  { name }: McpServer,
+  { title, tools, problems }: OpenedServer,
+  agreed: ReadonlyMap<string, string>,
+): Inspection {
+  const inspected = tools.map(({ tool, offered }): InspectedTool => {
+    const { definition, hash, hints } = offered;
+    const known = agreed.get(definition.name);
+    const standing = known === undefined ? "unknown" : known === hash ? "agreed" : "changed";
+    const { description, name: remote } = definition;
+    return { name: tool.spec.name, remote, description, hints, hash, standing };
+  });
+  const there = new Set(inspected.map(({ remote }) => remote));
+  const gone = [...agreed.keys()].filter((remote) => !there.has(remote));
+  return { server: name, title, tools: inspected, gone, problems };
+}

@@ -1,0 +1,34 @@
+/** The network of MCP servers and their logins: a fetch that obeys the proxy variables. */
+
+import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { EnvHttpProxyAgent, fetch as send } from "undici";
+import type { Environment } from "./environment.ts";
+
+export interface OpenedFetch {
+  readonly fetch: FetchLike;
+  /** Drops all connections, also those in use. */
+  close(): Promise<void>;
+}
+
+/** `longestMs` is the longest that any request may take; the requests' own limits are elsewhere. */
+export function openFetch(env: Environment, longestMs: number): OpenedFetch {
+  const httpProxy = env["http_proxy"] ?? env["HTTP_PROXY"];
+  const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"];
+  const noProxy = env["no_proxy"] ?? env["NO_PROXY"];
+  const dispatcher = new EnvHttpProxyAgent({
+    headersTimeout: longestMs + SLACK_MS,
+    // A stream of events may be silent for as long as it likes.
+    bodyTimeout: 0,
+    ...(httpProxy ? { httpProxy } : {}),
+    ...(httpsProxy ? { httpsProxy } : {}),
+    ...(noProxy ? { noProxy } : {}),
+  });
+  // The package's types of a request and those of Node differ in name alone.
+  const request = send as unknown as (url: string | URL, init: object) => Promise<Response>;
+  return {
+    fetch: (url, init) => request(url, { ...init, dispatcher }),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+const SLACK_MS = 60_000;

@@ -1,0 +1,119 @@
+/**
+ * Keeps one session to a server: opened when it is asked for, opened again when the last one ended,
+ * but not over and over for a server that does not stay.
+ */
+
+import type { Clock } from "../../../base/clock.ts";
+import { Failure, toFailure } from "../../../base/failure.ts";
+import type { McpServer } from "../server.ts";
+import { openSession, type Session, type SessionParts } from "./session.ts";
+
+export interface SessionKeeper {
+  /** The session there is, or a new one; one attempt for all who ask meanwhile. */
+  open(): Promise<Session>;
+  /** It did not answer: the next `open` asks it whether it is there. */
+  suspect(): void;
+  close(): Promise<void>;
+}
+
+export interface KeeperParts extends SessionParts {
+  readonly clock: Clock;
+}
+
+/** A server that was silent for a whole timeout has this long to show that it lives. */
+const PING_MS = 5000;
+
+/** `onChange` is called when what is known of the server's tools is old: they changed, or it ended. */
+export function createSessionKeeper(
+  server: McpServer,
+  parts: KeeperParts,
+  onChange: () => void,
+): SessionKeeper {
+  const starts = createStartLimit(server.name, parts.clock);
+  let opened: Promise<Session> | undefined;
+  let generation = 0;
+  let isSuspect = false;
+  let isClosed = false;
+
+  function forget(mine: number): void {
+    if (generation !== mine) return;
+    opened = undefined;
+    onChange();
+  }
+
+  function start(): Promise<Session> {
+    generation += 1;
+    const mine = generation;
+    isSuspect = false;
+    const events = {
+      onToolsChanged: () => (generation === mine ? onChange() : undefined),
+      onEnd: () => forget(mine),
+    };
+    const opening = starts.wait().then(() => openSession(server, parts, events));
+    opening.catch((thrown) => {
+      starts.failed(thrown);
+      forget(mine);
+    });
+    return opening;
+  }
+
+  async function probe(current: Promise<Session>): Promise<void> {
+    isSuspect = false;
+    const session = await current;
+    await session.client.ping({ timeout: PING_MS }).catch(() => session.close());
+  }
+
+  return {
+    async open() {
+      if (isClosed) throw new Failure("tool_failed", "The MCP servers are closed.");
+      if (opened && isSuspect) await probe(opened);
+      opened ??= start();
+      return opened;
+    },
+    suspect() {
+      isSuspect = true;
+    },
+    async close() {
+      isClosed = true;
+      // What could not be opened has nothing to close.
+      await (await opened?.catch(() => undefined))?.close();
+    },
+  };
+}
+
+/** Starts in a minute after which a server is left alone, the first included. */
+const MAX_STARTS = 4;
+const MINUTE_MS = 60_000;
+const FIRST_WAIT_MS = 500;
+
+interface StartLimit {
+  /** Resolves when it may be started; rejects when it was started too often. */
+  wait(): Promise<void>;
+  failed(reason: unknown): void;
+}
+
+function createStartLimit(server: string, clock: Clock): StartLimit {
+  let startsMs: number[] = [];
+  let last = "";
+  return {
+    async wait() {
+      const nowMs = clock.now();
+      startsMs = startsMs.filter((ms) => nowMs - ms < MINUTE_MS);
+      const [firstMs = nowMs] = startsMs;
+      if (startsMs.length >= MAX_STARTS) {
+        const seconds = Math.ceil((firstMs + MINUTE_MS - nowMs) / 1000);
+        throw new Failure(
+          "tool_failed",
+          `The MCP server \`${server}\` was started ${MAX_STARTS} times within a minute. It is left alone for ${seconds} s. ${last}`.trim(),
+        );
+      }
+      startsMs.push(nowMs);
+      const restarts = startsMs.length - 1;
+      if (restarts > 1) await clock.sleep(FIRST_WAIT_MS * 2 ** (restarts - 2), undefined);
+    },
+    failed(reason) {
+      const { message } = toFailure(reason);
+      if (!message.includes("It is left alone")) last = message;
+    },
+  };
+}
