@@ -3,18 +3,20 @@
 import type { Json, JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
-import type { Conversation } from "./conversation.ts";
 import { createEvidence } from "./schema/evidence.ts";
 import { fillSchema } from "./schema/fill-schema.ts";
 import { fits } from "./schema/fits.ts";
 import { toList, toObject, typesOf } from "./schema/shape.ts";
 
-/** Always an object that fits the parameters, if one can be made. */
-export function buildArguments(tool: FunctionTool, conversation: Conversation): JsonObject {
+/** Always an object that fits the parameters, if one can be made; `material` is looked at last. */
+export function buildArguments(
+  tool: FunctionTool,
+  words: string,
+  material: readonly string[] = [],
+): JsonObject {
   const schema: JsonObject = { type: "object", ...tool.parameters };
-  const request = withoutMention(conversation.asked.join("\n"), tool.name);
-  const texts = [request, ...conversation.attachments.flatMap(({ text }) => text ?? [])];
-  const evidence = createEvidence({ texts });
+  const request = withoutMention(words, tool.name);
+  const evidence = createEvidence({ texts: [request, ...material] });
   const filled = fillSchema(schema, evidence);
   const made: Record<string, Json | undefined> = isJsonObject(filled) ? { ...filled } : {};
   for (const key of toList(schema["required"]).map(String)) {
@@ -28,9 +30,9 @@ export function buildArguments(tool: FunctionTool, conversation: Conversation): 
 }
 
 /** Whether every argument that must be there has words of the request behind it. */
-export function hasArguments(tool: FunctionTool, conversation: Conversation): boolean {
+export function hasArguments(tool: FunctionTool, words: string): boolean {
   const required = toList(tool.parameters?.["required"]).map(String);
-  const made = buildArguments(tool, conversation);
+  const made = buildArguments(tool, words);
   return required.every((key) => made[key] !== undefined && !STAND_INS.has(made[key]));
 }
 

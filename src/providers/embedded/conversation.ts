@@ -12,10 +12,13 @@ import type { Item, Message } from "../../protocol/items.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
 import { type Attachment, readAttachment } from "./attachments.ts";
+import { findOrder } from "./prompt.ts";
 
 export interface Conversation {
   /** The text parts of the message to be answered, in their order. */
   readonly asked: readonly string[];
+  /** The user's own words in it, as far as they can be told from what it brings along. */
+  readonly order: string | undefined;
   /** The user's messages before that one, oldest first. */
   readonly earlier: readonly string[];
   /** Calls made since that message, in their order. */
@@ -39,8 +42,10 @@ export function readConversation(request: ModelRequest): Conversation {
   const message = items[last];
   const parts = message?.type === "message" ? toParts(message.content) : [];
   const attachments = parts.flatMap((part) => readAttachment(part) ?? []);
+  const asked = parts.flatMap(textOf);
   return {
-    asked: parts.flatMap(textOf),
+    asked,
+    order: findOrder(asked.filter((text) => text.trim() !== "")),
     earlier: asks.slice(0, -1).map((index) => messageText(items[index])),
     calls: readCalls(items.slice(last + 1)),
     attachments,

@@ -30,9 +30,9 @@ export function answerMissingTool(
   const needed = `I need the tool \`${tool}\` to ${intent.summary}`;
   if (toolChoice === "none")
     return { text: `${needed}, and this request forbids tool calls (\`tool_choice: none\`).` };
-  return {
-    text: `${needed}, and it is not offered. Allow it with \`--tools ${intent.tools.join(",")}\`.`,
-  };
+  // An intent that has a choice of tools names one that is not among its own.
+  const names = intent.tools.includes(tool) ? intent.tools.join(",") : tool;
+  return { text: `${needed}, and it is not offered. Allow it with \`--tools ${names}\`.` };
 }
 
 export function answerUnknownTool(tool: string, { tools, toolChoice }: ModelRequest): Answer {

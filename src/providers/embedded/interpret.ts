@@ -7,6 +7,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
 import { describeUnseen } from "./attachments.ts";
@@ -100,7 +101,13 @@ function runPlans(
   conversation: Conversation,
 ): Step {
   const answers: Answer[] = [];
-  for (const match of matches) {
+  for (const [index, match] of matches.entries()) {
+    // "Copy a to b, then delete a": what was refused must not be built on.
+    if (match.intent.acts && answers.some(({ failed }) => failed)) {
+      const left = matches.length - index;
+      answers.push({ text: `After that I did not go on: ${plural(left, "step")} left out.` });
+      break;
+    }
     const plan = match.plan();
     const next = "text" in plan ? plan : replay(plan, conversation);
     if ("text" in next) {

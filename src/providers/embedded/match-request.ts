@@ -2,12 +2,14 @@
  * Finds the intents a request speaks of: one for the whole of it, or one for each of its sentences.
  *
  * Orders are taken from the user's own prompt alone. What files, standard input or tools bring along
- * is material: a sentence in it that reads like an order is not one.
+ * is material: a sentence in it that reads like an order is not one. Intents that do more than look
+ * are held to that strictly, and come first: their words are the more exact.
  */
 
 import type { Conversation } from "./conversation.ts";
-import type { Match } from "./intents/intent.ts";
+import type { Intent, Match } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
+import { firstParagraph, withoutFiles } from "./prompt.ts";
 import { splitSentences, toWording } from "./wording.ts";
 
 /** A request of more sentences than this is a document, not a list of orders. */
@@ -18,41 +20,43 @@ const MAX_CHARS = 4000;
 
 /** Empty when the request, or any sentence of it, is not understood. */
 export function matchRequest(conversation: Conversation): readonly Match[] {
-  for (const text of conversation.asked.flatMap((part) => findPrompt(part) ?? [])) {
-    const whole = matchOne(text, conversation);
+  const { asked, order } = conversation;
+  const acting =
+    order !== undefined && order.length <= MAX_CHARS && matchOne(order, ACTING, conversation);
+  if (acting) return [acting];
+  for (const text of asked.flatMap((part) => withoutFiles(part) ?? [])) {
+    if (text.length > MAX_CHARS) continue;
+    const whole = matchOne(text, LOOKING, conversation);
     if (whole) return [whole];
-    // Standard input follows the prompt behind a blank line.
-    const prompt = text.split(/\n\s*\n/, 1)[0] ?? "";
-    const matches = matchSentences(prompt, conversation);
+    const prompt = firstParagraph(text);
+    const matches = matchSentences(prompt, prompt === order ? INTENTS : LOOKING, conversation);
     if (matches.length > 0) return matches;
   }
   return [];
 }
 
-/**
- * A part without the files in front of it, which stand under lines with their names and end with a
- * line of dashes. With more such lines than one nobody can tell which ends them, so no order is read.
- */
-function findPrompt(part: string): string | undefined {
-  const sections = /^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")
-    ? part.split(/^---$/m)
-    : ["", part];
-  const [, prompt = "", ...more] = sections;
-  const text = prompt.trim();
-  return more.length > 0 || text === "" || text.length > MAX_CHARS ? undefined : text;
-}
+const ACTING = INTENTS.filter(({ acts }) => acts);
+const LOOKING = INTENTS.filter(({ acts }) => !acts);
 
-function matchSentences(prompt: string, conversation: Conversation): readonly Match[] {
+function matchSentences(
+  prompt: string,
+  intents: readonly Intent[],
+  conversation: Conversation,
+): readonly Match[] {
   const sentences = splitSentences(prompt);
   if (sentences.length > MAX_SENTENCES) return [];
-  const matches = sentences.flatMap((sentence) => matchOne(sentence, conversation) ?? []);
+  const matches = sentences.flatMap((sentence) => matchOne(sentence, intents, conversation) ?? []);
   return matches.length === sentences.length ? matches : [];
 }
 
-function matchOne(text: string, conversation: Conversation): Match | undefined {
+function matchOne(
+  text: string,
+  intents: readonly Intent[],
+  conversation: Conversation,
+): Match | undefined {
   for (const variant of [text, text.replace(TOOL_MENTION, "")]) {
     const wording = toWording(variant);
-    for (const intent of INTENTS) {
+    for (const intent of intents) {
       const match = intent.match(wording, conversation);
       if (match) return match;
     }

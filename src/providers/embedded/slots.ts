@@ -46,6 +46,17 @@ export const SLOTS: Readonly<Record<string, string>> = {
   quoted: QUOTED,
   /** A few words to look for; an article in front means that the words are about the text, not of it. */
   phrase: `(?!(?:the|a|an|my|your|all|any|every|some|me|out|files?)\\b)[^\\s"'\`]+(?:\\s+[^\\s"'\`]+){0,3}?`,
+  /** A text of several lines between fences. */
+  block: "```[^`\\n]*\\n.*?\\n?```",
+  /** A file or a folder. */
+  path: `${QUOTED}|[^\\s"'\`,;:?!()<>|]+`,
+  pattern: `${QUOTED}|[^\\s"'\`,]*[*?{][^\\s"'\`]*`,
+  url: "[\"'`]?https?://[^\\s\"'<>`]+[\"'`]?",
+  tool: "[\"'`]?[a-z][\\w.-]*[\"'`]?",
+  json: "\\{.*\\}",
+  none: "empty",
+  summarise:
+    "(?:summari[sz]e|sum up|(?:(?:give me|write|make|tell me) )?(?:a|the) (?:short )?summary of)",
   owner: "my|our|your|the",
   my: "my",
   me: "i",
@@ -54,6 +65,11 @@ export const SLOTS: Readonly<Record<string, string>> = {
 
 export function unquote(text: string): string {
   return new RegExp(`^(?:${QUOTED})$`, "su").test(text) ? text.slice(1, -1) : text;
+}
+
+/** The lines between the fences of a `block` slot. */
+export function withoutFence(block: string): string {
+  return block.replace(/^```[^`\n]*\n/, "").replace(/\n?```$/, "");
 }
 
 /** The directory a `dir` slot names; `.` when it is missing or means "here". */

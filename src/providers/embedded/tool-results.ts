@@ -1,6 +1,6 @@
-/** What the tools `read` and `bash_find` answer, read back into values. */
+/** What the tools answer, read back into values. */
 
-import { isJsonObject, tryParseJson } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 
 export interface Line {
   /** From 1. */
@@ -8,13 +8,19 @@ export interface Line {
   readonly text: string;
 }
 
-/** The numbered lines of a `read` result, or the words it refused with. */
+/** The lines of a `read` or `bash_read` result, or the words it refused with. */
 export type ReadResult =
   | { readonly ok: true; readonly lines: readonly Line[] }
   | { readonly ok: false; readonly problem: string };
 
 export function parseRead(output: string): ReadResult {
   if (output.trim() === "(empty file)") return { ok: true, lines: [] };
+  const page = parseResult(output);
+  if (page && Array.isArray(page["results"])) {
+    const start = (numberIn(page, "offset") ?? 0) + 1;
+    const lines = page["results"].map((text, at) => ({ number: start + at, text: String(text) }));
+    return { ok: true, lines };
+  }
   const lines = output.split("\n").flatMap((line) => {
     const match = /^\s*(\d+) \| ?(.*)$/s.exec(line);
     return match ? [{ number: Number(match[1]), text: match[2] ?? "" }] : [];
@@ -35,4 +41,25 @@ export function parseFind(output: string): FindResult {
   const paths = page["results"].filter((path) => typeof path === "string");
   const total = typeof page["total"] === "number" ? page["total"] : paths.length;
   return { ok: true, paths: [...paths].sort(), total };
+}
+
+/** Whether a tool refused or failed, rather than said something: the gate puts `Error:` before that. */
+export function isRefusal(output: string): boolean {
+  return /^(?:error:|tool call \S+ was denied\b)/i.test(output.trim());
+}
+
+/** The object that a tool answered with; undefined for anything else, such as a refusal. */
+export function parseResult(output: string): JsonObject | undefined {
+  const value = isRefusal(output) ? undefined : tryParseJson(output);
+  return isJsonObject(value) ? value : undefined;
+}
+
+export function textIn(result: JsonObject, field: string): string {
+  const value = result[field];
+  return typeof value === "string" ? value : "";
+}
+
+export function numberIn(result: JsonObject, field: string): number | undefined {
+  const value = result[field];
+  return typeof value === "number" ? value : undefined;
 }

@@ -10,6 +10,8 @@ import type { Answer, ToolRequest } from "./intents/intent.ts";
 
 export interface ToolUse {
   readonly tool: FunctionTool;
+  /** Whether whoever made the request decided on it, rather than words in it. */
+  readonly isForced?: true;
   /** Why this tool, to follow "because". */
   readonly reason: string;
 }
@@ -22,37 +24,37 @@ export function findForcedTool(
   const { tools } = conversation;
   if (typeof choice !== "string" && choice.type === "function") {
     const tool = tools.find(({ name }) => name === choice.name);
-    return tool && { tool, reason: "the request forces it" };
+    return tool && { tool, isForced: true, reason: "the request forces it" };
   }
   const isRequired =
     choice === "required" ||
     (typeof choice !== "string" && choice.type === "allowed_tools" && choice.mode === "required");
   if (!isRequired) return undefined;
   const tool = findNamedTool(conversation)?.tool ?? bestFit(conversation) ?? tools[0];
-  return tool && { tool, reason: "the request asks for a call and it fits best" };
+  const reason = "the request asks for a call and it fits best";
+  return tool && { tool, reason, ...(tools.length === 1 && { isForced: true }) };
 }
 
-/** The tool the user names: "use the get_weather tool for Paris". */
-export function findNamedTool(conversation: Conversation): ToolUse | undefined {
-  const text = conversation.asked.join("\n");
-  const tool = conversation.tools.find(({ name }) => new RegExp(mentionOf(name), "i").test(text));
+/** The tool the user names: "use the get_weather tool for Paris". A name in a file is no order. */
+export function findNamedTool({ order = "", tools }: Conversation): ToolUse | undefined {
+  const tool = tools.find(({ name }) => new RegExp(mentionOf(name), "i").test(order));
   return tool && { tool, reason: "you named it" };
 }
 
 /** A tool the user names with certainty, which is not there: "use the get_weather tool". */
-export function findMissingTool({ asked, tools }: Conversation): string | undefined {
-  const text = asked.join("\n");
+export function findMissingTool({ order = "", tools }: Conversation): string | undefined {
   const mention =
     /\b(?:call|use|invoke)\s+(?:the\s+)?(?:(?:tool|function)\s+[`"']?([\w.-]+)|[`"']?([\w.-]+)[`"']?\s+(?:tool|function)\b|[`"']?([a-z]\w*_\w+))/i;
-  const [, a, b, c] = mention.exec(text) ?? [];
+  const [, a, b, c] = mention.exec(order) ?? [];
   const name = a ?? b ?? c;
   return name === undefined || tools.some((tool) => tool.name === name) ? undefined : name;
 }
 
 /** The one tool whose name the request speaks of and whose arguments it gives. */
 export function findFittingTool(conversation: Conversation): ToolUse | undefined {
+  const { order = "" } = conversation;
   const fitting = conversation.tools.filter(
-    (tool) => sharedWords(tool.name, conversation) > 0 && hasArguments(tool, conversation),
+    (tool) => sharedWords(tool.name, order) > 0 && hasArguments(tool, order),
   );
   const [tool] = fitting;
   return tool && fitting.length === 1
@@ -60,8 +62,12 @@ export function findFittingTool(conversation: Conversation): ToolUse | undefined
     : undefined;
 }
 
-export function toCall({ tool }: ToolUse, conversation: Conversation): ToolRequest {
-  return { name: tool.name, arguments: buildArguments(tool, conversation) };
+/** A call that words ask for gets its arguments from the same words; a forced one from all there is. */
+export function toCall({ tool, isForced }: ToolUse, conversation: Conversation): ToolRequest {
+  const { asked, attachments, order = "" } = conversation;
+  const material = isForced ? attachments.flatMap(({ text }) => text ?? []) : [];
+  const request = isForced ? asked.join("\n") : order;
+  return { name: tool.name, arguments: buildArguments(tool, request, material) };
 }
 
 /** What the calls gave, in sentences. */
@@ -88,12 +94,12 @@ const COMMON = new Set(
   ),
 );
 
-function bestFit(conversation: Conversation): FunctionTool | undefined {
-  const scored = conversation.tools.map((tool) => ({
+function bestFit({ order = "", tools }: Conversation): FunctionTool | undefined {
+  const scored = tools.map((tool) => ({
     tool,
     score:
-      sharedWords(`${tool.name} ${tool.name}`, conversation) * 2 +
-      sharedWords(tool.description ?? "", conversation),
+      sharedWords(`${tool.name} ${tool.name}`, order) * 2 +
+      sharedWords(tool.description ?? "", order),
   }));
   const best = scored.reduce(
     (a, b) => (b.score > a.score ? b : a),
@@ -102,8 +108,8 @@ function bestFit(conversation: Conversation): FunctionTool | undefined {
   return best.score > 0 ? best.tool : undefined;
 }
 
-function sharedWords(text: string, { asked }: Conversation): number {
-  const said = new Set(toWords(asked.join(" ")));
+function sharedWords(text: string, request: string): number {
+  const said = new Set(toWords(request));
   return toWords(text).filter((word) => !COMMON.has(word) && word.length > 2 && said.has(word))
     .length;
 }

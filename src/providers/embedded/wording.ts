@@ -35,6 +35,20 @@ export function splitSentences(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
+/** Words about something that is to be made up, which nobody here can: "a poem", "tests". */
+const TO_BE_MADE =
+  /^(something|anything|what|why|how|who|when|where|which|whether|if|a|an|the|more|your|my|our|some|all|it|that|this|them|these|those|to|down|out|up)\b|\b(tests?|docs?|documentation|code|comments?|summary|summaries|report|function|class|script|program|essay|article|story|poem|letter|e?mail|list|table|results?|output|answer|findings|notes)$/i;
+
+/** Whether words without quotes are meant as they are, and are one order's. */
+export function isVerbatim(words: string): boolean {
+  return !TO_BE_MADE.test(words) && isOneStep(words);
+}
+
+/** Whether no second order stands behind the first: "git status. Then read a.md". */
+export function isOneStep(words: string): boolean {
+  return splitSentences(words).length === 1;
+}
+
 function stripAll(text: string, part: RegExp): string {
   const rest = text.replace(part, "").trim();
   return rest === "" || rest === text ? text : stripAll(rest, part);

@@ -25,6 +25,12 @@ export interface FileLines {
   readonly lines: readonly Line[];
 }
 
+/** One call and what it gave. */
+export function* callTool(name: string, input: JsonObject): Step<string> {
+  const [output = ""] = yield [{ name, arguments: input }];
+  return output;
+}
+
 /** Paths below `path` that fit one of the patterns `names`, or all. */
 export function* findPaths(
   path: string,
@@ -43,23 +49,27 @@ export function* findPaths(
 export function* readPath(
   path: string,
   window: { readonly offset?: number; readonly limit?: number },
-  { tools }: Conversation,
-): Step<ReadResult & { readonly path: string }> {
-  const [output = ""] = yield [readCall(path, window)];
-  const result = { ...parseRead(output), path };
+  conversation: Conversation,
+): Step<ReadResult & { readonly path: string; readonly tool: string }> {
+  const tool = chooseTool(["read", "bash_read"], conversation);
+  const read = function* (one: string): Step<ReadResult> {
+    const named: JsonObject = tool === "read" ? { path: one } : { filepath: one };
+    return parseRead(yield* callTool(tool, { ...named, ...window }));
+  };
+  const result = { ...(yield* read(path)), path, tool };
   const missing = !result.ok && /not found|no such file/i.test(result.problem);
-  if (!missing || !tools.some(({ name }) => name === "bash_find")) return result;
+  if (!missing || !conversation.tools.some(({ name }) => name === "bash_find")) return result;
   const base = path.split("/").at(-1) ?? path;
   const found = yield* findPaths(".", "f", [base]);
   const others = found.ok ? found.paths : [];
   const [only] = others;
   if (only !== undefined && others.length === 1) {
-    const [again = ""] = yield [readCall(only, window)];
-    return { ...parseRead(again), path: only };
+    return { ...(yield* read(only)), path: only, tool };
   }
   if (others.length === 0) return result;
   const near = others.slice(0, 10).map((other) => `\`${other}\``);
-  return { ok: false, problem: `${result.problem}. Perhaps you mean ${near.join(", ")}.`, path };
+  const problem = `${result.problem}. Perhaps you mean ${near.join(", ")}.`;
+  return { ok: false, problem, path, tool };
 }
 
 /** The text files among `paths`, read side by side; `skipped` says in words what was left out. */
@@ -68,7 +78,8 @@ export function* readAll(
 ): Step<{ readonly files: readonly FileLines[]; readonly skipped: string }> {
   const texts = paths.filter((path) => !isBinaryName(path));
   const chosen = texts.slice(0, MAX_FILES_READ);
-  const outputs = chosen.length > 0 ? yield chosen.map((path) => readCall(path, {})) : [];
+  const outputs =
+    chosen.length > 0 ? yield chosen.map((path) => ({ name: "read", arguments: { path } })) : [];
   const files: FileLines[] = [];
   const unread: string[] = [];
   for (const [index, path] of chosen.entries()) {
@@ -93,12 +104,15 @@ export function writePaths(paths: readonly string[]): string {
   return shown.join("\n");
 }
 
-/** Fenced with more backticks than the text holds in a row. */
 export function writeFenced(lines: readonly Line[]): string {
-  const text = lines.map((line) => line.text).join("\n");
+  return fence(lines.map((line) => line.text).join("\n"));
+}
+
+/** With more backticks than the text holds in a row. */
+export function fence(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
+  const marks = "`".repeat(longest + 1);
+  return `${marks}\n${text}\n${marks}`;
 }
 
 /** The file's number of lines, whatever window of it was read. */
@@ -106,9 +120,24 @@ export function lastNumber(lines: readonly Line[]): number {
   return lines.at(-1)?.number ?? 0;
 }
 
+/** A denied call is told as that: nothing was done, and nobody must take it for an empty result. */
 export function refusal(tool: string, problem: string): Answer {
   const words = problem === "" ? "It gave no output." : problem.replace(/^Error:\s*/, "");
-  return { text: `The tool \`${tool}\` gave no result. ${words}`, data: { error: words } };
+  const isDenied = /^tool call \S+ was denied\b/i.test(words);
+  const text = isDenied
+    ? `${words.replace(/[.\s]*$/, "")}. I have not done it.`
+    : `The tool \`${tool}\` gave no result. ${words}`;
+  return { text, data: { error: words }, failed: true };
+}
+
+/** Of tools that do the same, the one the user names, or the first that is offered, or the first. */
+export function chooseTool(
+  names: readonly [string, ...string[]],
+  { order = "", tools }: Conversation,
+): string {
+  const offered = names.filter((name) => tools.some((tool) => tool.name === name));
+  const named = offered.find((name) => new RegExp(`\\b${name}\\b`, "i").test(order));
+  return named ?? offered[0] ?? names[0];
 }
 
 /** "in `src`", or nothing for the workspace itself. */
@@ -123,11 +152,4 @@ export function join(parts: readonly (string | undefined)[]): string {
 function findCall(path: string, type: "f" | "d" | "", name: string): ToolRequest {
   const named: JsonObject = name === "" ? {} : { name };
   return { name: "bash_find", arguments: { path, ...named, type_filter: type, limit: 0 } };
-}
-
-function readCall(
-  path: string,
-  window: { readonly offset?: number; readonly limit?: number },
-): ToolRequest {
-  return { name: "read", arguments: { path, ...window } };
 }

@@ -21,6 +21,8 @@ export interface Answer {
   readonly text: string;
   /** The same facts under names, for an answer that must be JSON. */
   readonly data?: JsonObject;
+  /** Whether a tool refused or failed: what should come after it is not done. */
+  readonly failed?: true;
 }
 
 export type Plan = Generator<readonly ToolRequest[], Answer, readonly string[]>;
@@ -30,6 +32,8 @@ export interface Intent {
   /** What it does, to follow "I can": "list the files of a kind". */
   readonly summary: string;
   readonly tools: readonly string[];
+  /** Whether it does more than look: changes, starts or sends something. */
+  readonly acts: boolean;
   /** Sentences it is tested with; the first is shown in the help. */
   readonly phrasings: readonly string[];
   match(wording: Wording, conversation: Conversation): Match | undefined;
@@ -45,6 +49,10 @@ interface Definition<Name extends string> {
   readonly name: string;
   readonly summary: string;
   readonly tools: readonly string[];
+  /** Left out, it only looks. */
+  readonly acts?: true;
+  /** Words without one of which no template fits; without them none is compiled, which takes longest. */
+  readonly hints?: RegExp;
   readonly phrasings: readonly string[];
   readonly templates: readonly string[];
   /** Which state of the wording the templates see; `plain` unless told. */
@@ -56,13 +64,15 @@ interface Definition<Name extends string> {
 
 export function defineIntent<Name extends string>(definition: Definition<Name>): Intent {
   const { name, summary, tools, phrasings, templates, reads = "plain", accept } = definition;
+  const { acts = false, hints = /./ } = definition;
   // Compiled at the first request: a command that never asks this model should not pay for it.
   let compiled: Template[] | undefined;
 
-  const intent: Intent = { name, summary, tools, phrasings, match };
+  const intent: Intent = { name, summary, tools, acts, phrasings, match };
   return intent;
 
   function match(wording: Wording, conversation: Conversation): Match | undefined {
+    if (!hints.test(wording[reads])) return undefined;
     compiled ??= templates.map(compileTemplate);
     for (const read of compiled) {
       const slots = read(wording[reads]) as Slots<Name> | undefined;

@@ -45,7 +45,7 @@ const countLines = defineIntent<"file">({
   accept: ({ file = "" }) => isFilePath(file) || !file.includes("/"),
   *plan({ file = "" }, conversation) {
     const result = yield* readPath(file, {}, conversation);
-    if (!result.ok) return refusal("read", result.problem);
+    if (!result.ok) return refusal(result.tool, result.problem);
     const count = lastNumber(result.lines);
     const data = { path: result.path, file: result.path, lines: count, count, result: count };
     return { text: `\`${result.path}\` has ${plural(count, "line")}.`, data };
@@ -149,9 +149,9 @@ const compareFiles = defineIntent<"file" | "other">({
   ],
   *plan({ file = "", other = "" }, conversation) {
     const first = yield* readPath(file, {}, conversation);
-    if (!first.ok) return refusal("read", first.problem);
+    if (!first.ok) return refusal(first.tool, first.problem);
     const second = yield* readPath(other, {}, conversation);
-    if (!second.ok) return refusal("read", second.problem);
+    if (!second.ok) return refusal(second.tool, second.problem);
     return compare(first, second);
   },
 });

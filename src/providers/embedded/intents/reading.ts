@@ -67,7 +67,7 @@ const firstLines = defineIntent<"number" | "file">({
   *plan({ number, file = "" }, conversation) {
     const limit = toCount(number) ?? defaultLines(conversation);
     const result = yield* readPath(file, { offset: 0, limit }, conversation);
-    if (!result.ok) return refusal("read", result.problem);
+    if (!result.ok) return refusal(result.tool, result.problem);
     return excerpt(result.path, `The first ${lines(result.lines.length)}`, result.lines);
   },
 });
@@ -93,7 +93,7 @@ const lastLines = defineIntent<"number" | "file">({
   *plan({ number, file = "" }, conversation) {
     const count = toCount(number) ?? defaultLines(conversation);
     const result = yield* readPath(file, {}, conversation);
-    if (!result.ok) return refusal("read", result.problem);
+    if (!result.ok) return refusal(result.tool, result.problem);
     const end = count === 0 ? [] : result.lines.slice(-count);
     return excerpt(result.path, `The last ${lines(end.length)}`, end);
   },
@@ -124,7 +124,7 @@ const lineRange = defineIntent<"from" | "to" | "file">({
     const [start, end] = [Math.max(1, Math.min(a, b)), Math.max(1, a, b)];
     const window = { offset: start - 1, limit: end - start + 1 };
     const result = yield* readPath(file, window, conversation);
-    if (!result.ok) return refusal("read", result.problem);
+    if (!result.ok) return refusal(result.tool, result.problem);
     const title = start === end ? `Line ${start}` : `Lines ${start} to ${end}`;
     return excerpt(result.path, title, result.lines);
   },
@@ -152,7 +152,7 @@ const aboutInFile = defineIntent<"file" | "text">({
   ],
   *plan({ file = "", text = "" }, conversation) {
     const result = yield* readPath(file, {}, conversation);
-    if (!result.ok) return refusal("read", result.problem);
+    if (!result.ok) return refusal(result.tool, result.problem);
     const passages = findPassages(result.lines, text);
     if (passages.length === 0) {
       return { text: `\`${result.path}\` says nothing about "${text}".`, data: { found: false } };
@@ -171,7 +171,7 @@ const DEFAULT_LINES = 10;
 
 function* showFile(file: string, conversation: Conversation): Step<Answer> {
   const result = yield* readPath(file, {}, conversation);
-  if (!result.ok) return refusal("read", result.problem);
+  if (!result.ok) return refusal(result.tool, result.problem);
   return excerpt(result.path, lines(lastNumber(result.lines)), result.lines);
 }
 

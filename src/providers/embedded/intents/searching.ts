@@ -1,13 +1,30 @@
-/** The intent that looks for text in files: finds the files, reads them side by side, and filters. */
+/**
+ * Intents that look for text in files and for files by a pattern. A search tool does the former where
+ * one is offered; else the files are found, read side by side, and filtered.
+ */
 
+import { isJsonObject } from "../../../base/json.ts";
 import { plural } from "../../../base/text.ts";
+import type { Conversation } from "../conversation.ts";
 import { isFilePath, toDirectory } from "../slots.ts";
+import { isRefusal, numberIn, parseResult, textIn } from "../tool-results.ts";
 import { MAYBE_IN_DIR } from "../wording.ts";
-import { findPaths, inDirectory, join, readAll, refusal } from "./file-steps.ts";
-import { defineIntent, type Intent } from "./intent.ts";
+import {
+  callTool,
+  chooseTool,
+  findPaths,
+  inDirectory,
+  join,
+  readAll,
+  refusal,
+  type Step,
+  writePaths,
+} from "./file-steps.ts";
+import { type Answer, defineIntent, type Intent } from "./intent.ts";
 
 const MAX_HITS = 100;
 const WHERE = "(in|inside|within|under|across|throughout)";
+const FIND = "(find|search for|search|look for|grep [for]|locate)";
 const A_TEXT =
   "[(the text|the word|the string|the phrase|the term|text|all|all occurrences of|occurrences of|every|mentions of|all mentions of)] ({text=quoted}|{words=phrase}) [comments]";
 
@@ -24,54 +41,145 @@ const findText = defineIntent<"text" | "words" | "dir">({
     "search src for TODO",
     "where is createProvider used in src?",
     "find all occurrences of 'max_turns' here",
+    "find deprecated in all files",
   ],
   templates: [
-    `(find|search for|search|look for|grep [for]|show [me]|locate) ${A_TEXT} ${WHERE} [all] [of] [the] [files] [(in|of|under)] {dir}`,
-    `(find|search for|search|look for|grep [for]|locate) ${A_TEXT} here`,
+    `${FIND} ${A_TEXT} ${WHERE} [(all|the|all the|all of the|any|every)] files?`,
+    `(${FIND}|show [me]) ${A_TEXT} ${WHERE} [all] [of] [the] [files] [(in|of|under)] {dir}`,
+    `${FIND} ${A_TEXT} here`,
     "(grep|rg) [-rn] [-r] [-n] ({text=quoted}|{words=phrase}) {dir}",
     "(search|grep|scan|look in|look through|check) {dir} for [the (word|text|string)] ({text=quoted}|{words=phrase})",
     `(which|what) files [${WHERE} {dir}] (contain|mention|use|reference|include|have|import) [the (word|text|string)] ({text=quoted}|{words=phrase}) ${MAYBE_IN_DIR}`,
     `where (is|are|do we) ({text=quoted}|{words=phrase}) (used|mentioned|defined|referenced|imported|called) ${MAYBE_IN_DIR}`,
   ],
-  *plan({ text, words = "", dir }) {
+  *plan({ text, words = "", dir }, conversation) {
     const terms = text === undefined ? words.split(/\s+(?:and|or)\s+/i) : [text];
-    const quoted = terms.map((term) => `"${term}"`).join(" or ");
     const path = toDirectory(dir);
-    let paths: readonly string[] = [path];
-    if (!isFilePath(path)) {
-      const found = yield* findPaths(path, "f", []);
-      if (!found.ok) return refusal("bash_find", found.problem);
-      paths = found.paths;
-    }
-    const { files, skipped } = yield* readAll(paths);
-    const hits = files.flatMap((file) =>
-      file.lines
-        .filter((line) => terms.some((term) => includesText(line.text, term)))
-        .map((line) => ({ path: file.path, line: line.number, text: line.text.trim() })),
-    );
-    const within = new Set(hits.map((hit) => hit.path)).size;
-    const data = {
-      matches: hits,
-      results: hits,
-      count: hits.length,
-      files: [...new Set(hits.map((hit) => hit.path))],
-    };
+    const found = yield* searchFiles(terms, path, conversation);
+    if ("text" in found) return found;
+    const { hits, total, note } = found;
+    const files = [...new Set(hits.map((hit) => hit.path))];
+    const data = { matches: hits, results: hits, count: total, files };
+    const quoted = terms.map((term) => `"${term}"`).join(" or ");
     const where = isFilePath(path) ? `in \`${path}\`` : inDirectory(path);
     if (hits.length === 0)
-      return {
-        text: join([`No ${quoted} ${where} (${plural(files.length, "file")} read).`, skipped]),
-        data,
-      };
+      return { text: join([`No ${quoted} ${where}${found.looked}.`, note]), data };
     const shown = hits.slice(0, MAX_HITS).map((hit) => `${hit.path}:${hit.line}: ${hit.text}`);
-    const rest = hits.length > MAX_HITS ? `… and ${hits.length - MAX_HITS} more` : undefined;
-    const title = `${plural(hits.length, "line")} with ${quoted} in ${plural(within, "file")} ${where}:`;
-    return { text: join([title, shown.join("\n"), rest, skipped]), data };
+    const rest = total > shown.length ? `… and ${total - shown.length} more` : undefined;
+    // A page of a search may be the first of several: the files of the others are not known.
+    const within = total > hits.length ? "" : ` in ${plural(files.length, "file")}`;
+    const title = `${plural(total, "line")} with ${quoted}${within} ${where}:`;
+    return { text: join([title, shown.join("\n"), rest, note]), data };
   },
 });
 
-/** As people expect of a search box: a capital letter in the words asks for that very spelling. */
-function includesText(line: string, text: string): boolean {
-  return /\p{Lu}/u.test(text) ? line.includes(text) : line.toLowerCase().includes(text);
+interface Found {
+  readonly hits: readonly Hit[];
+  readonly total: number;
+  /** How much was looked at, for an answer that found nothing. */
+  readonly looked: string;
+  readonly note: string;
 }
 
-export const SEARCHING: readonly Intent[] = [findText];
+interface Hit {
+  readonly [field: string]: string | number;
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+function* searchFiles(
+  terms: readonly string[],
+  path: string,
+  conversation: Conversation,
+): Step<Found | Answer> {
+  const tool = chooseTool(["bash_ripgrep", "grep"], conversation);
+  const isOffered = conversation.tools.some(({ name }) => name === tool);
+  if (!isOffered) return yield* searchByReading(terms, path);
+  const pattern = terms.map(toPattern).join("|");
+  const place = tool === "grep" ? { path, case_sensitive: true } : { files: path, limit: MAX_HITS };
+  const output = yield* callTool(tool, { pattern, ...place });
+  const page = parseResult(output);
+  const results = page?.["results"] ?? page?.["matches"];
+  if (!page || !Array.isArray(results)) return refusal(tool, output);
+  const hits = results.flatMap((result) => toHit(result) ?? []);
+  return { hits, total: numberIn(page, "total") ?? hits.length, looked: "", note: "" };
+}
+
+/** `path:number:text` of `bash_ripgrep`, or the object of `grep`. */
+function toHit(result: unknown): Hit | undefined {
+  if (isJsonObject(result)) {
+    const path = textIn(result, "path");
+    return { path, line: numberIn(result, "line") ?? 0, text: textIn(result, "text").trim() };
+  }
+  const [, path, line, text = ""] = /^(.*?):(\d+):(.*)$/s.exec(String(result)) ?? [];
+  return path === undefined ? undefined : { path, line: Number(line), text: text.trim() };
+}
+
+function* searchByReading(terms: readonly string[], path: string): Step<Found | Answer> {
+  let paths: readonly string[] = [path];
+  if (!isFilePath(path)) {
+    const found = yield* findPaths(path, "f", []);
+    if (!found.ok) return refusal("bash_find", found.problem);
+    paths = found.paths;
+  }
+  const { files, skipped } = yield* readAll(paths);
+  const hits = files.flatMap((file) =>
+    file.lines
+      .filter((line) => terms.some((term) => includesText(line.text, term)))
+      .map((line) => ({ path: file.path, line: line.number, text: line.text.trim() })),
+  );
+  const looked = ` (${plural(files.length, "file")} read)`;
+  return { hits, total: hits.length, looked, note: skipped };
+}
+
+/** As people expect of a search box: a capital letter in the words asks for that very spelling. */
+function includesText(line: string, text: string): boolean {
+  return hasCapital(text) ? line.includes(text) : line.toLowerCase().includes(text);
+}
+
+/** The same as a regular expression. */
+function toPattern(text: string): string {
+  const escaped = text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  return hasCapital(text) ? escaped : `(?i:${escaped})`;
+}
+
+function hasCapital(text: string): boolean {
+  return /\p{Lu}/u.test(text);
+}
+
+const globFiles = defineIntent<"pattern" | "dir">({
+  name: "glob-files",
+  summary: "find files by a pattern",
+  tools: ["glob"],
+  hints: /[*?{]/,
+  phrasings: [
+    "glob src/**/*.ts",
+    "find files matching test/**/*.test.ts",
+    "which files match docs/*.md?",
+    "list all files that match **/package.json",
+    "show me the files matching `*.lock` in web",
+  ],
+  templates: [
+    `glob [for] {pattern} ${MAYBE_IN_DIR}`,
+    `(find|list|show|get|give) [me] [all] [the] files (matching|that match|which match|like|that fit) [the pattern] {pattern} ${MAYBE_IN_DIR}`,
+    `(which|what) files (match|fit) [the pattern] {pattern} ${MAYBE_IN_DIR}`,
+  ],
+  accept: ({ pattern = "" }) => /[*?{[]/.test(pattern),
+  *plan({ pattern = "", dir }) {
+    const path = toDirectory(dir);
+    const output = yield* callTool("glob", { pattern, path });
+    if (isRefusal(output) || output.trim() === "") return refusal("glob", output);
+    if (/^No files matching /.test(output)) {
+      return { text: output.trim(), data: { files: [], results: [], count: 0 } };
+    }
+    const lines = output.trim().split("\n");
+    const files = lines.filter((line) => !/^\.\.\. and \d+ more/.test(line));
+    const more = lines.length > files.length ? lines.at(-1) : undefined;
+    const title = `${plural(files.length, "file")} matching \`${pattern}\` ${inDirectory(path)}:`;
+    const text = join([`${title}\n${writePaths(files)}`, more]);
+    return { text, data: { files, results: files, count: files.length } };
+  },
+});
+
+export const SEARCHING: readonly Intent[] = [globFiles, findText];

@@ -3,14 +3,19 @@
  * to its group's file; a new group is a file and a line here.
  */
 
+import { ARRANGING } from "./arranging.ts";
+import { BROWSING } from "./browsing.ts";
+import { CALLING } from "./calling.ts";
 import { COMPUTING } from "./computing.ts";
 import type { Intent } from "./intent.ts";
 import { LISTING } from "./listing.ts";
 import { MEASURING } from "./measuring.ts";
 import { READING } from "./reading.ts";
 import { REMEMBERING } from "./remembering.ts";
+import { RUNNING } from "./running.ts";
 import { SEARCHING } from "./searching.ts";
 import { defineHelp, TALKING } from "./talking.ts";
+import { WRITING } from "./writing.ts";
 
 export const INTENTS: readonly Intent[] = [
   ...COMPUTING,
@@ -18,6 +23,11 @@ export const INTENTS: readonly Intent[] = [
   ...LISTING,
   ...READING,
   ...SEARCHING,
+  ...CALLING,
+  ...WRITING,
+  ...ARRANGING,
+  ...RUNNING,
+  ...BROWSING,
   ...REMEMBERING,
   ...TALKING,
   defineHelp(() => INTENTS),

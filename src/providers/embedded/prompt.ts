@@ -1,0 +1,43 @@
+/**
+ * The user's own words, told apart from what a message brings along. A command's message is one text:
+ * files under lines with their names, a line of dashes, the prompt, a blank line, standard input.
+ *
+ * Orders that do something are taken from the user's own words alone, and from nowhere when nobody can
+ * tell which they are: a file that says "run rm" must never be obeyed.
+ */
+
+/**
+ * A part without the files in front of it. With more lines of dashes than one nobody can tell which
+ * ends the files, so there is no prompt then.
+ */
+export function withoutFiles(part: string): string | undefined {
+  if (!part.startsWith("---")) return part.trim() || undefined;
+  // A name with a line's end in it does not make its file a prompt.
+  if (!/^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")) return undefined;
+  const [, prompt = "", ...more] = part.split(/^---$/m);
+  return more.length > 0 ? undefined : prompt.trim() || undefined;
+}
+
+/** What stands before the first blank line, which is none inside a fence that was opened before it. */
+export function firstParagraph(prompt: string): string {
+  const paragraph = cutAtBlankLine(prompt);
+  const opening = /```[^`\n]*(?:\n|$)/.exec(paragraph);
+  if (!opening) return paragraph;
+  const closing = prompt.indexOf("\n```", opening.index + opening[0].length - 1);
+  if (closing < paragraph.length) return paragraph;
+  const end = closing + "\n```".length;
+  return prompt.slice(0, end) + cutAtBlankLine(prompt.slice(end));
+}
+
+function cutAtBlankLine(text: string): string {
+  const end = text.search(/\n\s*\n/);
+  return end < 0 ? text : text.slice(0, end);
+}
+
+/** Undefined when the message has several texts, any of which may be a file, or none. */
+export function findOrder(texts: readonly string[]): string | undefined {
+  const [only] = texts;
+  if (only === undefined || texts.length > 1) return undefined;
+  const prompt = withoutFiles(only);
+  return prompt === undefined ? undefined : firstParagraph(prompt);
+}
