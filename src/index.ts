@@ -18,6 +18,7 @@ export {
   type LoggedEvent,
   type RunEnd,
   type RunEvent,
+  type ToolDecision,
 } from "./protocol/run-events.ts";
 export type { Usage } from "./protocol/usage.ts";
 export type { ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
@@ -30,5 +31,14 @@ export {
   type RuntimeOptions,
 } from "./runtime/runtime.ts";
 export { defineTool } from "./tools/define-tool.ts";
-export type { Tool, ToolContext } from "./tools/tool.ts";
+export type { Answer, Ask, Question } from "./tools/gate/ask.ts";
+export type { Grant, GrantLayer } from "./tools/gate/grant.ts";
+export { parseRule, type Rule } from "./tools/gate/rules.ts";
+export {
+  type Effect,
+  type Targets,
+  type Tool,
+  type ToolContext,
+  ToolOutput,
+} from "./tools/tool.ts";
 export { VERSION } from "./version.ts";

@@ -15,7 +15,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tools: ["base", "protocol"],
   store: ["base", "protocol"],
   engine: ["base", "protocol", "store"],
-  agent: ["base", "protocol", "providers/provider.ts", "tools/gate.ts", "engine/engine.ts"],
+  agent: [
+    "base",
+    "protocol",
+    "providers/provider.ts",
+    "tools/gate",
+    "tools/sandbox/sandbox.ts",
+    "engine/engine.ts",
+  ],
   responses: ["base", "protocol"],
   runtime: [
     "base",
@@ -100,6 +107,15 @@ describe("what a run loads before it knows its model", () => {
       "undici",
       "google-auth-library",
       "@smithy/signature-v4",
+      "@modelcontextprotocol/sdk",
+      "pyodide",
+      "linkedom",
+      "turndown",
+      "unpdf",
+      "@mozilla/readability",
+      "ipaddr.js",
+      "robots-parser",
+      "@vscode/ripgrep",
     ]) {
       assert.ok(!packages.includes(name), name);
     }

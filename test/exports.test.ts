@@ -11,6 +11,7 @@ describe("the package's exports", () => {
       "ENDINGS",
       "FAILURES",
       "Failure",
+      "ToolOutput",
       "VERSION",
       "createEventWriter",
       "createRuntime",
@@ -20,6 +21,7 @@ describe("the package's exports", () => {
       "parseItems",
       "parseResponse",
       "parseResponseEvent",
+      "parseRule",
       "toItems",
     ]);
   });

@@ -1,7 +1,5 @@
-/** The pages about vendors and models, the embedded model, tools, and the kit for tests. */
+/** The pages about vendors and models, the embedded model, and the kit for tests. */
 
-import type { JsonObject } from "../../src/base/json.ts";
-import { isJsonObject } from "../../src/base/json.ts";
 import { PULL_TABLE } from "../../src/providers/download/pull-table.ts";
 import { INTENTS } from "../../src/providers/embedded/intents/table.ts";
 import { MODELS } from "../../src/providers/models/model-table.ts";
@@ -9,8 +7,6 @@ import type { Model } from "../../src/providers/models/models.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
 import { FAULTS } from "../../src/testing/faults/fault-table.ts";
-import { BUILTINS } from "../../src/tools/builtins.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import { renderCode, renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
 export function renderProvidersPage(): string {
@@ -92,34 +88,6 @@ export async function renderEmbeddedPage(): Promise<string> {
     `## What it understands: ${INTENTS.length} kinds of request`,
     ...intents,
   ]);
-}
-
-export function renderToolsPage(): string {
-  return renderPage("Tools", [
-    renderFence(
-      "console",
-      '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
-    ),
-    "All built-in tools are offered unless `--tools` names some; `--tools none` offers none. A tool reads nothing outside the folder the command was started in. Calls that only read run side by side.",
-    ...BUILTINS.flatMap((tool) => [
-      `## ${tool.spec.name}`,
-      `${tool.spec.description ?? ""} ${tool.readOnly ? "Reads only." : "Makes changes."}`.trim(),
-      renderTable(["argument", "type", "default", ""], parameterRows(tool)),
-    ]),
-  ]);
-}
-
-function parameterRows({ spec }: Tool): string[][] {
-  const { properties, required } = (spec.parameters ?? {}) as JsonObject;
-  if (!isJsonObject(properties)) return [];
-  const needed = Array.isArray(required) ? required : [];
-  return Object.entries(properties).map(([name, schema]) => {
-    const { type, enum: words, default: value, description } = (schema ?? {}) as JsonObject;
-    const kind = Array.isArray(words) ? words.map((word) => JSON.stringify(word)).join(", ") : type;
-    const isNeeded = needed.includes(name) && value === undefined;
-    const fallback = value === undefined ? "" : `\`${JSON.stringify(value)}\``;
-    return [`\`${name}\``, String(kind), isNeeded ? "needed" : fallback, String(description ?? "")];
-  });
 }
 
 export function renderTestingPage(): string {

@@ -58,6 +58,7 @@ async function call(
     stdin: { isTerminal: true, isPiped: false, readAll: async () => Buffer.alloc(0) },
     stdout: output,
     stderr: output,
+    openTerminal: () => undefined,
     onInterrupt: () => () => {},
     onReaderGone: () => () => {},
     leave: (code) => {

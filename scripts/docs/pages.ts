@@ -1,12 +1,8 @@
 /** Every generated page, by its name in `docs/`. */
 
 import { renderCliPage, renderConfigPage, renderErrorsPage } from "./command-pages.ts";
-import {
-  renderEmbeddedPage,
-  renderProvidersPage,
-  renderTestingPage,
-  renderToolsPage,
-} from "./model-pages.ts";
+import { renderEmbeddedPage, renderProvidersPage, renderTestingPage } from "./model-pages.ts";
+import { renderSafetyPage, renderToolsPage } from "./tool-pages.ts";
 
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "cli.md": renderCliPage,
@@ -14,6 +10,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "embedded.md": renderEmbeddedPage,
   "errors.md": renderErrorsPage,
   "providers.md": renderProvidersPage,
+  "safety.md": renderSafetyPage,
   "testing.md": renderTestingPage,
   "tools.md": renderToolsPage,
 };

@@ -1,6 +1,6 @@
 /** The network of a command, which is gone after one run, where a server's stays for days. */
 
-import { createNetwork, type Network } from "../runtime/runtime.ts";
+import { createNetwork, type Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
 
 export function createCommandNetwork({ env }: Io): Network {

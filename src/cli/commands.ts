@@ -34,6 +34,37 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         value: "LIST",
         summary: "Tools it may use, by name or pattern; `none` for none",
       },
+      approve: {
+        type: "string",
+        value: "MODE",
+        choices: ["ask", "auto", "deny"],
+        summary: "What to do about risky tool calls (ask)",
+      },
+      allow: {
+        type: "string",
+        value: "RULE",
+        multiple: true,
+        summary: "Let calls through unasked, as `shell(git *)`",
+      },
+      ask: {
+        type: "string",
+        value: "RULE",
+        multiple: true,
+        summary: "Ask about calls, whatever allows them",
+      },
+      deny: {
+        type: "string",
+        value: "RULE",
+        multiple: true,
+        summary: "Refuse calls, as `path(secrets/**)`",
+      },
+      sandbox: {
+        type: "string",
+        value: "LEVEL",
+        choices: ["none", "process", "sandbox"],
+        summary: "What holds commands (process)",
+      },
+      "max-tool-calls": { type: "string", value: "N", summary: "Most tool calls of the run" },
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
       temperature: { type: "string", value: "N", summary: "0 to 2" },
       "max-tokens": { type: "string", value: "N", summary: "Most tokens of one answer" },
@@ -93,7 +124,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   runs: {
     summary: "Look at the record of runs, or go on with one that was cut",
-    usage: "list | show ID | resume ID | delete ID",
+    usage: "list | show ID | why-denied ID | resume ID | delete ID",
     options: {
       json: { type: "boolean", summary: "JSON instead of text" },
       limit: { type: "string", short: "n", value: "N", summary: "How many runs to list (20)" },
@@ -108,15 +139,51 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     subcommands: {
       list: "The newest runs, one a line",
       show: "One run: settings, turns, tool calls, ending",
+      "why-denied": "The tool calls of a run that were refused, and by what",
       resume: "Go on with a run whose process died",
       delete: "Remove a run and all its records",
     },
     examples: [
       "offshoot runs list",
       "offshoot runs show run_01k…",
+      "offshoot runs why-denied run_01k…",
       "offshoot runs resume run_01k…",
     ],
     load: () => import("./commands/runs.ts"),
+  },
+  mcp: {
+    summary: "The MCP servers whose tools runs may use",
+    usage: "[list | add NAME URL | add NAME -- COMMAND | SUBCOMMAND NAME]",
+    options: {
+      json: { type: "boolean", summary: "list, test: JSON instead of text" },
+      env: {
+        type: "string",
+        value: "NAME",
+        multiple: true,
+        summary: "add: a variable it gets: NAME or NAME=$OTHER",
+      },
+      header: {
+        type: "string",
+        value: "HEADER",
+        multiple: true,
+        summary: "add: a header for the URL, `Name: $VARIABLE`",
+      },
+      "no-test": { type: "boolean", summary: "add: do not connect, and approve nothing" },
+    },
+    subcommands: {
+      list: "The servers, and how many tools of each are approved",
+      add: "Connect to a server, show its tools, approve and keep them",
+      remove: "Forget a server, its approvals and its login",
+      test: "Connect, and show what is new or has changed",
+      approve: "Connect, and approve what the server offers now",
+      login: "Log in to a server over HTTP that asks for it",
+    },
+    examples: [
+      "offshoot mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
+      "offshoot mcp add web https://example.com/mcp --header 'Authorization: Bearer $WEB_KEY'",
+      "offshoot mcp test files",
+    ],
+    load: () => import("./commands/mcp.ts"),
   },
   config: {
     summary: "Show the settings and where each comes from",

@@ -21,9 +21,10 @@ import {
   originsIn,
 } from "../providers/vendors/local-servers.ts";
 import { type Config, loadConfig } from "../runtime/config.ts";
+import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
-import { createNetwork } from "../runtime/runtime.ts";
 import { openConnection } from "../store/sqlite-driver.ts";
+import { probeSandbox, type SandboxProbe } from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
 import type { Io } from "./io.ts";
 
@@ -49,7 +50,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkServer(config, server),
     checkModel(around, config, server),
     checkRipgrep(),
-    checkSandbox(around, process.platform),
+    checkSandbox(around.env),
     checkProgram(around, "python3", "Install Python 3 to let agents run Python."),
     checkData(around, config),
     checkSqlite(),
@@ -158,20 +159,14 @@ async function checkRipgrep(): Promise<Check> {
   }
 }
 
-const SANDBOXES: Partial<Record<NodeJS.Platform, readonly [program: string, advice: string]>> = {
-  linux: ["bwrap", "Install bubblewrap to keep commands of agents in a sandbox."],
-  darwin: ["sandbox-exec", "It is part of macOS; see that /usr/bin is on the PATH."],
-};
-
+/** Really opened: that a program is there says nothing of whether the system lets it work. */
 export async function checkSandbox(
-  around: Surroundings,
-  platform: NodeJS.Platform,
+  env: Io["env"],
+  probe: (env: Io["env"]) => Promise<SandboxProbe> = probeSandbox,
 ): Promise<Check> {
-  const [program, advice] = SANDBOXES[platform] ?? [];
-  if (program === undefined || advice === undefined) {
-    return gap("sandbox", `none for ${platform}`, "Use Linux, macOS or WSL for one.");
-  }
-  return { ...(await checkProgram(around, program, advice)), name: "sandbox" };
+  const { levels, problem } = await probe(env);
+  const found = `${levels.join(", ")} can be had`;
+  return problem === undefined ? ok("sandbox", found) : gap("sandbox", found, problem);
 }
 
 async function checkProgram(

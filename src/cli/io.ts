@@ -8,6 +8,8 @@ export interface Io {
   readonly stdin: Input;
   readonly stdout: Output;
   readonly stderr: Output;
+  /** The terminal itself, whatever the streams are; undefined where there is none to answer on. */
+  openTerminal(): Terminal | undefined;
   /** Calls back at each Ctrl-C until the returned function is called. */
   onInterrupt(callback: () => void): () => void;
   /**
@@ -32,4 +34,9 @@ export interface Output {
   readonly columns: number;
   /** Resolves when the text may be followed by more: a slow reader slows the writer. */
   write(text: string): Promise<void> | void;
+}
+
+export interface Terminal {
+  /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
+  ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
 }

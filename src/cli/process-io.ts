@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { isatty } from "node:tty";
 import { Failure } from "../base/failure.ts";
 import type { Input, Io, Output } from "./io.ts";
+import { openTerminalDevice } from "./terminal-device.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
   const { env } = process;
@@ -32,6 +33,7 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       () => process.stderr,
       () => {},
     ),
+    openTerminal: openTerminalDevice,
     onInterrupt(callback) {
       process.on("SIGINT", callback);
       process.on("SIGTERM", callback);

@@ -9,13 +9,15 @@ export type ConfigRow = {
   readonly summary: string;
   /** The flag of `offshoot run` that sets it; one that begins with `no-` switches it off. */
   readonly flag?: string;
-  /** A project's file may set it only when trusted: it decides where data or money goes. */
+  /** A project's file may set it only when trusted: it decides where data, money or leave goes. */
   readonly guarded?: true;
+  /** Every layer adds to it, where of other settings the last layer wins. */
+  readonly joined?: true;
 } & (
   | { readonly type: "string"; readonly form?: "path" | "variable"; readonly default?: string }
   | ({ readonly type: "number" | "integer"; readonly default?: number } & Range)
   | { readonly type: "boolean"; readonly default?: boolean }
-  | { readonly type: "list"; readonly default?: readonly string[] }
+  | { readonly type: "list"; readonly form?: "rules"; readonly default?: readonly string[] }
   | { readonly type: "enum"; readonly values: readonly string[]; readonly default?: string }
   | { readonly type: "map"; readonly default?: JsonObject }
 );
@@ -51,6 +53,149 @@ export const CONFIG_KEYS = {
   },
   system: { type: "string", flag: "system", summary: "Instructions for the model" },
   tools: { type: "list", flag: "tools", summary: "Tools it may use; `none` for none" },
+  approve: {
+    type: "enum",
+    values: ["ask", "auto", "deny"],
+    default: "ask",
+    flag: "approve",
+    guarded: true,
+    summary: "What is done about tool calls that are to be asked about",
+  },
+  allow: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "allow",
+    guarded: true,
+    joined: true,
+    summary: "Rules for tool calls that need no question: `shell(git *)`, `write(docs/**)`",
+  },
+  ask: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "ask",
+    joined: true,
+    summary: "Rules for tool calls that are asked about, whatever allows them",
+  },
+  deny: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "deny",
+    joined: true,
+    summary: "Rules for tool calls that are refused: `command(rm *)`, `path(secrets/**)`",
+  },
+  sandbox: {
+    type: "enum",
+    values: ["none", "process", "sandbox"],
+    default: "process",
+    flag: "sandbox",
+    guarded: true,
+    summary: "What holds the commands that tools run",
+  },
+  sandbox_network: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary: "Whether commands in the sandbox reach the network",
+  },
+  command_env: {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Variables that commands get beside PATH, LANG and the like",
+  },
+  max_tool_calls: {
+    type: "integer",
+    min: 0,
+    flag: "max-tool-calls",
+    summary: "Most tool calls of a run",
+  },
+  tool_timeout: {
+    type: "number",
+    min: 0.1,
+    max: 86_400,
+    default: 120,
+    summary: "Most seconds of a tool call, where the tool has no limit of its own",
+  },
+  tool_output_limit: {
+    type: "integer",
+    min: 1000,
+    default: 200_000,
+    summary: "Most characters of a tool's result",
+  },
+  hard_links: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary: "Let tools read files that have a second name, which may lie outside the workspace",
+  },
+  own_tools: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "Programs as tools, by name: command, description, parameters",
+  },
+  mcp_servers: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "MCP servers, by name: command and args, or url; see `offshoot mcp add`",
+  },
+  python: {
+    type: "enum",
+    values: ["wasm", "host"],
+    default: "wasm",
+    guarded: true,
+    summary: "Where `python_execute` runs: in WebAssembly, or the machine's python3 in the sandbox",
+  },
+  python_wheels: {
+    type: "string",
+    form: "path",
+    guarded: true,
+    summary: "A folder with wheels for the WebAssembly Python",
+  },
+  python_index: {
+    type: "string",
+    guarded: true,
+    summary: "A copy of Pyodide's distribution with its packages: a folder or a URL",
+  },
+  python_mounts: {
+    type: "list",
+    default: [],
+    summary: "Files and folders of the workspace that Python gets copies of",
+  },
+  search_provider: {
+    type: "enum",
+    values: ["brave", "tavily", "searxng", "exa", "google", "duckduckgo"],
+    guarded: true,
+    summary: "Who searches the web; else the first whose key is set, else one without a key",
+  },
+  search_url: {
+    type: "string",
+    guarded: true,
+    summary: "The address of your own SearXNG",
+  },
+  web_private_hosts: {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Hosts that web tools may reach although their addresses are private",
+  },
+  web_robots: {
+    type: "boolean",
+    default: true,
+    guarded: true,
+    summary: "Whether web tools obey robots.txt",
+  },
+  web_proxy: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary:
+      "Whether web tools go through the proxy of the environment, which resolves names itself",
+  },
   think: { type: "boolean", default: false, flag: "think", summary: "Ask the model to reason" },
   temperature: {
     type: "number",

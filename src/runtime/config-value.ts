@@ -5,8 +5,10 @@
  */
 
 import { Failure } from "../base/failure.ts";
-import { isJsonObject, parseJson } from "../base/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../base/json.ts";
 import { clip } from "../base/text.ts";
+import { checkOwnTools } from "../tools/custom/own-tools.ts";
+import { parseMcpServers } from "../tools/mcp/server.ts";
 import { type ConfigName, type ConfigRow, type Range, rowOf } from "./config-keys.ts";
 import { checkModels } from "./config-models.ts";
 
@@ -22,12 +24,19 @@ export function parseConfigText(name: ConfigName, text: string, where: string): 
 export function checkConfigValue(name: ConfigName, value: unknown, where: string): unknown {
   const row = rowOf(name);
   if (row.type === "list" && typeof value === "string") return toList(value);
-  if (row.type === "map" && isJsonObject(value)) return checkModels(value, where);
+  if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where);
   if (fits(row, value)) return value;
   const shown = isVariableName(row) ? "" : `, not \`${clip(toShown(value), 60)}\``;
   throw new Failure("invalid_request", `${where} must be ${describeRow(row)}${shown}.`, {
     param: name,
   });
+}
+
+function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject {
+  if (name === "models") return checkModels(map, where);
+  if (name === "own_tools") return checkOwnTools(map, where);
+  parseMcpServers(map, where);
+  return map;
 }
 
 /** "a whole number from 1 to 1000", for messages and docs. */
@@ -65,9 +74,10 @@ export function looksSecret(value: unknown): boolean {
   return Object.entries(value).some(([key, inner]) => looksSecret(key) || looksSecret(inner));
 }
 
+/** By commas, but for those inside the brackets of a rule. */
 function toList(text: string): string[] {
   return text
-    .split(",")
+    .split(/,(?![^()]*\))/)
     .map((word) => word.trim())
     .filter((word) => word !== "");
 }

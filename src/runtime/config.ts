@@ -22,6 +22,8 @@ export interface Config {
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
   /** "default", "user file PATH", "project file PATH", "OFFSHOOT_MODEL" or "--model". */
   sourceOf(name: ConfigName): string;
+  /** What each layer says, of a setting that every layer adds to, or the one that counts. */
+  layersOf(name: ConfigName): readonly ConfigEntry[];
   /** Every setting, in the table's order. */
   entries(): readonly ConfigEntry[];
   /** What was not obeyed and why, a line each, for stderr. */
@@ -51,8 +53,12 @@ export async function loadConfig({ env, home, cwd, flags = {} }: ConfigPlaces): 
   const paths = userPaths(env, home);
   const warnings: string[] = [];
   const held = new Map<ConfigName, ConfigEntry>();
-  const hold = (name: ConfigName, value: unknown, source: string, base: string): void => {
-    held.set(name, { name, value: toAbsolute(name, value, { base, home }), source });
+  const layers = new Map<ConfigName, ConfigEntry[]>();
+  const hold = (name: ConfigName, given: unknown, source: string, base: string): void => {
+    const entry = { name, value: toAbsolute(name, given, { base, home }), source };
+    const before = rowOf(name).joined ? (layers.get(name) ?? []) : [];
+    layers.set(name, [...before, entry]);
+    held.set(name, stack(held.get(name), entry));
   };
 
   for (const name of CONFIG_NAMES) hold(name, rowOf(name).default, "default", cwd);
@@ -78,10 +84,20 @@ export async function loadConfig({ env, home, cwd, flags = {} }: ConfigPlaces): 
   return {
     get: <Name extends ConfigName>(name: Name) => held.get(name)?.value as ConfigValue<Name>,
     sourceOf: (name) => held.get(name)?.source ?? "default",
+    layersOf: (name) => layers.get(name) ?? [],
     entries: () => [...held.values()],
     warnings,
     paths,
   };
+}
+
+/** A layer on top of those below it. */
+function stack(below: ConfigEntry | undefined, layer: ConfigEntry): ConfigEntry {
+  if (!below || !rowOf(layer.name).joined || below.source === "default") return layer;
+  const value = Array.isArray(layer.value)
+    ? [...(below.value as readonly unknown[]), ...layer.value]
+    : { ...(below.value as object), ...(layer.value as object) };
+  return { name: layer.name, value, source: `${below.source}, ${layer.source}` };
 }
 
 async function readUserFile(

@@ -14,6 +14,10 @@ export interface UserPaths {
   readonly modelsDir: string;
   /** Which project files may set what is guarded. */
   readonly trustFile: string;
+  /** What was agreed to of MCP servers' tools. */
+  readonly pinsFile: string;
+  /** The logins at MCP servers. */
+  readonly loginsFile: string;
 }
 
 /** The same places on every system: a person with two machines has one thing to know. */
@@ -29,6 +33,8 @@ export function userPaths(env: Environment, home: string): UserPaths {
     runsFile: join(dataDir, "runs.db"),
     modelsDir: join(dataDir, "models"),
     trustFile: join(dataDir, "trusted.json"),
+    pinsFile: join(dataDir, "mcp-pins.json"),
+    loginsFile: join(dataDir, "mcp-logins.json"),
   };
 }
 

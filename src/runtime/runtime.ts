@@ -7,31 +7,41 @@
 
 import { runLoop } from "../agent/loop.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
-import { type AgentTask, DEFAULT_MAX_TURNS, encodeTask, parseTask } from "../agent/task.ts";
+import {
+  type AgentTask,
+  DEFAULT_MAX_TURNS,
+  encodeTask,
+  parseTask,
+  SAFEGUARDS,
+} from "../agent/task.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import type { Json } from "../base/json.ts";
+import { silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
 import type { Engine, RunContext, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
-import type { Transport } from "../providers/http/transport.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
-import { BUILTINS } from "../tools/builtins.ts";
-import { createGate } from "../tools/gate.ts";
 import type { Tool } from "../tools/tool.ts";
+import { VERSION } from "../version.ts";
+import { createNetwork } from "./network.ts";
+import { openGate, SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
+import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
-export interface RuntimeOptions extends Partial<ModelParts> {
+export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySettings> {
   /** Where runs are kept: a SQLite file, or memory when left out. */
   readonly storePath?: string | undefined;
   /** Beside the built-in ones; one of the same name takes their place. */
   readonly tools?: readonly Tool[] | undefined;
+  /** How the built-in tools work, and which there are beside them. */
+  readonly toolSettings?: ToolSettings | undefined;
   readonly clock?: Clock | undefined;
 }
 
@@ -45,7 +55,12 @@ export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">> 
 
 export interface Runtime {
   readonly engine: Engine;
+  /** The tools that runs may name, but for those of MCP servers. */
   readonly tools: readonly Tool[];
+  /** Those of MCP servers too, which are started for it. */
+  listTools(): Promise<readonly Tool[]>;
+  /** The names of the tools that a run is offered where it is not said which. */
+  usualTools(): Promise<readonly string[]>;
   /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
   run(request: RunRequest): Promise<Run>;
   /** Goes on with a stored run whose process died. */
@@ -67,24 +82,32 @@ const BODY = "agent";
 
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const { env = process.env, clock = systemClock } = options;
+  const safety = { ...SAFETY, ...options, env };
+  const { tools: own = [], log = silentLog, toolSettings } = options;
+  const toolParts = { tools: own, env, clock, log, version: VERSION };
+  const toolbox = await createToolbox({ ...toolSettings, ...toolParts });
   const store = await openStore(options.storePath);
   const engine = createLocalEngine({ store, clock });
-  const tools = joinTools(options.tools ?? []);
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
-  const transport = options.transport ?? network.open;
+  const { transport = network.open } = options;
   const parts: ModelParts = { ...options, env, transport, gguf: gguf.open };
 
   engine.define(BODY, async (context: RunContext, input: Json): Promise<RunOutcome> => {
     const task = parseTask(input);
     const checkOutput = await createOutputCheck(task.format);
-    const gate = createGate(pickTools(tools, task.tools));
-    return runLoop({ context, task, gate, clock, checkOutput, ...(await openModel(task, parts)) });
+    const model = await openModel(task, parts);
+    const gate = await openGate(task, await toolbox.pick(task.tools), safety);
+    try {
+      return await runLoop({ context, task, gate, clock, checkOutput, ...model });
+    } finally {
+      await gate.close();
+    }
   });
 
   /** Rejects what the run would fail at. */
   const check = async (task: AgentTask): Promise<void> => {
-    pickTools(tools, task.tools);
+    await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
     const [model] = await Promise.all([openModel(task, parts), createOutputCheck(task.format)]);
     model.checkInput(task.items);
   };
@@ -98,7 +121,9 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
   return {
     engine,
-    tools,
+    tools: toolbox.tools,
+    listTools: () => toolbox.list(),
+    usualTools: () => toolbox.usual(),
     async run(request) {
       const task = toTask(request);
       await check(task);
@@ -117,6 +142,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
     async close() {
       await engine.stop();
+      await toolbox.close();
       await network.close();
       await gguf.close();
     },
@@ -128,25 +154,6 @@ function endOf({ events }: RunOutcome): RunEnd {
   const end = events.at(-1);
   if (end?.type === "run_end") return end;
   throw new Failure("internal", "The log of the run has no ending.");
-}
-
-export interface Network {
-  readonly open: () => Promise<Transport>;
-  close(): Promise<void>;
-}
-
-/** A transport that is loaded and opened by the first run that needs one: the embedded needs none. */
-export function createNetwork(env: ModelParts["env"]): Network {
-  let opened: Promise<Transport> | undefined;
-  return {
-    open: () => {
-      opened ??= import("../providers/http/transport.ts").then(({ createTransport }) =>
-        createTransport(env),
-      );
-      return opened;
-    },
-    close: async () => (await opened)?.close(),
-  };
 }
 
 /** The GGUF models of all runs, each loaded by the first that names it. */
@@ -172,22 +179,6 @@ async function openStore(path: string | undefined): Promise<Store> {
   return openSqliteStore(path);
 }
 
-function joinTools(own: readonly Tool[]): readonly Tool[] {
-  const byName = new Map([...BUILTINS, ...own].map((tool) => [tool.spec.name, tool]));
-  return [...byName.values()];
-}
-
-function pickTools(tools: readonly Tool[], names: readonly string[]): Tool[] {
-  return names.map((name) => {
-    const tool = tools.find(({ spec }) => spec.name === name);
-    if (tool) return tool;
-    const known = tools.map(({ spec }) => spec.name).join(", ");
-    throw new Failure("invalid_request", `There is no tool \`${name}\`. Tools: ${known}.`, {
-      param: "tools",
-    });
-  });
-}
-
 function toTask({ input, timeoutMs: _, ...request }: RunRequest): AgentTask {
   const items: readonly Item[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
@@ -209,6 +200,7 @@ function toTask({ input, timeoutMs: _, ...request }: RunRequest): AgentTask {
     format: { type: "text" },
     root: process.cwd(),
     on_throw: "tell_model",
+    ...SAFEGUARDS,
     ...request,
     items,
   };

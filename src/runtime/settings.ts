@@ -5,18 +5,25 @@ import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { Quirks } from "../providers/wire.ts";
+import type { Ask } from "../tools/gate/ask.ts";
+import { parseRule, RULE_VERDICTS, type Rule } from "../tools/gate/rules.ts";
 import type { Config } from "./config.ts";
 import { toModelOverrides } from "./config-models.ts";
 import type { Environment } from "./paths.ts";
 import type { RuntimeOptions } from "./runtime.ts";
+import { toToolSettings } from "./tool-settings.ts";
 
 interface Surroundings {
   readonly env: Environment;
+  readonly cwd: string;
   /** Where the log for operators goes, when `OFFSHOOT_LOG` asks for one. */
   readonly stderr: { write(text: string): unknown };
+  /** Whoever answers questions; undefined where there is nobody. */
+  readonly ask?: Ask | undefined;
 }
 
-export function toRuntimeOptions(config: Config, { env, stderr }: Surroundings): RuntimeOptions {
+export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeOptions {
+  const { env, stderr, ask } = around;
   const storePath = config.get("store_path") ?? config.paths.runsFile;
   const log = createLog("provider", {
     setting: env["OFFSHOOT_LOG"],
@@ -36,7 +43,26 @@ export function toRuntimeOptions(config: Config, { env, stderr }: Surroundings):
     },
     retry: { ...MODEL_RETRY, attempts: config.get("max_retries") + 1 },
     quirks: toQuirks(config),
+    ask,
+    rules: toRules(config),
+    toolTimeoutMs: config.get("tool_timeout") * 1000,
+    outputChars: config.get("tool_output_limit"),
+    commandEnv: config.get("command_env"),
+    sandboxNetwork: config.get("sandbox_network"),
+    hardLinks: config.get("hard_links"),
+    toolSettings: toToolSettings(config, around),
   };
+}
+
+/** Each with the layer it stands in, so that a refusal can say where to look. */
+function toRules(config: Config): Rule[] {
+  return RULE_VERDICTS.flatMap((verdict) =>
+    config
+      .layersOf(verdict)
+      .flatMap(({ value, source }) =>
+        (value as readonly string[]).map((text) => parseRule(verdict, text, source)),
+      ),
+  );
 }
 
 /** What the user named; a vendor's own way stands for the rest. */

@@ -56,7 +56,11 @@ describe("completions of bash", () => {
 
   it("offer a command's own flags", async (t) => {
     const { cwd } = createSandbox(t);
-    assert.deepEqual(await complete(cwd, "run", "--max"), ["--max-tokens", "--max-turns"]);
+    assert.deepEqual(await complete(cwd, "run", "--max"), [
+      "--max-tool-calls",
+      "--max-tokens",
+      "--max-turns",
+    ]);
     assert.deepEqual(await complete(cwd, "run", "hello", "--th"), ["--think"]);
     assert.deepEqual(await complete(cwd, "doctor", "--"), ["--json", "--help"]);
   });

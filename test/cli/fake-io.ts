@@ -7,7 +7,7 @@ export interface FakeIo extends Io {
 }
 
 export function createFakeIo(
-  parts: Partial<Pick<Io, "env" | "cwd" | "home" | "stdin">> = {},
+  parts: Partial<Pick<Io, "env" | "cwd" | "home" | "stdin" | "openTerminal">> = {},
 ): FakeIo {
   const written = { stdout: "", stderr: "" };
   const output = (name: "stdout" | "stderr"): Io["stdout"] => ({
@@ -22,6 +22,7 @@ export function createFakeIo(
     cwd: "/nowhere/project",
     home: "/nowhere",
     stdin: { isTerminal: true, isPiped: false, readAll: async () => Buffer.alloc(0) },
+    openTerminal: () => undefined,
     ...parts,
     stdout: output("stdout"),
     stderr: output("stderr"),

@@ -14,7 +14,7 @@ import { fileURLToPath } from "node:url";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { StoredRun } from "../../src/store/store.ts";
 
-const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
+export const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
 
 /** Long enough for a busy machine; no test means to wait for it. */
 const LIMIT_MS = 30_000;
@@ -110,6 +110,8 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", ...env },
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    // In a session of its own, so that it never asks on the terminal of whoever runs the tests.
+    detached: true,
   });
   const said = { stdout: "", stderr: "" };
   for (const name of leavesStdout ? (["stderr"] as const) : (["stdout", "stderr"] as const)) {

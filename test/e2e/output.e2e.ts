@@ -218,7 +218,8 @@ describe("--output jsonl", () => {
       .map(({ type }) => type)
       .filter((type) => !/delta|item|^start/.test(type));
     assert.deepEqual(milestones, [
-      ...["run_start", "turn_start", "turn_end", "tool_start", "tool_end"],
+      ...["run_start", "turn_start", "turn_end", "tool_start", "tool_decision"],
+      "tool_end",
       ...["turn_start", "turn_end", "run_end"],
     ]);
     const [id = ""] = await place.runIds();

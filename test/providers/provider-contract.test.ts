@@ -1,6 +1,6 @@
 /** The provider contract over every wire. What only one wire has is in that wire's own tests. */
 
-import { after } from "node:test";
+import { after, describe } from "node:test";
 import { createTransport } from "../../src/providers/http/transport.ts";
 import type { Upstream } from "../../src/testing/index.ts";
 import { CONTRACT_WIRES, providerOver } from "./contract-wires.ts";
@@ -9,17 +9,20 @@ import { describeProvider } from "./provider-contract.ts";
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 
-for (const row of CONTRACT_WIRES) {
-  describeProvider(
-    row.name,
-    async (engine, { faults, isSilent = false } = {}) => {
-      const upstream = await row.start({ engine, ...(faults ? { faults } : {}) });
-      upstreams.push(upstream);
-      return { upstream, provider: await providerOver(row, upstream, { transport, isSilent }) };
-    },
-    row.traits,
-  );
-}
+// Side by side: most of each is waiting for a server that says nothing.
+describe("every wire", { concurrency: 4 }, () => {
+  for (const row of CONTRACT_WIRES) {
+    describeProvider(
+      row.name,
+      async (engine, { faults, isSilent = false } = {}) => {
+        const upstream = await row.start({ engine, ...(faults ? { faults } : {}) });
+        upstreams.push(upstream);
+        return { upstream, provider: await providerOver(row, upstream, { transport, isSilent }) };
+      },
+      row.traits,
+    );
+  }
+});
 
 // Connections are kept for the next request, and a failed test closes nothing: either would keep the
 // test process alive.

@@ -1,18 +1,42 @@
 import assert from "node:assert/strict";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
+import type { JsonObject } from "../../src/base/json.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { loadConfig } from "../../src/runtime/config.ts";
 import { CONFIG_KEYS, CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config-keys.ts";
 import { checkConfigValue } from "../../src/runtime/config-value.ts";
+import { userPaths } from "../../src/runtime/paths.ts";
 import { createSandbox, put } from "./sandbox.ts";
 
 describe("table of settings", () => {
-  it("guards what decides where data and money go", () => {
+  it("guards what decides where data and money go, and what is allowed", () => {
     const guarded = Object.entries(CONFIG_KEYS).flatMap(([name, row]) =>
       "guarded" in row ? [name] : [],
     );
-    assert.deepEqual(guarded, ["provider", "url", "api_key_name", "store_path", "models"]);
+    assert.deepEqual(guarded, [
+      "provider",
+      "url",
+      "api_key_name",
+      "approve",
+      "allow",
+      "sandbox",
+      "sandbox_network",
+      "command_env",
+      "hard_links",
+      "own_tools",
+      "mcp_servers",
+      "python",
+      "python_wheels",
+      "python_index",
+      "search_provider",
+      "search_url",
+      "web_private_hosts",
+      "web_robots",
+      "web_proxy",
+      "store_path",
+      "models",
+    ]);
   });
 
   it("has defaults that its own rows allow", () => {
@@ -68,32 +92,66 @@ describe("layers of settings", () => {
     );
   });
 
+  it("add up where a setting is joined, each with its source", async (t) => {
+    const sandbox = createSandbox(t);
+    put(
+      userPaths({}, sandbox.home).configFile,
+      "deny: ['command(rm *)']\nmcp_servers: {a: {url: 'https://a'}}\n",
+    );
+    put(join(sandbox.cwd, ".offshoot/config.yaml"), "deny: [shell]\nallow: [shell]\n");
+    const env = { OFFSHOOT_DENY: "path(a,b), host(x)" };
+    const config = await loadConfig({ ...sandbox, env, flags: { deny: ["fetch"] } });
+    assert.deepEqual(config.get("deny"), [
+      "command(rm *)",
+      "shell",
+      "path(a,b)",
+      "host(x)",
+      "fetch",
+    ]);
+    assert.deepEqual(
+      config.layersOf("deny").map(({ source }) => source.replace(/ file .*/, "")),
+      ["default", "user", "project", "OFFSHOOT_DENY", "--deny"],
+    );
+    assert.deepEqual(config.get("allow"), [], "a project's file allows nothing unasked");
+  });
+
   it("read every setting from its variable", async (t) => {
     const texts: Record<string, string> = {
       string: "WORDS",
       number: "1.5",
-      integer: "7",
+      integer: "7000",
       boolean: "off",
       list: "read, bash_find,",
-      map: '{"custom/x":{"context_tokens":5}}',
+    };
+    const maps: Record<string, JsonObject> = {
+      models: { "custom/x": { context_tokens: 5 } },
+      own_tools: { weather: { command: ["weather"], description: "The weather." } },
+      mcp_servers: { files: { command: "npx", args: ["files"] } },
     };
     const values: Record<string, unknown> = {
       string: "WORDS",
       number: 1.5,
-      integer: 7,
+      integer: 7000,
       boolean: false,
       list: ["read", "bash_find"],
-      map: { "custom/x": { context_tokens: 5 } },
     };
     const sandbox = createSandbox(t);
     const rows = CONFIG_NAMES.map((name) => [name, rowOf(name)] as const);
-    const pick = (row: ReturnType<typeof rowOf>): string =>
-      row.type === "enum" ? (row.values.at(-1) ?? "") : (texts[row.type] ?? "");
-    const env = Object.fromEntries(rows.map(([name, row]) => [variableOf(name), pick(row)]));
+    const pick = (name: string, row: ReturnType<typeof rowOf>): string => {
+      if (row.type === "map") return JSON.stringify(maps[name]);
+      return row.type === "enum" ? (row.values.at(-1) ?? "") : (texts[row.type] ?? "");
+    };
+    const inRange = (row: ReturnType<typeof rowOf>): boolean =>
+      row.type !== "integer" || (row.max ?? Infinity) >= 7000;
+    const env = Object.fromEntries(
+      rows.map(([name, row]) => [variableOf(name), inRange(row) ? pick(name, row) : "7"]),
+    );
     const config = await loadConfig({ ...sandbox, env });
     for (const [name, row] of rows) {
       const isPath = row.type === "string" && row.form === "path";
-      const value = row.type === "enum" ? row.values.at(-1) : values[row.type];
+      const some = row.type === "map" ? maps[name] : values[row.type];
+      const near = inRange(row) ? some : 7;
+      const value = row.type === "enum" ? row.values.at(-1) : near;
       assert.deepEqual(config.get(name), isPath ? join(sandbox.cwd, "WORDS") : value, name);
       assert.equal(config.sourceOf(name), variableOf(name));
     }

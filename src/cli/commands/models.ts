@@ -21,7 +21,7 @@ import {
   originsIn,
 } from "../../providers/vendors/local-servers.ts";
 import type { Config } from "../../runtime/config.ts";
-import { createNetwork } from "../../runtime/runtime.ts";
+import { createNetwork } from "../../runtime/network.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";

@@ -9,13 +9,10 @@ import type { OutputFormat } from "../../providers/provider.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
-import {
-  createRuntime,
-  type Network,
-  type RunRequest,
-  type Runtime,
-} from "../../runtime/runtime.ts";
+import type { Network } from "../../runtime/network.ts";
+import { createRuntime, type RunRequest, type Runtime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
+import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { readTextFile, readUserMessage } from "../input.ts";
@@ -41,14 +38,16 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const choice = await pickModel(config, network, io);
   const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 
-  const runtime = await createRuntime({ ...toRuntimeOptions(config, io), transport: network.open });
+  const ask = createAskOnTerminal(io);
+  const settings = toRuntimeOptions(config, { ...io, ask });
+  const runtime = await createRuntime({ ...settings, transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
     const started = await runtime.run({
       ...toRunRequest(config, choice),
       input: [message],
       instructions,
-      tools: pickTools(config.get("tools"), runtime),
+      tools: await pickTools(config.get("tools"), runtime),
       format,
       root: io.cwd,
       on_throw: output === "sse" ? "end" : "tell_model",
@@ -80,6 +79,9 @@ function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "in
     temperature: config.get("temperature") ?? null,
     max_output_tokens: config.get("max_tokens") ?? null,
     think: config.get("think"),
+    approve: config.get("approve"),
+    sandbox: config.get("sandbox"),
+    max_tool_calls: config.get("max_tool_calls") ?? null,
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
   };
 }
@@ -147,11 +149,17 @@ function nameModel(
   return model === undefined ? vendor : `${vendor}/${model}`;
 }
 
-/** All tools when none are named; else those that a name or pattern of the list fits. */
-function pickTools(wanted: readonly string[] | undefined, { tools }: Runtime): string[] {
-  const names = tools.map(({ spec }) => spec.name);
-  if (wanted === undefined) return names;
+/** The usual tools when none are named; else those that a name or pattern of the list fits. */
+async function pickTools(
+  wanted: readonly string[] | undefined,
+  runtime: Runtime,
+): Promise<readonly string[]> {
+  if (wanted === undefined) return runtime.usualTools();
   if (wanted.length === 1 && wanted[0] === "none") return [];
+  const isHere = (pattern: string): boolean =>
+    !pattern.includes("*") && runtime.tools.some(({ spec }) => spec.name === pattern);
+  const tools = wanted.every(isHere) ? runtime.tools : await runtime.listTools();
+  const names = tools.map(({ spec }) => spec.name);
   const unknown = wanted.find((pattern) => !names.some((name) => matchesGlob(name, pattern)));
   if (unknown !== undefined) {
     const known = names.join(", ");

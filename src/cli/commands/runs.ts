@@ -7,7 +7,9 @@ import type { Config } from "../../runtime/config.ts";
 import { createRuntime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
+import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
+import { renderDenial, toDenials } from "../denials.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
@@ -24,7 +26,9 @@ export const run: RunCommand = async (call, io) => {
   try {
     if (subcommand === "list") await list(store, call, io);
     else if (subcommand === "show") await show(store, requireId(subcommand, id), { call, io });
-    else await remove(store, requireId(subcommand, id), io);
+    else if (subcommand === "why-denied") {
+      await whyDenied(store, requireId(subcommand, id), { call, io });
+    } else await remove(store, requireId(subcommand, id), io);
     return 0;
   } finally {
     await store.close();
@@ -84,6 +88,25 @@ async function show(
   await io.stdout.write(renderRun(stored, events));
 }
 
+/** Every refusal of a run, from its log: the call, who decided, by which rule, and where that stands. */
+async function whyDenied(
+  store: Store,
+  id: string,
+  { call, io }: { call: CommandCall; io: Io },
+): Promise<void> {
+  const stored = await findRun(store, id);
+  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
+  const denials = toDenials(events.map(({ event }) => event));
+  if (call.options["json"]) {
+    await io.stdout.write(`${JSON.stringify(denials)}\n`);
+    return;
+  }
+  if (denials.length === 0) {
+    await io.stderr.write(`No tool call of ${stored.id} was denied.\n`);
+  }
+  await io.stdout.write(cleanForTerminal(denials.map(renderDenial).join("")));
+}
+
 /** An id, or the beginning of one that only one run has. */
 async function findRun(store: Store, id: string): Promise<StoredRun> {
   const exact = await store.getRun(id);
@@ -110,12 +133,17 @@ function renderEvent(event: RunEvent): string[] {
       return [
         `model    ${event.settings.model_reason}`,
         `tools    ${event.settings.tools.join(", ") || "none"}`,
+        `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
         ...event.input.map((item) => `input    ${clip(JSON.stringify(item), 200)}`),
       ];
     case "turn_start":
       return [`turn ${event.turn}`];
     case "item_end":
       return renderItem(event.item as unknown as Record<string, unknown>);
+    case "tool_decision":
+      return event.verdict === "deny"
+        ? [`  denied ${event.name} (${event.by}): ${event.reason}`]
+        : [];
     case "tool_end":
       return [
         `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
@@ -162,7 +190,8 @@ async function resume(
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
   const stored = await lookUp(config, given);
-  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  const ask = createAskOnTerminal(io);
+  const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask }));
   try {
     const resumed = await runtime.resume(stored.id);
     const format = (options["output"] ?? "text") as OutputFormatName;

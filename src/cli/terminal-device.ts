@@ -1,0 +1,77 @@
+/** The terminal that the process belongs to, read and written past its standard streams. */
+
+import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
+import { ReadStream } from "node:tty";
+import { toAbortFailure } from "../base/async.ts";
+import type { Terminal } from "./io.ts";
+
+const DEVICE = "/dev/tty";
+
+/** Undefined without a terminal, and in the background: whoever reads one there is stopped. */
+export function openTerminalDevice(): Terminal | undefined {
+  if (!isInForeground()) return undefined;
+  try {
+    closeSync(openSync(DEVICE, "r+"));
+  } catch {
+    return undefined;
+  }
+  return {
+    ask(prompt, signal) {
+      forgetTypedAhead();
+      show(prompt);
+      return readLineFrom(new ReadStream(openSync(DEVICE, "r")), signal);
+    },
+  };
+}
+
+function show(text: string): void {
+  const fd = openSync(DEVICE, "w");
+  try {
+    writeSync(fd, text);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Linux tells the group in front of the terminal; elsewhere it is taken to be ours. */
+function isInForeground(): boolean {
+  try {
+    const stat = readFileSync("/proc/self/stat", "latin1");
+    // Behind the name, which may hold brackets and blanks: state, parent, group, session, terminal, front.
+    const [, , group, , , front] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return front !== "-1" && group === front;
+  } catch {
+    return true;
+  }
+}
+
+/** An answer counts when the question was on the screen. */
+function forgetTypedAhead(): void {
+  const fd = openSync(DEVICE, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const waste = Buffer.alloc(4096);
+    while (readSync(fd, waste) > 0);
+  } catch {
+    // Nothing more is there.
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The stream is closed whatever happens: an open one would keep the process from ending. */
+async function readLineFrom(stream: ReadStream, signal: AbortSignal): Promise<string | undefined> {
+  const stop = (): void => void stream.destroy(toAbortFailure(signal));
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    let line = "";
+    for await (const chunk of stream.setEncoding("utf8")) {
+      line += chunk;
+      const end = line.search(/[\r\n]/);
+      if (end >= 0) return line.slice(0, end);
+    }
+    return line === "" ? undefined : line;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stream.destroy();
+  }
+}

@@ -1,0 +1,113 @@
+/** The settings of tools as the toolbox takes them. */
+
+import { readFile } from "node:fs/promises";
+import { Failure } from "../base/failure.ts";
+import {
+  readSystemBundle,
+  readTrustedBundle,
+  SYSTEM_BUNDLES,
+} from "../providers/http/ca-bundles.ts";
+import type { Transport } from "../providers/http/transport.ts";
+import type { CatalogueSettings } from "../tools/catalogue.ts";
+import type { KeptText } from "../tools/mcp/kept-map.ts";
+import { type McpServer, parseMcpServers } from "../tools/mcp/server.ts";
+import { VERSION } from "../version.ts";
+import type { Config } from "./config.ts";
+import { createNetwork } from "./network.ts";
+import type { Environment } from "./paths.ts";
+import { writePrivateFile } from "./private-file.ts";
+import type { McpSettings, ToolSettings } from "./toolbox.ts";
+
+interface Surroundings {
+  readonly env: Environment;
+  /** Where servers of ours start. */
+  readonly cwd: string;
+  readonly stderr: { write(text: string): unknown };
+}
+
+export function toToolSettings(config: Config, around: Surroundings): ToolSettings {
+  return {
+    python: toPython(config, around),
+    web: toWeb(config, around),
+    search: {
+      provider: config.get("search_provider"),
+      url: config.get("search_url"),
+      env: around.env,
+    },
+    ownTools: config.get("own_tools"),
+    mcp: toMcp(config, around),
+  };
+}
+
+function toWeb(config: Config, { env }: Surroundings): CatalogueSettings["web"] {
+  return {
+    userAgent: `offshoot/${VERSION}`,
+    privateHosts: config.get("web_private_hosts"),
+    respectRobots: config.get("web_robots"),
+    proxies: config.get("web_proxy") ? env : undefined,
+    trusted: () => readTrustedBundle(env) ?? readSystemBundle(SYSTEM_BUNDLES),
+  };
+}
+
+function toPython(config: Config, { env }: Surroundings): CatalogueSettings["python"] {
+  return {
+    host: config.get("python") === "host",
+    wheels: config.get("python_wheels"),
+    index: config.get("python_index"),
+    mounts: config.get("python_mounts"),
+    fetchPackage: (url) => fetchWhole(url, env),
+  };
+}
+
+const PACKAGE_TIMEOUTS = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 30_000 };
+
+/** A package of the index that the user has named. */
+async function fetchWhole(url: string, env: Environment): Promise<Uint8Array> {
+  const network = createNetwork(env);
+  try {
+    return await readWhole(await network.open(), url);
+  } finally {
+    await network.close();
+  }
+}
+
+async function readWhole(transport: Transport, url: string): Promise<Uint8Array> {
+  const signal = new AbortController().signal;
+  const plain = { method: "GET", headers: {}, body: undefined } as const;
+  const answer = await transport.send({ ...plain, url, signal, timeouts: PACKAGE_TIMEOUTS });
+  if (answer.status !== 200) {
+    await answer.chunks.return();
+    throw new Failure("tool_failed", `${url} answered ${answer.status}. See \`python_index\`.`);
+  }
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer.chunks) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+function toMcp(config: Config, { cwd, stderr }: Surroundings): McpSettings {
+  return {
+    ...toMcpFiles(config),
+    servers: toMcpServers(config),
+    root: cwd,
+    onProblem: (problem) => void stderr.write(`offshoot: ${problem}\n`),
+  };
+}
+
+export function toMcpServers(config: Config): McpServer[] {
+  return parseMcpServers(config.get("mcp_servers"));
+}
+
+export function toMcpFiles({ paths }: Config): { pins: KeptText; logins: KeptText } {
+  return { pins: keepIn(paths.pinsFile), logins: keepIn(paths.loginsFile) };
+}
+
+function keepIn(path: string): KeptText {
+  return {
+    read: () =>
+      readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
+        if (thrown.code === "ENOENT" || thrown.code === "ENOTDIR") return undefined;
+        throw thrown;
+      }),
+    write: (text) => writePrivateFile(path, text),
+  };
+}

@@ -1,0 +1,110 @@
+/**
+ * The tools that runs may name: the built-in ones, those of the program that embeds the runtime, the
+ * user's own programs, and those of MCP servers, which are started by the first run that names one.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import { CATALOGUE_DEFAULTS, type CatalogueSettings, createCatalogue } from "../tools/catalogue.ts";
+import type { McpHub, McpParts } from "../tools/mcp/hub.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Environment } from "./paths.ts";
+
+export interface ToolSettings extends Partial<CatalogueSettings> {
+  /** Programs as tools, a map that `checkOwnTools` has passed. */
+  readonly ownTools?: JsonObject | undefined;
+  readonly mcp?: McpSettings | undefined;
+}
+
+export type McpSettings = Pick<McpParts, "servers" | "root" | "pins" | "logins" | "onProblem">;
+
+export interface ToolboxParts extends ToolSettings {
+  /** Of the program itself; one of the same name takes a built-in one's place. */
+  readonly tools: readonly Tool[];
+  readonly env: Environment;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+}
+
+export interface Toolbox {
+  /** All but those of MCP servers. */
+  readonly tools: readonly Tool[];
+  /** Those of MCP servers too. A server that cannot be used is told about and left out. */
+  list(): Promise<readonly Tool[]>;
+  /** The names that a run is offered when it names none. */
+  usual(): Promise<readonly string[]>;
+  /** Rejects with `invalid_request` for a name that is none. */
+  pick(names: readonly string[]): Promise<Tool[]>;
+  close(): Promise<void>;
+}
+
+/** Rejects for tools of the user's own that cannot be. */
+export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
+  const rows = createCatalogue({ ...CATALOGUE_DEFAULTS, ...parts });
+  const byName = new Map(rows.map(({ tool }) => [tool.spec.name, tool]));
+  for (const tool of parts.tools) byName.set(tool.spec.name, tool);
+  const added = [...parts.tools, ...(await openPrograms(parts, [...byName.keys()]))];
+  for (const tool of added) byName.set(tool.spec.name, tool);
+  const tools = [...byName.values()];
+  const usualNames = rows.flatMap(({ tool, isUsual }) => (isUsual ? [tool.spec.name] : []));
+  const hub = createHub(parts);
+
+  const list = async (): Promise<readonly Tool[]> => [...tools, ...(await hub.tools())];
+  const namesOf = (some: readonly Tool[]): string[] => some.map(({ spec }) => spec.name);
+
+  return {
+    tools,
+    list,
+    async usual() {
+      return [...new Set([...usualNames, ...namesOf(added), ...namesOf(await hub.tools())])];
+    },
+    async pick(names) {
+      const isRemote = names.some((name) => !byName.has(name));
+      const remote = isRemote ? await hub.tools() : [];
+      const all = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);
+      return names.map((name) => all.get(name) ?? unknownTool(name, [...all.keys()]));
+    },
+    close: () => hub.close(),
+  };
+}
+
+function unknownTool(name: string, known: readonly string[]): never {
+  const message = `There is no tool \`${name}\`. Tools: ${known.join(", ")}.`;
+  throw new Failure("invalid_request", message, { param: "tools" });
+}
+
+async function openPrograms(
+  { ownTools, env }: ToolboxParts,
+  taken: readonly string[],
+): Promise<Tool[]> {
+  if (!ownTools || Object.keys(ownTools).length === 0) return [];
+  const { openOwnTools } = await import("../tools/custom/open-own-tools.ts");
+  return openOwnTools(ownTools, { env, taken });
+}
+
+/** Loaded when there are servers, and opened by the first who asks for their tools. */
+function createHub({
+  mcp,
+  env,
+  clock,
+  log,
+  version,
+}: ToolboxParts): Pick<McpHub, "tools" | "close"> {
+  if (!mcp || mcp.servers.every(({ enabled }) => !enabled)) {
+    return { tools: async () => [], close: async () => {} };
+  }
+  let opened: Promise<McpHub> | undefined;
+  const open = (): Promise<McpHub> => {
+    opened ??= import("../tools/mcp/hub.ts").then(({ createMcpHub }) =>
+      createMcpHub({ ...mcp, env, clock, log, version }),
+    );
+    return opened;
+  };
+  return {
+    tools: async (...args) => (await open()).tools(...args),
+    close: async () => (await opened)?.close(),
+  };
+}

@@ -1,0 +1,66 @@
+/**
+ * Every built-in tool, one row each. Only what a tool takes is loaded with it; what it does comes with
+ * its first call.
+ */
+
+import { shellTool } from "./commands/shell.ts";
+import { terminalTool } from "./commands/terminal.ts";
+import { bashFindTool } from "./files/bash-find.ts";
+import { bashReadTool } from "./files/bash-read.ts";
+import { bashRipgrepTool } from "./files/bash-ripgrep.ts";
+import { editTool } from "./files/edit.ts";
+import { fileOpsTool } from "./files/file-ops.ts";
+import { globTool } from "./files/glob.ts";
+import { grepTool } from "./files/grep.ts";
+import { readTool } from "./files/read.ts";
+import { writeTool } from "./files/write.ts";
+import { createPythonTool, type PythonOptions } from "./python/python-execute.ts";
+import type { Tool } from "./tool.ts";
+import { createFetchTool } from "./web/fetch.ts";
+import type { WebSettings } from "./web/open-web.ts";
+import { createScrapeWebpageTool } from "./web/scrape-webpage.ts";
+import { createSearchWebTool, type SearchSettings } from "./web/search-web.ts";
+
+export interface CatalogueRow {
+  readonly tool: Tool;
+  /** Whether it is offered when no tools are named: one tool for each thing that can be done. */
+  readonly isUsual: boolean;
+}
+
+export interface CatalogueSettings {
+  readonly python: PythonOptions;
+  readonly web: WebSettings;
+  readonly search: SearchSettings;
+}
+
+export function createCatalogue({ python, web, search }: CatalogueSettings): CatalogueRow[] {
+  return [
+    usual(readTool),
+    usual(writeTool),
+    usual(editTool),
+    usual(bashFindTool),
+    usual(bashRipgrepTool),
+    usual(shellTool),
+    usual(createPythonTool(python)),
+    usual(createSearchWebTool({ ...search, web })),
+    usual(createFetchTool(web)),
+    alias(bashReadTool),
+    alias(globTool),
+    alias(grepTool),
+    alias(fileOpsTool),
+    alias(terminalTool),
+    alias(createScrapeWebpageTool(web)),
+  ];
+}
+
+const usual = (tool: Tool): CatalogueRow => ({ tool, isUsual: true });
+const alias = (tool: Tool): CatalogueRow => ({ tool, isUsual: false });
+
+export const CATALOGUE_DEFAULTS: CatalogueSettings = {
+  python: { host: false, wheels: undefined, index: undefined, mounts: [] },
+  web: { userAgent: "offshoot", privateHosts: [], respectRobots: true },
+  search: { provider: undefined, url: undefined, env: {} },
+};
+
+/** As it is when nothing is set. */
+export const CATALOGUE: readonly CatalogueRow[] = createCatalogue(CATALOGUE_DEFAULTS);

@@ -1,0 +1,88 @@
+/** Attacks by commands: hiding a program from the rules, outliving the call, using too much. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { readCommand } from "../../src/tools/gate/read-command.ts";
+import { countProcesses, openTestSandbox } from "../tools/sandbox/test-sandbox.ts";
+import { EXCESSES, HIDDEN_COMMANDS, OUTLIVING } from "./command-rows.ts";
+
+describe("a command that hides `rm`", () => {
+  for (const { name, command } of HIDDEN_COMMANDS) {
+    it(`is seen or not readable: ${name}`, () => {
+      const { commands, isReadable } = readCommand(command);
+      const names = commands.map(([program = ""]) => program.split("/").at(-1));
+      assert.ok(names.includes("rm") || !isReadable, JSON.stringify(commands));
+    });
+  }
+});
+
+describe("a child that tries to outlive its call", () => {
+  for (const { name, script, levels } of OUTLIVING) {
+    for (const level of levels) {
+      it(`is gone with it: ${name} (${level})`, async () => {
+        await using place = await openTestSandbox(level);
+        const seconds = uniqueSeconds();
+        const { exitCode, timedOut } = await place.sh(script.replaceAll("NUMBER", seconds));
+        assert.deepEqual({ exitCode, timedOut }, { exitCode: 0, timedOut: false });
+        assert.equal(countProcesses(seconds), 0);
+      });
+    }
+  }
+
+  it("was there before: the scripts do start something", async () => {
+    await using place = await openTestSandbox("none");
+    for (const { name, script } of OUTLIVING) {
+      const seconds = uniqueSeconds();
+      const running = await place.sandbox.start({
+        argv: ["/bin/sh", "-c", `${script.replaceAll("NUMBER", seconds)}\ncat >/dev/null`],
+        cwd: place.root,
+      });
+      try {
+        // The trap's runs at the end, which does not come before `kill`.
+        const isSeen = name === "from a trap at the end" || (await appears(seconds));
+        assert.ok(isSeen, name);
+      } finally {
+        await running.kill();
+      }
+    }
+  });
+});
+
+// Side by side: most of each is waiting for its time to run out.
+describe("a command that uses too much", { concurrency: 4 }, () => {
+  for (const { name, script, timeoutMs } of EXCESSES) {
+    for (const level of ["process", "sandbox"] as const) {
+      it(`is stopped with all it started: ${name} (${level})`, async () => {
+        await using place = await openTestSandbox(level);
+        const options = { timeoutMs, maxStdoutBytes: 1000, maxStderrBytes: 1000 };
+        const seconds = uniqueSeconds();
+        const line = `: ${seconds}; ${script.replaceAll("NUMBER", seconds)}`;
+        const { timedOut, stdout, stderr } = await place.sh(line, options);
+        assert.ok(timedOut);
+        assert.ok(stdout.length <= 1000 && stderr.length <= 1000);
+        assert.equal(countProcesses(seconds), 0);
+      });
+    }
+  }
+
+  it("gets no answer from its input: it is empty", async () => {
+    await using place = await openTestSandbox("process");
+    assert.equal((await place.sh("cat; read x; echo end")).stdout, "end\n");
+  });
+});
+
+let last = 40_000_000;
+
+/** A number that no process of this machine sleeps for. */
+function uniqueSeconds(): string {
+  return `${last++}.${process.pid}`;
+}
+
+/** Waits for another process to come up, which no event tells. */
+async function appears(text: string): Promise<boolean> {
+  for (let round = 0; round < 200; round++) {
+    if (countProcesses(`sleep\0${text}`) > 0) return true;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return false;
+}

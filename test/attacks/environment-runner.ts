@@ -1,0 +1,60 @@
+/**
+ * Runs every probe and prints what each gave: `node environment-runner.js LEVEL ROOT WORDS…`. A process
+ * of its own, since the secrets must lie in the variables and words of the very process that opens the
+ * sandbox. `bare` is no level: the probe runs with everything this process has.
+ */
+
+import { execFile } from "node:child_process";
+import { openSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";
+import { runCommand } from "../../src/tools/sandbox/run-command.ts";
+import type { SandboxLevel } from "../../src/tools/sandbox/sandbox.ts";
+import { PROBES } from "./environment-rows.ts";
+
+const [, , level = "", root = ""] = process.argv;
+const home = process.env["HOME"] ?? "";
+// Left open on purpose: a probe looks for the files that its parent holds.
+openSync(join(home, ".aws", "credentials"), "r");
+
+const place = level === "bare" ? { run: runBare } : await openPlace(level as SandboxLevel);
+const outputs: Record<string, string> = {};
+for (const { name, script } of PROBES) {
+  outputs[name] = await place.run(script.replaceAll("HOME_FOLDER", home));
+}
+await place.close?.();
+process.stdout.write(JSON.stringify(outputs));
+
+interface ProbedPlace {
+  run(script: string): Promise<string>;
+  close?(): Promise<void>;
+}
+
+async function runBare(script: string): Promise<string> {
+  const done = promisify(execFile)("/bin/sh", ["-c", script], { cwd: root });
+  // What a probe printed before it failed counts too.
+  const { stdout, stderr } = await done.catch(
+    (thrown: { stdout: string; stderr: string }) => thrown,
+  );
+  return `${stdout}${stderr}`;
+}
+
+async function openPlace(name: SandboxLevel): Promise<ProbedPlace> {
+  const sandbox = await openSandbox(name, {
+    root,
+    env: process.env,
+    network: false,
+    hidden: [join(root, ".env"), join(root, ".offshoot")],
+  });
+  const options = { timeoutMs: 20_000, maxStdoutBytes: 10_000_000, maxStderrBytes: 1_000_000 };
+  return {
+    async run(script) {
+      const command = { argv: ["/bin/sh", "-c", script] as const, cwd: root };
+      const signal = AbortSignal.timeout(30_000);
+      const ran = await runCommand(sandbox, command, { ...options, signal });
+      return `${ran.stdout}${ran.stderr}`;
+    },
+    close: sandbox.close,
+  };
+}

@@ -1,0 +1,105 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createAskOnTerminal, renderQuestion } from "../../src/cli/ask-on-terminal.ts";
+import type { Terminal } from "../../src/cli/io.ts";
+import type { Question } from "../../src/tools/gate/ask.ts";
+
+const QUESTION: Question = {
+  tool: "shell",
+  arguments: '{"command":"ls"}',
+  effect: "execute",
+  reason: "`shell` runs a command outside of the sandbox",
+  sandbox: "process",
+};
+
+/** A terminal on which these lines are typed. */
+function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: string[] } {
+  const shown: string[] = [];
+  return {
+    shown,
+    ask: async (prompt) => {
+      shown.push(prompt);
+      return lines.shift();
+    },
+  };
+}
+
+const ask = (terminal: Terminal, question: Question = QUESTION) => {
+  const asking = createAskOnTerminal({ openTerminal: () => terminal });
+  assert.ok(asking);
+  return asking(question, AbortSignal.timeout(1000));
+};
+
+describe("a question on the terminal", () => {
+  const rows: readonly [typed: string | undefined, answer: string][] = [
+    ["y", "yes"],
+    ["Yes", "yes"],
+    ["n", "no"],
+    ["A", "always"],
+    [" always ", "always"],
+    ["c", "cancel"],
+    [undefined, "cancel"],
+  ];
+  for (const [typed, answer] of rows) {
+    it(`takes ${JSON.stringify(typed) ?? "the end of the input"} for ${answer}`, async () => {
+      assert.equal(await ask(typing(typed)), answer);
+    });
+  }
+
+  it("takes neither nothing nor other words for an answer", async () => {
+    const terminal = typing("", "maybe", "yess", "no");
+    assert.equal(await ask(terminal), "no");
+    assert.deepEqual(
+      terminal.shown.map((text) => text.includes("Tool Call: shell")),
+      [true, false, false, false],
+    );
+  });
+
+  it("shows the call whole, escaped, with why it is asked", () => {
+    assert.equal(
+      renderQuestion({ ...QUESTION, arguments: '{"command":"ls\\nApprove this?","timeout":3}' }),
+      [
+        "",
+        "Tool Call: shell",
+        '  "command": "ls\\nApprove this?"',
+        '  "timeout": 3',
+        "  why: `shell` runs a command outside of the sandbox (sandbox: process)",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  it("shows arguments that are no JSON as one text", () => {
+    assert.match(renderQuestion({ ...QUESTION, arguments: "{oops\n" }), /^ {2}"\{oops\\n"$/m);
+  });
+
+  it("never hides the end of a long argument", () => {
+    const command = `${"x".repeat(10_000)} && rm -rf /`;
+    const shown = renderQuestion({ ...QUESTION, arguments: JSON.stringify({ command }) });
+    assert.match(shown, /characters are not shown/);
+    assert.match(shown, /rm -rf \/"\n/);
+  });
+
+  it("comes one at a time", async () => {
+    const waiting: ((line: string) => void)[] = [];
+    const terminal: Terminal = {
+      ask: () => new Promise((resolve) => waiting.push(resolve)),
+    };
+    const asking = createAskOnTerminal({ openTerminal: () => terminal });
+    const signal = AbortSignal.timeout(1000);
+    const first = asking?.(QUESTION, signal);
+    const second = asking?.({ ...QUESTION, tool: "write" }, signal);
+    const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    await settle();
+    assert.equal(waiting.length, 1);
+    waiting[0]?.("y");
+    assert.equal(await first, "yes");
+    await settle();
+    waiting[1]?.("n");
+    assert.equal(await second, "no");
+  });
+
+  it("is not there without a terminal", () => {
+    assert.equal(createAskOnTerminal({ openTerminal: () => undefined }), undefined);
+  });
+});

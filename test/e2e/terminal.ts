@@ -1,0 +1,58 @@
+/** The built command on a terminal of its own, made by `script` of util-linux, with somebody typing. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { CLI, type Place } from "./command.ts";
+
+const LIMIT_MS = 30_000;
+
+export interface OnTerminal {
+  /** Everything that is on the screen. */
+  readonly screen: string;
+  /** Resolves when the screen shows the text behind what was waited for before. */
+  shows(text: string): Promise<void>;
+  type(keys: string): void;
+  readonly ended: Promise<number | null>;
+}
+
+/** `input`: a shell's redirection of standard input, such as `< file`. */
+export function startOnTerminal(
+  { cwd, home }: Place,
+  args: readonly string[],
+  input = "",
+): OnTerminal {
+  const words = [process.execPath, CLI, ...args].map(
+    (word) => `'${word.replaceAll("'", "'\\''")}'`,
+  );
+  const child = spawn("script", ["-qfec", `${words.join(" ")} ${input}`, "/dev/null"], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", SHELL: "/bin/sh" },
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  let screen = "";
+  let seen = 0;
+  child.stdout.setEncoding("utf8").on("data", (piece: string) => {
+    screen += piece;
+  });
+  const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  const ended = once(child, "close").then(([code]) => {
+    clearTimeout(timer);
+    return code as number | null;
+  });
+  return {
+    get screen() {
+      return screen;
+    },
+    async shows(text) {
+      while (!screen.includes(text, seen)) {
+        const more = once(child.stdout, "data").then(() => true);
+        const isMore = await Promise.race([more, ended.then(() => false)]);
+        assert.ok(isMore || screen.includes(text, seen), `ended without \`${text}\`:\n${screen}`);
+      }
+      seen = screen.indexOf(text, seen) + text.length;
+    },
+    type: (keys) => void child.stdin.write(keys),
+    ended,
+  };
+}
