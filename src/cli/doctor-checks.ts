@@ -51,7 +51,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkModel(around, config, server),
     checkRipgrep(),
     checkSandbox(around.env),
-    checkProgram(around, "python3", "Install Python 3 to let agents run Python."),
+    checkProgram(around, "python3", "Install Python 3 for `python: host`; without it Python runs in WebAssembly."),
     checkData(around, config),
     checkSqlite(),
     checkProxies(around),

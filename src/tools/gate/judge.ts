@@ -58,7 +58,8 @@ export async function judge(
   if (ungranted !== undefined)
     return deny("grant", forbid(name, `this run was not granted ${ungranted}`));
 
-  const isChanged = (await tool.pin?.standing()) === "changed";
+  const standing = (await tool.pin?.standing()) ?? "agreed";
+  const isChanged = standing === "changed";
   const { level } = parts.sandbox;
   const verdict = decide({ ...touched, effect, level, isChanged }, parts.policy);
   if (verdict.verdict === "deny")
@@ -75,7 +76,7 @@ export async function judge(
       forbid(name, `the run's ${maxCalls} tool calls are used up. Answer with what you have`),
     );
   }
-  await tool.pin?.agree();
+  if (standing !== "agreed") await tool.pin?.agree();
   const { by, reason } = answered;
   return {
     decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason }),

@@ -1,5 +1,5 @@
 /**
- * All tools of one server: its own, and five of ours for the resources and prompts of a server that
+ * All tools of one server: its own, and four of ours for the resources and prompts of a server that
  * has them.
  */
 

@@ -66,6 +66,12 @@ describe("a tool that can change", () => {
     assert.deepEqual(agreed, ["now"]);
   });
 
+  it("is not pinned again while it is the same", async () => {
+    const { tool, agreed } = pinned("agreed");
+    await call("remote", "{}", { tools: [tool] });
+    assert.deepEqual(agreed, []);
+  });
+
   it("is asked about again when it is another, whatever allows it", async () => {
     const { tool, agreed } = pinned("changed");
     const policy = { approve: "auto", rules: [rule("allow", "remote")] } as const;
