@@ -66,6 +66,12 @@ export const FAILURES = {
     retryable: false,
     summary: "The run's own time limit passed. What was done before is kept.",
   },
+  budget_exceeded: {
+    status: 402,
+    exit: 4,
+    retryable: false,
+    summary: "The run, or the tree it belongs to, has spent what it may. What was done is kept.",
+  },
   provider_unreachable: {
     status: 502,
     exit: 1,

@@ -1,0 +1,123 @@
+/**
+ * The money of a run: what it may spend, what it has spent, and what is set aside for calls on their
+ * way and for children.
+ *
+ * Nothing is spent that was not set aside before, so at no moment is the sum of what is spent and set
+ * aside above a limit, in a run and in every run above it. What a child does not use comes back when
+ * its account is closed. After a restart the accounts are made anew by the replay: what the journal has
+ * is charged, what was on its way is set aside again.
+ */
+
+import { Failure } from "../base/failure.ts";
+import { plural } from "../base/text.ts";
+import {
+  type Amount,
+  addAmounts,
+  eachKind,
+  findLacking,
+  type LimitKind,
+  type Limits,
+  NOTHING,
+} from "./limits.ts";
+
+export interface Account {
+  readonly limits: Limits;
+  /** By the run itself and by children whose accounts are closed. */
+  readonly spent: Amount;
+  /** What is neither spent nor set aside; `Infinity` where there is no limit. */
+  readonly left: Amount;
+  /** Sets aside the most that something may cost. Throws `Failure("budget_exceeded")` if it is not there. */
+  hold(most: Partial<Amount>): Hold;
+  /** Writes down what was spent without a hold: a call that the journal had. */
+  charge(actual: Partial<Amount>): void;
+  /**
+   * A child's account, its limits set aside here. A limit that is null takes none from here where there
+   * is none here; where there is one, the child must have its own. Throws `Failure("budget_exceeded")`.
+   */
+  open(limits: Limits): ChildAccount;
+}
+
+/** Settled or released once; the second time does nothing. */
+export interface Hold {
+  /** Spends what it really cost, and gives the rest back. */
+  settle(actual: Partial<Amount>): void;
+  /** Gives all of it back: what was on its way did not happen. */
+  release(): void;
+}
+
+export interface ChildAccount extends Account {
+  /** Gives back what was not spent. Once; the second time does nothing. */
+  close(): void;
+}
+
+export function createAccount(limits: Limits): Account {
+  return new Ledger(limits);
+}
+
+class Ledger implements ChildAccount {
+  readonly limits: Limits;
+  readonly #hold: Hold | undefined;
+  #spent: Amount = NOTHING;
+  #held: Amount = NOTHING;
+
+  constructor(limits: Limits, hold?: Hold) {
+    this.limits = limits;
+    this.#hold = hold;
+  }
+
+  get spent(): Amount {
+    return this.#spent;
+  }
+
+  get left(): Amount {
+    return eachKind((kind) => {
+      const limit = this.limits[kind];
+      return limit === null ? Number.POSITIVE_INFINITY : limit - this.#spent[kind] - this.#held[kind];
+    });
+  }
+
+  hold(most: Partial<Amount>): Hold {
+    const wanted = { ...NOTHING, ...most };
+    const [lacking] = findLacking(wanted, this.left);
+    if (lacking) throw this.#exceeded(lacking);
+    this.#held = addAmounts(this.#held, wanted);
+    let isOpen = true;
+    const end = (actual: Partial<Amount>): void => {
+      if (!isOpen) return;
+      isOpen = false;
+      this.#held = eachKind((kind) => this.#held[kind] - wanted[kind]);
+      this.charge(actual);
+    };
+    return { settle: end, release: () => end({}) };
+  }
+
+  charge(actual: Partial<Amount>): void {
+    this.#spent = addAmounts(this.#spent, { ...NOTHING, ...actual });
+  }
+
+  open(limits: Limits): ChildAccount {
+    const unlimited = (Object.keys(limits) as LimitKind[]).find(
+      (kind) => limits[kind] === null && this.limits[kind] !== null,
+    );
+    if (unlimited) throw new Failure("internal", `A child needs a limit of ${unlimited} here.`);
+    const own = eachKind((kind) => limits[kind] ?? 0);
+    return new Ledger(limits, this.hold(own));
+  }
+
+  close(): void {
+    this.#hold?.settle(this.#spent);
+  }
+
+  #exceeded(kind: LimitKind): Failure {
+    const limit = this.limits[kind] ?? 0;
+    return new Failure("budget_exceeded", `The budget of ${NAMES[kind](limit)} is used up.`);
+  }
+}
+
+const NAMES: Readonly<Record<LimitKind, (limit: number) => string>> = {
+  turns: (limit) => plural(limit, "turn"),
+  tokens: (limit) => plural(limit, "token"),
+  usd: (limit) => `$${limit}`,
+  tool_calls: (limit) => plural(limit, "tool call"),
+  children: (limit) => plural(limit, "subagent"),
+};

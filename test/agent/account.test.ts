@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import { type Account, type ChildAccount, createAccount, type Hold } from "../../src/agent/account.ts";
+import { eachKind, LIMIT_KINDS, type LimitKind, type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
+
+const tokens = (count: number | null): Limits => ({ ...NO_LIMITS, tokens: count });
+
+describe("an account", () => {
+  it("spends what was set aside, and gives the rest back", () => {
+    const account = createAccount(tokens(100));
+    const hold = account.hold({ tokens: 60 });
+    assert.equal(account.left.tokens, 40);
+    hold.settle({ tokens: 25, turns: 1 });
+    assert.deepEqual([account.left.tokens, account.spent.tokens, account.spent.turns], [75, 25, 1]);
+  });
+
+  it("refuses what is not there, and says what is used up", () => {
+    const account = createAccount(tokens(100));
+    account.hold({ tokens: 60 });
+    assert.throws(() => account.hold({ tokens: 41 }), {
+      code: "budget_exceeded",
+      message: "The budget of 100 tokens is used up.",
+    });
+    assert.equal(account.left.tokens, 40);
+  });
+
+  it("limits nothing where there is no limit", () => {
+    const account = createAccount(NO_LIMITS);
+    account.hold({ tokens: 1e12, usd: 1e9 }).settle({ tokens: 1e12 });
+    assert.equal(account.left.tokens, Number.POSITIVE_INFINITY);
+  });
+
+  it("settles a hold once", () => {
+    const account = createAccount(tokens(100));
+    const hold = account.hold({ tokens: 50 });
+    hold.settle({ tokens: 10 });
+    hold.settle({ tokens: 10 });
+    hold.release();
+    assert.equal(account.left.tokens, 90);
+  });
+
+  it("sets a child's limits aside, and takes back what it did not use", () => {
+    const account = createAccount(tokens(100));
+    const child = account.open(tokens(80));
+    assert.equal(account.left.tokens, 20);
+    child.hold({ tokens: 30 }).settle({ tokens: 30 });
+    child.close();
+    child.close();
+    assert.deepEqual([account.left.tokens, account.spent.tokens], [70, 30]);
+  });
+
+  it("opens no child with more than is left, or with no limit where there is one", () => {
+    const account = createAccount(tokens(100));
+    assert.throws(() => account.open(tokens(101)), { code: "budget_exceeded" });
+    assert.throws(() => account.open(NO_LIMITS), { code: "internal" });
+  });
+});
+
+/** One thing that happens to some account of a tree. */
+interface Act {
+  readonly what: "hold" | "settle" | "release" | "open" | "close";
+  readonly pick: number;
+  readonly share: number;
+}
+
+describe("a tree of accounts", () => {
+  const act = fc.record<Act>({
+    what: fc.constantFrom("hold", "settle", "release", "open", "close"),
+    pick: fc.nat(1000),
+    share: fc.double({ min: 0, max: 1.2, noNaN: true }),
+  });
+
+  it("is never above a limit at any moment, whatever happens in whatever order", () => {
+    fc.assert(
+      fc.property(fc.array(act, { maxLength: 200 }), (acts) => {
+        const root = createAccount(eachKind((kind) => (kind === "usd" ? 5 : 1000)));
+        const nodes: Node[] = [{ account: root, parent: undefined, holds: [] }];
+        for (const one of acts) {
+          perform(one, nodes);
+          for (const { account } of nodes) assertWithin(account);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  interface Node {
+    readonly account: Account | ChildAccount;
+    readonly parent: Node | undefined;
+    readonly holds: { hold: Hold; most: number }[];
+    isClosed?: boolean;
+  }
+
+  /** Refusals are what is expected of an account that has no more. */
+  function perform({ what, pick, share }: Act, nodes: Node[]): void {
+    const open = nodes.filter((node) => !node.isClosed);
+    const node = open[pick % open.length];
+    if (!node) return;
+    const amount = Math.floor(node.account.left.tokens * share);
+    try {
+      if (what === "hold") {
+        node.holds.push({ hold: node.account.hold({ tokens: amount }), most: amount });
+      } else if (what === "settle") {
+        const held = node.holds.pop();
+        held?.hold.settle({ tokens: Math.min(held.most, Math.floor(held.most * share)) });
+      } else if (what === "release") node.holds.pop()?.hold.release();
+      else if (what === "open") {
+        const limits = eachKind((kind) => Math.floor(node.account.left[kind] * share));
+        nodes.push({ account: node.account.open(limits), parent: node, holds: [] });
+      } else close(node, nodes);
+    } catch (thrown) {
+      assert.equal((thrown as { code?: string }).code, "budget_exceeded");
+    }
+  }
+
+  /** A run ends after everything below it. */
+  function close(node: Node, nodes: readonly Node[]): void {
+    if (!node.parent || !("close" in node.account)) return;
+    for (const below of nodes) if (below.parent === node && !below.isClosed) close(below, nodes);
+    for (const { hold } of node.holds) hold.release();
+    node.account.close();
+    node.isClosed = true;
+  }
+
+  function assertWithin({ limits, spent, left }: Account): void {
+    for (const kind of Object.keys(LIMIT_KINDS) as LimitKind[]) {
+      assert.ok(left[kind] >= 0, `${kind}: ${left[kind]} left`);
+      assert.ok(spent[kind] <= (limits[kind] ?? Number.POSITIVE_INFINITY));
+    }
+  }
+});
