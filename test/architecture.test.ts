@@ -38,6 +38,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "base",
     "protocol",
+    "agent/limits.ts",
     "providers",
     "tools",
     "store",

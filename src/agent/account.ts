@@ -39,6 +39,7 @@ export interface Account {
 
 /** Settled or released once; the second time does nothing. */
 export interface Hold {
+  readonly most: Amount;
   /** Spends what it really cost, and gives the rest back. */
   settle(actual: Partial<Amount>): void;
   /** Gives all of it back: what was on its way did not happen. */
@@ -72,7 +73,9 @@ class Ledger implements ChildAccount {
   get left(): Amount {
     return eachKind((kind) => {
       const limit = this.limits[kind];
-      return limit === null ? Number.POSITIVE_INFINITY : limit - this.#spent[kind] - this.#held[kind];
+      return limit === null
+        ? Number.POSITIVE_INFINITY
+        : limit - this.#spent[kind] - this.#held[kind];
     });
   }
 
@@ -88,7 +91,7 @@ class Ledger implements ChildAccount {
       this.#held = eachKind((kind) => this.#held[kind] - wanted[kind]);
       this.charge(actual);
     };
-    return { settle: end, release: () => end({}) };
+    return { most: wanted, settle: end, release: () => end({}) };
   }
 
   charge(actual: Partial<Amount>): void {

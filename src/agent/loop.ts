@@ -16,10 +16,12 @@ import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/r
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
+import type { Account } from "./account.ts";
+import { holdCall } from "./call-cost.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
-import { runToolCalls } from "./tool-calls.ts";
-import { type Answer, callsOf, runTurn, textOf } from "./turn.ts";
+import { runToolCalls, type ToolParts } from "./tool-calls.ts";
+import { type Answer, callsOf, runTurn, textOf, toAmount } from "./turn.ts";
 
 export interface LoopParts {
   readonly context: RunContext;
@@ -32,6 +34,9 @@ export interface LoopParts {
   /** Undefined where the model's window is not known. */
   readonly contextTokens: number | undefined;
   readonly reasoning: Reasoning;
+  /** What it may spend. */
+  readonly account: Account;
+  readonly spentBelow: ToolParts["spentBelow"];
 }
 
 /** Everything a run has come to know. Only `runLoop` and its helpers below write it. */
@@ -49,20 +54,23 @@ interface Progress {
   repairs: number;
   notices: Notice[];
   previous: { at: Continuation; covered: number } | undefined;
+  /** Whether the turn is the last one, which may call nothing. */
+  isReporting: boolean;
 }
 
 export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   const progress = createProgress(parts.task);
   try {
     await begin(parts);
-    while (progress.turns < parts.task.max_turns) {
+    while (progress.turns < parts.task.max_turns - turnsKept(parts.task)) {
       const answer = await takeTurn(parts, progress);
       const outcome = await continueFrom(parts, progress, answer);
-      if (outcome) return outcome;
+      if (outcome) return await summarise(parts, progress, outcome);
     }
     const limit = plural(parts.task.max_turns, "turn");
     const message = `The run stopped at its limit of ${limit}.`;
-    return end(parts, progress, { ending: "max_turns", message });
+    const outcome = end(parts, progress, { ending: "max_turns", message });
+    return await summarise(parts, progress, outcome);
   } catch (thrown) {
     return endFailed(parts, progress, toFailure(thrown));
   }
@@ -80,6 +88,7 @@ function createProgress({ items }: AgentTask): Progress {
     repairs: 0,
     notices: [],
     previous: undefined,
+    isReporting: false,
   };
 }
 
@@ -97,16 +106,20 @@ async function begin({ context, task, clock }: LoopParts): Promise<void> {
 }
 
 async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
-  const { task, contextTokens } = parts;
+  const { task, contextTokens, account } = parts;
   const notices = progress.notices;
   progress.notices = [];
   progress.turns++;
   const costBefore = progress.costUsd;
   let written = progress.paused;
+  let isReplayed = true;
   const answer = await runTurn(parts, {
     number: progress.turns,
-    request: toRequest(parts, progress),
     notices,
+    hold() {
+      isReplayed = false;
+      return holdCall(account, toRequest(parts, progress), parts);
+    },
     onText(delta) {
       written += delta;
       progress.text = written;
@@ -114,6 +127,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
       progress.costUsd = isFree(parts) ? costBefore : null;
     },
   });
+  if (isReplayed) account.charge(toAmount(answer));
   progress.items.push(...answer.items);
   progress.text = progress.paused + textOf(answer.items);
   progress.paused = answer.reason === "pause" ? progress.text : "";
@@ -138,10 +152,43 @@ async function continueFrom(
   if (answer.reason === "pause") return undefined;
   const calls = callsOf(answer.items);
   if (calls.length === 0) return finishOrRepair(parts, progress);
-  const place = { turn: progress.turns, callsBefore: progress.toolCalls };
-  progress.items.push(...(await runToolCalls(parts, place, calls)));
+  progress.items.push(...(await runToolCalls(parts, progress.turns, calls)));
   progress.toolCalls += calls.length;
   return undefined;
+}
+
+/** The last turn of a run that is to report is kept for the report, unless it has but one. */
+function turnsKept({ summary_prompt, max_turns }: AgentTask): number {
+  return summary_prompt !== null && max_turns > 1 ? 1 : 0;
+}
+
+/**
+ * Asks for the report, if there is to be one, with no tools to go on with. It changes the words of an
+ * outcome and never its ending; a report that fails leaves what there is.
+ */
+async function summarise(
+  parts: LoopParts,
+  progress: Progress,
+  outcome: RunOutcome,
+): Promise<RunOutcome> {
+  const { task } = parts;
+  const isAsked = task.summary_prompt !== null && task.format.type === "text";
+  const isOver = outcome.ending !== "completed" && outcome.ending !== "max_turns";
+  if (!isAsked || isOver || progress.turns >= task.max_turns) return outcome;
+  const found = progress.text;
+  progress.items.push({ type: "message", role: "user", content: task.summary_prompt ?? "" });
+  progress.isReporting = true;
+  try {
+    const answer = await takeTurn(parts, progress);
+    if (answer.reason !== "stop" || progress.text.trim() === "") progress.text = found;
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (parts.context.signal.aborted || failure.code === "fenced") throw failure;
+    progress.text = found;
+    progress.notices.push({ type: "notice", code: "report", message: failure.message });
+  }
+  const { message } = outcome.events.at(-1) as { readonly message?: string };
+  return end(parts, progress, { ending: outcome.ending, message: message ?? "" });
 }
 
 const REFUSED = "The model declined to answer.";
@@ -168,7 +215,7 @@ function toRequest({ task, gate, reasoning }: LoopParts, progress: Progress): Mo
     model: model.slice(model.indexOf("/") + 1),
     instructions: task.instructions ?? undefined,
     items: [...progress.items],
-    tools: gate.tools.map(({ spec }) => spec),
+    tools: progress.isReporting ? [] : gate.tools.map(({ spec }) => spec),
     // A choice that forces a call holds for the first turn; else no run would ever end.
     toolChoice: progress.turns === 1 ? task.tool_choice : "auto",
     parallelToolCalls: undefined,
@@ -209,7 +256,7 @@ interface End {
 }
 
 function end(
-  { clock }: LoopParts,
+  { clock, account }: LoopParts,
   progress: Progress,
   { ending, value, message, error }: End,
 ): RunOutcome {
@@ -224,6 +271,7 @@ function end(
     tool_calls: progress.toolCalls,
     usage: progress.usage,
     cost_usd: progress.costUsd,
+    spent: { ...account.spent },
     at_ms: clock.now(),
   };
   return { ending, result: event as unknown as Json, events: [...progress.notices, event] };
@@ -233,6 +281,7 @@ function end(
 function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunOutcome {
   const { code, message } = failure;
   if (code === "fenced") throw failure;
+  if (code === "budget_exceeded") return end(parts, progress, { ending: "budget", message });
   const ending = code === "cancelled" || code === "timeout" ? code : "failed";
   return end(parts, progress, { ending, error: { code, message } });
 }
@@ -257,7 +306,9 @@ function toRunStart({ id, parent_id, path }: RunContext, task: AgentTask, nowMs:
       approve: task.approve,
       sandbox: task.sandbox,
       grant: task.grant as readonly JsonObject[],
-      max_tool_calls: task.max_tool_calls,
+      limits: { ...task.limits },
+      label: task.label,
+      depth: task.depth,
     },
     input: task.items,
   };

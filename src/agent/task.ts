@@ -11,6 +11,7 @@ import type { OutputFormat } from "../providers/provider.ts";
 import type { Approval } from "../tools/gate/decide.ts";
 import { type Grant, WHOLE_GRANT } from "../tools/gate/grant.ts";
 import type { SandboxLevel } from "../tools/sandbox/sandbox.ts";
+import { type Limits, NO_LIMITS } from "./limits.ts";
 
 /** Seed of the loop's length: one turn is one model call. */
 export const DEFAULT_MAX_TURNS = 50;
@@ -44,8 +45,14 @@ export interface AgentTask {
   readonly sandbox: SandboxLevel;
   /** What it may do at most. */
   readonly grant: Grant;
-  /** Null for as many as its turns bring. */
-  readonly max_tool_calls: number | null;
+  /** What it may spend, with everything below it. `turns` and `tool_calls` of its own count too. */
+  readonly limits: Limits;
+  /** What a person or its parent calls it; null for a run that nobody named. */
+  readonly label: string | null;
+  /** 0 for a run that a person started, 1 for its children. */
+  readonly depth: number;
+  /** Asked when the task is done, without tools: the answer is the run's output. Null to ask nothing. */
+  readonly summary_prompt: string | null;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }
@@ -54,12 +61,15 @@ export function encodeTask(task: AgentTask): JsonObject {
   return task as unknown as JsonObject;
 }
 
-/** What a run is held by that says nothing about it. */
+/** What holds for a run of which nothing else is said. */
 export const SAFEGUARDS = {
   approve: "ask",
   sandbox: "process",
   grant: WHOLE_GRANT,
-  max_tool_calls: null,
+  limits: NO_LIMITS,
+  label: null,
+  depth: 0,
+  summary_prompt: null,
 } as const satisfies Partial<AgentTask>;
 
 /** Reads a task back. What was written by this package is taken at its word, but for its being one. */

@@ -11,6 +11,8 @@ import type { Json } from "../base/json.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { FunctionCall, FunctionCallOutput } from "../protocol/items.ts";
 import type { Gate } from "../tools/gate/gate.ts";
+import type { Account } from "./account.ts";
+import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 import type { AgentTask } from "./task.ts";
 
 /** Enough to keep a disk busy; more only makes one turn starve the others. */
@@ -21,39 +23,41 @@ export interface ToolParts {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly task: AgentTask;
+  readonly account: Account;
+  /** What children of a call have spent, by the call's idempotency key. */
+  readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
 }
 
+/** A call as it stands in the journal. */
 interface Done {
   readonly item: FunctionCallOutput;
   readonly thrown: string | null;
-}
-
-/** Where the calls stand in the run. */
-interface Place {
-  readonly turn: number;
-  /** How many calls the run has made before. */
-  readonly callsBefore: number;
+  /** What it took from the budget, its children's share included. */
+  readonly spent: Partial<Amount>;
 }
 
 /** Runs the calls and returns their outputs in call order. */
 export async function runToolCalls(
   parts: ToolParts,
-  { turn, callsBefore }: Place,
+  turn: number,
   calls: readonly FunctionCall[],
 ): Promise<FunctionCallOutput[]> {
   const outputs: FunctionCallOutput[] = [];
   for (const group of toGroups(calls, parts.gate)) {
-    const steps = group.map((call, at) => {
-      const place = outputs.length + at;
-      const numbered = { call, ordinal: callsBefore + place + 1 };
-      return {
-        // By place and not by id: there are servers that give one id to all calls, or count ids from
-        // 0 in every answer.
-        key: `tool:${turn}.${place}`,
-        fn: async (step: Step) => (await runCall(parts, numbered, step)) as unknown as Json,
-      };
-    });
+    const ranHere = new Set<number>();
+    const steps = group.map((call, at) => ({
+      // By place and not by id: there are servers that give one id to all calls, or count ids from 0
+      // in every answer.
+      key: `tool:${turn}.${outputs.length + at}`,
+      fn: async (step: Step) => {
+        ranHere.add(at);
+        return (await runCall(parts, call, step)) as unknown as Json;
+      },
+    }));
     const done = (await parts.context.all(steps, MAX_SIDE_BY_SIDE)) as unknown as Done[];
+    for (const [at, { spent }] of done.entries()) {
+      if (!ranHere.has(at)) parts.account.charge(spent);
+    }
     outputs.push(...done.map(({ item }) => item));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
     if (thrown && parts.task.on_throw === "end") throw new Failure("tool_failed", thrown);
@@ -73,27 +77,34 @@ function toGroups(calls: readonly FunctionCall[], gate: Gate): FunctionCall[][] 
   return groups;
 }
 
-interface NumberedCall {
-  readonly call: FunctionCall;
-  readonly ordinal: number;
-}
+const ONE_CALL = { tool_calls: 1 };
 
-async function runCall(
-  { context, gate, clock }: ToolParts,
-  { call, ordinal }: NumberedCall,
-  { signal, idempotencyKey }: Step,
-): Promise<Done> {
+async function runCall(parts: ToolParts, call: FunctionCall, step: Step): Promise<Done> {
+  const { context, gate, clock, account } = parts;
   const { call_id, name, arguments: text } = call;
+  const { signal, idempotencyKey } = step;
+  let spent: Partial<Amount> = {};
   await context.emit([{ type: "tool_start", call_id, name, arguments: text, at_ms: clock.now() }]);
-  const asked = { name, arguments: text, ordinal };
-  const { output, failed, thrown } = await gate.call(asked, {
-    signal,
-    idempotencyKey,
-    decided: (decision) =>
-      context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
-  });
+  const { output, failed, thrown } = await gate.call(
+    { name, arguments: text },
+    {
+      signal,
+      idempotencyKey,
+      take() {
+        account.hold(ONE_CALL).settle(ONE_CALL);
+        spent = ONE_CALL;
+      },
+      decided: (decision) =>
+        context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
+    },
+  );
   const sent = typeof output === "string" ? output : [...output];
   const item: FunctionCallOutput = { type: "function_call_output", call_id, output: sent };
   await context.emit([{ type: "tool_end", call_id, name, item, failed, at_ms: clock.now() }]);
-  return { item, thrown: thrown && typeof output === "string" ? output : null };
+  const below = parts.spentBelow(idempotencyKey);
+  return {
+    item,
+    thrown: thrown && typeof output === "string" ? output : null,
+    spent: below ? addAmounts({ ...NOTHING, ...spent }, below) : spent,
+  };
 }

@@ -9,6 +9,8 @@ import type { Continuation, EndReason, ModelEnd, ModelEvent } from "../protocol/
 import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
+import type { Hold } from "./account.ts";
+import type { Amount } from "./limits.ts";
 
 /** What a model call brought, as it stands in the journal. */
 export interface Answer {
@@ -30,11 +32,18 @@ export interface TurnParts {
 export interface Turn {
   /** From 1. */
   readonly number: number;
-  readonly request: ModelRequest;
   /** What the user is told before the call: why the model is asked again. */
   readonly notices: readonly Notice[];
+  /** Sets the cost of the call aside; called when it is really made. May lower what it may answer. */
+  readonly hold: () => HeldRequest;
   /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
   readonly onText: (delta: string) => void;
+}
+
+/** A request whose cost is set aside. */
+export interface HeldRequest {
+  readonly request: ModelRequest;
+  readonly hold: Hold;
 }
 
 /** Asks the model once. Found again in the journal after a crash, it costs nothing. */
@@ -43,19 +52,47 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
   const answer = await context.step(`model:${turn.number}`, async ({ signal }) => {
     const start: RunEvent = { type: "turn_start", turn: turn.number, at_ms: clock.now() };
     await context.emit([start, ...turn.notices]);
-    return (await askModel(parts, turn, signal)) as unknown as Json;
+    return (await askWithin(parts, turn, signal)) as unknown as Json;
   });
   return answer as unknown as Answer;
 }
 
-async function askModel(parts: TurnParts, turn: Turn, signal: AbortSignal): Promise<Answer> {
+/** An answer that broke off has cost something, and nobody knows what: all that was set aside counts. */
+async function askWithin(parts: TurnParts, turn: Turn, signal: AbortSignal): Promise<Answer> {
+  const { request, hold } = turn.hold();
+  let hasBegun = false;
+  const onText = (delta: string): void => {
+    hasBegun = true;
+    turn.onText(delta);
+  };
+  try {
+    const answer = await askModel(parts, { ...turn, onText }, { request, signal });
+    hold.settle(toAmount(answer));
+    return answer;
+  } catch (thrown) {
+    if (hasBegun) hold.settle(hold.most);
+    else hold.release();
+    throw thrown;
+  }
+}
+
+/** What an answer takes from a budget. A price that is not known takes no money. */
+export function toAmount({ usage, cost_usd }: Answer): Partial<Amount> {
+  return { turns: 1, tokens: usage.total_tokens, usd: cost_usd ?? 0 };
+}
+
+async function askModel(
+  parts: TurnParts,
+  turn: Turn,
+  { request, signal }: { readonly request: ModelRequest; readonly signal: AbortSignal },
+): Promise<Answer> {
   const { context, provider, clock, costOf } = parts;
   const items: Item[] = [];
   const notice = (said: Omit<Notice, "type">): void => {
     // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
     context.emit([{ type: "notice", ...said }]).catch(() => {});
   };
-  for await (const batch of provider.stream(turn.request, { signal, run: context.id, notice })) {
+  for await (const batch of provider.stream(request, { signal, run: context.id, notice })) {
     const end = batch.find((event) => event.type === "end");
     collect(batch, items, turn.onText);
     if (!end) {

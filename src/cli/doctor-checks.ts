@@ -51,7 +51,11 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkModel(around, config, server),
     checkRipgrep(),
     checkSandbox(around.env),
-    checkProgram(around, "python3", "Install Python 3 for `python: host`; without it Python runs in WebAssembly."),
+    checkProgram(
+      around,
+      "python3",
+      "Install Python 3 for `python: host`; without it Python runs in WebAssembly.",
+    ),
     checkData(around, config),
     checkSqlite(),
     checkProxies(around),

@@ -22,6 +22,7 @@ export function toFailedOutcome(thrown: unknown, signal: AbortSignal, atMs: numb
     tool_calls: 0,
     usage: NO_USAGE,
     cost_usd: null,
+    spent: {},
     at_ms: atMs,
   };
   return { ending, result: null, events: [end] };

@@ -70,7 +70,10 @@ export interface RunSettings {
   readonly sandbox: string;
   /** What limits it, a layer a run above it. */
   readonly grant: readonly JsonObject[];
-  readonly max_tool_calls: number | null;
+  /** What it may spend with everything below it, by kind; null where there is no limit. */
+  readonly limits: JsonObject;
+  readonly label: string | null;
+  readonly depth: number;
 }
 
 /** Another process went on with the run; whatever was open before it is `incomplete`. */
@@ -153,7 +156,7 @@ export interface ToolEnd {
 /** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
-  readonly code: "retry" | "wait" | "replay" | "dropped" | "repair" | "context";
+  readonly code: "retry" | "wait" | "replay" | "dropped" | "repair" | "context" | "report";
   readonly message: string;
 }
 
@@ -171,6 +174,8 @@ export interface RunEnd {
   readonly tool_calls: number;
   readonly usage: Usage;
   readonly cost_usd: number | null;
+  /** What it and everything below it took from the budget, by kind. */
+  readonly spent: JsonObject;
   readonly at_ms: number;
 }
 

@@ -52,7 +52,6 @@ export async function openGate(
   const limits: GateLimits = {
     timeoutMs: surroundings.toolTimeoutMs,
     outputChars: surroundings.outputChars,
-    maxCalls: task.max_tool_calls ?? undefined,
   };
   return createGate({
     tools,

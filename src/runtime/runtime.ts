@@ -5,6 +5,7 @@
  * a tool that does not exist is refused, and nothing was sent or stored.
  */
 
+import { createAccount } from "../agent/account.ts";
 import { runLoop } from "../agent/loop.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
 import {
@@ -99,7 +100,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     const model = await openModel(task, parts);
     const gate = await openGate(task, await toolbox.pick(task.tools), safety);
     try {
-      return await runLoop({ context, task, gate, clock, checkOutput, ...model });
+      const account = createAccount(task.limits);
+      const spentBelow = (): undefined => undefined;
+      const loop = { context, task, gate, clock, checkOutput, account, spentBelow };
+      return await runLoop({ ...loop, ...model });
     } finally {
       await gate.close();
     }

@@ -1,8 +1,19 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type Account, type ChildAccount, createAccount, type Hold } from "../../src/agent/account.ts";
-import { eachKind, LIMIT_KINDS, type LimitKind, type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
+import {
+  type Account,
+  type ChildAccount,
+  createAccount,
+  type Hold,
+} from "../../src/agent/account.ts";
+import {
+  eachKind,
+  LIMIT_KINDS,
+  type LimitKind,
+  type Limits,
+  NO_LIMITS,
+} from "../../src/agent/limits.ts";
 
 const tokens = (count: number | null): Limits => ({ ...NO_LIMITS, tokens: count });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
+import { createAccount } from "../../src/agent/account.ts";
 import { runLoop } from "../../src/agent/loop.ts";
 import { createOutputCheck } from "../../src/agent/structured-output.ts";
 import { type AgentTask, SAFEGUARDS } from "../../src/agent/task.ts";
@@ -73,6 +74,8 @@ async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
       costOf: setup.costOf ?? (() => 0.5),
       contextTokens: setup.contextTokens,
       reasoning: { effort: "none", summary: undefined },
+      account: createAccount(task.limits),
+      spentBelow: () => undefined,
     }),
   );
   await engine.submit("agent", {}, { id: "run_1", title: "test" });

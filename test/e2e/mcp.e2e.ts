@@ -165,10 +165,11 @@ describe("a server that misbehaves", () => {
     const decisions: Decision[] = [];
     const call = async (name: string) =>
       gate.call(
-        { name: `mcp__bad__${name}`, arguments: "{}", ordinal: 1 },
+        { name: `mcp__bad__${name}`, arguments: "{}" },
         {
           signal: AbortSignal.timeout(10_000),
           idempotencyKey: "run_1/1",
+          take: () => {},
           decided: async (decision) => decisions.push(decision),
         },
       );

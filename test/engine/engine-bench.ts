@@ -102,6 +102,7 @@ export function completed(result: Json): RunOutcome {
     tool_calls: 0,
     usage: NO_USAGE,
     cost_usd: null,
+    spent: {},
     at_ms: 0,
   };
   return { ending: "completed", result, events: [end] };

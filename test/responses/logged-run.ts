@@ -35,7 +35,9 @@ export function runStart(settings: Partial<RunSettings> = {}): RunStart {
       approve: "ask",
       sandbox: "process",
       grant: [],
-      max_tool_calls: null,
+      limits: {},
+      label: null,
+      depth: 0,
       ...settings,
     },
     input: [{ type: "message", role: "user", content: "Hi" }],
@@ -73,6 +75,7 @@ export function runEnd(more: Partial<RunEnd> = {}): RunEnd {
     tool_calls: 0,
     usage: USAGE,
     cost_usd: null,
+    spent: {},
     at_ms: 1_700_000_003_700,
     ...more,
   };

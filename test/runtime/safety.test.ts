@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { parseRule, type RunEvent, type RuntimeOptions } from "../../src/index.ts";
 import { createRuntime, type RunRequest } from "../../src/runtime/runtime.ts";
 import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
@@ -88,14 +89,15 @@ describe("a run of a program", () => {
   });
 
   it("has its approval, sandbox, grant and budget in its first event", async (t) => {
-    const request = { approve: "deny", sandbox: "none", max_tool_calls: 3 } as const;
+    const limits = { ...NO_LIMITS, tool_calls: 3 };
+    const request = { approve: "deny", sandbox: "none", limits } as const;
     const { events } = await run(t, [["read", { path: "a.txt" }]], { request });
     const [start] = events;
     assert.ok(start?.type === "run_start");
-    const { approve, sandbox, grant, max_tool_calls } = start.settings;
+    const { approve, sandbox, grant, limits: kept } = start.settings;
     assert.deepEqual(
-      { approve, sandbox, grant, max_tool_calls },
-      { approve: "deny", sandbox: "none", grant: [], max_tool_calls: 3 },
+      { approve, sandbox, grant, kept },
+      { approve: "deny", sandbox: "none", grant: [], kept: limits },
     );
   });
 

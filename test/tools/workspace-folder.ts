@@ -45,10 +45,11 @@ export function createWorkspaceFolder(
       const gate = createGate({ ...(await toGateParts(root, [tool])), ...parts });
       const decisions: Decision[] = [];
       try {
-        const call = { name: tool.spec.name, arguments: JSON.stringify(input), ordinal: 1 };
+        const call = { name: tool.spec.name, arguments: JSON.stringify(input) };
         const result = await gate.call(call, {
           signal: AbortSignal.timeout(10_000),
           idempotencyKey: "run_1/1/call_1",
+          take: () => {},
           decided: async (decision) => decisions.push(decision),
         });
         const { output } = result;
@@ -80,7 +81,7 @@ export async function toGateParts(root: string, tools: readonly Tool[]): Promise
     grant: WHOLE_GRANT,
     policy: { approve: "auto", rules: [] },
     ask: undefined,
-    limits: { timeoutMs: 10_000, outputChars: 1_000_000, maxCalls: undefined },
+    limits: { timeoutMs: 10_000, outputChars: 1_000_000 },
     redact: (text) => text,
   };
 }

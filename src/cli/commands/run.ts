@@ -1,5 +1,6 @@
 /** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
 
+import { NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
@@ -81,7 +82,7 @@ function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "in
     think: config.get("think"),
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
-    max_tool_calls: config.get("max_tool_calls") ?? null,
+    limits: { ...NO_LIMITS, tool_calls: config.get("max_tool_calls") ?? null },
     timeoutMs: timeout === undefined ? undefined : timeout * 1000,
   };
 }

@@ -26,20 +26,19 @@ export interface GateParts {
 export interface GateLimits {
   readonly timeoutMs: number;
   readonly outputChars: number;
-  readonly maxCalls: number | undefined;
 }
 
 export interface ToolCall {
   readonly name: string;
   /** JSON text as the model wrote it. */
   readonly arguments: string;
-  /** Which call of the run it is, from 1. */
-  readonly ordinal: number;
 }
 
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
+  /** Takes the call from the budget; throws `Failure("budget_exceeded")` when there is none left. */
+  take(): void;
   /** Called before the call runs, and again where a guard stopped it. Awaited. */
   decided(decision: Decision): Promise<unknown>;
 }

@@ -49,7 +49,7 @@ export function createGate(parts: GateParts): Gate {
     isReadOnly: (name) => tools.find(({ spec }) => spec.name === name)?.readOnly ?? true,
     async call(call, context) {
       throwIfAborted(context.signal);
-      const judgement = await judge(call, parts, memory, context.signal);
+      const judgement = await judge(call, parts, memory, context);
       await context.decided(judgement.decision);
       if (judgement.refusal) return toRefused(judgement.refusal, redact);
       try {

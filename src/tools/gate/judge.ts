@@ -8,7 +8,7 @@ import { type Json, tryParseJson } from "../../base/json.ts";
 import { nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
-import type { Decision, GateParts, ToolCall } from "./call.ts";
+import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
 import { findUngranted, touch } from "./touch.ts";
@@ -38,7 +38,7 @@ export async function judge(
   call: ToolCall,
   parts: GateParts,
   memory: Memory,
-  signal: AbortSignal,
+  { signal, take }: Pick<CallContext, "signal" | "take">,
 ): Promise<Judgement> {
   const { name } = call;
   const deny = (by: DecidedBy, refusal: Failure, rule?: Rule): Denied => ({
@@ -69,12 +69,10 @@ export async function judge(
   const answered = await askIfNeeded({ call, effect, verdict }, parts, memory, signal);
   if ("refusal" in answered) return deny(answered.by, answered.refusal, verdict.rule);
 
-  const { maxCalls } = parts.limits;
-  if (maxCalls !== undefined && call.ordinal > maxCalls) {
-    return deny(
-      "budget",
-      forbid(name, `the run's ${maxCalls} tool calls are used up. Answer with what you have`),
-    );
+  const overspent = tryTake(take);
+  if (overspent) {
+    const reason = `${overspent.message.replace(/\.$/, "")}. Answer with what you have`;
+    return deny("budget", forbid(name, reason));
   }
   if (standing !== "agreed") await tool.pin?.agree();
   const { by, reason } = answered;
@@ -122,6 +120,15 @@ async function askIfNeeded(
   }
   if (answer === "always") always.add(name);
   return { by: "person", reason: `${reason}; the user was asked and said ${answer}` };
+}
+
+function tryTake(take: () => void): Failure | undefined {
+  try {
+    take();
+    return undefined;
+  } catch (thrown) {
+    return toFailure(thrown);
+  }
 }
 
 function parse(tool: Tool, text: string): { readonly input: unknown } | Failure {

@@ -28,10 +28,11 @@ describe("a question", () => {
     const context = {
       signal: AbortSignal.timeout(1000),
       idempotencyKey: "1",
+      take: () => {},
       decided: async () => {},
     };
     for (const name of ["write", "write", "other", "write"]) {
-      await gate.call({ name, arguments: "{}", ordinal: 1 }, context);
+      await gate.call({ name, arguments: "{}" }, context);
     }
     assert.deepEqual(
       terminal.questions.map(({ tool }) => tool),

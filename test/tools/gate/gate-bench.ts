@@ -79,13 +79,13 @@ export interface Called extends ToolResult {
 export async function call(
   name: string,
   text: string,
-  { signal = AbortSignal.timeout(10_000), ordinal = 1, ...parts }: CallParts = {},
+  { signal = AbortSignal.timeout(10_000), take = () => {}, ...parts }: CallParts = {},
 ): Promise<Called> {
   const decisions: Decision[] = [];
   const gate = createGate({ ...(await toGateParts(folder.root, TOOLS)), ...parts });
   const result = await gate.call(
-    { name, arguments: text, ordinal },
-    { signal, idempotencyKey: "run_1/1", decided: async (one) => decisions.push(one) },
+    { name, arguments: text },
+    { signal, idempotencyKey: "run_1/1", take, decided: async (one) => decisions.push(one) },
   );
   await gate.close();
   return { ...result, decisions };
@@ -93,7 +93,7 @@ export async function call(
 
 export interface CallParts extends Partial<GateParts> {
   readonly signal?: AbortSignal;
-  readonly ordinal?: number;
+  readonly take?: () => void;
 }
 
 export const rule = (verdict: "deny" | "ask" | "allow", text: string) =>

@@ -113,7 +113,7 @@ describe("a call at the gate", () => {
 
   it("is cut at the output limit, and says so", async () => {
     const tool = define("long", async () => "abcdefghij".repeat(10));
-    const limits = { timeoutMs: 1000, outputChars: 20, maxCalls: undefined };
+    const limits = { timeoutMs: 1000, outputChars: 20 };
     const { output } = await call("long", "{}", { tools: [tool], limits });
     assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
   });
@@ -188,13 +188,16 @@ describe("the decision about a call", () => {
     ],
     ["a path out of the workspace is refused", ["look", '{"path":"../x"}'], [deny, "guard"]],
     [
-      "the last call of the budget runs",
-      ["echo", "{}", { ordinal: 2, limits: { timeoutMs: 1000, outputChars: 1000, maxCalls: 2 } }],
-      [allow, "effect"],
-    ],
-    [
-      "the one behind it does not",
-      ["echo", "{}", { ordinal: 3, limits: { timeoutMs: 1000, outputChars: 1000, maxCalls: 2 } }],
+      "a call that the budget does not have is refused",
+      [
+        "echo",
+        "{}",
+        {
+          take: () => {
+            throw new Failure("budget_exceeded", "The budget of 2 tool calls is used up.");
+          },
+        },
+      ],
       [deny, "budget"],
     ],
   ];
@@ -229,10 +232,11 @@ describe("the decision about a call", () => {
     });
     const gate = createGate(await toGateParts(folder.root, [tool]));
     await gate.call(
-      { name: "late", arguments: "{}", ordinal: 1 },
+      { name: "late", arguments: "{}" },
       {
         signal: AbortSignal.timeout(1000),
         idempotencyKey: "1",
+        take: () => {},
         decided: async () => {
           await Promise.resolve();
           order.push("decided");

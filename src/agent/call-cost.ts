@@ -1,0 +1,67 @@
+/**
+ * The most that a model call may cost, and the request that keeps to it.
+ *
+ * What goes in is estimated, because only the vendor counts it; what may come out is limited by what is
+ * left. So a budget is exceeded by the error of one estimate at most, and the next call is refused.
+ */
+
+import { Failure } from "../base/failure.ts";
+import { toUsage, type Usage } from "../protocol/usage.ts";
+import type { ModelRequest } from "../providers/provider.ts";
+import type { Account } from "./account.ts";
+import type { HeldRequest } from "./turn.ts";
+
+/** Fewer than ordinary text has; code and other scripts have fewer still. */
+const CHARS_PER_TOKEN = 3;
+
+/** An answer that must be shorter says nothing. */
+const MIN_OUTPUT_TOKENS = 16;
+
+interface Prices {
+  readonly costOf: (usage: Usage) => number | undefined;
+}
+
+export function holdCall(account: Account, request: ModelRequest, prices: Prices): HeldRequest {
+  const { limits } = account;
+  if (limits.tokens === null && limits.usd === null) {
+    return { request, hold: account.hold({ turns: 1 }) };
+  }
+  const input = estimateInput(request);
+  const output = Math.min(
+    request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
+    account.left.tokens - input,
+    affordable(account.left.usd, input, prices),
+  );
+  if (output < MIN_OUTPUT_TOKENS) {
+    // Says which of them is used up.
+    account.hold({
+      tokens: input + MIN_OUTPUT_TOKENS,
+      usd: price(prices, input, MIN_OUTPUT_TOKENS),
+    });
+  }
+  const tokens = limits.tokens === null ? 0 : input + output;
+  const usd = limits.usd === null ? 0 : price(prices, input, output);
+  const hold = account.hold({ turns: 1, tokens, usd });
+  return { request: { ...request, maxOutputTokens: output }, hold };
+}
+
+export function estimateInput({ items, instructions, tools }: ModelRequest): number {
+  const text = JSON.stringify([items, instructions, tools]);
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}
+
+/** How many tokens may come out for the money that is left. */
+function affordable(usd: number, input: number, prices: Prices): number {
+  if (usd === Number.POSITIVE_INFINITY) return usd;
+  const each = price(prices, 0, 1_000_000) / 1_000_000;
+  if (each === 0) return Number.POSITIVE_INFINITY;
+  return Math.floor((usd - price(prices, input, 0)) / each);
+}
+
+function price({ costOf }: Prices, input: number, output: number): number {
+  const cost = costOf(toUsage({ input, output }));
+  if (cost !== undefined) return cost;
+  const message =
+    "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
+  throw new Failure("budget_exceeded", message);
+}
