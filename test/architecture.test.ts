@@ -24,6 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/engine.ts",
   ],
   responses: ["base", "protocol"],
+  delegation: ["base", "protocol", "agent", "tools", "engine/engine.ts"],
   runtime: [
     "base",
     "protocol",
@@ -32,6 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "store",
     "engine",
     "agent",
+    "delegation",
     "responses",
     "version.ts",
   ],

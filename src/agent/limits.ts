@@ -37,7 +37,12 @@ const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
 
 /** Makes an amount kind by kind. */
 export function eachKind(of: (kind: LimitKind) => number): Amount {
-  return Object.fromEntries(KINDS.map((kind) => [kind, of(kind)])) as unknown as Amount;
+  return mapKinds(of);
+}
+
+export function mapKinds<Value>(of: (kind: LimitKind) => Value): Record<LimitKind, Value> {
+  const entries = KINDS.map((kind) => [kind, of(kind)] as const);
+  return Object.fromEntries(entries) as Record<LimitKind, Value>;
 }
 
 export function addAmounts(a: Amount, b: Amount): Amount {

@@ -70,13 +70,18 @@ export interface RunContext {
     limit?: number,
   ): Promise<Out[]>;
   /** Starts a run of its own under this one, with the id `<this id>/<key>`; found again on replay. */
-  child(key: string, name: string, input: Json): Promise<Child>;
+  child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /** Waits for a message left with `engine.signal`; null when none came in time. Journaled. */
   waitFor(topic: string, timeoutMs: number): Promise<Json>;
   /** Appends events to the run's log; returns the last one's number. Only inside a step. */
   emit(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */
   readLog(): Promise<LoggedEvent[]>;
+}
+
+export interface ChildOptions {
+  readonly timeoutMs?: number | undefined;
+  readonly title?: string | undefined;
 }
 
 export interface Step {

@@ -12,7 +12,7 @@ import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { Store, StoredRun, Worker } from "../store/store.ts";
 import { readOutcome, toFailedOutcome } from "./ending.ts";
-import type { Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
+import type { ChildOptions, Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
 import { followRun, POLL_MS } from "./follow.ts";
 import { createHub, type Hub } from "./hub.ts";
 import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
@@ -303,11 +303,11 @@ class LocalEngine implements Engine {
   async #startChild(
     parent: OwnedRun,
     key: string,
-    { name, input }: { name: string; input: Json },
+    { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
   ): Promise<string> {
     const id = `${parent.run.id}/${key}`;
     const path = `${parent.run.path}/${key}`;
-    await this.submit(name, input, { id, path, title: key, parent_id: parent.run.id });
+    await this.submit(name, input, { id, path, title, parent_id: parent.run.id, timeoutMs });
     await this.#adopt(id);
     // The parent may have been cancelled after the child was written down and before it ran.
     if (parent.signal.aborted) this.#owned.get(id)?.abort(toFailure(parent.signal.reason));

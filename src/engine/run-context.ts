@@ -8,7 +8,7 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { Store } from "../store/store.ts";
-import type { Child, RunContext, RunOutcome, Step } from "./engine.ts";
+import type { Child, ChildOptions, RunContext, RunOutcome, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
@@ -23,10 +23,15 @@ interface ContextParts {
   readonly children: Children;
 }
 
+interface ChildWork extends ChildOptions {
+  readonly name: string;
+  readonly input: Json;
+}
+
 /** The engine's side of delegation. */
 interface Children {
   /** Starts the child, or finds it: running here, running elsewhere, or ended. */
-  start(parent: OwnedRun, key: string, work: { name: string; input: Json }): Promise<string>;
+  start(parent: OwnedRun, key: string, work: ChildWork): Promise<string>;
   /** Waits for the child's ending, taking it over should its owner die. */
   result(id: string, signal: AbortSignal): Promise<RunOutcome>;
 }
@@ -92,11 +97,11 @@ class Context implements RunContext {
     return results;
   }
 
-  async child(key: string, name: string, input: Json): Promise<Child> {
+  async child(key: string, name: string, input: Json, options: ChildOptions = {}): Promise<Child> {
     this.#use("child", key);
     this.signal.throwIfAborted();
     const { children, owned } = this.#parts;
-    const id = await children.start(owned, key, { name, input });
+    const id = await children.start(owned, key, { ...options, name, input });
     return { id, result: () => children.result(id, this.signal) };
   }
 

@@ -38,6 +38,8 @@ export type RunEvent =
   | ToolStart
   | ToolDecision
   | ToolEnd
+  | ChildStart
+  | ChildEnd
   | Notice
   | RunEnd;
 
@@ -150,6 +152,32 @@ export interface ToolEnd {
   readonly item: Item;
   /** Whether the text says what went wrong instead of a result. */
   readonly failed: boolean;
+  readonly at_ms: number;
+}
+
+/** A child was ordered: written before its first prompt, between its call's start and end. */
+export interface ChildStart {
+  readonly type: "child_start";
+  /** The call that asked for it. */
+  readonly call_key: string;
+  readonly child_id: string;
+  readonly label: string;
+  readonly depth: number;
+  /** What was asked for, and what the child really has, by setting. */
+  readonly requested: JsonObject;
+  readonly effective: JsonObject;
+  readonly at_ms: number;
+}
+
+export interface ChildEnd {
+  readonly type: "child_end";
+  readonly child_id: string;
+  readonly label: string;
+  readonly ending: Ending;
+  readonly message: string;
+  readonly turns: number;
+  readonly usage: Usage;
+  readonly cost_usd: number | null;
   readonly at_ms: number;
 }
 

@@ -94,6 +94,8 @@ class RunWriter {
       case "turn_end":
       case "tool_start":
       case "tool_decision":
+      case "child_start":
+      case "child_end":
       case "notice":
         return;
       default:

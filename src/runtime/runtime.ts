@@ -5,9 +5,6 @@
  * a tool that does not exist is refused, and nothing was sent or stored.
  */
 
-import { createAccount } from "../agent/account.ts";
-import { runLoop } from "../agent/loop.ts";
-import { createOutputCheck } from "../agent/structured-output.ts";
 import {
   type AgentTask,
   DEFAULT_MAX_TURNS,
@@ -18,10 +15,11 @@ import {
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
-import type { Json } from "../base/json.ts";
 import { silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
-import type { Engine, RunContext, RunOutcome } from "../engine/engine.ts";
+import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
+import type { SubagentEvent } from "../delegation/subagent-events.ts";
+import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
@@ -30,9 +28,9 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
+import { AGENT_BODY, createAgentBody } from "./agent-body.ts";
 import { createNetwork } from "./network.ts";
-import { openGate, SAFETY, type SafetySettings } from "./open-gate.ts";
-import { openModel } from "./open-model.ts";
+import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import type { ModelParts } from "./open-provider.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
@@ -44,6 +42,10 @@ export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySetti
   /** How the built-in tools work, and which there are beside them. */
   readonly toolSettings?: ToolSettings | undefined;
   readonly clock?: Clock | undefined;
+  /** What holds for all delegation. */
+  readonly delegation?: Partial<DelegationSettings> | undefined;
+  /** Told of what happens to subagents. */
+  readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
 
 /** What a run is asked, with everything but the model and the input optional. */
@@ -56,10 +58,10 @@ export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">> 
 
 export interface Runtime {
   readonly engine: Engine;
-  /** The tools that runs may name, but for those of MCP servers. */
-  readonly tools: readonly Tool[];
+  /** The names of the tools that runs may have, but for those of MCP servers. */
+  readonly toolNames: readonly string[];
   /** Those of MCP servers too, which are started for it. */
-  listTools(): Promise<readonly Tool[]>;
+  listTools(): Promise<readonly string[]>;
   /** The names of the tools that a run is offered where it is not said which. */
   usualTools(): Promise<readonly string[]>;
   /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
@@ -79,42 +81,25 @@ export interface Run {
   cancel(): Promise<void>;
 }
 
-const BODY = "agent";
-
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
   const { env = process.env, clock = systemClock } = options;
-  const safety = { ...SAFETY, ...options, env };
   const { tools: own = [], log = silentLog, toolSettings } = options;
   const toolParts = { tools: own, env, clock, log, version: VERSION };
   const toolbox = await createToolbox({ ...toolSettings, ...toolParts });
-  const store = await openStore(options.storePath);
-  const engine = createLocalEngine({ store, clock });
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
-  const parts: ModelParts = { ...options, env, transport, gguf: gguf.open };
-
-  engine.define(BODY, async (context: RunContext, input: Json): Promise<RunOutcome> => {
-    const task = parseTask(input);
-    const checkOutput = await createOutputCheck(task.format);
-    const model = await openModel(task, parts);
-    const gate = await openGate(task, await toolbox.pick(task.tools), safety);
-    try {
-      const account = createAccount(task.limits);
-      const spentBelow = (): undefined => undefined;
-      const loop = { context, task, gate, clock, checkOutput, account, spentBelow };
-      return await runLoop({ ...loop, ...model });
-    } finally {
-      await gate.close();
-    }
+  const agent = createAgentBody({
+    clock,
+    toolbox,
+    model: { ...options, env, transport, gguf: gguf.open },
+    safety: { ...SAFETY, ...options, env },
+    delegation: { ...DELEGATION, ...options.delegation },
+    observe: options.observe ?? (() => {}),
   });
-
-  /** Rejects what the run would fail at. */
-  const check = async (task: AgentTask): Promise<void> => {
-    await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
-    const [model] = await Promise.all([openModel(task, parts), createOutputCheck(task.format)]);
-    model.checkInput(task.items);
-  };
+  const store = await openStore(options.storePath);
+  const engine = createLocalEngine({ store, clock });
+  engine.define(AGENT_BODY, agent.run);
 
   const toRun = (id: string): Run => ({
     id,
@@ -125,22 +110,22 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
 
   return {
     engine,
-    tools: toolbox.tools,
+    toolNames: toolbox.names,
     listTools: () => toolbox.list(),
     usualTools: () => toolbox.usual(),
     async run(request) {
       const task = toTask(request);
-      await check(task);
+      await agent.check(task);
       const id = makeId("run");
       const { timeoutMs } = request;
       const title = clip(lastWords(task.items), 80);
-      await engine.submit(BODY, encodeTask(task), { id, title, timeoutMs });
+      await engine.submit(AGENT_BODY, encodeTask(task), { id, title, timeoutMs });
       return toRun(id);
     },
     async resume(id) {
       const stored = await engine.status(id);
       // A key that is not set here must not end a run that another shell could go on with.
-      if (stored?.status === "running") await check(parseTask(stored.input));
+      if (stored?.status === "running") await agent.check(parseTask(stored.input));
       await engine.resume(id);
       return toRun(id);
     },

@@ -7,6 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
+import { DELEGATING_TOOLS, isDelegating } from "../delegation/tools/names.ts";
 import { CATALOGUE_DEFAULTS, type CatalogueSettings, createCatalogue } from "../tools/catalogue.ts";
 import type { McpHub, McpParts } from "../tools/mcp/hub.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -30,13 +31,13 @@ export interface ToolboxParts extends ToolSettings {
 }
 
 export interface Toolbox {
-  /** All but those of MCP servers. */
-  readonly tools: readonly Tool[];
+  /** The names of all but those of MCP servers. */
+  readonly names: readonly string[];
   /** Those of MCP servers too. A server that cannot be used is told about and left out. */
-  list(): Promise<readonly Tool[]>;
+  list(): Promise<readonly string[]>;
   /** The names that a run is offered when it names none. */
   usual(): Promise<readonly string[]>;
-  /** Rejects with `invalid_request` for a name that is none. */
+  /** But for those that delegate, which are made for each run. Rejects for a name that is none. */
   pick(names: readonly string[]): Promise<Tool[]>;
   close(): Promise<void>;
 }
@@ -48,24 +49,25 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
   for (const tool of parts.tools) byName.set(tool.spec.name, tool);
   const added = [...parts.tools, ...(await openPrograms(parts, [...byName.keys()]))];
   for (const tool of added) byName.set(tool.spec.name, tool);
-  const tools = [...byName.values()];
+  const names = [...byName.keys(), ...DELEGATING_TOOLS];
   const usualNames = rows.flatMap(({ tool, isUsual }) => (isUsual ? [tool.spec.name] : []));
   const hub = createHub(parts);
 
-  const list = async (): Promise<readonly Tool[]> => [...tools, ...(await hub.tools())];
   const namesOf = (some: readonly Tool[]): string[] => some.map(({ spec }) => spec.name);
 
   return {
-    tools,
-    list,
+    names,
+    list: async () => [...names, ...namesOf(await hub.tools())],
     async usual() {
-      return [...new Set([...usualNames, ...namesOf(added), ...namesOf(await hub.tools())])];
+      const remote = namesOf(await hub.tools());
+      return [...new Set([...usualNames, "subagent", ...namesOf(added), ...remote])];
     },
-    async pick(names) {
+    async pick(all) {
+      const names = all.filter((name) => !isDelegating(name));
       const isRemote = names.some((name) => !byName.has(name));
       const remote = isRemote ? await hub.tools() : [];
-      const all = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);
-      return names.map((name) => all.get(name) ?? unknownTool(name, [...all.keys()]));
+      const known = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);
+      return names.map((name) => known.get(name) ?? unknownTool(name, [...known.keys()]));
     },
     close: () => hub.close(),
   };

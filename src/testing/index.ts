@@ -36,7 +36,13 @@ export { type MessagesUpstreamOptions, startMessagesUpstream } from "./messages-
 export { type OllamaUpstreamOptions, startOllamaUpstream } from "./ollama-upstream.ts";
 export { type Reply, type ReplyOptions, reply, type ScriptedCall } from "./reply.ts";
 export { type ResponsesUpstreamOptions, startResponsesUpstream } from "./responses-upstream.ts";
-export { createEmbeddedEngine, type Script, type ScriptEngine, script } from "./script.ts";
+export {
+  createEmbeddedEngine,
+  respond,
+  type Script,
+  type ScriptEngine,
+  script,
+} from "./script.ts";
 export { createScriptedProvider, type ScriptedProvider } from "./scripted-provider.ts";
 export {
   type RecordedRequest,

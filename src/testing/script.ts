@@ -21,7 +21,7 @@ export type ScriptEngine = (
 export interface Script {
   readonly kind: "script";
   /** Takes the next reply; `undefined` when all have been given. */
-  next(): Reply | undefined;
+  next(request: ModelRequest): Reply | undefined;
   readonly makeId: MakeId;
 }
 
@@ -29,6 +29,11 @@ export interface Script {
 export function script(...replies: readonly Reply[]): Script {
   const rest = [...replies];
   return { kind: "script", next: () => rest.shift(), makeId: createCountingIds() };
+}
+
+/** A reply for each request, chosen by what it says: for runs that ask side by side. */
+export function respond(choose: (request: ModelRequest) => Reply): Script {
+  return { kind: "script", next: choose, makeId: createCountingIds() };
 }
 
 /** The offline model that needs no key: answers plain requests and drives tools. */
@@ -65,7 +70,7 @@ export async function openAnswer(
   }
 
   function play(script: Script): AsyncIterable<readonly ModelEvent[]> | Opened {
-    const reply = script.next();
+    const reply = script.next(request);
     if (!reply)
       return { kind: "exchange", exchange: rejectionExchange(serverError("script exhausted")) };
     if (reply.kind === "answer")

@@ -24,6 +24,7 @@ export const EFFECTS = {
   write: { asks: true, summary: "Changes files of the workspace." },
   execute: { asks: true, summary: "Runs commands; not asked about inside the sandbox." },
   network: { asks: true, summary: "Sends something to a server on the network." },
+  delegate: { asks: false, summary: "Hands a task to a subagent, whose own calls pass the gate." },
   external: { asks: true, summary: "Runs a program of somebody else: an MCP server, a command." },
 } as const;
 export type Effect = keyof typeof EFFECTS;
@@ -85,9 +86,12 @@ export interface ToolContext {
 export class ToolOutput {
   readonly value: Json;
   readonly parts: readonly ContentPart[];
+  /** Whether the value says what went wrong, in a form that is the tool's own. */
+  readonly failed: boolean;
 
-  constructor(value: Json, parts: readonly ContentPart[]) {
+  constructor(value: Json, parts: readonly ContentPart[], { failed = false } = {}) {
     this.value = value;
     this.parts = parts;
+    this.failed = failed;
   }
 }

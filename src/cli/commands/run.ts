@@ -158,9 +158,8 @@ async function pickTools(
   if (wanted === undefined) return runtime.usualTools();
   if (wanted.length === 1 && wanted[0] === "none") return [];
   const isHere = (pattern: string): boolean =>
-    !pattern.includes("*") && runtime.tools.some(({ spec }) => spec.name === pattern);
-  const tools = wanted.every(isHere) ? runtime.tools : await runtime.listTools();
-  const names = tools.map(({ spec }) => spec.name);
+    !pattern.includes("*") && runtime.toolNames.includes(pattern);
+  const names = wanted.every(isHere) ? runtime.toolNames : await runtime.listTools();
   const unknown = wanted.find((pattern) => !names.some((name) => matchesGlob(name, pattern)));
   if (unknown !== undefined) {
     const known = names.join(", ");

@@ -91,5 +91,6 @@ const VERBS: Readonly<Record<Effect, string>> = {
   write: "changes files",
   execute: "runs a command outside of the sandbox",
   network: "sends something to the network",
+  delegate: "hands a task to a subagent",
   external: "runs somebody else's program",
 };

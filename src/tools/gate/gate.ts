@@ -13,7 +13,7 @@ import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Redact } from "../../base/redact.ts";
 import { createScope } from "../scope.ts";
-import type { Tool } from "../tool.ts";
+import { type Tool, ToolOutput } from "../tool.ts";
 import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
 import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
@@ -41,7 +41,8 @@ export function createGate(parts: GateParts): Gate {
     const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey };
     const { timeoutMs = limits.timeoutMs } = allowed.tool;
     const returned = await runLimited(allowed, toolContext, timeoutMs);
-    return { output: toOutput(returned, limits.outputChars, redact), failed: false, thrown: false };
+    const failed = returned instanceof ToolOutput && returned.failed;
+    return { output: toOutput(returned, limits.outputChars, redact), failed, thrown: false };
   }
 
   return {

@@ -1,0 +1,58 @@
+/** A child on its way: what was wished for, what is ordered, what comes back. */
+
+import type { ChildAccount } from "../agent/account.ts";
+import type { Amount, Limits } from "../agent/limits.ts";
+import type { AgentTask } from "../agent/task.ts";
+import type { Json } from "../base/json.ts";
+import type { Ending, RunError } from "../protocol/run-events.ts";
+import type { Usage } from "../protocol/usage.ts";
+
+/** What a tool call asks for. It may ask for less than its parent has, never for more. */
+export interface ChildWish {
+  /** What the model calls it; unique only by its place. */
+  readonly label: string;
+  readonly prompt: string;
+  readonly instructions: string | null;
+  readonly summaryPrompt: string | null;
+  /** Names; undefined for all of its parent's. */
+  readonly tools: readonly string[] | undefined;
+  readonly maxTurns: number | undefined;
+  /** `vendor/model`; its parent's when left out. */
+  readonly model?: string | undefined;
+  readonly limits?: Partial<Limits> | undefined;
+  /** The document it must answer with. */
+  readonly schema?: Json | undefined;
+}
+
+/** A child that will run, everything about it decided. */
+export interface ChildOrder {
+  /** Its place below its parent, the same when it is asked for again: `research-2.0`. */
+  readonly key: string;
+  readonly task: AgentTask;
+  readonly account: ChildAccount;
+  readonly timeoutMs: number;
+}
+
+/** How a child ended. One for each that was started, whatever became of it. */
+export interface ChildReport {
+  readonly id: string;
+  readonly ending: Ending;
+  /** Why it ended so; empty when it completed. */
+  readonly message: string;
+  readonly error: RunError | null;
+  /** What it answers its parent. After a limit it is what there is. */
+  readonly text: string;
+  readonly json: Json | undefined;
+  readonly turns: number;
+  readonly toolCalls: number;
+  readonly usage: Usage;
+  readonly costUsd: number | null;
+  /** With everything below it. */
+  readonly spent: Amount;
+}
+
+/** Where children run. One contract, in this process or in one of its own. */
+export interface Executor {
+  /** Runs the child to its ending, whichever it is. Rejects only when the parent is cancelled. */
+  run(order: ChildOrder, signal: AbortSignal): Promise<ChildReport>;
+}

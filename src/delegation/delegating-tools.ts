@@ -1,0 +1,17 @@
+/** The tools of a run that delegate, made for it alone. */
+
+import type { Tool } from "../tools/tool.ts";
+import type { DelegationNode } from "./node.ts";
+import type { DelegatingName } from "./tools/names.ts";
+import { createSubagentTool } from "./tools/subagent.ts";
+
+const TOOLS: Partial<Record<DelegatingName, (node: DelegationNode) => Tool>> = {
+  subagent: createSubagentTool,
+};
+
+/** Of the names of a run's tools, those that delegate. */
+export function createDelegatingTools(node: DelegationNode, names: readonly string[]): Tool[] {
+  return Object.entries(TOOLS).flatMap(([name, create]) =>
+    names.includes(name) ? [create(node)] : [],
+  );
+}

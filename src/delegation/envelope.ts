@@ -1,0 +1,69 @@
+/**
+ * What `subagent` answers a model, as JSON: whether it worked, what came of it, and the figures, all of
+ * them texts. Partial work is a success that says `incomplete`.
+ */
+
+import { cutToBytes } from "../base/text.ts";
+import type { ChildReport } from "./child.ts";
+import type { SubagentEvent } from "./subagent-events.ts";
+
+export interface Envelope {
+  readonly success: boolean;
+  readonly output: string;
+  readonly error: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+}
+
+interface Named {
+  readonly label: string;
+  /** Of the child. */
+  readonly depth: number;
+}
+
+export function toErrorEnvelope({ label, depth }: Named, error: string): Envelope {
+  const metadata = { subagent_label: label, recursion_depth: String(depth) };
+  return { success: false, output: "", error, metadata };
+}
+
+/** The endings that leave something to use; every other one is a failure. */
+const USABLE: ReadonlySet<ChildReport["ending"]> = new Set(["completed", "max_turns", "budget"]);
+
+export function toEnvelope(
+  named: Named,
+  report: ChildReport,
+  { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
+): Envelope {
+  const { ending, message, turns, usage } = report;
+  if (!USABLE.has(ending)) {
+    const envelope = toErrorEnvelope(named, `Subagent execution failed: ${message || ending}`);
+    return { ...envelope, output: toOutput(named, report, { maxBytes, observe }) };
+  }
+  return {
+    success: true,
+    output: toOutput(named, report, { maxBytes, observe }),
+    error: null,
+    metadata: {
+      subagent_label: named.label,
+      recursion_depth: String(named.depth),
+      completion_status: ending === "completed" ? "complete" : "incomplete",
+      turns_used: String(turns),
+      max_turns_reached: String(ending === "max_turns"),
+      tokens_consumed: String(usage.total_tokens),
+    },
+  };
+}
+
+/** Cut on a character, with where the whole is to be found. */
+function toOutput(
+  { label }: Named,
+  { id, text, json }: ChildReport,
+  { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
+): string {
+  const whole = json === undefined ? text : JSON.stringify(json);
+  const original_size = Buffer.byteLength(whole);
+  if (original_size <= maxBytes) return whole;
+  const kept = cutToBytes(whole, maxBytes);
+  const truncated_size = Buffer.byteLength(kept);
+  observe({ event: "truncation", label, original_size, truncated_size });
+  return `${kept}\n[Output truncated] (the whole: offshoot runs show ${id})`;
+}

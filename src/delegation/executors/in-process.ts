@@ -1,0 +1,58 @@
+/** Children in this process, as runs of the same engine: found again when their parent is replayed. */
+
+import type { ChildAccount } from "../../agent/account.ts";
+import { eachKind, NOTHING } from "../../agent/limits.ts";
+import { encodeTask } from "../../agent/task.ts";
+import { Failure } from "../../base/failure.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type { ChildReport, Executor } from "../child.ts";
+
+/** The accounts of children that run here, by their ids: their bodies spend from them. */
+export type OpenAccounts = Map<string, ChildAccount>;
+
+export function createInProcessExecutor(
+  context: RunContext,
+  body: string,
+  accounts: OpenAccounts,
+): Executor {
+  return {
+    async run({ key, task, account, timeoutMs }) {
+      const id = `${context.id}/${key}`;
+      accounts.set(id, account);
+      try {
+        const title = task.label ?? key;
+        const child = await context.child(key, body, encodeTask(task), { timeoutMs, title });
+        const { events } = await child.result();
+        const report = toReport(child.id, events);
+        chargeRest(account, report);
+        return report;
+      } finally {
+        accounts.delete(id);
+      }
+    },
+  };
+}
+
+/** A child that another process ran, or that ended before a restart, has not spent from this account. */
+function chargeRest(account: ChildAccount, { spent }: ChildReport): void {
+  account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
+}
+
+function toReport(id: string, events: readonly RunEvent[]): ChildReport {
+  const end = events.findLast((event): event is RunEnd => event.type === "run_end");
+  if (!end) throw new Failure("internal", `The log of ${id} has no ending.`);
+  return {
+    id,
+    ending: end.ending,
+    message: end.message,
+    error: end.error,
+    text: end.output_text,
+    json: end.output_json,
+    turns: end.turns,
+    toolCalls: end.tool_calls,
+    usage: end.usage,
+    costUsd: end.cost_usd,
+    spent: { ...NOTHING, ...end.spent },
+  };
+}

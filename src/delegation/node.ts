@@ -1,0 +1,28 @@
+/** A run as the one that delegates: what its children get, and who is told of them. */
+
+import type { Account } from "../agent/account.ts";
+import type { Amount } from "../agent/limits.ts";
+import type { AgentTask } from "../agent/task.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { Executor } from "./child.ts";
+import type { DelegationSettings, ExecutorName } from "./settings.ts";
+import type { SubagentEvent } from "./subagent-events.ts";
+
+export interface DelegationNode {
+  readonly id: string;
+  readonly path: string;
+  readonly task: AgentTask;
+  readonly account: Account;
+  /** The run's tools but for those that delegate. */
+  readonly tools: readonly Tool[];
+  readonly settings: DelegationSettings;
+  readonly executors: Readonly<Record<ExecutorName, Executor>>;
+  /** Told of what happens to children, for logs and traces. */
+  observe(event: SubagentEvent): void;
+  /** Appends to the run's own log. */
+  emit(events: readonly RunEvent[]): Promise<unknown>;
+  now(): number;
+  /** What the children of a call have spent, by the call's idempotency key; read by the loop. */
+  readonly spentBelow: Map<string, Amount>;
+}

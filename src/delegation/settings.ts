@@ -1,0 +1,27 @@
+/** What holds for all delegation of a runtime. */
+
+export interface DelegationSettings {
+  /** How deep runs may nest; a run that a person starts has depth 0. */
+  readonly maxDepth: number;
+  readonly defaultMaxTurns: number;
+  /** Most bytes of a child's output that its parent's model is told. */
+  readonly outputMaxSize: number;
+  readonly telemetryEnabled: boolean;
+  readonly persistenceEnabled: boolean;
+  /** Where children of `subagent` run. */
+  readonly executor: ExecutorName;
+  /** A child that is not done then is ended: every child has a limit. */
+  readonly childTimeoutMs: number;
+}
+
+export type ExecutorName = "in_process" | "child_process";
+
+export const DELEGATION: DelegationSettings = {
+  maxDepth: 3,
+  defaultMaxTurns: 10,
+  outputMaxSize: 4096,
+  telemetryEnabled: true,
+  persistenceEnabled: false,
+  executor: "in_process",
+  childTimeoutMs: 1_800_000,
+};

@@ -1,0 +1,191 @@
+/**
+ * `subagent`: hands a focused task to a run of its own. Whatever becomes of it, the model gets the
+ * envelope; nothing is started on a call that is wrong.
+ */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
+import type { ChildWish } from "../child.ts";
+import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
+import type { DelegationNode } from "../node.ts";
+import { spawn } from "../spawn.ts";
+import { isDelegating } from "./names.ts";
+
+export const DEFAULT_SUMMARY_PROMPT = "Summarize your findings concisely";
+
+/** Longer than any child may live: its own limit ends it. */
+export const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+export function createSubagentTool(node: DelegationNode): Tool {
+  return {
+    spec: SPEC,
+    // Children of one turn run side by side.
+    readOnly: true,
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    parse: (input) => input,
+    async run(input, context) {
+      const envelope = await delegate(node, input as Json, context);
+      return new ToolOutput({ ...envelope }, [], { failed: !envelope.success });
+    },
+  };
+}
+
+const DESCRIPTION =
+  "Delegate a focused task to a recursive agent instance with isolated conversation context. Use this when you need to explore a sub-problem independently without polluting the main conversation. Without `allowed_tools` it has all of your tools. Several calls in one turn run side by side.";
+
+const SPEC: FunctionTool = {
+  type: "function",
+  name: "subagent",
+  description: DESCRIPTION,
+  strict: false,
+  parameters: {
+    type: "object",
+    required: ["label", "task_prompt"],
+    properties: {
+      label: {
+        type: "string",
+        minLength: 1,
+        description: "Unique identifier for tracking this subagent instance.",
+      },
+      task_prompt: {
+        type: "string",
+        minLength: 1,
+        description:
+          "The specific task for the subagent to complete. Should be self-contained and explicit.",
+      },
+      summary_prompt: {
+        type: "string",
+        default: DEFAULT_SUMMARY_PROMPT,
+        description: "How to summarize the subagent's findings.",
+      },
+      allowed_tools: {
+        type: "array",
+        items: { type: "string" },
+        description:
+          "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
+      },
+      max_turns: {
+        type: "integer",
+        minimum: 1,
+        maximum: 50,
+        description: "Most model calls it may make.",
+      },
+    },
+    additionalProperties: false,
+  },
+};
+
+async function delegate(
+  node: DelegationNode,
+  input: Json,
+  context: ToolContext,
+): Promise<Envelope> {
+  const label = isJsonObject(input) && typeof input["label"] === "string" ? input["label"] : "";
+  const named = { label, depth: node.task.depth + 1 };
+  const { observe, settings } = node;
+  try {
+    const wish = readWish(input, node);
+    const report = await spawn(node, wish, {
+      callKey: context.idempotencyKey,
+      key: toKey(label, context.idempotencyKey),
+      siblings: 1,
+      executor: settings.executor,
+      signal: context.signal,
+    });
+    const envelope = toEnvelope(named, report, { maxBytes: settings.outputMaxSize, observe });
+    tellEnding(node, named, { report, envelope });
+    return envelope;
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (context.signal.aborted) throw failure;
+    observe({ event: "error", ...named, error: failure.message });
+    return toErrorEnvelope(named, failure.message);
+  }
+}
+
+function tellEnding(
+  { observe }: DelegationNode,
+  named: { readonly label: string; readonly depth: number },
+  {
+    report,
+    envelope,
+  }: { readonly report: Awaited<ReturnType<typeof spawn>>; readonly envelope: Envelope },
+): void {
+  const { ending, turns: turns_used, usage } = report;
+  if (!envelope.success) {
+    observe({ event: "error", ...named, error: envelope.error ?? ending });
+    return;
+  }
+  if (ending === "max_turns")
+    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
+  const status = ending === "completed" ? "complete" : "incomplete";
+  observe({ event: "complete", ...named, turns_used, tokens_consumed: usage.total_tokens, status });
+}
+
+/** `research docs` of the call `run/tool:2.0` is `research-docs-2.0`: the same when it is asked for again. */
+export function toKey(label: string, callKey: string): string {
+  const place = callKey.slice(callKey.lastIndexOf(":") + 1);
+  const word = label
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 40);
+  return word === "" ? place : `${word}-${place}`;
+}
+
+const FIELDS = ["label", "task_prompt", "summary_prompt", "allowed_tools", "max_turns"];
+
+/** Checks a call in the words of the contract; throws `Failure("invalid_request")`. */
+export function readWish(input: Json, node: DelegationNode): ChildWish {
+  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
+  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
+  const { label, task_prompt, summary_prompt, allowed_tools, max_turns } = input;
+  if (typeof label !== "string") throw wrong("Invalid input: missing field `label`");
+  if (label.trim() === "") throw wrong("label cannot be empty");
+  if (typeof task_prompt !== "string" || task_prompt.trim() === "") {
+    throw wrong("task_prompt cannot be empty");
+  }
+  return {
+    label,
+    prompt: task_prompt,
+    instructions: null,
+    summaryPrompt: readSummary(summary_prompt),
+    tools: readTools(allowed_tools, node),
+    maxTurns: readTurns(max_turns),
+  };
+}
+
+function readSummary(given: Json | undefined): string {
+  if (given === undefined || given === null) return DEFAULT_SUMMARY_PROMPT;
+  if (typeof given === "string") return given.trim() === "" ? DEFAULT_SUMMARY_PROMPT : given;
+  throw wrong("Invalid input: `summary_prompt` must be a text");
+}
+
+/** A child whose tools are named delegates no further; one that has its parent's may. */
+function readTools(given: Json | undefined, { tools }: DelegationNode): string[] | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (!Array.isArray(given) || !given.every((name) => typeof name === "string")) {
+    throw wrong("Invalid input: `allowed_tools` must be a list of tool names");
+  }
+  const names = [...new Set(given as string[])];
+  const delegating = names.find(isDelegating);
+  if (delegating) throw wrong(`Tool '${delegating}' cannot be used by subagents`);
+  const unknown = names.find((name) => !tools.some(({ spec }) => spec.name === name));
+  if (unknown !== undefined) throw wrong(`Unknown tool in allowed_tools: ${unknown}`);
+  return names;
+}
+
+function readTurns(given: Json | undefined): number | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given === "number" && Number.isInteger(given) && given >= 1 && given <= 50)
+    return given;
+  throw wrong("max_turns must be between 1 and 50");
+}
+
+function wrong(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

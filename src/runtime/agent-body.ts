@@ -1,0 +1,71 @@
+/** What the engine runs for every run, root or child: its model, its tools and gate, its account, the loop. */
+
+import { createAccount } from "../agent/account.ts";
+import type { Amount } from "../agent/limits.ts";
+import { runLoop } from "../agent/loop.ts";
+import { createOutputCheck } from "../agent/structured-output.ts";
+import { type AgentTask, parseTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
+import { createDelegatingTools } from "../delegation/delegating-tools.ts";
+import type { OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { DelegationSettings } from "../delegation/settings.ts";
+import type { SubagentEvent } from "../delegation/subagent-events.ts";
+import type { RunBody } from "../engine/engine.ts";
+import { type GateSurroundings, openGate } from "./open-gate.ts";
+import { openModel } from "./open-model.ts";
+import { openNode } from "./open-node.ts";
+import type { ModelParts } from "./open-provider.ts";
+import type { Toolbox } from "./toolbox.ts";
+
+/** The name of the body in the record. */
+export const AGENT_BODY = "agent";
+
+export interface AgentParts {
+  readonly clock: Clock;
+  readonly model: ModelParts;
+  readonly toolbox: Toolbox;
+  readonly safety: GateSurroundings;
+  readonly delegation: DelegationSettings;
+  readonly observe: (event: SubagentEvent) => void;
+}
+
+export interface AgentBody {
+  readonly run: RunBody;
+  /** Rejects what the run would fail at; starts and sends nothing. */
+  check(task: AgentTask): Promise<void>;
+}
+
+export function createAgentBody(parts: AgentParts): AgentBody {
+  const { clock, toolbox, safety, delegation: settings, observe } = parts;
+  const accounts: OpenAccounts = new Map();
+
+  return {
+    async run(context, input) {
+      const task = parseTask(input);
+      const checkOutput = await createOutputCheck(task.format);
+      const model = await openModel(task, parts.model);
+      const tools = await toolbox.pick(task.tools);
+      const account = accounts.get(context.id) ?? createAccount(task.limits);
+      const place = { context, task, account, tools, body: AGENT_BODY, accounts };
+      const node = openNode({ ...place, settings, clock, observe });
+      const gate = await openGate(
+        task,
+        [...tools, ...createDelegatingTools(node, task.tools)],
+        safety,
+      );
+      const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
+      try {
+        const loop = { context, task, gate, clock, checkOutput, account, spentBelow };
+        return await runLoop({ ...loop, ...model });
+      } finally {
+        await gate.close();
+      }
+    },
+    async check(task) {
+      await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
+      const model = await openModel(task, parts.model);
+      await createOutputCheck(task.format);
+      model.checkInput(task.items);
+    },
+  };
+}

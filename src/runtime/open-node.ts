@@ -1,0 +1,37 @@
+/** A run as the one that delegates, made of its context and of what holds for all runs. */
+
+import type { Account } from "../agent/account.ts";
+import type { AgentTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
+import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { DelegationNode } from "../delegation/node.ts";
+import type { DelegationSettings } from "../delegation/settings.ts";
+import type { SubagentEvent } from "../delegation/subagent-events.ts";
+import type { RunContext } from "../engine/engine.ts";
+import type { Tool } from "../tools/tool.ts";
+
+export interface NodeParts {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly account: Account;
+  readonly tools: readonly Tool[];
+  readonly body: string;
+  readonly accounts: OpenAccounts;
+  readonly settings: DelegationSettings;
+  readonly clock: Clock;
+  readonly observe: (event: SubagentEvent) => void;
+}
+
+export function openNode(parts: NodeParts): DelegationNode {
+  const { context, task, account, tools, settings, clock, observe } = parts;
+  const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
+  return {
+    id: context.id,
+    path: context.path,
+    ...{ task, account, tools, settings, observe },
+    executors: { in_process: inProcess, child_process: inProcess },
+    emit: (events) => context.emit(events),
+    now: () => clock.now(),
+    spentBelow: new Map(),
+  };
+}
