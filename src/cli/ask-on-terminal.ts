@@ -6,24 +6,46 @@
  * a question or an answer of its own; and what was typed before the question is thrown away.
  */
 
+import { throwIfAborted } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
 import { ANSWERS, type Answer, type Ask, type Question } from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
 
+export interface TerminalAsk {
+  readonly ask: Ask;
+  /** Resolves when no question is on the screen: what is shown meanwhile would stand behind it. */
+  quiet(): Promise<void>;
+}
+
 /** Undefined when there is no terminal. */
-export function createAskOnTerminal(io: Pick<Io, "openTerminal">): Ask | undefined {
+export function createAskOnTerminal(io: Pick<Io, "openTerminal">): TerminalAsk | undefined {
   const terminal = io.openTerminal();
   if (!terminal) return undefined;
   let last: Promise<unknown> = Promise.resolve();
-  return (question, signal) => {
-    const answer = last.then(() => askOn(terminal, question, signal));
-    last = answer.catch(() => {});
+  let isCancelled = false;
+
+  async function askNext(question: Question, signal: AbortSignal): Promise<Answer> {
+    throwIfAborted(signal);
+    // Whoever ends the run has answered what else it would ask.
+    const answer = isCancelled ? "cancel" : await askOn(terminal as Terminal, question, signal);
+    isCancelled ||= answer === "cancel";
     return answer;
+  }
+
+  return {
+    ask(question, signal) {
+      const answer = last.then(() => askNext(question, signal));
+      last = answer.catch(() => {});
+      return answer;
+    },
+    async quiet() {
+      await last;
+    },
   };
 }
 
 async function askOn(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Answer> {
-  let shown = renderQuestion(question);
+  let shown = renderQuestion(question, terminal.columns);
   for (;;) {
     const line = await terminal.ask(`${shown}${CHOICES}`, signal);
     // The end of the input: whoever was there has left.
@@ -37,13 +59,24 @@ async function askOn(terminal: Terminal, question: Question, signal: AbortSignal
 
 const CHOICES = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel: ";
 
-export function renderQuestion({ tool, arguments: text, reason, sandbox }: Question): string {
+export function renderQuestion(
+  { tool, arguments: text, reason, sandbox }: Question,
+  columns = 80,
+): string {
   const parsed = tryParseJson(text);
   const lines = isJsonObject(parsed)
-    ? Object.entries(parsed).map(([name, value]) => `  ${toEscaped(name)}: ${toEscaped(value)}`)
-    : [`  ${toEscaped(text)}`];
-  const why = `  why: ${escapeText(reason)} (sandbox: ${sandbox})`;
-  return `\nTool Call: ${escapeText(tool)}\n${[...lines, why].join("\n")}\n`;
+    ? Object.entries(parsed).map(([name, value]) => `${toEscaped(name)}: ${toEscaped(value)}`)
+    : [toEscaped(text)];
+  const why = `why: ${escapeText(reason)} (sandbox: ${sandbox})`;
+  const shown = [...lines, why].map((line) => indent(line, columns)).join("\n");
+  return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
+}
+
+/** Broken by us: a terminal that breaks a long line begins the next one where our own lines begin. */
+function indent(line: string, columns: number): string {
+  const width = Math.max(columns - 6, 20);
+  const pieces = line.match(new RegExp(`.{1,${width}}`, "gsu")) ?? [""];
+  return pieces.map((piece, at) => `${at === 0 ? "  " : "    "}${piece}`).join("\n");
 }
 
 /** As long as it is read; the middle of more is counted, never the end hidden. */

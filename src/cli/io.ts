@@ -37,6 +37,7 @@ export interface Output {
 }
 
 export interface Terminal {
+  readonly columns: number;
   /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
 }

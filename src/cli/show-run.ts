@@ -8,11 +8,16 @@ import type { Io } from "./io.ts";
 import type { Projection } from "./output/output.ts";
 import { cleanForTerminal } from "./terminal.ts";
 
+interface ShowIo extends Io {
+  /** Resolves when nothing else is on the screen that must not be written behind. */
+  readonly quiet?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Ctrl-C once cancels and shows what there is; twice leaves at once. Listens before the projection is
  * there: the run has begun.
  */
-export async function showRun(run: Run, opening: Promise<Projection>, io: Io): Promise<number> {
+export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo): Promise<number> {
   const stopListening = io.onInterrupt(createInterrupt(run, io));
   let isUnread = false;
   const stopWatching = io.onReaderGone(() => {
@@ -22,7 +27,10 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: Io): P
   });
   try {
     const projection = await opening;
-    for await (const batch of run.follow()) await projection.write(batch);
+    for await (const batch of run.follow()) {
+      await io.quiet?.();
+      await projection.write(batch);
+    }
     const end = await run.result();
     if (isUnread) return 0;
     if (end.ending !== "completed") await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import { ReadStream } from "node:tty";
-import { toAbortFailure } from "../base/async.ts";
+import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import type { Terminal } from "./io.ts";
 
 const DEVICE = "/dev/tty";
@@ -16,10 +16,12 @@ export function openTerminalDevice(): Terminal | undefined {
     return undefined;
   }
   return {
-    ask(prompt, signal) {
+    columns: process.stderr.columns || process.stdout.columns || 80,
+    async ask(prompt, signal) {
+      throwIfAborted(signal);
       forgetTypedAhead();
       show(prompt);
-      return readLineFrom(new ReadStream(openSync(DEVICE, "r")), signal);
+      return await readLineFrom(new ReadStream(openSync(DEVICE, "r")), signal);
     },
   };
 }
@@ -45,15 +47,22 @@ function isInForeground(): boolean {
   }
 }
 
-/** An answer counts when the question was on the screen. */
+/**
+ * An answer counts when the question was on the screen. Line by line the terminal gives whole lines
+ * alone; for a moment it is made to give what is half typed as well.
+ */
 function forgetTypedAhead(): void {
+  const keys = new ReadStream(openSync(DEVICE, "r"));
   const fd = openSync(DEVICE, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
+    keys.setRawMode(true);
     const waste = Buffer.alloc(4096);
     while (readSync(fd, waste) > 0);
   } catch {
     // Nothing more is there.
   } finally {
+    keys.setRawMode(false);
+    keys.destroy();
     closeSync(fd);
   }
 }

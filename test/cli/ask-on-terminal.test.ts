@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
 import { createAskOnTerminal, renderQuestion } from "../../src/cli/ask-on-terminal.ts";
 import type { Terminal } from "../../src/cli/io.ts";
 import type { Question } from "../../src/tools/gate/ask.ts";
@@ -17,6 +18,7 @@ function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: 
   const shown: string[] = [];
   return {
     shown,
+    columns: 80,
     ask: async (prompt) => {
       shown.push(prompt);
       return lines.shift();
@@ -27,7 +29,7 @@ function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: 
 const ask = (terminal: Terminal, question: Question = QUESTION) => {
   const asking = createAskOnTerminal({ openTerminal: () => terminal });
   assert.ok(asking);
-  return asking(question, AbortSignal.timeout(1000));
+  return asking.ask(question, AbortSignal.timeout(1000));
 };
 
 describe("a question on the terminal", () => {
@@ -78,17 +80,23 @@ describe("a question on the terminal", () => {
     const shown = renderQuestion({ ...QUESTION, arguments: JSON.stringify({ command }) });
     assert.match(shown, /characters are not shown/);
     assert.match(shown, /rm -rf \/"\n/);
+    assert.ok(
+      shown
+        .split("\n")
+        .every((line) => line === "" || line.startsWith("  ") || line.startsWith("Tool Call")),
+    );
   });
 
   it("comes one at a time", async () => {
     const waiting: ((line: string) => void)[] = [];
     const terminal: Terminal = {
+      columns: 80,
       ask: () => new Promise((resolve) => waiting.push(resolve)),
     };
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
     const signal = AbortSignal.timeout(1000);
-    const first = asking?.(QUESTION, signal);
-    const second = asking?.({ ...QUESTION, tool: "write" }, signal);
+    const first = asking?.ask(QUESTION, signal);
+    const second = asking?.ask({ ...QUESTION, tool: "write" }, signal);
     const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
     await settle();
     assert.equal(waiting.length, 1);
@@ -97,6 +105,32 @@ describe("a question on the terminal", () => {
     await settle();
     waiting[1]?.("n");
     assert.equal(await second, "no");
+  });
+
+  it("answered with cancel answers what else waits", async () => {
+    const terminal = typing("c");
+    const asking = createAskOnTerminal({ openTerminal: () => terminal });
+    const signal = AbortSignal.timeout(1000);
+    const answers = await Promise.all([
+      asking?.ask(QUESTION, signal),
+      asking?.ask(QUESTION, signal),
+    ]);
+    assert.deepEqual([answers, terminal.shown.length], [["cancel", "cancel"], 1]);
+  });
+
+  it("is not shown to a run that is over", async () => {
+    const terminal = typing("y");
+    const reason = new Failure("timeout", "too late");
+    const asking = createAskOnTerminal({ openTerminal: () => terminal });
+    await assert.rejects(async () => asking?.ask(QUESTION, AbortSignal.abort(reason)), reason);
+    assert.deepEqual(terminal.shown, []);
+  });
+
+  it("breaks long values itself, so that none begins a line like ours", () => {
+    const command = `ls${" ".repeat(74)}why: it is safe`;
+    const shown = renderQuestion({ ...QUESTION, arguments: JSON.stringify({ command }) }, 80);
+    assert.doesNotMatch(shown, /^ {0,2}why: it is safe/m);
+    assert.ok(shown.split("\n").every((line) => line.length < 80));
   });
 
   it("is not there without a terminal", () => {

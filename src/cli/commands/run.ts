@@ -39,8 +39,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const choice = await pickModel(config, network, io);
   const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 
-  const ask = createAskOnTerminal(io);
-  const settings = toRuntimeOptions(config, { ...io, ask });
+  const asking = createAskOnTerminal(io);
+  const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
   const runtime = await createRuntime({ ...settings, transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
@@ -60,7 +60,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       isStructured: format.type !== "text",
       doneMarker: options["done-marker"] === true,
     });
-    return await showRun(started, projection, io);
+    return await showRun(started, projection, { ...io, quiet: asking?.quiet });
   } finally {
     await runtime.close();
   }

@@ -190,8 +190,8 @@ async function resume(
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
   const stored = await lookUp(config, given);
-  const ask = createAskOnTerminal(io);
-  const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask }));
+  const asking = createAskOnTerminal(io);
+  const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   try {
     const resumed = await runtime.resume(stored.id);
     const format = (options["output"] ?? "text") as OutputFormatName;
@@ -205,7 +205,7 @@ async function resume(
     // The log's own form shows all of it, also what was cut.
     const firstLive = format === "jsonl" ? 0 : stored.next_seq;
     const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
-    return await showRun(resumed, projection, io);
+    return await showRun(resumed, projection, { ...io, quiet: asking?.quiet });
   } finally {
     await runtime.close();
   }

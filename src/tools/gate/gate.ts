@@ -11,13 +11,12 @@
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { Redact } from "../../base/redact.ts";
 import { createScope } from "../scope.ts";
 import { type Tool, ToolOutput } from "../tool.ts";
 import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
 import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
-import { toOutput } from "./output.ts";
+import { toOutput, toText } from "./output.ts";
 import { fits, NOTHING_TOUCHED } from "./rules.ts";
 import { runLimited } from "./run-limited.ts";
 
@@ -37,12 +36,19 @@ export function createGate(parts: GateParts): Gate {
 
   async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
     const { signal, idempotencyKey } = context;
-    const allowsHost = createHostCheck(parts, allowed.tool.spec.name);
+    const allowsHost = createHostCheck(parts, allowed);
     const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey };
     const { timeoutMs = limits.timeoutMs } = allowed.tool;
     const returned = await runLimited(allowed, toolContext, timeoutMs);
     const failed = returned instanceof ToolOutput && returned.failed;
     return { output: toOutput(returned, limits.outputChars, redact), failed, thrown: false };
+  }
+
+  /** Some tools' own words for a failure begin so. */
+  function refuse({ message }: Failure): ToolResult {
+    const text = toText(message, limits.outputChars, redact);
+    const output = /^Error\b/.test(text) ? text : `Error: ${text}`;
+    return { output, failed: true, thrown: false };
   }
 
   return {
@@ -52,7 +58,8 @@ export function createGate(parts: GateParts): Gate {
       throwIfAborted(context.signal);
       const judgement = await judge(call, parts, memory, context);
       await context.decided(judgement.decision);
-      if (judgement.refusal) return toRefused(judgement.refusal, redact);
+      if (judgement.refusal) return refuse(judgement.refusal);
+      throwIfAborted(context.signal);
       try {
         return await run(judgement, context);
       } catch (thrown) {
@@ -63,30 +70,33 @@ export function createGate(parts: GateParts): Gate {
           const decided = { verdict: "deny", by: "guard", rule: undefined, reason } as const;
           await context.decided(toDecision(parts, decided));
         }
-        return { ...toRefused(failure, redact), thrown: !(thrown instanceof Failure) };
+        return { ...refuse(failure), thrown: !(thrown instanceof Failure) };
       }
     },
     async close() {
-      await scope.close();
-      await sandbox.close();
+      try {
+        await scope.close();
+      } finally {
+        await sandbox.close();
+      }
     },
   };
 }
 
-/** A redirect leads to a host that nobody was asked about: what asks refuses there. */
-function createHostCheck({ grant, policy }: GateParts, tool: string): (host: string) => boolean {
+/**
+ * A redirect leads to a host that was not judged: what refuses or asks about it stops the call there,
+ * and a call that is let through for its host goes to hosts alone that are let through too.
+ */
+function createHostCheck(
+  { grant, policy }: GateParts,
+  { tool, rule }: Allowed,
+): (host: string) => boolean {
+  const isForHost = rule?.verdict === "allow" && rule.about !== "all";
   return (host) => {
-    const touched = { ...NOTHING_TOUCHED, tool, hosts: [host] };
-    const isStopped = policy.rules
-      .filter(({ about, verdict }) => about !== "all" && verdict !== "allow")
-      .some((rule) => fits(rule, touched));
-    return grants(grant, "hosts", host) && !isStopped;
+    const touched = { ...NOTHING_TOUCHED, tool: tool.spec.name, hosts: [host] };
+    const fitting = policy.rules.filter((one) => one.about !== "all" && fits(one, touched));
+    const isStopped = fitting.some(({ verdict }) => verdict !== "allow");
+    const isLet = !isForHost || fitting.some(({ verdict }) => verdict === "allow");
+    return grants(grant, "hosts", host) && !isStopped && isLet;
   };
-}
-
-/** Some tools' own words for a failure begin so. */
-function toRefused({ message }: Failure, redact: Redact): ToolResult {
-  const text = redact(message);
-  const output = /^Error\b/.test(text) ? text : `Error: ${text}`;
-  return { output, failed: true, thrown: false };
 }

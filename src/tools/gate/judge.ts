@@ -3,9 +3,10 @@
  * decision to write down, and with it either the call as it will run, or why it will not.
  */
 
+import { throwIfAborted } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { type Json, tryParseJson } from "../../base/json.ts";
-import { nearest } from "../../base/text.ts";
+import { clip, nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
@@ -19,6 +20,8 @@ export interface Allowed {
   readonly decision: Decision;
   readonly tool: Tool;
   readonly input: unknown;
+  /** What let it through. */
+  readonly rule: Rule | undefined;
   readonly refusal?: undefined;
 }
 
@@ -52,7 +55,8 @@ export async function judge(
   if (parsed instanceof Failure) return deny("arguments", parsed);
   const { input } = parsed;
 
-  const touched = await touch(tool, input, parts.workspace);
+  const touched = await touch(tool, input, parts).catch(toFailure);
+  if (touched instanceof Failure) return deny("arguments", touched);
   const effect = tool.effectOf?.(input) ?? tool.effect;
   const ungranted = findUngranted(parts.grant, effect, touched);
   if (ungranted !== undefined)
@@ -66,7 +70,8 @@ export async function judge(
     return deny(verdict.by, forbid(name, verdict.reason), verdict.rule);
   if (touched.blocked) return deny("guard", touched.blocked);
 
-  const answered = await askIfNeeded({ call, effect, verdict }, parts, memory, signal);
+  const { sensitive } = touched;
+  const answered = await askIfNeeded({ call, effect, verdict, sensitive }, parts, memory, signal);
   if ("refusal" in answered) return deny(answered.by, answered.refusal, verdict.rule);
 
   const overspent = tryTake(take);
@@ -80,6 +85,7 @@ export async function judge(
     decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason }),
     tool,
     input,
+    rule: verdict.rule,
   };
 }
 
@@ -91,10 +97,11 @@ interface Asked {
   readonly call: ToolCall;
   readonly effect: Effect;
   readonly verdict: Verdict;
+  readonly sensitive: string | undefined;
 }
 
 async function askIfNeeded(
-  { call, effect, verdict }: Asked,
+  { call, effect, verdict, sensitive }: Asked,
   { ask, sandbox }: GateParts,
   { always }: Memory,
   signal: AbortSignal,
@@ -102,9 +109,11 @@ async function askIfNeeded(
   const { by, reason } = verdict;
   const { name } = call;
   if (verdict.verdict === "allow") return { by, reason };
-  // A tool that is another one than before is asked about whatever was said of the former.
-  if (always.has(name) && by !== "pin")
+  // What was said of the tool holds for what it does: not for a tool that is another one now, nor for
+  // what a rule asks about, nor for files that may hold keys.
+  if (always.has(name) && by === "effect" && sensitive === undefined) {
     return { by: "person", reason: "the user always allows it" };
+  }
   if (!ask) {
     return {
       by: by === "pin" ? "pin" : "nobody",
@@ -112,7 +121,13 @@ async function askIfNeeded(
     };
   }
   const question = { tool: name, arguments: call.arguments, effect, reason };
-  const answer = await ask({ ...question, sandbox: sandbox.level }, signal);
+  const answer = await ask({ ...question, sandbox: sandbox.level }, signal).catch((thrown) => {
+    throwIfAborted(signal);
+    return toFailure(thrown);
+  });
+  if (answer instanceof Failure) {
+    return { by: "nobody", refusal: forbid(name, `nobody could be asked (${answer.message})`) };
+  }
   if (answer === "cancel") throw new Failure("cancelled", "The user cancelled the run when asked.");
   if (answer === "no") {
     const refusal = new Failure("forbidden", `Tool call ${name} was denied by user`);
@@ -149,10 +164,11 @@ function parseArguments(name: string, text: string): Json {
 
 function unknownTool(name: string, tools: readonly Tool[]): Failure {
   const names = tools.map(({ spec }) => spec.name);
-  const near = nearest(name, names);
+  const shown = clip(name, 80);
+  const near = nearest(shown, names);
   const hint = near ? ` Did you mean \`${near}\`?` : "";
   const all = names.length > 0 ? names.join(", ") : "none";
-  return new Failure("not_found", `There is no tool named \`${name}\`.${hint} Tools: ${all}.`);
+  return new Failure("not_found", `There is no tool named \`${shown}\`.${hint} Tools: ${all}.`);
 }
 
 function forbid(name: string, reason: string): Failure {

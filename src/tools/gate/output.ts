@@ -12,9 +12,24 @@ export function toOutput(
 ): string | readonly ContentPart[] {
   const { value, parts } =
     returned instanceof ToolOutput ? returned : { value: returned, parts: [] };
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  const shown = redact(cut(text, maxChars));
-  return parts.length === 0 ? shown : [{ type: "input_text", text: shown }, ...parts];
+  const shown = toText(value, maxChars, redact);
+  const behind = parts.map((part) => ("text" in part ? redactPart(part, redact) : part));
+  return parts.length === 0 ? shown : [{ type: "input_text", text: shown }, ...behind];
+}
+
+/** Keys first, then the limit: one that stands across it would be cut out of its pattern. */
+export function toText(value: Json | undefined, maxChars: number, redact: Redact): string {
+  if (typeof value === "string") return cut(redact(value), maxChars);
+  // A text inside is escaped when it is written as JSON, and a key with a quote in it would be no key.
+  const clean = JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === "string" ? redact(inner) : inner,
+  );
+  return cut(clean ?? "", maxChars);
+}
+
+function redactPart<Part extends ContentPart>(part: Part, redact: Redact): Part {
+  const text = (part as { readonly text?: unknown }).text;
+  return typeof text === "string" ? { ...part, text: redact(text) } : part;
 }
 
 function cut(text: string, maxChars: number): string {

@@ -4,7 +4,7 @@
  *
  * A rule that refuses or asks fits when anything the call touches fits; one that allows only when
  * everything does. A command that cannot be read beforehand is taken for the worst: it fits every rule
- * that refuses or asks about commands, and none that allows.
+ * that refuses or asks about commands or paths, and none that allows.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -40,6 +40,8 @@ export interface Touched {
   readonly redirects: readonly string[];
   /** Whether those are all there are. */
   readonly isReadable: boolean;
+  /** Whether `paths` are all that a command would touch as far as its words say. */
+  readonly arePathsReadable: boolean;
 }
 
 export const NOTHING_TOUCHED: Omit<Touched, "tool"> = {
@@ -48,6 +50,7 @@ export const NOTHING_TOUCHED: Omit<Touched, "tool"> = {
   commands: undefined,
   redirects: [],
   isReadable: true,
+  arePathsReadable: true,
 };
 
 const KINDS: ReadonlySet<string> = new Set(["path", "host", "command"]);
@@ -69,7 +72,9 @@ export function fits(rule: Rule, touched: Touched): boolean {
   if (!matchesGlob(touched.tool, rule.tool)) return false;
   if (rule.about === "all") return true;
   const things = thingsOf(rule, touched);
-  const isBlind = !touched.isReadable && things.commands !== undefined;
+  const isBlind =
+    (!touched.isReadable && things.commands !== undefined) ||
+    (!touched.arePathsReadable && rule.about === "path");
   const matches = [
     ...things.paths.map((path) => matchesPath(path, rule.pattern)),
     ...things.hosts.map((host) => matchesHost(host, rule.pattern)),
@@ -98,9 +103,10 @@ function thingsOf({ about }: Rule, { paths, hosts, commands }: Touched): Things 
 
 /** As `.gitignore` reads it: without a slash a name at any depth, and a folder means all that is in it. */
 export function matchesPath(path: string, pattern: string): boolean {
-  const glob = pattern.replace(/^\.?\//, "").replace(/\/$/, "");
-  const deep = glob.includes("/") ? glob : `**/${glob}`;
-  return matchesGlob(path, deep) || matchesGlob(path, `${deep}/**`);
+  const whole = pattern.replace(/\/$/, "");
+  const glob = whole.replace(/^\.?\//, "").replace(/\/\*\*$/, "");
+  const place = whole.includes("/") ? glob : `**/${glob}`;
+  return matchesGlob(path, place) || matchesGlob(path, `${place}/**`);
 }
 
 /** `*.example.com` is every host below it, at any depth; names have no case. */
@@ -114,10 +120,25 @@ function matchesHost(host: string, pattern: string): boolean {
  */
 function matchesCommand(words: readonly string[], { pattern, verdict }: Rule): boolean {
   const [program = "", ...rest] = words;
+  // A name with a blank in it would read as a program and its argument.
+  if (verdict === "allow") return !/\s/.test(program) && matchesWords(words.join(" "), pattern);
   const bare = program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1);
-  const escaped = pattern.replace(/[.+^$()|[\]\\{}?]/g, "\\$&");
-  const source = escaped.replace(/\s+\*$/, "(?:\\s.*)?").replaceAll("*", ".*");
-  const expression = new RegExp(`^${source}$`, "s");
-  const names = verdict === "allow" ? [program] : [program, bare];
-  return names.some((name) => expression.test([name, ...rest].join(" ")));
+  return [program, bare].some((name) => matchesWords([name, ...rest].join(" "), pattern));
+}
+
+/** Part by part, from the front: a pattern of many stars takes no longer than one of few. */
+function matchesWords(text: string, pattern: string): boolean {
+  const bare = pattern.replace(/\s+\*$/, "");
+  if (bare !== pattern && text === bare) return true;
+  const [first = "", ...parts] = pattern.split("*");
+  if (parts.length === 0) return text === pattern;
+  const last = parts.pop() ?? "";
+  if (!text.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return text.length - last.length >= at && text.endsWith(last);
 }

@@ -21,6 +21,8 @@ export async function runLimited(
     const cut = new Promise<never>((_, reject) => {
       give = () => reject(toAbortFailure(signal));
       signal.addEventListener("abort", give, { once: true });
+      // One that is aborted already tells nobody.
+      if (signal.aborted) give();
     });
     return await Promise.race([tool.run(input, { ...context, signal }), cut]);
   } finally {

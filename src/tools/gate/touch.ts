@@ -8,6 +8,7 @@ import { type Failure, toFailure } from "../../base/failure.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { isSensitive } from "../workspace/protected.ts";
 import type { Use, Workspace } from "../workspace/workspace.ts";
+import type { GateParts } from "./call.ts";
 import { type Grant, grants, grantsAll, leadsToGranted } from "./grant.ts";
 import { type CommandReading, readCommand } from "./read-command.ts";
 import type { Touched } from "./rules.ts";
@@ -21,16 +22,21 @@ export interface Touch extends Touched {
   readonly blocked: Failure | undefined;
 }
 
-export async function touch(tool: Tool, input: unknown, workspace: Workspace): Promise<Touch> {
+export async function touch(
+  tool: Tool,
+  input: unknown,
+  { workspace, sandbox }: Pick<GateParts, "workspace" | "sandbox">,
+): Promise<Touch> {
   const targets = tool.targets?.(input) ?? {};
-  const { root } = workspace;
   const [reads, writes] = await Promise.all([
     resolveAll(targets.reads ?? [], "read", workspace),
     resolveAll(targets.writes ?? [], "write", workspace),
   ]);
   const command = targets.command && readCommand(targets.command);
-  const named = command ? toNamedPaths(command, root) : [];
-  const paths = [...reads.paths, ...writes.paths, ...named];
+  const named = command ? await toNamedPaths(command, targets.reads?.[0] ?? "", workspace) : [];
+  const paths = [...new Set([...reads.paths, ...writes.paths, ...named])];
+  // Where the system hides what is refused, what the words say matters less.
+  const isHeld = sandbox.level === "sandbox";
   return {
     tool: tool.spec.name,
     paths,
@@ -40,6 +46,7 @@ export async function touch(tool: Tool, input: unknown, workspace: Workspace): P
     commands: command?.commands,
     redirects: command?.writes ?? [],
     isReadable: command?.isReadable ?? true,
+    arePathsReadable: !command || isHeld || (command.isReadable && hasPlainPaths(command)),
     sensitive: paths.find(isSensitive),
     blocked: reads.blocked ?? writes.blocked,
   };
@@ -77,10 +84,31 @@ function toRelative(root: string, path: string): string | undefined {
   return way === ".." || way.startsWith(`..${sep}`) ? undefined : way.split(sep).join("/");
 }
 
-/** The words of a command that may be paths: a rule about paths holds for them too. */
-function toNamedPaths({ commands, reads, writes }: CommandReading, root: string): string[] {
+/** More words than a person writes: the rest is looked at as it is written. */
+const MAX_LOCATED = 100;
+
+/**
+ * The words of a command that may be paths, from the folder it starts in: as they are written, and
+ * where they really lead.
+ */
+async function toNamedPaths(
+  { commands, reads, writes }: CommandReading,
+  folder: string,
+  workspace: Workspace,
+): Promise<string[]> {
   const words = commands.flatMap(([, ...rest]) => rest).filter((word) => !word.startsWith("-"));
-  return [...words, ...reads, ...writes].flatMap((word) => toRelative(root, word) ?? []);
+  const given = [...words, ...reads, ...writes].map((word) =>
+    resolve(workspace.root, folder, word),
+  );
+  const written = given.flatMap((path) => toRelative(workspace.root, path) ?? []);
+  const real = await resolveAll(given.slice(0, MAX_LOCATED), "read", workspace);
+  return [...written, ...real.paths];
+}
+
+/** Whether the words say which paths: neither a pattern nor a change of the folder. */
+function hasPlainPaths({ commands }: CommandReading): boolean {
+  const isMoved = commands.some(([program = ""]) => /^(?:cd|pushd|popd)$/.test(program));
+  return !isMoved && !commands.flat().some((word) => /[*?[{~]/.test(word));
 }
 
 /** Why the run was not granted the call, or nothing. */

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Answer } from "../../../src/tools/gate/ask.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { toGateParts } from "../workspace-folder.ts";
@@ -38,6 +39,31 @@ describe("a question", () => {
       terminal.questions.map(({ tool }) => tool),
       ["write", "other"],
     );
+  });
+
+  it("answered with always is asked again about files that may hold keys, and where a rule asks", async () => {
+    const terminal = asking("always");
+    const policy = { approve: "ask", rules: [rule("ask", "path(a.txt)")] } as const;
+    const parts = await toGateParts(folder.root, TOOLS);
+    const gate = createGate({ ...parts, ...terminal, policy });
+    const context = {
+      signal: AbortSignal.timeout(1000),
+      idempotencyKey: "1",
+      take: () => {},
+      decided: async () => {},
+    };
+    for (const path of ["b.txt", "c.txt", ".env", ".env", "a.txt", "a.txt"]) {
+      await gate.call({ name: "write", arguments: JSON.stringify({ path }) }, context);
+    }
+    assert.equal(terminal.questions.length, 5, "all but c.txt");
+  });
+
+  it("that cannot be asked is a refusal", async () => {
+    const ask = async (): Promise<Answer> => {
+      throw new Error("EIO");
+    };
+    const { decisions } = await call("write", "{}", { policy: { approve: "ask", rules: [] }, ask });
+    assert.deepEqual([decisions[0]?.verdict, decisions[0]?.by], ["deny", "nobody"]);
   });
 
   it("answered with cancel ends the run", async () => {

@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
+import type { Json } from "../../../src/base/json.ts";
 import { redactExactly } from "../../../src/base/redact.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
 import { toGateParts } from "../workspace-folder.ts";
 import { asking, type CallParts, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
 
@@ -116,6 +118,74 @@ describe("a call at the gate", () => {
     const limits = { timeoutMs: 1000, outputChars: 20 };
     const { output } = await call("long", "{}", { tools: [tool], limits });
     assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
+  });
+
+  it("is not started when the run is cancelled while its decision is written down", async () => {
+    const control = new AbortController();
+    let hasRun = false;
+    const tool = define("late", async () => {
+      hasRun = true;
+      return "";
+    });
+    const gate = createGate(await toGateParts(folder.root, [tool]));
+    const called = gate.call(
+      { name: "late", arguments: "{}" },
+      {
+        signal: control.signal,
+        idempotencyKey: "1",
+        take: () => {},
+        decided: async () => control.abort(),
+      },
+    );
+    await assert.rejects(called, { code: "cancelled" });
+    assert.ok(!hasRun);
+  });
+
+  it("returns no key, also at the limit, in JSON and in what went wrong", async () => {
+    const key = 'sk-"0123456789\\abcdef';
+    const redact = redactExactly([key]);
+    const limits = { timeoutMs: 1000, outputChars: 12 };
+    const tools = [
+      define("cut", async () => `12345678${key}`),
+      define("json", async () => ({ found: key })),
+      define("fail", async () => {
+        throw new Failure("tool_failed", `no ${key}`);
+      }),
+    ];
+    const outputs = [
+      (await call("cut", "{}", { tools, redact, limits })).output,
+      (await call("json", "{}", { tools, redact })).output,
+      (await call("fail", "{}", { tools, redact })).output,
+    ];
+    assert.ok(!JSON.stringify(outputs).includes("0123"), JSON.stringify(outputs));
+  });
+
+  it("gives a result of nothing as no text", async () => {
+    const tool = define("nothing", async () => undefined as unknown as Json);
+    assert.equal((await call("nothing", "{}", { tools: [tool] })).output, "");
+  });
+
+  it("names an endless name in short", async () => {
+    const { output, decisions } = await call("x".repeat(300_000), "{}");
+    assert.ok(String(output).length < 1000 && (decisions[0]?.reason.length ?? 0) < 1000);
+  });
+
+  it("follows no redirect away from the host it was let through for", async () => {
+    const seen: boolean[] = [];
+    const tool: Tool = {
+      ...define("fetch", async () => "", {
+        effect: "network",
+        targets: () => ({ hosts: ["docs.example.com"] }),
+      }),
+      run: async (_, { allowsHost }) => {
+        seen.push(...["docs.example.com", "evil.test"].map(allowsHost));
+        return "";
+      },
+    };
+    const rules = [rule("allow", "host(docs.example.com)")];
+    await call("fetch", "{}", { tools: [tool], policy: { approve: "deny", rules } });
+    await call("fetch", "{}", { tools: [tool] });
+    assert.deepEqual(seen, [true, false, true, true]);
   });
 
   it("returns no key of the environment", async () => {
