@@ -64,6 +64,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         choices: ["none", "process", "sandbox"],
         summary: "What holds commands (process)",
       },
+      "max-cost": { type: "string", value: "USD", summary: "Most dollars, subagents included" },
+      "max-total-tokens": {
+        type: "string",
+        value: "N",
+        summary: "Most tokens, subagents included",
+      },
       "max-tool-calls": { type: "string", value: "N", summary: "Most tool calls of the run" },
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
       temperature: { type: "string", value: "N", summary: "0 to 2" },

@@ -12,9 +12,8 @@ import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunBody } from "../engine/engine.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
-import { openModel } from "./open-model.ts";
+import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
-import type { ModelParts } from "./open-provider.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The name of the body in the record. */
@@ -22,7 +21,8 @@ export const AGENT_BODY = "agent";
 
 export interface AgentParts {
   readonly clock: Clock;
-  readonly model: ModelParts;
+  /** Makes a task's model usable; rejects with what is missing. */
+  readonly openModel: (task: AgentTask) => Promise<OpenedModel>;
   readonly toolbox: Toolbox;
   readonly safety: GateSurroundings;
   readonly delegation: DelegationSettings;
@@ -43,7 +43,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     async run(context, input) {
       const task = parseTask(input);
       const checkOutput = await createOutputCheck(task.format);
-      const model = await openModel(task, parts.model);
+      const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
       const account = accounts.get(context.id) ?? createAccount(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
@@ -63,7 +63,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     },
     async check(task) {
       await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
-      const model = await openModel(task, parts.model);
+      const model = await parts.openModel(task);
       await createOutputCheck(task.format);
       model.checkInput(task.items);
     },

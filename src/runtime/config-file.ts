@@ -1,5 +1,5 @@
 /**
- * A configuration file: YAML, one level of known names. Whatever is wrong is said in one line with
+ * A configuration file: YAML of known names; one with dots in it may be written as maps in maps. Whatever is wrong is said in one line with
  * the file, the line and the column. The parser is loaded when there is something to parse.
  */
 
@@ -42,7 +42,10 @@ export async function parseConfigFile(
   if (!isMap(contents)) {
     throw wrong(at(path, lines, 0), "The file must be a list of `name: value` lines.");
   }
-  const pairs = contents.items.map((pair) => readPair(pair, { path, lines, document }));
+  const place = { path, lines, document };
+  const pairs = contents.items.flatMap((pair) => readPairs(pair, "", { ...place, isMap }));
+  const twice = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) !== at);
+  if (twice) throw wrong(at(path, lines, 0), `\`${twice[0]}\` is set twice.`);
   return new Map(pairs);
 }
 
@@ -78,8 +81,19 @@ interface Place {
   readonly document: Document;
 }
 
-function readPair({ key, value }: Pair, place: Place): [ConfigName, unknown] {
-  const name = String(toPlain(key, place));
+interface MapPlace extends Place {
+  readonly isMap: (node: unknown) => node is { readonly items: readonly Pair[] };
+}
+
+/** `agent: { subagent: { max_depth: 5 } }` is `agent.subagent.max_depth: 5`. */
+function readPairs(pair: Pair, above: string, place: MapPlace): [ConfigName, unknown][] {
+  const name = `${above}${String(toPlain(pair.key, place))}`;
+  const leads = CONFIG_NAMES.some((known) => known.startsWith(`${name}.`));
+  if (!leads || !place.isMap(pair.value)) return [readPair(pair, name, place)];
+  return pair.value.items.flatMap((inner) => readPairs(inner, `${name}.`, place));
+}
+
+function readPair({ key, value }: Pair, name: string, place: Place): [ConfigName, unknown] {
   const where = at(place.path, place.lines, startOf(key));
   const plain = toPlain(value, place);
   // Before anything else, so that no other message shows the value.

@@ -131,6 +131,72 @@ export const CONFIG_KEYS = {
     guarded: true,
     summary: "Let tools read files that have a second name, which may lie outside the workspace",
   },
+  max_cost: {
+    type: "number",
+    min: 0,
+    flag: "max-cost",
+    summary: "Most US dollars of a run and all its subagents",
+  },
+  "agent.subagent.max_depth": {
+    type: "integer",
+    min: 1,
+    max: 10,
+    default: 3,
+    summary: "How deep subagents may nest",
+  },
+  "agent.subagent.default_max_turns": {
+    type: "integer",
+    min: 1,
+    max: 100,
+    default: 10,
+    summary: "Most model calls of a subagent whose call names no `max_turns`",
+  },
+  "agent.subagent.output_max_size": {
+    type: "integer",
+    min: 1024,
+    default: 4096,
+    summary: "Most bytes of a subagent's output that its parent's model is told",
+  },
+  "agent.subagent.telemetry_enabled": {
+    type: "boolean",
+    default: true,
+    summary: "Whether what happens to subagents is logged (`OFFSHOOT_LOG`) and traced",
+  },
+  "agent.subagent.persistence_enabled": {
+    type: "boolean",
+    default: false,
+    summary: "Whether subagents' conversations are written to the data folder, failed ones too",
+  },
+  "agent.subagent.max_executions": {
+    type: "integer",
+    min: 0,
+    summary: "Most subagents of a run, at any depth",
+  },
+  "agent.subagent.max_total_tokens": {
+    type: "integer",
+    min: 1,
+    flag: "max-total-tokens",
+    summary: "Most tokens of a run and all its subagents",
+  },
+  "agent.subagent.max_total_time": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    summary: "Most seconds of a run and all its subagents",
+  },
+  "agent.subagent.executor": {
+    type: "enum",
+    values: ["in_process", "child_process"],
+    default: "in_process",
+    summary: "Where subagents run",
+  },
+  "agent.subagent.timeout": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    default: 1800,
+    summary: "Most seconds of a subagent",
+  },
   own_tools: {
     type: "map",
     guarded: true,
@@ -164,6 +230,7 @@ export const CONFIG_KEYS = {
   python_mounts: {
     type: "list",
     default: [],
+    guarded: true,
     summary: "Files and folders of the workspace that Python gets copies of",
   },
   search_provider: {
@@ -344,5 +411,5 @@ export function rowOf(name: ConfigName): ConfigRow {
 
 /** `max_turns` is `OFFSHOOT_MAX_TURNS`. */
 export function variableOf(name: ConfigName): string {
-  return `OFFSHOOT_${name.toUpperCase()}`;
+  return `OFFSHOOT_${name.toUpperCase().replaceAll(".", "_")}`;
 }

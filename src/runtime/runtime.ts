@@ -30,6 +30,7 @@ import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, createAgentBody } from "./agent-body.ts";
 import { createNetwork } from "./network.ts";
+import { openModel } from "./open-model.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import type { ModelParts } from "./open-provider.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
@@ -89,10 +90,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
+  const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
   const agent = createAgentBody({
     clock,
     toolbox,
-    model: { ...options, env, transport, gguf: gguf.open },
+    openModel: (task) => openModel(task, modelParts),
     safety: { ...SAFETY, ...options, env },
     delegation: { ...DELEGATION, ...options.delegation },
     observe: options.observe ?? (() => {}),

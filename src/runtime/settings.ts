@@ -1,9 +1,11 @@
 /** The settings as the runtime takes them. */
 
+import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
+import type { DelegationSettings } from "../delegation/settings.ts";
 import type { Quirks } from "../providers/wire.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import { parseRule, RULE_VERDICTS, type Rule } from "../tools/gate/rules.ts";
@@ -51,6 +53,30 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     sandboxNetwork: config.get("sandbox_network"),
     hardLinks: config.get("hard_links"),
     toolSettings: toToolSettings(config, around),
+    delegation: toDelegation(config),
+  };
+}
+
+function toDelegation(config: Config): DelegationSettings {
+  return {
+    maxDepth: config.get("agent.subagent.max_depth"),
+    defaultMaxTurns: config.get("agent.subagent.default_max_turns"),
+    outputMaxSize: config.get("agent.subagent.output_max_size"),
+    telemetryEnabled: config.get("agent.subagent.telemetry_enabled"),
+    persistenceEnabled: config.get("agent.subagent.persistence_enabled"),
+    executor: config.get("agent.subagent.executor"),
+    childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
+  };
+}
+
+/** What a run and everything below it may spend. */
+export function toLimits(config: Config): Limits {
+  return {
+    ...NO_LIMITS,
+    tokens: config.get("agent.subagent.max_total_tokens") ?? null,
+    usd: config.get("max_cost") ?? null,
+    tool_calls: config.get("max_tool_calls") ?? null,
+    children: config.get("agent.subagent.max_executions") ?? null,
   };
 }
 

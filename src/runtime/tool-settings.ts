@@ -55,33 +55,50 @@ function toPython(config: Config, { env }: Surroundings): CatalogueSettings["pyt
     wheels: config.get("python_wheels"),
     index: config.get("python_index"),
     mounts: config.get("python_mounts"),
-    fetchPackage: (url) => fetchWhole(url, env),
+    fetchPackage: (url, signal) => fetchWhole(url, env, signal),
   };
 }
 
 const PACKAGE_TIMEOUTS = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 30_000 };
 
+/** The largest package of Pyodide's distribution is a fourth of this. */
+const MAX_PACKAGE_BYTES = 200_000_000;
+
 /** A package of the index that the user has named. */
-async function fetchWhole(url: string, env: Environment): Promise<Uint8Array> {
+async function fetchWhole(url: string, env: Environment, signal: AbortSignal): Promise<Uint8Array> {
   const network = createNetwork(env);
   try {
-    return await readWhole(await network.open(), url);
+    return await readWhole(await network.open(), url, signal);
   } finally {
     await network.close();
   }
 }
 
-async function readWhole(transport: Transport, url: string): Promise<Uint8Array> {
-  const signal = new AbortController().signal;
+async function readWhole(
+  transport: Transport,
+  url: string,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
   const plain = { method: "GET", headers: {}, body: undefined } as const;
   const answer = await transport.send({ ...plain, url, signal, timeouts: PACKAGE_TIMEOUTS });
   if (answer.status !== 200) {
     await answer.chunks.return();
-    throw new Failure("tool_failed", `${url} answered ${answer.status}. See \`python_index\`.`);
+    throw unusable(url, `answered ${answer.status}`);
   }
   const chunks: Buffer[] = [];
-  for await (const chunk of answer.chunks) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of answer.chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_PACKAGE_BYTES) throw unusable(url, "is larger than any package");
+    chunks.push(chunk);
+  }
   return Buffer.concat(chunks);
+}
+
+/** Without what may be a password in the address. */
+function unusable(url: string, why: string): Failure {
+  const { origin, pathname } = new URL(url);
+  return new Failure("tool_failed", `${origin}${pathname} ${why}. See \`python_index\`.`);
 }
 
 function toMcp(config: Config, { cwd, stderr }: Surroundings): McpSettings {

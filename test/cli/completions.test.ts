@@ -57,7 +57,9 @@ describe("completions of bash", () => {
   it("offer a command's own flags", async (t) => {
     const { cwd } = createSandbox(t);
     assert.deepEqual(await complete(cwd, "run", "--max"), [
+      "--max-cost",
       "--max-tool-calls",
+      "--max-total-tokens",
       "--max-tokens",
       "--max-turns",
     ]);

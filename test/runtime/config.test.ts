@@ -29,6 +29,7 @@ describe("table of settings", () => {
       "python",
       "python_wheels",
       "python_index",
+      "python_mounts",
       "search_provider",
       "search_url",
       "web_private_hosts",

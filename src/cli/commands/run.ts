@@ -1,6 +1,5 @@
 /** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
 
-import { NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
@@ -12,7 +11,7 @@ import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
 import type { Network } from "../../runtime/network.ts";
 import { createRuntime, type RunRequest, type Runtime } from "../../runtime/runtime.ts";
-import { toRuntimeOptions } from "../../runtime/settings.ts";
+import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
@@ -69,7 +68,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
 /** The part of a request that is settings. */
 function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "input"> {
   const provider = config.get("provider");
-  const timeout = config.get("timeout");
+  const timeouts = [config.get("timeout"), config.get("agent.subagent.max_total_time")];
+  const timeout = Math.min(...timeouts.map((seconds) => seconds ?? Number.POSITIVE_INFINITY));
   return {
     model: choice.ref,
     model_reason: choice.reason,
@@ -82,8 +82,8 @@ function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "in
     think: config.get("think"),
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
-    limits: { ...NO_LIMITS, tool_calls: config.get("max_tool_calls") ?? null },
-    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
+    limits: toLimits(config),
+    timeoutMs: Number.isFinite(timeout) ? timeout * 1000 : undefined,
   };
 }
 

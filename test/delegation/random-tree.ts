@@ -1,0 +1,134 @@
+/**
+ * Trees of runs in which everything happens by chance: how many children, how deep, what they spend,
+ * which fail, hang, or are cancelled. The chance is seeded, so a tree that breaks can be run again.
+ */
+
+import type { Limits } from "../../src/agent/limits.ts";
+import { type AgentTask, encodeTask, SAFEGUARDS } from "../../src/agent/task.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import { Failure } from "../../src/base/failure.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { DELEGATION } from "../../src/delegation/settings.ts";
+import type { Engine } from "../../src/engine/engine.ts";
+import { createLocalEngine } from "../../src/engine/local-engine.ts";
+import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
+import { AGENT_BODY, createAgentBody } from "../../src/runtime/agent-body.ts";
+import { SAFETY } from "../../src/runtime/open-gate.ts";
+import { createToolbox } from "../../src/runtime/toolbox.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { reply, type ScriptedCall } from "../../src/testing/reply.ts";
+import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
+
+export interface RandomTree {
+  readonly engine: Engine;
+  readonly store: Store;
+  /** The requests that were made, by the run that made them. */
+  readonly asked: readonly { readonly run: string; readonly request: ModelRequest }[];
+  readonly id: string;
+}
+
+/** Numbers from 0 to 1, the same for the same seed. */
+export type Chance = () => number;
+
+export function createChance(seed: number): Chance {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export interface TreeWish {
+  readonly chance: Chance;
+  readonly maxDepth: number;
+  readonly limits: Limits;
+}
+
+/** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
+export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
+  const store = createMemoryStore();
+  const engine = createLocalEngine({ store });
+  const asked: { run: string; request: ModelRequest }[] = [];
+  const provider = createRandomProvider(wish.chance, asked);
+  const clock = systemClock;
+  const env = {};
+  const toolbox = await createToolbox({ tools: [], env, clock, log: silentLog, version: "0" });
+  const body = createAgentBody({
+    clock,
+    toolbox,
+    openModel: async () => ({
+      provider,
+      contextTokens: undefined,
+      costOf: ({ total_tokens }) => total_tokens / 1_000_000,
+      reasoning: { effort: "none", summary: undefined },
+      checkInput() {},
+    }),
+    safety: { ...SAFETY, env },
+    delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: 5000 },
+    observe() {},
+  });
+  engine.define(AGENT_BODY, body.run);
+  const id = "run_root";
+  await engine.submit(AGENT_BODY, encodeTask(toTask(wish.limits)), { id, title: "tree" });
+  return { engine, store, asked, id };
+}
+
+function toTask(limits: Limits): AgentTask {
+  return {
+    ...SAFEGUARDS,
+    model: "test/model",
+    model_reason: "a test",
+    provider: null,
+    url: null,
+    api_key_name: null,
+    instructions: null,
+    items: [{ type: "message", role: "user", content: "go" }],
+    tools: ["read", "subagent"],
+    tool_choice: "auto",
+    max_turns: 6,
+    temperature: null,
+    max_output_tokens: null,
+    think: false,
+    format: { type: "text" },
+    root: ".",
+    on_throw: "tell_model",
+    limits,
+  };
+}
+
+/** Says something, delegates, or breaks. What it says never costs more than it was allowed to. */
+function createRandomProvider(
+  chance: Chance,
+  asked: { run: string; request: ModelRequest }[],
+): Provider {
+  const makeId = createCountingIds();
+  let calls = 0;
+  const toCall = (): ScriptedCall => ({
+    name: "subagent",
+    arguments: { label: `child ${calls++}`, task_prompt: "go on", max_turns: 4 },
+  });
+  return {
+    name: "random",
+    async *stream(request, { run = "", signal }) {
+      asked.push({ run, request });
+      const roll = chance();
+      // Others get their turn, so that runs come to stand between each other.
+      await new Promise((resolve) => setImmediate(resolve));
+      if (roll < 0.05) throw new Failure("provider_failed", "It broke.");
+      const output = Math.min(Math.floor(chance() * 200), request.maxOutputTokens ?? 200);
+      const usage = { input: Math.floor(chance() * 50), output };
+      const delegates = roll < 0.55 && JSON.stringify(request.tools).includes('"subagent"');
+      const count = delegates ? 1 + Math.floor(chance() * 3) : 0;
+      const said =
+        count > 0
+          ? reply.calls(Array.from({ length: count }, toCall), { usage })
+          : reply.text("Done.", { usage });
+      const ending =
+        roll > 0.95 ? ({ ...said, ending: "fail", message: "It was cut." } as const) : said;
+      yield* replyEvents(ending, request, { signal, makeId });
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/** What must hold in every tree, whatever happens in it: 1,000 of them, by chance. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Amount, LimitKind, Limits } from "../../src/agent/limits.ts";
+import { LIMIT_KINDS } from "../../src/agent/limits.ts";
+import type { LoggedEvent } from "../../src/protocol/run-events.ts";
+import type { Store, StoredRun } from "../../src/store/store.ts";
+import { createChance, type RandomTree, startRandomTree } from "./random-tree.ts";
+
+const TREES = 1000;
+const SIDE_BY_SIDE = 50;
+
+interface Node {
+  readonly run: StoredRun;
+  readonly log: readonly LoggedEvent[];
+}
+
+describe("a thousand random trees", () => {
+  it("keep their budgets, grants, endings and numbers", async () => {
+    let runs = 0;
+    let deepest = 0;
+    const endings = new Set<string>();
+    for (let first = 0; first < TREES; first += SIDE_BY_SIDE) {
+      const seeds = Array.from({ length: SIDE_BY_SIDE }, (_, at) => first + at);
+      await Promise.all(
+        seeds.map(async (seed) => {
+          const nodes = await growTree(seed);
+          runs += nodes.length;
+          for (const { run } of nodes) {
+            deepest = Math.max(deepest, run.path.split("/").length - 2);
+            endings.add(String(run.ending));
+          }
+          for (const node of nodes) checkNode(node, nodes, seed);
+        }),
+      );
+    }
+    assert.ok(runs > 2 * TREES, `only ${runs} runs`);
+    assert.ok(deepest >= 4, `only ${deepest} deep`);
+    for (const ending of ["completed", "budget", "failed", "cancelled", "max_turns"]) {
+      assert.ok(endings.has(ending), `none ended as ${ending}`);
+    }
+  });
+});
+
+/** Runs one tree to its end. Some are cancelled in the middle. */
+async function growTree(seed: number): Promise<Node[]> {
+  const chance = createChance(seed);
+  const limits: Limits = {
+    turns: 3 + Math.floor(chance() * 40),
+    tokens: 3000 + Math.floor(chance() * 200_000),
+    usd: chance() < 0.3 ? null : 0.01 + chance(),
+    tool_calls: chance() < 0.5 ? null : Math.floor(chance() * 30),
+    children: Math.floor(chance() * 25),
+  };
+  const tree = await startRandomTree({ chance, maxDepth: 10, limits });
+  if (chance() < 0.15) await cancelSoon(tree);
+  await tree.engine.result(tree.id);
+  const nodes = await readTree(tree.store);
+  await tree.engine.stop();
+  return nodes;
+}
+
+async function cancelSoon({ engine, id }: RandomTree): Promise<void> {
+  for (let tick = 0; tick < 5; tick++) await new Promise((resolve) => setImmediate(resolve));
+  // It may have ended by itself.
+  await engine.cancel(id, { tree: true }).catch(() => {});
+}
+
+async function readTree(store: Store): Promise<Node[]> {
+  const runs = await store.listRuns({ limit: 10_000 });
+  return await Promise.all(
+    runs.map(async (run) => ({ run, log: await store.readEvents(run.id, -1, 1_000_000) })),
+  );
+}
+
+function checkNode({ run, log }: Node, nodes: readonly Node[], seed: number): void {
+  const where = `seed ${seed}, ${run.id}`;
+  assert.equal(run.status, "ended", where);
+  assert.deepEqual(
+    log.map(({ seq }) => seq),
+    log.map((_, index) => index),
+    where,
+  );
+  const ends = log.filter(({ event }) => event.type === "run_end");
+  assert.equal(ends.length, 1, where);
+  assert.equal(log.at(-1)?.event.type, "run_end", where);
+  // A run that was cancelled before it began has an ending and nothing else.
+  if (log.length === 1) return;
+  const children = nodes.filter((node) => node.run.parent_id === run.id && node.log.length > 1);
+  checkMoney({ run, log }, children, where);
+  checkGrant({ run, log }, children, where);
+}
+
+/** A child's limits are a part of its parent's, and nobody has spent more than its limits. */
+function checkMoney({ run, log }: Node, children: readonly Node[], where: string): void {
+  const limits = limitsOf(log);
+  const spent = spentOf(log);
+  for (const kind of Object.keys(LIMIT_KINDS) as LimitKind[]) {
+    const limit = limits[kind] ?? Number.POSITIVE_INFINITY;
+    assert.ok(spent[kind] <= limit + 1e-9, `${where}: ${kind} ${spent[kind]} of ${limit}`);
+    const below = children.reduce((sum, child) => sum + spentOf(child.log)[kind], 0);
+    assert.ok(below <= spent[kind] + 1e-9, `${where}: ${kind} of its children is not counted`);
+    for (const child of children) {
+      const own = limitsOf(child.log)[kind] ?? Number.POSITIVE_INFINITY;
+      assert.ok(own <= limit, `${where}: ${child.run.id} has more ${kind} than its parent`);
+    }
+  }
+  assert.ok(run.ending !== "completed" || spent.turns > 0, where);
+}
+
+function checkGrant({ log }: Node, children: readonly Node[], where: string): void {
+  const { grant, tools } = settingsOf(log);
+  for (const child of children) {
+    const own = settingsOf(child.log);
+    assert.deepEqual(own.grant.slice(0, grant.length), grant, where);
+    assert.ok(own.grant.length > grant.length, where);
+    assert.ok(
+      own.tools.every((name) => tools.includes(name)),
+      where,
+    );
+    assert.equal(own.depth, settingsOf(log).depth + 1, where);
+  }
+}
+
+function settingsOf(log: readonly LoggedEvent[]) {
+  const start = log[0]?.event;
+  assert.ok(start?.type === "run_start");
+  return start.settings;
+}
+
+function limitsOf(log: readonly LoggedEvent[]): Limits {
+  return settingsOf(log).limits as unknown as Limits;
+}
+
+function spentOf(log: readonly LoggedEvent[]): Amount {
+  const end = log.at(-1)?.event;
+  assert.ok(end?.type === "run_end");
+  return { turns: 0, tokens: 0, usd: 0, tool_calls: 0, children: 0, ...end.spent } as Amount;
+}
