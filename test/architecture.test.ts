@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "engine/engine.ts",
   ],
   responses: ["base", "protocol"],
-  delegation: ["base", "protocol", "agent", "tools", "engine/engine.ts"],
+  delegation: ["base", "protocol", "agent", "tools", "engine/engine.ts", "providers/provider.ts"],
   runtime: [
     "base",
     "protocol",
@@ -40,7 +40,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: [
     "base",
     "protocol",
-    "agent/limits.ts",
     "providers",
     "tools",
     "store",

@@ -8,6 +8,7 @@ import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunBody } from "../engine/engine.ts";
@@ -27,6 +28,10 @@ export interface AgentParts {
   readonly safety: GateSurroundings;
   readonly delegation: DelegationSettings;
   readonly observe: (event: SubagentEvent) => void;
+  /** Plays recorded runs again in place of asking models and running tools. */
+  readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
+  /** Changes a task before it is worked on. */
+  readonly prepare?: ((task: AgentTask, path: string) => AgentTask) | undefined;
 }
 
 export interface AgentBody {
@@ -41,7 +46,9 @@ export function createAgentBody(parts: AgentParts): AgentBody {
 
   return {
     async run(context, input) {
-      const task = parseTask(input);
+      const read = parseTask(input);
+      const task = parts.prepare?.(read, context.path) ?? read;
+      const replay = parts.replay?.(context);
       const checkOutput = await createOutputCheck(task.format);
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
@@ -55,8 +62,12 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       );
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
-        const loop = { context, task, gate, clock, checkOutput, account, spentBelow };
-        return await runLoop({ ...loop, ...model });
+        const loop = { context, task, clock, checkOutput, account, spentBelow };
+        const { provider } = model;
+        const played = replay
+          ? { provider: replay.wrapProvider(provider), gate: replay.wrapGate(gate) }
+          : { provider, gate };
+        return await runLoop({ ...loop, ...model, ...played });
       } finally {
         await gate.close();
       }

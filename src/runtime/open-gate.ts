@@ -1,16 +1,18 @@
 /** The gate of one run, made of its task and of the settings that hold for all runs. */
 
 import type { AgentTask } from "../agent/task.ts";
+import { matchesGlob } from "../base/glob.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import type { GateLimits } from "../tools/gate/call.ts";
 import { createGate, type Gate } from "../tools/gate/gate.ts";
-import { type Grant, grants, sandboxOf } from "../tools/gate/grant.ts";
+import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
+import type { EntryKind, SandboxParts } from "../tools/sandbox/holder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
 import type { Tool } from "../tools/tool.ts";
 import { openWorkspace } from "../tools/workspace/open-workspace.ts";
-import { PROTECTED_PATHS } from "../tools/workspace/protected.ts";
+import { findProtection, isSensitive } from "../tools/workspace/protected.ts";
 import type { Boundary, Workspace } from "../tools/workspace/workspace.ts";
 import type { Environment } from "./paths.ts";
 
@@ -24,6 +26,8 @@ export interface SafetySettings {
   readonly commandEnv: readonly string[];
   readonly sandboxNetwork: boolean;
   readonly hardLinks: boolean;
+  /** Places that no tool touches, wherever the workspace is: the user's settings, records, logins. */
+  readonly protectedPaths: readonly string[];
 }
 
 export const SAFETY: SafetySettings = {
@@ -34,6 +38,7 @@ export const SAFETY: SafetySettings = {
   commandEnv: [],
   sandboxNetwork: false,
   hardLinks: false,
+  protectedPaths: [],
 };
 
 export interface GateSurroundings extends SafetySettings {
@@ -65,21 +70,65 @@ export async function openGate(
   });
 }
 
-/** What is weighed again when a file is opened: a link may have been swapped since the rules were read. */
-function toBoundary(grant: Grant, { rules, hardLinks }: SafetySettings): Boundary {
+/**
+ * What is weighed again when a file is opened: a link may have been swapped since the rules were read.
+ * Listings and searches ask nobody, so they leave out what a call would be asked about or refused.
+ */
+function toBoundary(grant: Grant, { rules, hardLinks, protectedPaths }: SafetySettings): Boundary {
   const denied = rules.filter(({ verdict, about }) => verdict === "deny" && about === "path");
-  const isDenied = (path: string): boolean =>
-    denied.some(({ pattern }) => matchesPath(path, pattern));
+  const held = rules.filter(({ verdict, about, tool }) => {
+    if (verdict === "allow") return false;
+    return (
+      about === "path" || (about === "anything" && READERS.some((name) => matchesGlob(name, tool)))
+    );
+  });
+  const fits = (some: readonly Rule[], path: string): boolean =>
+    some.some(({ pattern }) => matchesPath(path, pattern));
   return {
-    mayRead: (path) => grants(grant, "reads", path) && !isDenied(path),
-    mayWrite: (path) => grants(grant, "writes", path) && !isDenied(path),
+    mayRead: (path) => grants(grant, "reads", path) && !fits(denied, path),
+    mayWrite: (path) => grants(grant, "writes", path) && !fits(denied, path),
+    mayList: (path) => !fits(held, path),
     hardLinks,
+    protectedPaths,
   };
 }
 
+/** The tools that show what files hold: a rule about one of them is about what may be shown. */
+const READERS = ["read", "bash_read", "bash_find", "bash_ripgrep", "grep", "glob", "file_ops"];
+
 /** Version control must be read by its own commands; what else is protected is not there for any. */
-const READ_ONLY = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul"];
-const HIDDEN = Object.keys(PROTECTED_PATHS).filter((path) => !READ_ONLY.includes(path));
+const VERSION_CONTROL = [".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", ".pijul"];
+const READ_ONLY: ReadonlySet<string> = new Set(VERSION_CONTROL);
+
+/** Those whose programs run what their settings say, so that commands must not make them either. */
+const UNMADE = { hidden: [".offshoot"], readOnly: [".git", ".hg", ".jj"] };
+
+/** What of the workspace commands in the sandbox do not see, and what they do not change. */
+export function toSandboxCovers(
+  grant: Grant,
+  rules: readonly Rule[],
+): Pick<SandboxParts, "hidden" | "readOnly" | "isHidden" | "isReadOnly"> {
+  const named = (verdict: Rule["verdict"]) => (path: string) =>
+    rules.some(
+      (rule) =>
+        rule.verdict === verdict && rule.about === "path" && matchesPath(path, rule.pattern),
+    );
+  const [isDenied, isAllowed] = [named("deny"), named("allow")];
+  const isSecret = (path: string, kind: EntryKind): boolean =>
+    findProtection(path) !== undefined ||
+    (kind === "file" && isSensitive(path) && !isAllowed(path));
+  // What lies in version control's folders has names of all kinds: a branch is a file.
+  const isVersioned = (path: string): boolean =>
+    path.split("/").some((name) => READ_ONLY.has(name));
+  return {
+    ...UNMADE,
+    isHidden: (path, kind) =>
+      isDenied(path) ||
+      !leadsToGranted(grant, path) ||
+      (isSecret(path, kind) && !isVersioned(path)),
+    isReadOnly: (path) => READ_ONLY.has(path.slice(path.lastIndexOf("/") + 1)),
+  };
+}
 
 /**
  * Opened at once where it may be refused; else by the first command, because most runs have none and
@@ -88,13 +137,13 @@ const HIDDEN = Object.keys(PROTECTED_PATHS).filter((path) => !READ_ONLY.includes
 async function openRunSandbox(
   { sandbox: asked, grant }: AgentTask,
   { root }: Workspace,
-  { env, commandEnv, sandboxNetwork }: GateSurroundings,
+  { env, rules, commandEnv, sandboxNetwork }: GateSurroundings,
 ): Promise<Sandbox> {
   const level = sandboxOf(grant, asked);
   const open = async (): Promise<Sandbox> => {
     const { openSandbox } = await import("../tools/sandbox/open-sandbox.ts");
     const parts = { root, env, names: commandEnv, network: sandboxNetwork };
-    return openSandbox(level, { ...parts, hidden: HIDDEN, readOnly: READ_ONLY });
+    return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });
   };
   if (level === "sandbox") return open();
   let opened: Promise<Sandbox> | undefined;

@@ -18,6 +18,8 @@ export interface UserPaths {
   readonly pinsFile: string;
   /** The logins at MCP servers. */
   readonly loginsFile: string;
+  /** The key that grants of child processes are signed with. */
+  readonly grantKeyFile: string;
 }
 
 /** The same places on every system: a person with two machines has one thing to know. */
@@ -35,6 +37,7 @@ export function userPaths(env: Environment, home: string): UserPaths {
     trustFile: join(dataDir, "trusted.json"),
     pinsFile: join(dataDir, "mcp-pins.json"),
     loginsFile: join(dataDir, "mcp-logins.json"),
+    grantKeyFile: join(dataDir, "grant.key"),
   };
 }
 

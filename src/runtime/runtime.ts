@@ -28,11 +28,12 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { AGENT_BODY, createAgentBody } from "./agent-body.ts";
+import { AGENT_BODY, type AgentParts, createAgentBody } from "./agent-body.ts";
 import { createNetwork } from "./network.ts";
-import { openModel } from "./open-model.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
+import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
+import type { Replayed, ReplayRequest } from "./replay.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySettings> {
@@ -69,6 +70,8 @@ export interface Runtime {
   run(request: RunRequest): Promise<Run>;
   /** Goes on with a stored run whose process died. */
   resume(id: string): Promise<Run>;
+  /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
+  replay(request: Omit<ReplayRequest, "store">): Promise<Replayed>;
   /** Ends what still runs here, without an ending, and gives everything back. */
   close(): Promise<void>;
 }
@@ -91,14 +94,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
-  const agent = createAgentBody({
+  const agentParts: AgentParts = {
     clock,
     toolbox,
     openModel: (task) => openModel(task, modelParts),
     safety: { ...SAFETY, ...options, env },
     delegation: { ...DELEGATION, ...options.delegation },
     observe: options.observe ?? (() => {}),
-  });
+  };
+  const agent = createAgentBody(agentParts);
   const store = await openStore(options.storePath);
   const engine = createLocalEngine({ store, clock });
   engine.define(AGENT_BODY, agent.run);
@@ -130,6 +134,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       if (stored?.status === "running") await agent.check(parseTask(stored.input));
       await engine.resume(id);
       return toRun(id);
+    },
+    async replay(request) {
+      const { replayTree } = await import("./replay.ts");
+      return await replayTree({ store, ...request }, agentParts);
     },
     async close() {
       await engine.stop();

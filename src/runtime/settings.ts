@@ -52,6 +52,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     commandEnv: config.get("command_env"),
     sandboxNetwork: config.get("sandbox_network"),
     hardLinks: config.get("hard_links"),
+    protectedPaths: [config.paths.configFile, config.paths.dataDir, storePath],
     toolSettings: toToolSettings(config, around),
     delegation: toDelegation(config),
   };

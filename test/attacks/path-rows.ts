@@ -68,6 +68,8 @@ const READS: readonly [name: string, path: string, outcome: PathRow["outcome"]][
   ["version control below", "lib/.svn/entries", "forbidden"],
   ["version control that is not there", ".git/none", "forbidden"],
   ["our configuration", ".offshoot/config.yaml", "forbidden"],
+  ["the configuration of a user", ".config/offshoot/config.yaml", "forbidden"],
+  ["the logins of a user", ".local/share/offshoot/mcp-logins.json", "forbidden"],
   ["keys", ".ssh/id_rsa", "forbidden"],
   ["capitals", ".GIT/config", "forbidden"],
   ["some capitals", ".Offshoot/CONFIG.yaml", "forbidden"],

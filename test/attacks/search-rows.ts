@@ -1,5 +1,7 @@
 /** Listings and searches that try to leave the workspace; a part of `PATH_ROWS`. */
 
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { bashFindTool } from "../../src/tools/files/bash-find.ts";
 import { bashRipgrepTool } from "../../src/tools/files/bash-ripgrep.ts";
 import { globTool } from "../../src/tools/files/glob.ts";
@@ -59,6 +61,7 @@ export function toSearchRows(): PathRow[] {
     ["a glob for home", globTool, { pattern: "~/**" }, "forbidden"],
     ["a glob in the folder above", globTool, { pattern: "**", path: ".." }, "forbidden"],
     ["a glob for version control", globTool, { pattern: ".git/**" }, "nothing"],
+    ["a glob without an end", globTool, { pattern: "**a**a**a**b" }, "nothing", longPath],
     ["a glob over a link", globTool, { pattern: "l/**" }, "nothing", link("../outside", "l")],
   ];
   return rows.map(([name, tool, input, outcome, setUp = () => {}]) => ({
@@ -72,4 +75,11 @@ export function toSearchRows(): PathRow[] {
 
 function search(input: object): object {
   return { pattern: "MARKER", ...input };
+}
+
+/** A file whose path nearly fits a glob in very many ways. */
+function longPath(root: string): void {
+  const folder = join(root, ...Array.from({ length: 15 }, () => "a".repeat(200)));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "a"), "");
 }

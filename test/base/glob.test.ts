@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { matchesGlob } from "../../src/base/glob.ts";
+import fc from "fast-check";
+import { matchesGlob, toGlobPattern } from "../../src/base/glob.ts";
 
 const CASES: readonly [glob: string, matches: readonly string[], others: readonly string[]][] = [
   ["*.ts", ["a.ts", ".ts"], ["a.tsx", "a/b.ts", "ats"]],
@@ -17,8 +18,28 @@ const CASES: readonly [glob: string, matches: readonly string[], others: readonl
   ["a.b+c(d)[e]^$|", ["a.b+c(d)[e]^$|"], ["axb+c(d)[e]^$|", "a.bbc(d)e^$|"]],
   ["a\\d", ["a\\d"], ["a1"]],
   ["{a", ["{a"], ["a"]],
+  ["****/a", ["a", "b/a", "b/ca"], ["b"]],
+  ["*a**/b", ["aab", "ab", "a/b", "ba/c/b"], ["b", "a/ab/c"]],
+  ["**/.env", ["n\nl/.env", ".env"], ["n\nl.env"]],
+  ["*", ["n\nl", ""], ["n/l"]],
   ["", [""], ["a"]],
 ];
+
+/** What a glob means, as a regular expression: right, but in bad cases without an end. */
+function toExpression(glob: string): RegExp {
+  const toSource = (part: string): string =>
+    part.replace(/\*\*\/|\*\*|\*|\?|\{([^{}]*)\}|[{}]/g, (token, list?: string) => {
+      if (list !== undefined) return `(?:${list.split(",").map(toSource).join("|")})`;
+      return SOURCES[token] ?? `\\${token}`;
+    });
+  return new RegExp(`^${toSource(glob)}$`, "s");
+}
+const SOURCES: Readonly<Record<string, string>> = {
+  "**/": "(?:.*/)?",
+  "**": ".*",
+  "*": "[^/]*",
+  "?": "[^/]",
+};
 
 describe("glob", () => {
   for (const [glob, matches, others] of CASES) {
@@ -27,4 +48,36 @@ describe("glob", () => {
       for (const text of others) assert.ok(!matchesGlob(text, glob), text);
     });
   }
+
+  it("means the same as a regular expression does", () => {
+    const globs = fc
+      .array(fc.constantFrom("a", "b", "/", "*", "**", "**/", "?", "{", "}", ",", "{a*,,?b}"), {
+        maxLength: 8,
+      })
+      .map((parts) => parts.join(""));
+    const texts = fc.string({ unit: fc.constantFrom("a", "b", "/", "\n", "{"), maxLength: 8 });
+    fc.assert(
+      fc.property(globs, fc.array(texts, { minLength: 20, maxLength: 20 }), (glob, some) => {
+        const expression = toExpression(glob);
+        for (const text of some) assert.equal(matchesGlob(text, glob), expression.test(text), text);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("takes no longer for globs that can match in many ways", () => {
+    const text = "a".repeat(4000);
+    for (const glob of ["**a**a**a**b", "*a".repeat(200), "**/*/**".repeat(100), "{*,**}b"]) {
+      assert.equal(matchesGlob(text, `${glob}b`), false);
+    }
+  });
+
+  it("is one pattern for several globs", () => {
+    const pattern = toGlobPattern(["*.ts", "**/b"]);
+    assert.deepEqual(
+      ["a.ts", "x/b", "b", "x/a.ts"].map((text) => pattern.test(text)),
+      [true, true, true, false],
+    );
+    assert.equal(toGlobPattern([]).test(""), false);
+  });
 });

@@ -11,22 +11,30 @@ import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 interface Setup {
   readonly options?: RuntimeOptions;
   readonly request?: Partial<RunRequest>;
+  readonly files?: Readonly<Record<string, string>>;
+  /** A folder of the workspace that no tool may touch. */
+  readonly protect?: string;
 }
 
 /** A run whose model makes these calls, one a turn. */
 async function run(
   t: TestContext,
   calls: readonly (readonly [name: string, input: object])[],
-  { options, request }: Setup = {},
+  { options, request, files = {}, protect }: Setup = {},
 ) {
-  const folder = createWorkspaceFolder({ "a.txt": "hello" });
+  const folder = createWorkspaceFolder({ "a.txt": "hello", ...files });
+  const protectedPaths = protect === undefined ? [] : [join(folder.root, protect)];
   t.after(() => folder[Symbol.dispose]());
   const engine = script(
     ...calls.map(([name, input]) => reply.calls([{ name, arguments: JSON.stringify(input) }])),
     reply.text("Done."),
   );
   await using upstream = await startChatUpstream({ engine });
-  const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
+  const runtime = await createRuntime({
+    env: { PATH: process.env["PATH"] },
+    protectedPaths,
+    ...options,
+  });
   t.after(() => runtime.close());
   const started = await runtime.run({
     model: "custom/test",
@@ -121,6 +129,28 @@ describe("a run of a program", () => {
       options: { ask: async () => "cancel" },
     });
     assert.deepEqual([end.ending, end.error?.code], ["cancelled", "cancelled"]);
+  });
+
+  it("leaves out of searches what it would be asked about or refused", async (t) => {
+    const rules = [
+      parseRule("ask", "path(secrets/**)", "the program"),
+      parseRule("deny", "grep(keys/**)", "the program"),
+    ];
+    const { events } = await run(t, [["bash_ripgrep", { pattern: "hello|TOP" }]], {
+      options: { rules },
+      files: { "secrets/a.txt": "TOP", "keys/b.txt": "TOP" },
+    });
+    const result = events.find((event) => event.type === "tool_end");
+    const text = JSON.stringify(result);
+    assert.ok(text.includes("a.txt:1:hello") && !text.includes('TOP"'), text);
+  });
+
+  it("touches no file of the user's own settings, wherever the workspace is", async (t) => {
+    const { decisions } = await run(t, [["read", { path: "own/settings.yaml" }]], {
+      files: { "own/settings.yaml": "model: x" },
+      protect: "own",
+    });
+    assert.deepEqual([decisions[0]?.verdict, decisions[0]?.by], ["deny", "guard"]);
   });
 
   it("obeys the rules of the program", async (t) => {

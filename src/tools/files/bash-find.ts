@@ -1,5 +1,6 @@
 /** `bash_find`: files and folders by name, as a page of a listing. */
 
+import type { GlobPattern } from "../../base/glob.ts";
 import { defineBuiltin, integer, oneOf, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
@@ -35,7 +36,7 @@ export const bashFindTool: Tool = defineBuiltin({
 function toMatcher(
   name: string,
   folder: string,
-  parseGlob: (glob: string) => RegExp,
+  parseGlob: (glob: string) => GlobPattern,
 ): (path: string) => boolean {
   if (name === "") return () => true;
   const above = folder === "" ? "" : `${folder}/`;

@@ -4,8 +4,6 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
-const MAX_BYTES = 10 * 1024 * 1024;
-
 export const bashReadTool: Tool = defineBuiltin({
   name: "bash_read",
   description:
@@ -19,11 +17,11 @@ export const bashReadTool: Tool = defineBuiltin({
   effect: "read",
   targets: ({ filepath }) => ({ reads: [filepath] }),
   async run({ filepath, limit, offset }, { workspace }) {
-    const [{ readText, toLines }, { cutPage }] = await Promise.all([
+    const [{ MAX_TEXT_BYTES, readText, toLines }, { cutPage }] = await Promise.all([
       import("./text-file.ts"),
       import("./ripgrep/page.ts"),
     ]);
-    const content = await readText(workspace, filepath, MAX_BYTES).catch(explain);
+    const content = await readText(workspace, filepath, MAX_TEXT_BYTES).catch(explain);
     const page = cutPage(toLines(content), { limit, offset });
     return { ...page, content: page.results.join("\n") };
   },

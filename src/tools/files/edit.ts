@@ -3,8 +3,6 @@
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 
-const MAX_BYTES = 10 * 1024 * 1024;
-
 export const editTool: Tool = defineBuiltin({
   name: "edit",
   description:
@@ -18,17 +16,23 @@ export const editTool: Tool = defineBuiltin({
   effect: "write",
   targets: ({ path }) => ({ reads: [path], writes: [path] }),
   async run({ path, old_string, new_string }, { workspace }) {
-    const { countLines, readExactText, replaceOnce } = await import("./text-file.ts");
-    const old = await readExactText(workspace, path, MAX_BYTES);
-    const { content, line } = replaceOnce(old, { path, before: old_string, after: new_string });
-    await workspace.writeFile(path, content);
-    return {
-      success: true,
-      path,
-      start_line: line,
-      old_line_count: countLines(old_string),
-      new_line_count: countLines(new_string),
-      error: null,
-    };
+    const [{ countLines, MAX_TEXT_BYTES, readExactText, replaceOnce }, { toFailedChange }] =
+      await Promise.all([import("./text-file.ts"), import("./failed-change.ts")]);
+    try {
+      const old = await readExactText(workspace, path, MAX_TEXT_BYTES);
+      const { content, line } = replaceOnce(old, { path, before: old_string, after: new_string });
+      await workspace.writeFile(path, content);
+      return {
+        success: true,
+        path,
+        start_line: line,
+        old_line_count: countLines(old_string),
+        new_line_count: countLines(new_string),
+        error: null,
+      };
+    } catch (thrown) {
+      const nothing = { start_line: 0, old_line_count: 0, new_line_count: 0 };
+      return toFailedChange(thrown, { path, ...nothing });
+    }
   },
 });

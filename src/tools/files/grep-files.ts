@@ -1,6 +1,7 @@
 /** A page of matches, each with the lines around it. */
 
 import type { ToolContext } from "../tool.ts";
+import { toNote } from "./ripgrep/page.ts";
 import { type Match, type SearchRequest, searchFiles } from "./ripgrep/search-files.ts";
 import { readText, toLines } from "./text-file.ts";
 
@@ -18,10 +19,18 @@ type Found = {
   after: string[];
 };
 
+type FoundPage = {
+  matches: Found[];
+  total: number;
+  offset: number;
+  has_more: boolean;
+  note?: string;
+};
+
 export async function grepFiles(
   request: Omit<SearchRequest, "complaint">,
   context: Pick<ToolContext, "workspace" | "signal">,
-): Promise<{ matches: Found[]; total: number; offset: number; has_more: boolean }> {
+): Promise<FoundPage> {
   const flags = [...request.flags, `--max-filesize=${MAX_BYTES}`];
   const complaint = "The search failed";
   const { matches: page, total } = await searchFiles({ ...request, flags, complaint }, context);
@@ -33,7 +42,8 @@ export async function grepFiles(
     matches.push(toFound(match, lines));
   }
   const { offset } = request;
-  return { matches, total, offset, has_more: offset + matches.length < total };
+  const has_more = offset + matches.length < total;
+  return { matches, total, offset, has_more, ...toNote(matches.length, total, request) };
 }
 
 /** None where the file went away or changed its kind meanwhile: the match itself still stands. */

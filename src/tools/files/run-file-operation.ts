@@ -3,10 +3,8 @@
 import { Failure } from "../../base/failure.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import { FILE_OPERATIONS, type FileOperation } from "./file-operations.ts";
-import { readExactText, readText, replaceOnce } from "./text-file.ts";
+import { MAX_TEXT_BYTES, readExactText, readIfThere, readText, replaceOnce } from "./text-file.ts";
 import { toUnifiedDiff } from "./unified-diff.ts";
-
-const MAX_BYTES = 10 * 1024 * 1024;
 
 interface OperationInput {
   readonly operation: FileOperation;
@@ -41,7 +39,7 @@ function checkNeeds(input: OperationInput): void {
 
 const RUNS: Readonly<Record<FileOperation, Run>> = {
   async read({ path }, workspace) {
-    return (await readText(workspace, path, MAX_BYTES)) || "(empty file)";
+    return (await readText(workspace, path, MAX_TEXT_BYTES)) || "(empty file)";
   },
   async list({ path }, workspace) {
     return (await workspace.list(path)).join("\n") || "(empty folder)";
@@ -54,7 +52,7 @@ const RUNS: Readonly<Record<FileOperation, Run>> = {
     return change(workspace, path, { old: undefined, content });
   },
   async overwrite({ path, content }, workspace) {
-    const old = await readExactText(workspace, path, MAX_BYTES);
+    const old = await readExactText(workspace, path, MAX_TEXT_BYTES);
     return change(workspace, path, { old, content });
   },
   async append({ path, content }, workspace) {
@@ -63,7 +61,7 @@ const RUNS: Readonly<Record<FileOperation, Run>> = {
   },
   async edit({ path, old_text, new_text }, workspace) {
     if (old_text === "") throw new Failure("invalid_request", "old_text must not be empty.");
-    const old = await readExactText(workspace, path, MAX_BYTES);
+    const old = await readExactText(workspace, path, MAX_TEXT_BYTES);
     const { content } = replaceOnce(old, { path, before: old_text, after: new_text });
     return change(workspace, path, { old, content });
   },
@@ -72,7 +70,7 @@ const RUNS: Readonly<Record<FileOperation, Run>> = {
     return `Created ${path}`;
   },
   async copy({ path, to }, workspace) {
-    const bytes = await workspace.readFile(path, MAX_BYTES);
+    const bytes = await workspace.readFile(path, MAX_TEXT_BYTES);
     if ((await workspace.locate(to, "write")).exists) throw present(to);
     await workspace.writeFile(to, bytes);
     return `Copied ${path} to ${to}`;
@@ -87,9 +85,8 @@ const RUNS: Readonly<Record<FileOperation, Run>> = {
   },
 };
 
-async function readOld(workspace: Workspace, path: string): Promise<string | undefined> {
-  const { exists } = await workspace.locate(path, "write");
-  return exists ? readExactText(workspace, path, MAX_BYTES) : undefined;
+function readOld(workspace: Workspace, path: string): Promise<string | undefined> {
+  return readIfThere(workspace, path, () => readExactText(workspace, path, MAX_TEXT_BYTES));
 }
 
 interface Contents {

@@ -3,6 +3,9 @@
 import { Failure } from "../../base/failure.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 
+/** What is read to be changed, or shown page by page: ten times what a model's context holds. */
+export const MAX_TEXT_BYTES = 10 * 1024 * 1024;
+
 const DECODER = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** For reading: bytes that are no UTF-8 are shown as such. */
@@ -31,14 +34,14 @@ export async function readExactText(
   }
 }
 
-/** Undefined where there is no such file. */
-export async function readIfThere(
+/** What `read` gives of a file that is to be written; undefined where there is none yet. */
+export async function readIfThere<Content>(
   workspace: Workspace,
   path: string,
-  maxBytes: number,
-): Promise<Buffer | undefined> {
+  read: () => Promise<Content>,
+): Promise<Content | undefined> {
   const { exists } = await workspace.locate(path, "write");
-  return exists ? workspace.readFile(path, maxBytes) : undefined;
+  return exists ? read() : undefined;
 }
 
 export function toLines(content: string): string[] {
@@ -64,16 +67,46 @@ export function replaceOnce(
   content: string,
   { path, before, after }: Change,
 ): { readonly content: string; readonly line: number } {
-  const parts = content.split(before);
-  const found = parts.length - 1;
-  if (found === 0) throw new Failure("invalid_request", `String not found in ${path}`);
-  if (found > 1) {
-    const message = `String found ${found} times in ${path}. Provide a more specific string with surrounding context.`;
+  const { count, start } = findText(content, before);
+  if (count === 0) throw new Failure("invalid_request", `String not found in ${path}`);
+  if (count > 1) {
+    const message = `String found ${count} times in ${path}. Provide a more specific string with surrounding context.`;
     throw new Failure("invalid_request", message);
   }
-  const [head = ""] = parts;
-  // Joined, not `replace`d: a `$` in the new text is a `$`.
-  return { content: parts.join(after), line: head.split("\n").length };
+  const head = content.slice(0, start);
+  const changed = head + after + content.slice(start + before.length);
+  return { content: changed, line: head.split("\n").length };
+}
+
+/**
+ * How often a text occurs, overlapping or not, and where it does first. By Knuth, Morris and Pratt:
+ * `indexOf` takes minutes for a long text that nearly occurs everywhere (`aa…ab aa…a` in `aaa…`).
+ */
+function findText(content: string, text: string): { readonly count: number; start: number } {
+  const borders = toBorders(text);
+  let [count, start, fitting] = [0, -1, 0];
+  for (let at = 0; at < content.length; at++) {
+    const code = content.charCodeAt(at);
+    while (fitting > 0 && text.charCodeAt(fitting) !== code) fitting = borders[fitting - 1] ?? 0;
+    if (text.charCodeAt(fitting) === code) fitting++;
+    if (fitting < text.length) continue;
+    if (count++ === 0) start = at + 1 - text.length;
+    fitting = borders[fitting - 1] ?? 0;
+  }
+  return { count, start };
+}
+
+/** For each beginning of a text: how much of it is also its end, at most all but one. */
+function toBorders(text: string): Int32Array {
+  const borders = new Int32Array(text.length);
+  let fitting = 0;
+  for (let at = 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    while (fitting > 0 && text.charCodeAt(fitting) !== code) fitting = borders[fitting - 1] ?? 0;
+    if (text.charCodeAt(fitting) === code) fitting++;
+    borders[at] = fitting;
+  }
+  return borders;
 }
 
 function notText(path: string, cause?: unknown): Failure {

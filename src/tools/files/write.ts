@@ -18,16 +18,25 @@ export const writeTool: Tool = defineBuiltin({
   effect: "write",
   targets: ({ path }) => ({ writes: [path] }),
   async run({ path, content }, { workspace }) {
-    const { countLines, readIfThere } = await import("./text-file.ts");
-    const old = await readIfThere(workspace, path, MAX_BYTES);
-    await workspace.writeFile(path, content);
-    return {
-      success: true,
-      path,
-      old_lines: old ? countLines(old) : 0,
-      new_lines: countLines(content),
-      is_new_file: old === undefined,
-      error: null,
-    };
+    const [{ countLines, readIfThere }, { toFailedChange }] = await Promise.all([
+      import("./text-file.ts"),
+      import("./failed-change.ts"),
+    ]);
+    try {
+      const read = () => workspace.readFile(path, MAX_BYTES);
+      const old = await readIfThere(workspace, path, read);
+      await workspace.writeFile(path, content);
+      return {
+        success: true,
+        path,
+        old_lines: old ? countLines(old) : 0,
+        new_lines: countLines(content),
+        is_new_file: old === undefined,
+        error: null,
+      };
+    } catch (thrown) {
+      const nothing = { old_lines: 0, new_lines: 0, is_new_file: false };
+      return toFailedChange(thrown, { path, ...nothing });
+    }
   },
 });

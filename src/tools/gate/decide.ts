@@ -40,7 +40,7 @@ export function decide(call: DecidedCall, { approve, rules }: Policy): Verdict {
   if (denied) return denied;
   if (call.isChanged) {
     const reason = `\`${call.tool}\` has changed since it was agreed to`;
-    return { verdict: "ask", by: "pin", rule: undefined, reason };
+    return { verdict: approve === "deny" ? "deny" : "ask", by: "pin", rule: undefined, reason };
   }
   return findRule("ask", rules, call) ?? findRule("allow", rules, call) ?? byEffect(call, approve);
 }

@@ -6,8 +6,9 @@
  * reads words, not programs: what a script does when it runs is for the sandbox to hold.
  */
 
-import { hasInlineCode, readGit } from "../commands/inline-code.ts";
-import { readShell } from "../commands/shell-text.ts";
+import { readGit } from "../commands/git-command.ts";
+import { hasInlineCode } from "../commands/inline-code.ts";
+import { isReserved, readShell } from "../commands/shell-text.ts";
 import { unwrap } from "../commands/wrappers.ts";
 
 export interface CommandReading {
@@ -28,7 +29,9 @@ const MAX_DEPTH = 8;
 const MAX_CHARS = 100_000;
 
 export function readCommand(command: GivenCommand): CommandReading {
-  return "argv" in command ? readWords(command.argv, 0) : readText(command.shell, 0);
+  if ("shell" in command) return readText(command.shell, 0);
+  const chars = command.argv.reduce((sum, word) => sum + word.length + 1, 0);
+  return chars > MAX_CHARS ? { ...NONE, isReadable: false } : readWords(command.argv, 0);
 }
 
 function readText(text: string, depth: number): CommandReading {
@@ -41,7 +44,9 @@ function readWords(words: readonly string[], depth: number): CommandReading {
   const [program = ""] = words;
   // File systems that know no case run `RM` too.
   const name = (program.split("/").at(-1) ?? "").toLowerCase();
-  if (name === "" || depth > MAX_DEPTH) return { ...NONE, commands: [words], isReadable: false };
+  if (!isCertain(program) || name === "" || depth > MAX_DEPTH) {
+    return { ...NONE, commands: [words], isReadable: false };
+  }
   const others = name === "git" ? [[program, ...readGit(words.slice(1))]] : [];
   const lower = program.endsWith(name) ? [] : [[name, ...words.slice(1)]];
   const inner = unwrap(name, words);
@@ -51,6 +56,15 @@ function readWords(words: readonly string[], depth: number): CommandReading {
     ...inner.commands.map((one) => readWords(one, depth + 1)),
     ...inner.scripts.map((one) => readText(one, depth + 1)),
   ]);
+}
+
+/**
+ * Whether a word can only be the program of that name: no pattern or place for a name, which something
+ * on the way fills in, no word of the language, no option that was taken for a program.
+ */
+function isCertain(program: string): boolean {
+  if (program === "[") return true;
+  return !/[*?[\]{}\s]|^[-=~]/.test(program) && !isReserved(program);
 }
 
 const NONE: CommandReading = { commands: [], reads: [], writes: [], isReadable: true };

@@ -3,10 +3,11 @@
  * grant and the rules are held against this, and not against what the model wrote alone.
  */
 
-import { relative, resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { type Failure, toFailure } from "../../base/failure.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { isSensitive } from "../workspace/protected.ts";
+import { findRelative } from "../workspace/resolve-inside.ts";
 import type { Use, Workspace } from "../workspace/workspace.ts";
 import type { GateParts } from "./call.ts";
 import { type Grant, grants, grantsAll, leadsToGranted } from "./grant.ts";
@@ -66,7 +67,7 @@ async function resolveAll(
   const paths = new Set<string>();
   let blocked: Failure | undefined;
   for (const path of given) {
-    const written = toRelative(workspace.root, path);
+    const written = findRelative(workspace.root, path);
     if (written !== undefined) paths.add(written);
     try {
       paths.add((await workspace.locate(path, use)).relative);
@@ -76,12 +77,6 @@ async function resolveAll(
     }
   }
   return { paths: [...paths], blocked };
-}
-
-/** Undefined for what lies outside. */
-function toRelative(root: string, path: string): string | undefined {
-  const way = relative(root, resolve(root, path));
-  return way === ".." || way.startsWith(`..${sep}`) ? undefined : way.split(sep).join("/");
 }
 
 /** More words than a person writes: the rest is looked at as it is written. */
@@ -100,7 +95,7 @@ async function toNamedPaths(
   const given = [...words, ...reads, ...writes].map((word) =>
     resolve(workspace.root, folder, word),
   );
-  const written = given.flatMap((path) => toRelative(workspace.root, path) ?? []);
+  const written = given.flatMap((path) => findRelative(workspace.root, path) ?? []);
   const real = await resolveAll(given.slice(0, MAX_LOCATED), "read", workspace);
   return [...written, ...real.paths];
 }

@@ -4,19 +4,21 @@ import type { Stats } from "node:fs";
 import { type FileHandle, readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { makeMissing, moveEntry, removeEntry, replaceFile } from "./change.ts";
 import { findHoldWay, HOLDS, type Hold, type HoldWay, notRegular } from "./hold.ts";
 import { findProtection } from "./protected.ts";
 import {
   checkPlace,
-  isBelow,
+  isClosed,
   type Jail,
   type Last,
   notFound,
   outside,
   type Resolved,
   resolveInside,
+  toClosed,
   toRelative,
 } from "./resolve-inside.ts";
 import type { Boundary, HeldFolder, Place, Use, Workspace } from "./workspace.ts";
@@ -36,7 +38,8 @@ export async function openWorkspace(
 ): Promise<Workspace> {
   const root = await toRealFolder(name);
   const hold = options.hold ?? (await findHoldWay(root));
-  return new HeldWorkspace({ root, name: resolve(name) }, boundary, { ...options, hold });
+  const closed = await findClosed(root, boundary.protectedPaths ?? []);
+  return new HeldWorkspace({ root, name: resolve(name), closed }, boundary, { ...options, hold });
 }
 
 async function toRealFolder(name: string): Promise<string> {
@@ -47,6 +50,23 @@ async function toRealFolder(name: string): Promise<string> {
     throw new Failure("not_found", `There is no folder \`${name}\` to work in.`, { cause });
   }
   throw new Failure("invalid_request", `\`${name}\` is no folder to work in.`);
+}
+
+/** By both names where a path leads over links. */
+async function findClosed(root: string, paths: readonly string[]): Promise<string[]> {
+  const reals = await Promise.all(paths.map((path) => toRealPlace(resolve(path))));
+  return toClosed(root, [...paths.map((path) => resolve(path)), ...reals]);
+}
+
+/** The real path of what need not be there. */
+async function toRealPlace(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    // The folder above it may be there; the root always is.
+    const above = dirname(path);
+    return above === path ? path : join(await toRealPlace(above), basename(path));
+  }
 }
 
 class HeldWorkspace implements Workspace {
@@ -77,7 +97,8 @@ class HeldWorkspace implements Workspace {
   }
 
   shows(relative: string): boolean {
-    return findProtection(relative) === undefined && this.#boundary.mayRead(relative);
+    if (findProtection(relative) !== undefined) return false;
+    return !isClosed(this.#jail, join(this.root, relative)) && this.#mayList(relative);
   }
 
   async within<Result>(
@@ -85,7 +106,7 @@ class HeldWorkspace implements Workspace {
     work: (folder: HeldFolder) => Promise<Result>,
   ): Promise<Result> {
     const place = await this.#findFolder(path);
-    const relative = toRelative(this.#jail, place);
+    const relative = toRelative(this.root, place);
     return this.#hold
       .inFolder(place, path, (base) => work({ cwd: base, relative }))
       .catch(toReadFailure(path));
@@ -131,7 +152,7 @@ class HeldWorkspace implements Workspace {
     const entries = await this.#hold
       .inFolder(place, path, (base) => readdir(base, { withFileTypes: true }))
       .catch(toReadFailure(path));
-    const above = toRelative(this.#jail, place);
+    const above = toRelative(this.root, place);
     return entries
       .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
       .filter((name) => this.#names(above === "" ? name : `${above}/${name}`))
@@ -178,10 +199,7 @@ class HeldWorkspace implements Workspace {
   async #find(path: string, use: Use, last: Last): Promise<Resolved> {
     const walked = await resolveInside(this.#jail, path, last);
     const found = this.#isForgiving ? await this.#spell(walked, path) : walked;
-    if (!this.#allows(found, use)) {
-      const message = `Path not allowed for this run to ${use}: ${clip(path, 200)}`;
-      throw new Failure("forbidden", message);
-    }
+    if (!this.#allows(found, use)) throw refused(use, path);
     return found;
   }
 
@@ -191,16 +209,20 @@ class HeldWorkspace implements Workspace {
     return stats?.isDirectory() || this.#boundary.mayRead(relative);
   }
 
+  #mayList(relative: string): boolean {
+    return this.#boundary.mayRead(relative) && (this.#boundary.mayList?.(relative) ?? true);
+  }
+
   /** As the file system spells it: another spelling of a name must not pass a rule about it. */
   async #spell(found: Resolved, path: string): Promise<Resolved> {
     const isKept = found.stats?.isSymbolicLink() === true;
     const there = isKept ? dirname(found.existing) : found.existing;
     const real = await realpath(there);
-    if (!isBelow(this.root, real)) throw outside(path);
+    if (!isWithin(this.root, real)) throw outside(path);
     const place = join(real, found.path.slice(there.length));
     checkPlace(this.#jail, place, path);
     const existing = isKept ? place : real;
-    return { ...found, path: place, relative: toRelative(this.#jail, place), existing };
+    return { ...found, path: place, relative: toRelative(this.root, place), existing };
   }
 
   /** Whether a listing of a folder has the name; that of a folder ends with a slash. */
@@ -224,7 +246,9 @@ class HeldWorkspace implements Workspace {
     if (source.path === this.root) {
       throw new Failure("forbidden", "The workspace itself is not moved.");
     }
-    if (isBelow(source.path, target.path)) {
+    // Where it gets to it may be readable.
+    if (!this.#allows(source, "read")) throw refused("read", path);
+    if (isWithin(source.path, target.path)) {
       throw new Failure("invalid_request", `A folder does not move into itself: ${path}`);
     }
   }
@@ -237,13 +261,17 @@ class HeldWorkspace implements Workspace {
     for (const entry of entries) {
       for (const place of [join(source, entry), join(target, entry)]) {
         checkPlace(this.#jail, place, path);
-        const relative = toRelative(this.#jail, place);
-        if (this.#boundary.mayRead(relative) && this.#boundary.mayWrite(relative)) continue;
+        const relative = toRelative(this.root, place);
+        if (this.#mayList(relative) && this.#boundary.mayWrite(relative)) continue;
         const message = `Path not allowed for this run: something in ${clip(path, 200)}`;
         throw new Failure("forbidden", message);
       }
     }
   }
+}
+
+function refused(use: Use, path: string): Failure {
+  return new Failure("forbidden", `Path not allowed for this run to ${use}: ${clip(path, 200)}`);
 }
 
 function checkKind(stats: Stats, path: string): void {

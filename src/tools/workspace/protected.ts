@@ -6,10 +6,13 @@
  * as one, without what Windows and macOS drop from a name.
  */
 
+import { sep } from "node:path";
 import { toGlobPattern } from "../../base/glob.ts";
 
 export const PROTECTED_PATHS: Readonly<Record<string, string>> = {
   ".offshoot": "this project's own configuration",
+  ".config/offshoot": "this program's own configuration",
+  ".local/share/offshoot": "this program's own records and logins",
   ".git": "version control's own files",
   "git~1": "the short name of `.git`",
   ".hg": "version control's own files",
@@ -76,9 +79,15 @@ export function findProtection(relative: string): string | undefined {
   return undefined;
 }
 
+/** A path with its names as they are compared, and `/` between them. */
+export function toPlainPath(path: string): string {
+  return path.split(sep).map(toPlainName).join("/");
+}
+
 export function isSensitive(relative: string): boolean {
   const name = relative.slice(relative.lastIndexOf("/") + 1);
-  const plain = PLAIN.test(name) && !SUSPECT_END.test(name) ? name : toPlainName(name);
+  const isPlain = PLAIN.test(name) && !SUSPECT_END.test(name);
+  const plain = isPlain ? name.toLowerCase() : toPlainName(name);
   return SENSITIVE.test(plain) && !SHARED.test(plain);
 }
 
@@ -91,21 +100,15 @@ const RULES = Object.entries(PROTECTED_PATHS).map(([path, reason]) => ({
 const PLAIN = /^[\x20-\x7e]*$/;
 const SUSPECT_END = /[. ]$|:/;
 /** The first names of the table, however they end, and whatever is not plain. */
-const SUSPECT = toPattern([
-  "[^\\x20-\\x7e]",
-  `(?:^|/)(?:${RULES.map(({ names: [first = ""] }) => toSource(first)).join("|")})(?:[/:. ]|$)`,
-]);
-const SENSITIVE = toPattern(SENSITIVE_PATHS.map(toSource));
-const SHARED = toPattern(SHARED_PATHS.map(toSource));
+const SUSPECT = new RegExp(
+  `[^\\x20-\\x7e]|(?:^|/)(?:${RULES.map(({ names: [first = ""] }) => toLiteral(first)).join("|")})(?:[/:. ]|$)`,
+  "i",
+);
+const SENSITIVE = toGlobPattern(SENSITIVE_PATHS);
+const SHARED = toGlobPattern(SHARED_PATHS);
 
-function toPattern(sources: readonly string[]): RegExp {
-  return new RegExp(sources.join("|"), "i");
-}
-
-/** A glob's pattern for a name alone: what stands for the folders above it is left out. */
-function toSource(glob: string): string {
-  const { source } = toGlobPattern(glob.replace(/^\*\*\//, ""));
-  return glob.startsWith("**/") ? source : source.slice(1, -1);
+function toLiteral(name: string): string {
+  return name.replace(/\W/g, "\\$&");
 }
 
 /**
@@ -117,5 +120,7 @@ function toPlainName(name: string): string {
     ? name
     : name.normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}|\p{Cc}/gu, "");
   const [bare = ""] = visible.split(":", 1);
-  return bare.replace(/[. ]+$/, "").toLowerCase();
+  let end = bare.length;
+  while (bare[end - 1] === "." || bare[end - 1] === " ") end--;
+  return bare.slice(0, end).toLowerCase();
 }

@@ -7,14 +7,17 @@ import type { Stats } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
-import { findProtection } from "./protected.ts";
+import { findProtection, toPlainPath } from "./protected.ts";
 
 export interface Jail {
   /** The real path. */
   readonly root: string;
   /** The path it was opened by, which may lead over links. */
   readonly name: string;
+  /** Plain forms (`toPlainPath`) of the places that are refused with all below them. */
+  readonly closed: readonly string[];
 }
 
 export interface Resolved {
@@ -44,13 +47,14 @@ export async function resolveInside(jail: Jail, path: string, last: Last): Promi
   checkText(path);
   const queue = isHome(path) ? undefined : toWay(jail, resolve(jail.name, path));
   if (!queue) throw outside(path);
+  checkPlace(jail, jail.root, path);
   const walk: Walk = { jail, path, last, queue, at: jail.root, links: 0 };
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
     const ended = await step(walk, name);
     if (ended) return ended;
   }
   const stats = await look(walk.at, path);
-  return { path: walk.at, relative: toRelative(jail, walk.at), stats, existing: walk.at };
+  return { path: walk.at, relative: toRelative(jail.root, walk.at), stats, existing: walk.at };
 }
 
 interface Walk {
@@ -107,19 +111,38 @@ function toMissing({ jail, path, queue, at }: Walk, name: string): Resolved {
   if (names.includes("..")) throw notFound(path);
   const place = join(at, ...names);
   checkPlace(jail, place, path);
-  return { path: place, relative: toRelative(jail, place), stats: undefined, existing: at };
+  return { path: place, relative: toRelative(jail.root, place), stats: undefined, existing: at };
 }
 
 /** Refuses what is protected, and what is no file system though it looks like one. */
 export function checkPlace(jail: Jail, place: string, path: string): void {
-  const reason = findProtection(toRelative(jail, place));
+  const own = isClosed(jail, place) ? "this program's own files" : undefined;
+  const reason = findProtection(toRelative(jail.root, place)) ?? own;
   if (reason !== undefined) {
     throw new Failure("forbidden", `Protected path not allowed (${reason}): ${clip(path, 200)}`);
   }
   const isSystem = SYSTEM_FOLDERS.some(
-    (folder) => isBelow(folder, place) && !isBelow(folder, jail.root),
+    (folder) => isWithin(folder, place) && !isWithin(folder, jail.root),
   );
   if (isSystem) throw outside(path);
+}
+
+export function isClosed({ closed }: Jail, place: string): boolean {
+  if (closed.length === 0) return false;
+  const plain = toPlainPath(place);
+  return closed.some((one) => isAtOrBelow(one, plain));
+}
+
+/** Those of the places, given by their real paths, that can matter in a workspace. */
+export function toClosed(root: string, places: readonly string[]): string[] {
+  const plainRoot = toPlainPath(root);
+  return places
+    .map(toPlainPath)
+    .filter((place) => isAtOrBelow(plainRoot, place) || isAtOrBelow(place, plainRoot));
+}
+
+function isAtOrBelow(folder: string, place: string): boolean {
+  return place === folder || place.startsWith(folder.endsWith("/") ? folder : `${folder}/`);
 }
 
 export function outside(path: string): Failure {
@@ -130,14 +153,16 @@ export function notFound(path: string, cause?: unknown): Failure {
   return new Failure("not_found", `File not found: ${path}`, { cause });
 }
 
-export function toRelative({ root }: Jail, place: string): string {
+/** The way from the root to a place in it, with `/` between names. */
+export function toRelative(root: string, place: string): string {
   const way = relative(root, place);
   return sep === "/" ? way : way.replaceAll(sep, "/");
 }
 
-export function isBelow(folder: string, place: string): boolean {
-  const way = relative(folder, place);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+/** The same for a path as it is written, without following links; undefined for what lies outside. */
+export function findRelative(root: string, path: string): string | undefined {
+  const place = resolve(root, path);
+  return isWithin(root, place) ? toRelative(root, place) : undefined;
 }
 
 function checkText(path: string): void {
@@ -155,7 +180,7 @@ function isHome(path: string): boolean {
 
 /** The names that lead from the root to a place; undefined where it lies outside. */
 function toWay({ root, name }: Jail, place: string): string[] | undefined {
-  const base = [root, name].find((one) => isBelow(one, place));
+  const base = [root, name].find((one) => isWithin(one, place));
   return base === undefined ? undefined : relative(base, place).split(sep);
 }
 

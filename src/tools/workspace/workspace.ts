@@ -56,6 +56,13 @@ export interface HeldFolder {
 export interface Boundary {
   mayRead(relative: string): boolean;
   mayWrite(relative: string): boolean;
+  /**
+   * Whether a listing, a search or the move of a folder above it may include it without naming it: what
+   * is asked about by its name is not. By default all that may be read.
+   */
+  mayList?(relative: string): boolean;
+  /** Absolute paths, there or not, that are refused with all below them: the program's own files. */
+  readonly protectedPaths?: readonly string[];
   /** Whether files with more than one name are let through: one of the names may lie outside. */
   readonly hardLinks: boolean;
 }

@@ -100,6 +100,24 @@ describe("bash_ripgrep", () => {
     ]);
   });
 
+  it("keeps the beginning of what is too much, says so, and counts it all", async () => {
+    using folder = createWorkspaceFolder({ b: "needle\n".repeat(500_000), a: "needle\n" });
+    const run = async (input: object): Promise<Page> => {
+      const parsed = bashRipgrepTool.parse({ pattern: "needle", ...input });
+      return (await bashRipgrepTool.run(parsed, await toContext(folder.root))) as Page;
+    };
+    const page = await run({ limit: 0 });
+    assert.equal(page.total, 500_001);
+    assert.ok(page.returned > 100_000 && page.returned < 500_000, String(page.returned));
+    assert.deepEqual(page.results.slice(0, 2), ["a:1:needle", "b:1:needle"]);
+    assert.equal(page.results.at(-1), `b:${page.returned - 1}:needle`);
+    assert.match(page.note ?? "", /^Too much to keep: /);
+    assert.ok(page.has_more);
+    const far = await run({ offset: 499_990 });
+    assert.deepEqual([far.returned, far.total, far.has_more], [0, 500_001, true]);
+    assert.match(far.note ?? "", /Narrow the search/);
+  });
+
   it("shows nothing of a link that leads out, nor of a file with a second name", async () => {
     using folder = createWorkspaceFolder({ "a.txt": "needle\n" });
     const secret = join(dirname(folder.root), "secret");

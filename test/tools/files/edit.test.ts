@@ -23,39 +23,64 @@ describe("edit", () => {
     assert.equal(readFileSync(join(folder.root, "f"), "utf8"), "one\ntwo\n$& $1\n2\n3\n");
   });
 
-  const refusals: readonly [name: string, input: object, output: string][] = [
-    ["what is not there", { old_string: "four" }, "Error: String not found in f"],
+  const failures: readonly [name: string, input: object, error: string][] = [
+    ["what is not there", { old_string: "four" }, "String not found in f"],
     [
       "what is there twice",
       { old_string: "two" },
-      "Error: String found 2 times in f. Provide a more specific string with surrounding context.",
+      "String found 2 times in f. Provide a more specific string with surrounding context.",
     ],
-    ["a file that is not there", { path: "g" }, "Error: File not found: g"],
-    ["what is no text", { path: "binary" }, "Error: Not a text file: binary"],
-    ["what would not survive", { path: "latin" }, "Error: Not a text file: latin"],
     [
-      "nothing to look for",
-      { old_string: "" },
-      "Error: The arguments of `edit` do not fit: old_string: must not be empty.",
+      "what is there twice, one over the other",
+      { path: "over", old_string: "aba" },
+      "String found 2 times in over. Provide a more specific string with surrounding context.",
     ],
+    ["a file that is not there", { path: "g" }, "File not found: g"],
+    ["what is no text", { path: "binary" }, "Not a text file: binary"],
+    ["what would not survive", { path: "latin" }, "Not a text file: latin"],
+    ["a folder", { path: "." }, "Is a directory: ."],
   ];
-  for (const [name, input, output] of refusals) {
-    it(`refuses ${name}, and changes nothing`, async () => {
+  for (const [name, input, error] of failures) {
+    it(`does not change ${name}, and says so in its own form`, async () => {
       using folder = createWorkspaceFolder({
         f: TEXT,
+        over: "xababax",
         binary: Buffer.from("one\0"),
         latin: Buffer.from("one \xe9", "latin1"),
       });
-      const result = await folder.call(editTool, {
-        path: "f",
-        old_string: "one",
-        new_string: "x",
-        ...input,
+      const whole = { path: "f", old_string: "one", new_string: "x", ...input };
+      const { output, failed } = await folder.call(editTool, whole);
+      assert.deepEqual(JSON.parse(output), {
+        success: false,
+        path: whole.path,
+        start_line: 0,
+        old_line_count: 0,
+        new_line_count: 0,
+        error,
       });
-      assert.equal(result.output, output);
+      assert.ok(failed);
       assert.equal(readFileSync(join(folder.root, "f"), "utf8"), TEXT);
     });
   }
+
+  it("refuses nothing to look for, and what lies outside", async () => {
+    using folder = createWorkspaceFolder({ f: TEXT });
+    for (const [input, message] of [
+      [{ path: "f", old_string: "" }, "The arguments of `edit` do not fit: old_string: must not"],
+      [{ path: "../f", old_string: "x" }, "Path outside CWD not allowed: ../f"],
+    ] as const) {
+      const { output, failed } = await folder.call(editTool, { ...input, new_string: "x" });
+      assert.ok(output.startsWith(`Error: ${message}`), output);
+      assert.ok(failed);
+    }
+  });
+
+  it("is not held up by a text that nearly occurs everywhere", async () => {
+    using folder = createWorkspaceFolder({ f: `${"a".repeat(2_000_000)}b` });
+    const half = "a".repeat(50_000);
+    const input = { path: "f", old_string: `${half}b${half}`, new_string: "" };
+    assert.match((await folder.call(editTool, input)).output, /String not found in f/);
+  });
 
   it("keeps a byte order mark and line ends", async () => {
     using folder = createWorkspaceFolder({ f: "\ufeffa\r\nb\r\n" });

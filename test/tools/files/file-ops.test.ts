@@ -5,14 +5,14 @@ import { describe, it } from "node:test";
 import { fileOpsTool } from "../../../src/tools/files/file-ops.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
-const PROJECT = { "a.txt": "one\ntwo\n", "d/b.txt": "b", empty: "" };
+const PROJECT = { "a.txt": "one\ntwo\n", "d/b.txt": "b", empty: "", over: "ababa" };
 
 describe("file_ops", () => {
   const cases: readonly [input: object, output: string][] = [
     [{ path: "a.txt" }, "one\ntwo\n"],
     [{ operation: "read", path: "empty" }, "(empty file)"],
     [{ operation: "read", path: "none" }, "Error: File not found: none"],
-    [{ operation: "list", path: "." }, "a.txt\nd/\nempty"],
+    [{ operation: "list", path: "." }, "a.txt\nd/\nempty\nover"],
     [
       { operation: "write", path: "a.txt", content: "one\n2\n" },
       "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2",
@@ -39,6 +39,10 @@ describe("file_ops", () => {
     [
       { operation: "edit", path: "a.txt", old_text: "none", new_text: "" },
       "Error: String not found in a.txt",
+    ],
+    [
+      { operation: "edit", path: "over", old_text: "aba", new_text: "" },
+      "Error: String found 2 times in over. Provide a more specific string with surrounding context.",
     ],
     [
       { operation: "edit", path: "a.txt", old_text: "" },

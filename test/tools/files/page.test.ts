@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { cutPage, Selection } from "../../../src/tools/files/ripgrep/page.ts";
+import { cutPage, MAX_KEPT, Selection, toPage } from "../../../src/tools/files/ripgrep/page.ts";
 
 describe("Selection", () => {
   it("keeps the same page as sorting everything does", () => {
@@ -22,11 +22,35 @@ describe("Selection", () => {
 
   it("keeps no more than the page needs", () => {
     const selection = new Selection<undefined>({ offset: 0, limit: 3 });
-    for (let at = 9999; at >= 0; at--) selection.add(String(at).padStart(4, "0"), undefined, 2);
+    for (let at = 9999; at >= 0; at--)
+      selection.add(String(at).padStart(4, "0"), undefined, { count: 2 });
     assert.deepEqual(
       selection.finish().map(({ key }) => key),
       ["0000", "0001"],
     );
     assert.equal(selection.total, 20_000);
+  });
+
+  it("keeps the beginning of what is too much, in whatever order it comes", () => {
+    for (const limit of [0, 1e9]) {
+      const selection = new Selection<undefined>({ offset: 0, limit });
+      const names = Array.from({ length: 300 }, (_, at) => String((at * 7) % 300).padStart(3, "0"));
+      for (const name of names) selection.add(name, undefined, { cost: MAX_KEPT / 100 });
+      const kept = selection.finish().map(({ key }) => key);
+      assert.deepEqual(kept, names.sort().slice(0, 100));
+      assert.equal(selection.total, 300);
+    }
+  });
+});
+
+describe("toPage", () => {
+  it("says so when the page has less than it would have", () => {
+    const note = (offset: number, limit: number) => toPage(["a"], 5, { offset, limit }).note;
+    assert.equal(note(0, 1), undefined);
+    assert.equal(note(4, 0), undefined);
+    assert.equal(note(4, 9), undefined);
+    assert.equal(note(0, 0), "Too much to keep: 1 of 5 are here. Narrow the search.");
+    assert.equal(note(2, 2), "Too much to keep: 1 of 2 are here. Narrow the search.");
+    assert.ok(!("note" in toPage([], 0, { offset: 3, limit: 0 })));
   });
 });

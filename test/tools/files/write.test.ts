@@ -27,6 +27,19 @@ describe("write", () => {
     });
   }
 
+  it("says in its own form why nothing was written", async () => {
+    using folder = createWorkspaceFolder({ "d/f": "" });
+    for (const [path, error] of [
+      ["d", "Is a directory: d"],
+      ["d/f/g", "File not found: d/f/g"],
+    ]) {
+      const { output, failed } = await folder.call(writeTool, { path, content: "x" });
+      const expected = { success: false, path, old_lines: 0, new_lines: 0, is_new_file: false };
+      assert.deepEqual(JSON.parse(output), { ...expected, error });
+      assert.ok(failed);
+    }
+  });
+
   it("says what it would touch", () => {
     assert.deepEqual(writeTool.targets?.({ path: "f", content: "" }), { writes: ["f"] });
   });

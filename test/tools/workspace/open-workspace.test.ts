@@ -141,50 +141,6 @@ for (const hold of WAYS) {
     });
   });
 
-  describe(`workspace, held by ${hold}: what the boundary leaves out`, () => {
-    const boundary: Boundary = {
-      mayRead: (path) => !path.startsWith("hidden"),
-      mayWrite: (path) => path.startsWith("src/"),
-      hardLinks: false,
-    };
-
-    it("is refused by where it leads, there or not", async () => {
-      using folder = createWorkspaceFolder({ "hidden/a": "a", "src/b": "b" });
-      symlinkSync("hidden/a", join(folder.root, "link"));
-      const workspace = await openWorkspace(folder.root, boundary, { hold });
-      for (const path of ["hidden/a", "hidden/none", "link", "src/../hidden/a"]) {
-        const message = `Path not allowed for this run to read: ${path}`;
-        await assert.rejects(workspace.readFile(path, 9), { code: "forbidden", message });
-      }
-      for (const path of ["a", "hidden/a", "link"]) {
-        const message = `Path not allowed for this run to write: ${path}`;
-        await assert.rejects(workspace.writeFile(path, ""), { code: "forbidden", message });
-        await assert.rejects(workspace.remove(path), { code: "forbidden", message });
-      }
-      assert.equal(readFileSync(join(folder.root, "hidden/a"), "utf8"), "a");
-    });
-
-    it("is not listed", async () => {
-      using folder = createWorkspaceFolder({ "hidden/a": "", "src/b": "", ".git/c": "" });
-      const workspace = await openWorkspace(folder.root, boundary, { hold });
-      assert.deepEqual(await workspace.list("."), ["src/"]);
-      assert.deepEqual(await workspace.list("hidden"), []);
-      assert.equal(workspace.shows("hidden/a"), false);
-      assert.equal(workspace.shows(".git/c"), false);
-      assert.equal(workspace.shows("src/b"), true);
-    });
-
-    it("does not move along with the folder above it", async () => {
-      using folder = createWorkspaceFolder({ "src/a/hidden": "", "src/b/.git/config": "" });
-      const strict = { ...boundary, mayRead: (path: string) => !path.endsWith("hidden") };
-      const workspace = await openWorkspace(folder.root, strict, { hold });
-      for (const from of ["src/a", "src/b"]) {
-        await assert.rejects(workspace.move(from, "src/c"), { code: "forbidden" });
-      }
-      assert.deepEqual(readdirSync(join(folder.root, "src")), ["a", "b"]);
-    });
-  });
-
   describe(`workspace, held by ${hold}: files`, () => {
     it("refuses what is no regular file, without waiting for it", async () => {
       using folder = createWorkspaceFolder();

@@ -50,6 +50,8 @@ describe("findProtection", () => {
     "Library/Other",
     "x:y",
     "docs/.sshx",
+    ".config/offshooting",
+    ".local/share/other",
     "é/.gitattributes",
   ]) {
     it(`lets other names be: ${JSON.stringify(path)}`, () => {

@@ -1,7 +1,7 @@
 /** The files below a folder, by ripgrep, as a page of their paths from the workspace. */
 
 import { Failure } from "../../../base/failure.ts";
-import { toGlobPattern } from "../../../base/glob.ts";
+import { type GlobPattern, toGlobPattern } from "../../../base/glob.ts";
 import type { ToolContext } from "../../tool.ts";
 import { type Page, type PageRequest, Selection, toPage } from "./page.ts";
 import { EXCLUDING_FLAGS, runRipgrep } from "./ripgrep.ts";
@@ -64,12 +64,12 @@ function eachFolder(add: (path: string) => void): (file: string) => void {
   };
 }
 
-/** Each one more multiplies what matching may cost by the length of a name. */
-const MAX_WILDCARDS = 4;
+/** Held against every path of a listing: what a person writes is shorter. */
+const MAX_GLOB_CHARS = 1000;
 
-export function parseGlob(glob: string): RegExp {
-  if ((glob.match(/\*+/g)?.length ?? 0) > MAX_WILDCARDS) {
-    throw new Failure("invalid_request", `A glob has at most ${MAX_WILDCARDS} stars: ${glob}`);
+export function parseGlob(glob: string): GlobPattern {
+  if (glob.length > MAX_GLOB_CHARS) {
+    throw new Failure("invalid_request", `A glob has at most ${MAX_GLOB_CHARS} characters.`);
   }
-  return toGlobPattern(glob);
+  return toGlobPattern([glob]);
 }

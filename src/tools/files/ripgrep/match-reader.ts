@@ -4,11 +4,27 @@
  * word finds hundreds of thousands.
  */
 
+import { MAX_KEPT } from "./page.ts";
+
 export interface MatchHandlers {
-  /** How many lines of a file are wanted; undefined to pass the file over. */
-  begin(path: string): number | undefined;
-  /** The first lines of a file that was not passed over, and how many there are. */
-  end(lines: readonly string[], count: number): void;
+  /** Undefined to pass the file over. */
+  begin(path: string): Wanted | undefined;
+  /** The first lines of a file that was not passed over. */
+  end(lines: readonly string[], found: Found): void;
+}
+
+interface Wanted {
+  /** How many lines; fewer are given where they cost more than `MAX_KEPT`. */
+  readonly lines: number;
+  /** What each takes beside its own bytes. */
+  readonly cost: number;
+}
+
+interface Found {
+  /** How many lines there are. */
+  readonly count: number;
+  /** What the given ones take. */
+  readonly cost: number;
 }
 
 export interface MatchReader {
@@ -25,9 +41,10 @@ const NONE = Buffer.alloc(0);
 export function createMatchReader({ begin, end }: MatchHandlers): MatchReader {
   let rest: Buffer = NONE;
   let isInFile = false;
-  let wanted: number | undefined;
+  let wanted: Wanted | undefined;
   let lines: string[] = [];
   let count = 0;
+  let cost = 0;
 
   function take(chunk: Buffer): void {
     const data = rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk;
@@ -71,16 +88,19 @@ export function createMatchReader({ begin, end }: MatchHandlers): MatchReader {
     wanted = begin(path.startsWith("./") ? path.slice(2) : path);
     lines = [];
     count = 0;
+    cost = 0;
   }
 
   function readLine(data: Buffer, start: number, stop: number): void {
     if (wanted === undefined || !isDigit(data[start])) return;
     count++;
-    if (count <= wanted) lines.push(data.toString("utf8", start, stop).replace(/\r$/, ""));
+    if (count > wanted.lines || cost >= MAX_KEPT) return;
+    lines.push(data.toString("utf8", start, stop).replace(/\r$/, ""));
+    cost += stop - start + wanted.cost;
   }
 
   function close(): void {
-    if (isInFile && wanted !== undefined) end(lines, count);
+    if (isInFile && wanted !== undefined) end(lines, { count, cost });
     isInFile = false;
   }
 

@@ -1,12 +1,11 @@
 /** The lines that match a pattern, by ripgrep, as a page of them in the order of files and lines. */
 
-import { lstatSync } from "node:fs";
-import { join } from "node:path";
 import type { ToolContext } from "../../tool.ts";
 import { isSensitive } from "../../workspace/protected.ts";
+import { createLinkCheck, type LinkCheck } from "./link-check.ts";
 import { createPathReader } from "./list-files.ts";
 import { createMatchReader } from "./match-reader.ts";
-import { type PageRequest, Selection } from "./page.ts";
+import { type PageRequest, Selection, TEXT_COST } from "./page.ts";
 import { EXCLUDING_FLAGS, runRipgrep } from "./ripgrep.ts";
 
 export interface SearchRequest extends PageRequest {
@@ -42,7 +41,7 @@ export async function searchFiles(request: SearchRequest, context: Context): Pro
   if (isFolder) return searchFolder(request, context);
   // Read by us, so that it is held like any other file; ripgrep gets the content alone.
   const stdin = await workspace.readFile(request.path, MAX_FILE_BYTES);
-  const found = collectMatches(request, () => relative);
+  const found = collectMatches(request, { toShown: () => relative, isShared: () => false });
   const flags = toFlags(request);
   const { complaint } = request;
   await runRipgrep({ flags, cwd: workspace.root, stdin, signal, complaint }, found.take);
@@ -54,9 +53,12 @@ async function searchFolder(request: SearchRequest, context: Context): Promise<M
   return workspace.within(request.path, async ({ cwd, relative }) => {
     const prefix = relative === "" ? "" : `${relative}/`;
     const isShared = workspace.hardLinks ? () => false : createLinkCheck(cwd);
-    const found = collectMatches(request, (path) => {
-      const whole = prefix + path;
-      return workspace.shows(whole) && !isSensitive(path) && !isShared(path) ? whole : undefined;
+    const found = collectMatches(request, {
+      toShown(path) {
+        const whole = prefix + path;
+        return workspace.shows(whole) && !isSensitive(path) ? whole : undefined;
+      },
+      isShared,
     });
     const flags = [...toFlags(request), ...EXCLUDING_FLAGS];
     await runRipgrep({ flags, cwd, signal, complaint: request.complaint }, found.take);
@@ -75,26 +77,34 @@ interface Collected {
   finish(): Matches;
 }
 
-/** `toShown` gives a path as it is shown, or nothing for a file that must not be. */
-function collectMatches(
-  request: SearchRequest,
-  toShown: (path: string) => string | undefined,
-): Collected {
+interface Sieve {
+  /** A path as it is shown, or nothing for a file that must not be. */
+  toShown(path: string): string | undefined;
+  readonly isShared: LinkCheck;
+}
+
+function collectMatches(request: SearchRequest, { toShown, isShared }: Sieve): Collected {
   const selection = new Selection<readonly string[]>(request);
   const isPathsOnly = request.flags.some((flag) => PATHS_ONLY.has(flag));
+  const toLetThrough = (path: string): string | undefined => {
+    const whole = toShown(path);
+    if (whole === undefined) return undefined;
+    return isShared(path, selection.wants(whole) ? "kept" : "counted") ? undefined : whole;
+  };
   let shown = "";
   const reader = createMatchReader({
     begin(path) {
-      const wanted = toShown(path);
-      if (wanted === undefined) return undefined;
-      shown = wanted;
-      return selection.wants(shown) ? selection.needed : 0;
+      const whole = toLetThrough(path);
+      if (whole === undefined) return undefined;
+      shown = whole;
+      const lines = selection.wants(shown) ? selection.needed : 0;
+      return { lines, cost: shown.length + TEXT_COST };
     },
-    end: (lines, count) => selection.add(shown, lines, count),
+    end: (lines, found) => selection.add(shown, lines, found),
   });
   const readPaths = createPathReader((path) => {
-    const wanted = toShown(path);
-    if (wanted !== undefined) selection.add(wanted, [""]);
+    const whole = toLetThrough(path);
+    if (whole !== undefined) selection.add(whole, [""]);
   });
   return {
     take: isPathsOnly ? readPaths : reader.take,
@@ -111,15 +121,3 @@ function collectMatches(
 }
 
 const PATHS_ONLY: ReadonlySet<string> = new Set(["-l", "--files-with-matches"]);
-
-/** How many files are asked for their names: 100,000 would take longer than the search itself. */
-const MAX_LINK_CHECKS = 20_000;
-
-/** Whether a file has a second name, which may lie outside. Not asked of every file of a huge result. */
-function createLinkCheck(cwd: string): (path: string) => boolean {
-  let checks = 0;
-  return (path) => {
-    if (++checks > MAX_LINK_CHECKS) return false;
-    return (lstatSync(join(cwd, path), { throwIfNoEntry: false })?.nlink ?? 1) > 1;
-  };
-}

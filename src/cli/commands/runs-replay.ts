@@ -1,0 +1,63 @@
+/** `offshoot runs replay`: a recorded tree run again, and where it parts from its record. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip, plural } from "../../base/text.ts";
+import type { Config } from "../../runtime/config.ts";
+import type { ReplayChange, Replayed } from "../../runtime/replay.ts";
+import { createRuntime } from "../../runtime/runtime.ts";
+import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { Options } from "../command.ts";
+import type { Io } from "../io.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+/** Returns the exit code: 1 where the replay is not the record. */
+export async function replay(
+  id: string,
+  options: Options,
+  { config, io }: { readonly config: Config; readonly io: Io },
+): Promise<number> {
+  const change = readChange(options);
+  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  try {
+    const replayed = await runtime.replay({ id, change });
+    const { divergence, left, runs, end } = replayed;
+    if (options["json"]) {
+      await io.stdout.write(
+        `${JSON.stringify({ runs, left, divergence: divergence ?? null, end })}\n`,
+      );
+    } else {
+      await io.stdout.write(cleanForTerminal(render(replayed, change)));
+    }
+    return divergence ? 1 : 0;
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** `--from NODE --with prompt=TEXT`: both or neither. */
+function readChange(options: Options): ReplayChange | undefined {
+  const { from: node, with: given } = options;
+  if (node === undefined && given === undefined) return undefined;
+  const [, prompt] = typeof given === "string" ? (/^prompt=(.+)$/s.exec(given) ?? []) : [];
+  if (typeof node === "string" && prompt !== undefined) return { node, prompt };
+  const message = "A change needs both: --from NODE --with prompt=TEXT.";
+  throw new Failure("invalid_request", message);
+}
+
+function render({ divergence, left, runs, end }: Replayed, change?: ReplayChange): string {
+  if (divergence) {
+    const { path, seq, recorded, replayed } = divergence;
+    return [
+      `The replay parts from the record in ${path}, at event ${seq}:`,
+      `  recorded  ${clip(recorded, 400)}`,
+      `  replayed  ${clip(replayed, 400)}`,
+      "",
+    ].join("\n");
+  }
+  if (!change)
+    return `${plural(runs, "run")} replayed: the same as recorded, and nothing was sent.\n`;
+  const lines = left.map(({ path, what }) => `ran again  ${path}: ${what}`);
+  return [`changed    ${change.node}`, ...lines, `${end.ending}: ${end.output_text}`, ""].join(
+    "\n",
+  );
+}

@@ -1,0 +1,109 @@
+/**
+ * One run of a tree that is played again. As long as everything is as it was, its model says what it
+ * said and its tools return what they returned, and nothing is sent. From the first thing that is
+ * different on, it is a run like any other: that is what depends on the change, and no more.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
+import type { CallContext, ToolResult } from "../../tools/gate/call.ts";
+import type { Gate } from "../../tools/gate/gate.ts";
+import { isDelegating } from "../tools/names.ts";
+import type { RecordedCall, RecordedRun } from "./recorded-run.ts";
+
+export interface ReplayRun {
+  /** Whether nothing has been different so far. */
+  readonly isFaithful: boolean;
+  wrapProvider(live: Provider): Provider;
+  wrapGate(live: Gate): Gate;
+}
+
+export interface ReplayWish {
+  /** Undefined for a run that the record does not have. */
+  readonly recorded: RecordedRun | undefined;
+  /** Whether it begins as it was recorded: a prompt that was changed makes it another run. */
+  readonly isSame: boolean;
+  /** Called with the first thing that is different, in words. */
+  diverged(what: string): void;
+  /** Whether it may go on with the real model and tools then. */
+  readonly mayGoOn: boolean;
+}
+
+export function createReplayRun(wish: ReplayWish): ReplayRun {
+  const { recorded } = wish;
+  let isFaithful = wish.isSame && recorded !== undefined;
+  let turn = 0;
+
+  function leave(what: string): void {
+    if (!isFaithful) return;
+    isFaithful = false;
+    wish.diverged(what);
+  }
+
+  function requireLeave(what: string): void {
+    if (wish.mayGoOn) return;
+    throw new Failure("conflict", `The record has no more to replay: ${what}.`);
+  }
+
+  async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[], void> {
+    yield events;
+  }
+
+  return {
+    get isFaithful() {
+      return isFaithful;
+    },
+    wrapProvider: (live) => ({
+      name: live.name,
+      stream(request: ModelRequest, call: ModelCall) {
+        turn++;
+        const known = isFaithful
+          ? recorded?.turns.find(({ number }) => number === turn)
+          : undefined;
+        if (known) {
+          const { reason, usage } = known.end;
+          return play([...known.said, { type: "end", reason, usage, continuation: undefined }]);
+        }
+        leave(`turn ${turn} is not in the record`);
+        requireLeave(`turn ${turn}`);
+        return live.stream(request, call);
+      },
+    }),
+    wrapGate: (live) => ({
+      ...live,
+      async call(call, context) {
+        const known = isFaithful ? findCall(recorded, context.idempotencyKey) : undefined;
+        if (!known?.result || known.call.name !== call.name) {
+          leave(`the call of ${call.name} in turn ${turn} is not in the record`);
+          requireLeave(`the call of ${call.name} in turn ${turn}`);
+          return live.call(call, context);
+        }
+        if (!isDelegating(call.name)) return await playCall(known.result, context);
+        const result = await live.call(call, context);
+        if (JSON.stringify(result.output) !== JSON.stringify(known.result.output)) {
+          leave(`${call.name} in turn ${turn} returned something else`);
+        }
+        return result;
+      },
+    }),
+  };
+}
+
+async function playCall(
+  { output, failed, decisions }: NonNullable<RecordedCall["result"]>,
+  context: CallContext,
+): Promise<ToolResult> {
+  for (const { type: _, call_id: __, name: ___, at_ms: ____, ...decision } of decisions) {
+    await context.decided(decision);
+  }
+  const isCounted = decisions.some(({ verdict }) => verdict === "allow");
+  if (isCounted) context.take();
+  return { output, failed, thrown: false };
+}
+
+/** `run/tool:2.0` is the first call of turn 2. */
+function findCall(recorded: RecordedRun | undefined, key: string): RecordedCall | undefined {
+  const [, turn, place] = /:(\d+)\.(\d+)$/.exec(key) ?? [];
+  return recorded?.turns.find(({ number }) => number === Number(turn))?.calls[Number(place)];
+}

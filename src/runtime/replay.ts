@@ -1,0 +1,160 @@
+/**
+ * A recorded tree, run again. Without a change nothing is sent anywhere, and the new logs are held
+ * against the recorded ones; with one, the run that is changed and whatever depends on it run for real.
+ */
+
+import type { AgentTask } from "../agent/task.ts";
+import { parseTask } from "../agent/task.ts";
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import { type Divergence, findDivergence } from "../delegation/replay/compare-logs.ts";
+import { type RecordedRun, readRecordedRun } from "../delegation/replay/recorded-run.ts";
+import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run.ts";
+import { createLocalEngine } from "../engine/local-engine.ts";
+import type { RunEnd } from "../protocol/run-events.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
+import type { Store, StoredRun } from "../store/store.ts";
+import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
+
+export interface ReplayRequest {
+  /** Where the record is; only read. */
+  readonly store: Store;
+  /** The root of the tree. */
+  readonly id: string;
+  readonly change?: ReplayChange | undefined;
+}
+
+export interface ReplayChange {
+  /** The id or the path of the run that is changed. */
+  readonly node: string;
+  readonly prompt: string;
+}
+
+export interface Replayed {
+  readonly runs: number;
+  /** Paths of the runs that did not stay as they were, the first to leave first. */
+  readonly left: readonly { readonly path: string; readonly what: string }[];
+  /** Undefined where the logs are the same, and where a change was asked for. */
+  readonly divergence: Divergence | undefined;
+  readonly end: RunEnd;
+}
+
+type Parts = Omit<AgentParts, "replay" | "openModel"> & {
+  /** Used only behind a change. */
+  readonly openModel: AgentParts["openModel"];
+};
+
+export async function replayTree(
+  { store, id, change }: ReplayRequest,
+  parts: Parts,
+): Promise<Replayed> {
+  const recorded = await readTree(store, id);
+  const root = recorded.get("/root")?.run;
+  if (!root) throw new Failure("not_found", `${id} ended before it began: nothing to replay.`);
+  const changed = change && findNode(recorded, change.node);
+  const left: { path: string; what: string }[] = [];
+
+  const replay = (path: string): ReplayRun =>
+    createReplayRun({
+      recorded: recorded.get(path)?.run,
+      isSame: path !== changed,
+      mayGoOn: change !== undefined,
+      diverged: (what) => left.push({ path, what }),
+    });
+  const body = createAgentBody({
+    ...parts,
+    openModel: change ? parts.openModel : async () => SILENT,
+    replay: ({ path }) => replay(path),
+    ...(change && changed
+      ? { prepare: (task: AgentTask, path: string) => withPrompt(task, path === changed, change) }
+      : {}),
+  });
+  const { logs, end } = await runAgain(body, recorded);
+  const divergence = change ? undefined : compare(recorded, logs);
+  return { runs: recorded.size, left, divergence, end };
+}
+
+interface Recorded {
+  readonly stored: StoredRun;
+  readonly run: RecordedRun | undefined;
+}
+
+const ALL = Number.MAX_SAFE_INTEGER;
+
+/** Every run of the tree by its path below the root, which is `/root` wherever it was recorded. */
+async function readTree(store: Store, id: string): Promise<Map<string, Recorded>> {
+  const tree = new Map<string, Recorded>();
+  const visit = async (stored: StoredRun, path: string): Promise<void> => {
+    const log = await store.readEvents(stored.id, -1, ALL);
+    tree.set(path, { stored, run: readRecordedRun(stored.id, path, log) });
+    const children = await store.listRuns({ limit: ALL, parent_id: stored.id });
+    for (const child of children) await visit(child, `${path}${child.id.slice(stored.id.length)}`);
+  };
+  const root = await store.getRun(id);
+  if (!root) throw new Failure("not_found", `There is no run \`${id}\`.`);
+  await visit(root, "/root");
+  return tree;
+}
+
+function findNode(recorded: ReadonlyMap<string, Recorded>, node: string): string {
+  for (const [path, { stored }] of recorded) if (path === node || stored.id === node) return path;
+  const known = [...recorded.keys()].join(", ");
+  throw new Failure("not_found", `The tree has no run \`${node}\`. It has: ${known}.`);
+}
+
+function withPrompt(task: AgentTask, isChanged: boolean, { prompt }: ReplayChange): AgentTask {
+  if (!isChanged) return task;
+  return { ...task, items: [{ type: "message", role: "user", content: prompt }] };
+}
+
+/** Asked for nothing in a replay that may send nothing. */
+const SILENT: Awaited<ReturnType<AgentParts["openModel"]>> = {
+  provider: {
+    name: "record",
+    // biome-ignore lint/correctness/useYield: it never answers
+    async *stream() {
+      throw new Failure("conflict", "The record has no more to replay.");
+    },
+  },
+  contextTokens: undefined,
+  costOf: () => undefined,
+  reasoning: { effort: "none", summary: undefined },
+  checkInput() {},
+};
+
+async function runAgain(body: AgentBody, recorded: ReadonlyMap<string, Recorded>) {
+  const store = createMemoryStore();
+  const engine = createLocalEngine({ store });
+  engine.define(AGENT_BODY, body.run);
+  try {
+    const id = "replay";
+    const input = recorded.get("/root")?.stored.input as Json;
+    parseTask(input);
+    await engine.submit(AGENT_BODY, input, { id, title: "replay" });
+    const { events } = await engine.result(id);
+    const end = events.at(-1);
+    if (end?.type !== "run_end") throw new Failure("internal", "The replay has no ending.");
+    return { logs: await readTree(store, id), end };
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** In the order of the tree, so that a difference in a child is named before what follows from it. */
+function compare(
+  recorded: ReadonlyMap<string, Recorded>,
+  replayed: ReadonlyMap<string, Recorded>,
+): Divergence | undefined {
+  const deepestFirst = [...recorded.keys()].sort((a, b) => depth(b) - depth(a));
+  for (const path of deepestFirst) {
+    const before = recorded.get(path)?.run?.log ?? [];
+    const after = replayed.get(path)?.run?.log ?? [];
+    const found = findDivergence(path, before, after);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function depth(path: string): number {
+  return path.split("/").length;
+}
