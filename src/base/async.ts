@@ -29,3 +29,19 @@ export function toAbortFailure(signal: AbortSignal): Failure {
   if (signal.reason instanceof Failure) return signal.reason;
   return new Failure("cancelled", "The run was cancelled.", { cause: signal.reason });
 }
+
+/** Waits until the signal aborts at most. Others may wait for the same thing, so it goes on. */
+export async function untilAborted<Out>(shared: Promise<Out>, signal: AbortSignal): Promise<Out> {
+  shared.catch(() => {});
+  throwIfAborted(signal);
+  let stop = (): void => {};
+  const cut = new Promise<never>((_, reject) => {
+    stop = () => reject(toAbortFailure(signal));
+    signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    return await Promise.race([shared, cut]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -4,8 +4,13 @@
 export function clip(text: string, maxChars: number): string {
   const line = text.replace(/\s+/g, " ").trim();
   if (line.length <= maxChars) return line;
-  // A character of two units that the cut falls into goes whole.
-  return `${line.slice(0, maxChars - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return `${cutToChars(line, maxChars - 1)}…`;
+}
+
+/** The longest prefix of at most `maxChars`; a character of two units that the cut falls into goes whole. */
+export function cutToChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  return text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
 }
 
 /** The longest prefix of `text` that is at most `maxBytes` of UTF-8 and cuts no character. */

@@ -9,8 +9,9 @@ import { isJsonObject, type JsonObject, parseJson } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import { checkOwnTools } from "../tools/custom/own-tools.ts";
 import { parseMcpServers } from "../tools/mcp/server.ts";
-import { type ConfigName, type ConfigRow, type Range, rowOf } from "./config-keys.ts";
+import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels } from "./config-models.ts";
+import type { ConfigRow, Range } from "./config-row.ts";
 
 /** Reads what a person typed in a shell: lists by commas, maps as JSON. */
 export function parseConfigText(name: ConfigName, text: string, where: string): unknown {

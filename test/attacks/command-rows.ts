@@ -4,17 +4,8 @@
  */
 
 import type { SandboxLevel } from "../../src/tools/sandbox/sandbox.ts";
-
-export interface HiddenCommand {
-  readonly name: string;
-  readonly command: { readonly shell: string } | { readonly argv: readonly string[] };
-}
-
-const shell = (name: string, text: string): HiddenCommand => ({ name, command: { shell: text } });
-const argv = (name: string, ...words: string[]): HiddenCommand => ({
-  name,
-  command: { argv: words },
-});
+import { DISGUISED_COMMANDS } from "./disguise-rows.ts";
+import { argv, type HiddenCommand, shell } from "./hidden-command.ts";
 
 /** Each of them would run `rm`: a rule that refuses `command(rm *)` must fit every one. */
 export const HIDDEN_COMMANDS: readonly HiddenCommand[] = [
@@ -106,6 +97,7 @@ export const HIDDEN_COMMANDS: readonly HiddenCommand[] = [
   argv("a runner of packages", "npx", "--yes", "rm", "docs"),
   argv("parallel", "parallel", "rm", ":::", "docs"),
   argv("an interpreter without a file", "python3"),
+  ...DISGUISED_COMMANDS,
 ];
 
 export interface Outliving {

@@ -101,6 +101,11 @@ export const PROBES: readonly Probe[] = [
     heldBy: "sandbox",
   },
   { name: "a file of keys in the workspace", script: "cat .env", heldBy: "sandbox" },
+  { name: "a file of keys by a pattern", script: "cat .e?v", heldBy: "sandbox" },
+  { name: "a file of keys below", script: "cat sub/folder/.e*", heldBy: "sandbox" },
+  { name: "a folder of keys below", script: "cat sub/.ssh/*", heldBy: "sandbox" },
+  { name: "what a rule denies", script: "cat de*/n*", heldBy: "sandbox" },
+  { name: "all of the workspace", script: "tar cf - . 2>/dev/null", heldBy: "sandbox" },
   {
     name: "the project's own configuration",
     script: "cat .offshoot/config.yaml",

@@ -8,6 +8,9 @@ import { execFile } from "node:child_process";
 import { openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { toSandboxCovers } from "../../src/runtime/open-gate.ts";
+import { WHOLE_GRANT } from "../../src/tools/gate/grant.ts";
+import { parseRule } from "../../src/tools/gate/rules.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";
 import { runCommand } from "../../src/tools/sandbox/run-command.ts";
 import type { SandboxLevel } from "../../src/tools/sandbox/sandbox.ts";
@@ -45,7 +48,7 @@ async function openPlace(name: SandboxLevel): Promise<ProbedPlace> {
     root,
     env: process.env,
     network: false,
-    hidden: [join(root, ".env"), join(root, ".offshoot")],
+    ...toSandboxCovers(WHOLE_GRANT, [parseRule("deny", "path(denied)", "test")]),
   });
   const options = { timeoutMs: 20_000, maxStdoutBytes: 10_000_000, maxStderrBytes: 1_000_000 };
   return {

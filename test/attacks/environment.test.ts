@@ -31,6 +31,9 @@ const FILES = {
   "home/.bash_history": `export KEY=${PLANTED}`,
   "neighbour.txt": PLANTED,
   "root/.env": `KEY=${PLANTED}`,
+  "root/sub/folder/.env": `KEY=${PLANTED}`,
+  "root/sub/.ssh/id": PLANTED,
+  "root/denied/notes": PLANTED,
   "root/.offshoot/config.yaml": `key: ${PLANTED}`,
 };
 

@@ -1,13 +1,27 @@
 /** What `shell` and `terminal` have in common: one command in two forms, and what they say of its end. */
 
 import { Failure } from "../../base/failure.ts";
+import { integer, optionalText, texts } from "../builtin-tool.ts";
 import type { Ran } from "../sandbox/run-command.ts";
 
-export const DEFAULT_SECONDS = 30;
-export const MAX_SECONDS = 300;
+const MAX_SECONDS = 300;
 
 /** The gate's limit lies above the longest a call may ask for: ending a command takes a moment too. */
 export const CALL_LIMIT_MS = (MAX_SECONDS + 15) * 1000;
+
+/** The two forms, of which a call takes one. */
+export const COMMAND_FIELDS: {
+  readonly command: ReturnType<typeof optionalText>;
+  readonly argv: ReturnType<typeof texts>;
+} = {
+  command: optionalText("A line for sh."),
+  argv: texts("The program and its arguments, taken as they are."),
+};
+
+export const TIMEOUT_FIELD: ReturnType<typeof integer> = integer(
+  "Seconds after which it is stopped, with everything it started.",
+  { minimum: 1, maximum: MAX_SECONDS, default: 30 },
+);
 
 /** The words to start. A line goes to `/bin/sh`, words go to no shell at all. */
 export function toWords(

@@ -4,196 +4,201 @@
  * A file with a program is another matter: it goes by its name, as every program does.
  */
 
+import { isGitOpaque } from "./git-command.ts";
+import { isDevice, isInterpreterOpaque } from "./interpreters.ts";
+import { isLongOption } from "./options.ts";
+import { isAwkOpaque, isSedOpaque } from "./stream-editors.ts";
+
 /** Always: they take commands as text, put them off to later, or change what words mean. */
 const OPAQUE: ReadonlySet<string> = new Set(
   [
-    "eval source . alias trap enable hash bind complete fc mapfile readarray shopt coproc",
-    "at batch crontab parallel tmux screen expect script gdb lldb socat su runuser pkexec systemd-run",
-    "run0 unshare nsenter strace ltrace flock chrt taskset fakeroot proot firejail bwrap entr",
-    "start-stop-daemon run-parts ed ex emacs emacsclient rlwrap unbuffer dbus-run-session",
-    "sandbox-exec osascript launchctl open",
+    // Of the shell itself.
+    "eval source . alias trap enable hash bind complete compgen fc mapfile readarray shopt coproc",
+    "read getopts let emulate zmodload",
+    // Later, elsewhere, as somebody else.
+    "at batch crontab parallel tmux screen expect su runuser pkexec systemd-run run0 gosu su-exec sg",
+    "newgrp capsh setpriv machinectl systemd-nspawn systemd-inhibit systemd-cat flatpak-spawn",
+    "ssh-agent sshpass unshare nsenter fakeroot fakechroot proot firejail bwrap start-stop-daemon",
+    "daemon daemonize run-parts launchctl open xdg-open gtk-launch busctl dbus-send gdbus",
+    "dbus-run-session dbus-launch xvfb-run xinit startx xterm vagrant adb lxc qemu-user wine",
+    // Around a program, with options of their own.
+    "script gdb lldb socat strace ltrace valgrind perf rr flock chrt taskset numactl prlimit setarch",
+    "linux32 linux64 i386 x86_64 uname26 choom cgexec chpst cpulimit envdir setuidgid softlimit tini",
+    "dumb-init eatmydata faketime torsocks proxychains proxychains4 logsave hyperfine rlwrap",
+    "unbuffer sandbox-exec entr watchexec nodemon concurrently onchange cross-env env-cmd dotenv",
+    "direnv nix nix-shell guix conda mamba pyenv rbenv nodenv asdf mise volta fnm coreutils",
+    // Languages and editors that wait for what comes in.
+    "ed ex vi vim nvim view vimdiff gvim rvim nano emacs emacsclient osascript irb iex ghci jshell",
+    "jrunscript r octave gnuplot maxima gp m4 dc ftp lftp mail mailx mutt wish tig ranger fzf",
   ]
     .join(" ")
     .split(" "),
 );
 
-interface Interpreter {
-  readonly name: RegExp;
-  /** Letters of options with code in them. */
-  readonly letters: string;
-  readonly long?: RegExp;
-  /** Letters of options whose value is the next word, which is then no file. */
-  readonly values?: string;
-  /** A word that names what runs, so that the words behind it are that one's own. */
-  readonly names?: RegExp;
+const CONTAINERS =
+  "ps images logs version info inspect pull push tag stop kill search history port stats top diff";
+
+/**
+ * Of programs that also start others, the subcommands that go by their words (those behind which a
+ * command stands are read by `wrappers.ts`). Nothing may come before one: an option there may take it
+ * for its value.
+ */
+const SUBCOMMANDS: Readonly<Record<string, string>> = {
+  npm: "exec x install i ci add test t run run-script start stop restart ls list outdated audit view info show search pack publish version why explain fund dedupe prune root prefix whoami uninstall rm remove update up link unlink ping doctor help query",
+  pnpm: "exec dlx install i add test t run start ls list outdated audit why remove rm uninstall update up link unlink prune store publish pack root",
+  yarn: "exec dlx install add test run start list outdated audit why remove upgrade up link unlink pack publish info workspaces",
+  bun: "x run install i add test remove rm update link unlink pm build outdated publish",
+  deno: "run test check fmt lint task cache info doc bench install add remove",
+  uv: "run sync lock add remove pip venv tree init build publish version",
+  poetry: "run install add remove lock update show build publish check version",
+  pipenv: "run install uninstall lock sync update graph check",
+  pdm: "run install add remove lock sync update list build publish",
+  bundle: "exec install update check list outdated add remove info lock",
+  docker: CONTAINERS,
+  podman: CONTAINERS,
+  nerdctl: CONTAINERS,
+  kubectl: "get describe logs version explain top api-resources cluster-info",
+};
+
+interface Carrier {
+  /** Letters of options, also among others behind one dash. */
+  readonly letters?: string;
+  /** Long options, by every beginning of their names. */
+  readonly long?: string;
+  readonly words?: RegExp;
 }
 
-const INTERPRETERS: readonly Interpreter[] = [
-  { name: /^(?:python|pypy)[\d.]*$/, letters: "civ", values: "WX", names: /^-m/ },
-  {
-    name: /^(?:node|nodejs|bun|deno|tsx|ts-node)$/,
-    letters: "epi",
-    long: /^--(?:ev|pr|inp|inter|import=data:|loader=data:|experimental-loader=data:)|^data:|^eval$|^repl$/,
-    values: "rC",
-    names: /^--(?:test|run)$/,
-  },
-  { name: /^perl[\d.]*$/, letters: "eEmM", values: "I" },
-  { name: /^(?:ruby[\d.]*|irb)$/, letters: "e", values: "IrC" },
-  { name: /^php[\d.]*$/, letters: "radBRE", values: "cz" },
-  { name: /^(?:lua[\d.]*|luajit)$/, letters: "ei", values: "l" },
-  { name: /^(?:Rscript|R|r|rscript)$/, letters: "e" },
-  {
-    name: /^(?:julia|groovy|scala|elixir|ghc|swift|raku|iex|tclsh|jshell|ghci|erl|guile|racket|sbcl)$/,
-    letters: "eEcpr",
-  },
-];
-
-/** A variable may name a program: `make CC=…`; `-` is a makefile from the input. */
-const MAKE = /^(?:--ev|-[a-zA-Z]*E|\w+[:+?]*=|--file=-$|-f-$|-$)/;
+/** A variable may name a program: `make CC=…`; a makefile may come from the input. */
+const MAKE: Carrier = {
+  letters: "E",
+  long: "eval",
+  words: /^\w+[:+?]*=|^-f-$|^-$|^--(?:file|makefile)=-$|\/(?:dev|proc)\/|\bstdin$/,
+};
+const COMPILER: Carrier = {
+  words: /^-(?:wrapper|f(?:pass-)?plugin|B|specs|Xclang|load|fuse-ld)|^@|^-Wl,.*plugin/,
+};
+const CONNECTION: Carrier = { letters: "oFS" };
+/** Bash takes a name in a word apart, and runs what stands in its index. */
+const NAMES: Carrier = { words: /`|\$[({]/ };
+const VALUES: Carrier = { words: /=|`|\$[({]/ };
 
 /** Words that hand code or a command to a program which is otherwise known by its words. */
-const CARRIERS: Readonly<Record<string, RegExp>> = {
-  tar: /^(?:--(?:to-|use-c|chec|rsh|inf|new-v)|-[a-zA-Z]*[IF])/,
-  rsync: /^(?:--(?:rsh|rsync-p)|-[a-zA-Z0-9]*e)/,
-  zip: /^(?:--unzip-command|-[a-zA-Z]*TT)/,
-  sort: /^--comp/,
-  split: /^--fil/,
-  man: /^(?:-[a-zA-Z]*[PH]|--(?:pag|htm))/,
+const CARRIERS: Readonly<Record<string, Carrier>> = {
+  tar: {
+    letters: "IFT",
+    long: "to-command use-compress-program checkpoint-action rsh-command rmt-command info-script new-volume-script files-from",
+  },
+  cpio: { long: "rsh-command rmt-command" },
+  rsync: { letters: "eM", long: "rsh rsync-path remote-option config" },
+  zip: { long: "unzip-command", words: /^-[a-zA-Z]*TT/ },
+  sort: { long: "compress-program" },
+  split: { long: "filter" },
+  install: { long: "strip-program" },
+  man: { letters: "PH", long: "pager html" },
   make: MAKE,
   gmake: MAKE,
-  npm: /^--(?:script-shell|node-options)/,
-  nc: /^-[a-zA-Z]*[ec]/,
-  ncat: /^(?:-[a-zA-Z]*[ec]|--(?:exec|sh-exec|lua-exec))/,
-  netcat: /^-[a-zA-Z]*[ec]/,
-  ssh: /^-[a-zA-Z0-9]*[oFS]/,
-  scp: /^-[a-zA-Z0-9]*[oFS]/,
-  sftp: /^-[a-zA-Z0-9]*[oFSbD]/,
-  sqlite3: /^\.|^-(?:cmd|init)/,
-  psql: /\\!|^-[a-zA-Z]*f-?$/,
-  mysql: /\\!|system/,
-  less: /^\+/,
-  more: /^\+/,
-  gcc: /^-(?:wrapper|fplugin|B|specs)/,
-  cmake: /^-[EP]/,
-  ip: /^(?:exec|-b|-batch)/,
-  vi: /^(?:\+|-[cSsuEeVw]|--cmd|--remote)/,
-  vim: /^(?:\+|-[cSsuEeVw]|--cmd|--remote)/,
-  nvim: /^(?:\+|-[cSsuEelVw]|--cmd|--remote|--headless)/,
-  view: /^(?:\+|-[cSsuEeVw]|--cmd)/,
-  wget: /^--use-askpass|^-[a-zA-Z]*e$|^--execute/,
-  curl: /^(?:-[a-zA-Z]*K|--config)/,
-  find: /^-files0-from/,
-  export: /=/,
-  declare: /=/,
-  typeset: /=/,
-  readonly: /=/,
-  local: /=/,
+  just: {
+    letters: "cf",
+    long: "command shell shell-arg chooser set justfile evaluate",
+    words: /=/,
+  },
+  npm: { long: "script-shell node-options editor viewer browser shell git call" },
+  pnpm: { letters: "c", long: "script-shell shell-mode node-options" },
+  nc: { letters: "ec" },
+  ncat: { letters: "ec", long: "exec sh-exec lua-exec" },
+  netcat: { letters: "ec" },
+  ssh: CONNECTION,
+  scp: CONNECTION,
+  sftp: { letters: "oFSbD" },
+  "ssh-keygen": { letters: "D" },
+  "ssh-add": { letters: "s" },
+  mysql: { long: "pager", words: /\\|system|source/i },
+  psql: { letters: "f", long: "file", words: /\\|program/i },
+  sqlite3: { words: /^\.|^-{1,2}(?:cmd|init|A)|edit|load_ext/i },
+  less: { letters: "k", long: "lesskey-file lesskey-src lesskey-content", words: /^\+/ },
+  more: { words: /^\+/ },
+  rg: { long: "pre hostname-bin" },
+  ag: { long: "pager" },
+  ack: { long: "pager" },
+  bat: { long: "pager" },
+  fd: { letters: "xX", long: "exec exec-batch" },
+  fdfind: { letters: "xX", long: "exec exec-batch" },
+  gcc: COMPILER,
+  "g++": COMPILER,
+  cc: COMPILER,
+  "c++": COMPILER,
+  clang: COMPILER,
+  "clang++": COMPILER,
+  rustc: { letters: "C", long: "codegen" },
+  cargo: { long: "config" },
+  go: { words: /^--?(?:exec|toolexec|vettool)/ },
+  cmake: { words: /^-[EP]|COMPILER|LAUNCHER|PROGRAM|COMMAND|EXECUTABLE|TOOLCHAIN/ },
+  java: { words: /^-(?:XX|agent|javaagent)/ },
+  ip: { words: /^(?:exec|-b|-batch)/ },
+  tcpdump: { letters: "z" },
+  apt: { letters: "oc", long: "option config-file" },
+  "apt-get": { letters: "oc", long: "option config-file" },
+  rpm: { letters: "E", long: "eval define pipe" },
+  hg: { long: "config", words: /^ext::/ },
+  svn: { long: "config-option editor-cmd diff-cmd diff3-cmd" },
+  wget: { letters: "e", long: "use-askpass execute" },
+  curl: { letters: "K", long: "config" },
+  find: { words: /^-files0-from/ },
+  deno: { words: /^(?:-|eval|repl)$|:|\/(?:dev|proc)\// },
+  bun: { letters: "epi", long: "eval print", words: /^-$|:|\/(?:dev|proc)\// },
+  jobs: { letters: "x" },
+  printf: { letters: "v", words: /`|\$[({]/ },
+  test: NAMES,
+  "[": NAMES,
+  unset: NAMES,
+  wait: NAMES,
+  export: VALUES,
+  declare: VALUES,
+  typeset: VALUES,
+  readonly: VALUES,
+  local: VALUES,
+};
+
+/** Programs that read commands from their input unless the words have them. */
+const ASKED: Readonly<Record<string, (rest: readonly string[]) => boolean>> = {
+  sqlite3: (rest) => rest.filter((word) => !word.startsWith("-")).length > 1,
+  psql: (rest) => rest.some((word) => /^(?:-[a-zA-Z]*[cl]|--(?:command|list))/.test(word)),
+  mysql: (rest) => rest.some((word) => /^(?:-[a-zA-Z]*e|--execute)/.test(word)),
 };
 
 /** Whether the command with this bare name runs what its words do not tell. */
 export function hasInlineCode(name: string, words: readonly string[]): boolean {
   const rest = words.slice(1);
-  if (OPAQUE.has(name)) return true;
+  // Descriptors, and what runs just now, under another name.
+  if (OPAQUE.has(name) || isDevice(words[0] ?? "")) return true;
   if (name === "git") return isGitOpaque(rest);
   if (/^[gmn]?awk$/.test(name)) return isAwkOpaque(rest);
   if (name === "sed" || name === "gsed") return isSedOpaque(rest);
   // The letters of tar's first word need no dash.
-  if (name === "tar" && /^[a-zA-Z]*[IF]/.test(rest[0] ?? "")) return true;
-  const interpreter = INTERPRETERS.find((one) => one.name.test(name));
-  if (interpreter) return isInterpreted(interpreter, rest);
-  const carrier = Object.hasOwn(CARRIERS, name) ? CARRIERS[name] : undefined;
-  return carrier !== undefined && rest.some((word) => carrier.test(word));
+  if (name === "tar" && /^[a-zA-Z]*[IFT]/.test(rest[0] ?? "")) return true;
+  if (!isSubcommandTold(name, rest) || pick(ASKED, name)?.(rest) === false) return true;
+  const carrier = pick(CARRIERS, name);
+  if (carrier && carries(carrier, rest)) return true;
+  return isInterpreterOpaque(name, words) ?? false;
 }
 
-/** Up to the script, whose own words are its own matter. Without one, the code comes from the input. */
-function isInterpreted(interpreter: Interpreter, rest: readonly string[]): boolean {
-  const { values = "", names } = interpreter;
-  if (rest.length === 1 && /^(?:--version|--help|-V|-h)$/.test(rest[0] ?? "")) return false;
-  for (let at = 0; at < rest.length; at++) {
-    const word = rest[at] ?? "";
-    if (isCode(interpreter, word)) return true;
-    if (!word.startsWith("-") || names?.test(word)) return false;
-    if (/^-\w$/.test(word) && values.includes(word.slice(1))) at++;
-  }
-  return true;
-}
-
-function isCode({ letters, long }: Interpreter, word: string): boolean {
-  if (word === "-" || /^\/(?:dev|proc)\//.test(word) || long?.test(word)) return true;
-  return /^-\w/.test(word) && [...word.slice(1)].some((letter) => letters.includes(letter));
-}
-
-/** Before the subcommand: settings, which may name programs, and where git's own programs are. */
-const GIT_GLOBAL = /^(?:-c|--config-env|--exec-path=)/;
-
-/** A pager or editor, a program at the other end, a command for each step. */
-const GIT_WORDS: Readonly<Record<string, RegExp>> = {
-  rebase: /^(?:-i|--inter|-x|--exec)/,
-  grep: /^(?:-O|--open)/,
-  clone: /^(?:-u|--upl|-c|--conf)|^ext::/,
-  fetch: /^--upl|^ext::/,
-  pull: /^--upl|^ext::/,
-  push: /^(?:--rec|--exec)|^ext::/,
-  "ls-remote": /^(?:--upl|--exec)|^ext::/,
-  archive: /^--exec/,
-  remote: /^ext::/,
-  diff: /^--ext-/,
-  log: /^--ext-/,
-  show: /^--ext-/,
-  bisect: /^run$/,
-  submodule: /^foreach$/,
-  config:
-    /^(?:-e|--edit|--file)|!|^(?:alias|core|credential|diff|merge|filter|gpg|pager|sequence|uploadpack|protocol|include|includeif|remote|url|browser|man|mergetool|difftool|interactive)\./i,
-};
-
-const GIT_OPAQUE: ReadonlySet<string> = new Set(
-  "filter-branch difftool mergetool shell daemon web--browse instaweb send-email p4".split(" "),
-);
-
-function isGitOpaque(rest: readonly string[]): boolean {
-  const command = readGit(rest);
-  const [name = "", ...words] = command;
-  const globals = rest.slice(0, rest.length - command.length);
-  if (GIT_OPAQUE.has(name) || globals.some((word) => GIT_GLOBAL.test(word))) return true;
-  const pattern = Object.hasOwn(GIT_WORDS, name) ? GIT_WORDS[name] : undefined;
-  return pattern !== undefined && words.some((word) => pattern.test(word));
-}
-
-/** A git command without what stands before the subcommand: `git -C x push` is `git push`. */
-export function readGit(rest: readonly string[]): readonly string[] {
-  let at = 0;
-  for (; at < rest.length; at++) {
-    const word = rest[at] ?? "";
-    if (!word.startsWith("-")) break;
-    if (/^(?:-C|-c|--git-dir|--work-tree|--namespace|--config-env|--exec-path)$/.test(word)) at++;
-  }
-  return rest.slice(at);
-}
-
-/** A program that pipes, writes or calls the system. */
-function isAwkOpaque(rest: readonly string[]): boolean {
-  return rest.some((word) =>
-    /system|[|>]|getline|@|^-[a-zA-Z]*[elE]|^--(?:exe|inc|load)/.test(word),
+function isSubcommandTold(name: string, rest: readonly string[]): boolean {
+  const told = pick(SUBCOMMANDS, name)?.split(" ");
+  const [first = ""] = rest;
+  return (
+    !told ||
+    told.includes(first) ||
+    (rest.length < 2 && /^(?:|--version|--help|-[vVh])$/.test(first))
   );
 }
 
-const SED_ADDRESS = String.raw`(?:\d+|\$|/[^/]*/)`;
-const SED_COMMAND = new RegExp(
-  String.raw`^(?:${SED_ADDRESS}(?:,(?:${SED_ADDRESS}|\+\d+))?!?)?(?:[pdqDPNnGgHhx=]|s([^\w\s\\])(?:\\.|(?!\1)[^\\])*\1(?:\\.|(?!\1)[^\\])*\1[gpiIM\d]*)$`,
-  "s",
-);
-
-/** Only what is known to print, drop and replace lines: `e` and `w` run and write. */
-function isSedOpaque(rest: readonly string[]): boolean {
-  const scripts = rest.flatMap((word, at) => {
-    if (/^(?:-[a-zA-Z]*e|--expression)$/.test(word)) return [rest[at + 1] ?? ""];
-    const attached = /^(?:-e|--expression=)(.+)$/s.exec(word)?.[1];
-    return attached === undefined ? [] : [attached];
-  });
-  if (rest.some((word) => /^(?:-[a-zA-Z]*f|--fi)/.test(word))) return true;
-  const first = rest.find((word) => !word.startsWith("-"));
-  const all = scripts.length > 0 ? scripts : [first ?? ""];
-  return !all.every((script) =>
-    script.split(/\s*[;\n]\s*/).every((one) => SED_COMMAND.test(one.trim())),
+function carries({ letters, long, words }: Carrier, rest: readonly string[]): boolean {
+  const short = letters === undefined ? undefined : new RegExp(`^-[a-zA-Z0-9]*[${letters}]`);
+  return rest.some(
+    (word) => words?.test(word) || short?.test(word) || (long && isLongOption(long, word)),
   );
+}
+
+function pick<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }

@@ -26,21 +26,29 @@ export function isHarmlessAssignment(word: string): boolean {
   return HARMLESS_VARIABLE.test(word);
 }
 
-export function readShell(text: string): ShellText {
-  const scan: Scan = { text, at: 0, isReadable: !text.includes("\0") };
+export function readShell(given: string): ShellText {
+  const text = joinLines(given);
+  const scan: Scan = { text: text ?? given, at: 0, isReadable: !given.includes("\0") };
+  if (text === undefined) spoil(scan);
   const commands: string[][] = [];
   const files = { reads: [] as string[], writes: [] as string[] };
   let words: Word[] = [];
+  let mayEndAt: number | undefined;
 
   const endCommand = (): void => {
     const command = toCommand(words, scan);
     if (command.length > 0) commands.push(command);
+    if (mayEndAt !== undefined && words.length > mayEndAt) spoil(scan);
     words = [];
+    mayEndAt = undefined;
   };
   for (let token = nextToken(scan); token; token = nextToken(scan)) {
     if (token.kind === "word") words.push(token);
-    else if (token.kind === "redirect") redirect(token.operator, scan, files);
-    else {
+    else if (token.kind === "redirect") {
+      redirect(token.operator, scan, files);
+      // Where `&>` is not known, the command ends at `&` and another begins.
+      if (token.operator.startsWith("&")) mayEndAt ??= words.length;
+    } else {
       // An opening bracket behind a word makes a function or a list.
       if (token.operator === "(" && words.some(({ bare }) => !SKIPPED.has(bare))) spoil(scan);
       endCommand();
@@ -48,6 +56,31 @@ export function readShell(text: string): ShellText {
   }
   endCommand();
   return { commands, ...files, isReadable: scan.isReadable };
+}
+
+const PIECE = /'[^']*'|"(?:[^"\\]|\\[\s\S])*"|\\[\s\S]|[^'"\\#\s;&|()<>]+|[\s\S]/y;
+
+/**
+ * The text with its broken lines made whole, as the shell does before anything else: also inside an
+ * operator and a word of the language. Undefined where shells may differ on what goes on.
+ */
+function joinLines(text: string): string | undefined {
+  if (!text.includes("\\\n")) return text;
+  const scan: Scan = { text, at: 0, isReadable: true };
+  let joined = "";
+  let isBetween = true;
+  for (;;) {
+    const comment = isBetween ? take(COMMENT, scan) : undefined;
+    if (comment?.endsWith("\\")) return undefined;
+    const piece = comment ?? take(PIECE, scan);
+    if (piece === undefined) return joined;
+    if (piece === "\\\n") continue;
+    const isDouble = piece.length > 1 && piece.startsWith('"');
+    joined += isDouble
+      ? piece.replace(/\\([\s\S])/g, (pair) => (pair === "\\\n" ? "" : pair))
+      : piece;
+    isBetween = /^[\s;&|()<>]$/.test(piece);
+  }
 }
 
 interface Scan {
@@ -69,6 +102,11 @@ function spoil(scan: Scan): void {
   scan.isReadable = false;
 }
 
+/** Whether the shell gives a word a meaning of its own where a command begins. */
+export function isReserved(word: string): boolean {
+  return SKIPPED.has(word) || OPAQUE.has(word);
+}
+
 /** Words of the language that stand before a command. */
 const SKIPPED: ReadonlySet<string> = new Set(
   "! { } if then elif else fi do done while until".split(" "),
@@ -76,7 +114,7 @@ const SKIPPED: ReadonlySet<string> = new Set(
 
 /** Words that begin something whose commands cannot be told from here. */
 const OPAQUE: ReadonlySet<string> = new Set(
-  "for case esac select function coproc in [[".split(" "),
+  "for case esac select function coproc in [[ foreach repeat".split(" "),
 );
 
 function toCommand(words: readonly Word[], scan: Scan): string[] {
@@ -88,9 +126,23 @@ function toCommand(words: readonly Word[], scan: Scan): string[] {
   const [program, ...others] = start < 0 ? [] : rest.slice(start);
   if (!program) return [];
   if (OPAQUE.has(program.bare) || isGlob(program.bare)) spoil(scan);
-  // A pattern for names of files is one thing; `*` alone may also become an option or a subcommand.
-  if (others.some(({ bare }) => isGlob(bare) && !/[./]/.test(bare))) spoil(scan);
+  if (others.some(({ bare }) => isGlob(bare) && !namesFiles(bare, program.text))) spoil(scan);
+  // `if x {` is a block to some.
+  if (others.some(({ bare }) => bare === "{")) spoil(scan);
   return [program, ...others].map(({ text }) => text);
+}
+
+/** They run nothing, whatever options they get. */
+const HARMLESS: ReadonlySet<string> = new Set(
+  "ls cat head tail wc stat file du grep diff cmp cp mv rm touch chmod echo".split(" "),
+);
+
+/**
+ * A pattern for names of files is one thing; `*` alone may also become a subcommand, and one that begins
+ * a word an option: a file can be named `--to-command=x`.
+ */
+function namesFiles(bare: string, program: string): boolean {
+  return /[./]/.test(bare) && (/^[^-*?[]/.test(bare) || HARMLESS.has(program));
 }
 
 function isGlob(bare: string): boolean {
@@ -118,7 +170,7 @@ function redirect(operator: string, scan: Scan, { reads, writes }: Files): void 
 
 const CONTROL = /\n|;;&?|;&|;|&&|&(?!>)|\|\||\|&|\||\(|\)/y;
 const REDIRECT = /\d*(?:<<<|<<-?|<>|<&|<|>>|>\||>&|>)|&>>|&>/y;
-const BLANK = /(?:[ \t]|\\\n)+/y;
+const BLANK = /[ \t]+/y;
 const COMMENT = /#[^\n]*/y;
 const SUBSTITUTION = /[<>]\(/y;
 

@@ -1,8 +1,8 @@
 /** `shell`: runs one command and gives back what it printed, both streams in one. */
 
-import { defineBuiltin, integer, optionalText, texts } from "../builtin-tool.ts";
+import { defineBuiltin } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
-import { CALL_LIMIT_MS, DEFAULT_SECONDS, MAX_SECONDS, toNote, toWords } from "./command-call.ts";
+import { CALL_LIMIT_MS, COMMAND_FIELDS, TIMEOUT_FIELD, toNote, toWords } from "./command-call.ts";
 
 /** What is kept of the output; the rest is read and dropped. */
 const MAX_OUTPUT_BYTES = 512 * 1024;
@@ -12,13 +12,8 @@ export const shellTool: Tool = defineBuiltin({
   description:
     "Run a command in the working directory and return its output. Give either `command`, a line for sh, or `argv`, the words of a program that needs no shell.",
   parameters: {
-    command: optionalText("A line for sh."),
-    argv: texts("The program and its arguments, taken as they are."),
-    timeout: integer("Seconds after which it is stopped, with everything it started.", {
-      minimum: 1,
-      maximum: MAX_SECONDS,
-      default: DEFAULT_SECONDS,
-    }),
+    ...COMMAND_FIELDS,
+    timeout: TIMEOUT_FIELD,
   },
   readOnly: false,
   effect: "execute",

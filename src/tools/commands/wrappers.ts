@@ -1,9 +1,10 @@
 /**
  * Programs that run other programs: `env`, `timeout`, `find -exec`, `sh -c`. What they would run is
- * taken out of their words. An option that is not in the tables may take a value, so what comes behind
- * it is not certain.
+ * taken out of their words.
  */
 
+import { isInput } from "./interpreters.ts";
+import { type OptionTable, skipOptions } from "./options.ts";
 import { isAssignment, isHarmlessAssignment } from "./shell-text.ts";
 
 export interface Wrapped {
@@ -14,13 +15,7 @@ export interface Wrapped {
   readonly isReadable: boolean;
 }
 
-interface Prefix {
-  /** Letters of options that stand alone. */
-  readonly flags?: string;
-  /** Letters of options that take a value. */
-  readonly values?: string;
-  /** Long options; those that take a value end in `=`. */
-  readonly long?: string;
+interface Prefix extends OptionTable {
   /** How many words come before the command. */
   readonly words?: number;
   /** Whether variables may be set in front of the command. */
@@ -29,6 +24,8 @@ interface Prefix {
   readonly joins?: true;
   /** Whether it adds words that only running it tells. */
   readonly adds?: true;
+  /** Whether it starts nothing without a command; others start a shell, which reads its input. */
+  readonly rests?: true;
 }
 
 const PREFIXES: Readonly<Record<string, Prefix>> = {
@@ -37,6 +34,7 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
     values: "uC",
     long: "ignore-environment null debug unset= chdir=",
     assigns: true,
+    rests: true,
   },
   sudo: {
     flags: "AbEHnPSk",
@@ -45,8 +43,8 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
     assigns: true,
   },
   doas: { flags: "n", values: "uC" },
-  nice: { flags: "0123456789", values: "n", long: "adjustment=" },
-  ionice: { flags: "t", values: "cn", long: "class= classdata= ignore" },
+  nice: { flags: "0123456789", values: "n", long: "adjustment=", rests: true },
+  ionice: { flags: "t", values: "cn", long: "class= classdata= ignore", rests: true },
   nohup: {},
   setsid: { flags: "cfw", long: "ctty fork wait" },
   timeout: {
@@ -75,10 +73,12 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   },
   chroot: { long: "userspec= groups= skip-chdir", words: 1 },
   caffeinate: { flags: "disum", values: "tw" },
-  command: { flags: "p" },
+  command: { flags: "p", rests: true },
+  noglob: {},
+  nocorrect: {},
   builtin: {},
-  exec: { flags: "cl", values: "a" },
-  busybox: {},
+  exec: { flags: "cl", values: "a", rests: true },
+  busybox: { rests: true },
   toybox: {},
   catchsegv: {},
   npx: { flags: "y", values: "p", long: "yes no no-install package=" },
@@ -93,6 +93,10 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   "pnpm dlx": {},
   "yarn exec": {},
   "yarn dlx": {},
+  pnpx: {},
+  "bun run": {},
+  "bun x": {},
+  "npm x": { flags: "y", values: "p", long: "yes package=" },
   "npm exec": { flags: "y", values: "p", long: "yes package=" },
   ssh: {
     flags: "1246AaCfGgKkMNnqsTtVvXxYy",
@@ -102,11 +106,10 @@ const PREFIXES: Readonly<Record<string, Prefix>> = {
   },
 };
 
-/** Shells whose language is read by `shell-text.ts`, and those whose is not. */
-const SHELLS: ReadonlySet<string> = new Set("sh bash dash zsh ksh mksh ash rbash".split(" "));
-const OTHER_SHELLS: ReadonlySet<string> = new Set(
-  "fish csh tcsh nu pwsh powershell elvish xonsh cmd cmd.exe".split(" "),
-);
+/** Shells whose language is read by `shell-text.ts`, and those whose is not; also `bash-5.2`. */
+const SHELL = /^(?:sh|r?bash|dash|ash|hush|[lmor]?ksh|pdksh|yash|posh|osh)(?:[\d.-]*|-static)$/;
+const OTHER_SHELL =
+  /^(?:r?zsh|fish|t?csh|nu|pwsh|powershell|elvish|xonsh|ysh|rc|es|ion|cmd)(?:[\d.-]*|-static|\.exe)$/;
 
 const NOTHING: Wrapped = { commands: [], scripts: [], isReadable: true };
 const UNKNOWN: Wrapped = { ...NOTHING, isReadable: false };
@@ -116,8 +119,8 @@ export function unwrap(name: string, words: readonly string[]): Wrapped {
   const [, second = ""] = words;
   if (name === "command" && /^-[pvV]*[vV]/.test(second)) return NOTHING;
   if (name === "find" || name === "gfind") return unwrapFind(words);
-  if (SHELLS.has(name)) return unwrapShell(words);
-  if (OTHER_SHELLS.has(name)) return UNKNOWN;
+  if (SHELL.test(name)) return unwrapShell(words);
+  if (OTHER_SHELL.test(name)) return { ...unwrapShell(words), isReadable: false };
   // The loader starts whatever it is given: `/lib64/ld-linux-x86-64.so.2 /bin/rm`.
   if (/^ld(?:-linux|-musl|\.so|64\.so)/.test(name)) return unwrapPrefix({}, words);
   const long = `${name} ${second}`;
@@ -132,48 +135,9 @@ function unwrapPrefix(prefix: Prefix, words: readonly string[]): Wrapped {
   const assigned = start < 0 ? rest : rest.slice(0, start);
   const inner = start < 0 ? [] : rest.slice(start);
   const isReadable = isKnown && !prefix.adds && assigned.every(isHarmlessAssignment);
-  if (inner.length === 0) return { ...NOTHING, isReadable };
+  if (inner.length === 0) return { ...NOTHING, isReadable: isReadable && prefix.rests === true };
   if (prefix.joins) return { commands: [inner], scripts: [inner.join(" ")], isReadable };
   return { commands: [inner], scripts: [], isReadable };
-}
-
-interface Options {
-  /** Where the first word stands that is no option. */
-  readonly end: number;
-  readonly isKnown: boolean;
-}
-
-function skipOptions(prefix: Prefix, words: readonly string[]): Options {
-  let isKnown = true;
-  let at = 1;
-  for (; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (word === "--") return { end: at + 1, isKnown };
-    if (!word.startsWith("-")) break;
-    const option = word.startsWith("--") ? readLong(prefix, word) : readShort(prefix, word);
-    isKnown &&= option !== "unknown";
-    if (option === "value") at++;
-  }
-  return { end: at, isKnown };
-}
-
-type Option = "alone" | "value" | "unknown";
-
-/** `--signal=KILL` brings its value along, `--signal KILL` takes the next word. */
-function readLong({ long = "" }: Prefix, word: string): Option {
-  const [name = "", value] = word.slice(2).split("=", 2);
-  const known = long.split(" ");
-  if (known.includes(name)) return "alone";
-  if (!known.includes(`${name}=`)) return "unknown";
-  return value === undefined ? "value" : "alone";
-}
-
-function readShort({ flags = "", values = "" }: Prefix, word: string): Option {
-  const letters = [...word.slice(1)];
-  const at = letters.findIndex((letter) => !flags.includes(letter));
-  if (at < 0) return letters.length > 0 || flags.includes("i") ? "alone" : "unknown";
-  if (!values.includes(letters[at] ?? "")) return "unknown";
-  return at === letters.length - 1 ? "value" : "alone";
 }
 
 /** A shell without a script reads its commands from its input. */
@@ -183,7 +147,8 @@ function unwrapShell(words: readonly string[]): Wrapped {
     const role = roleInShell(word);
     if (role === "ends") return NOTHING;
     if (role === "unknown") return UNKNOWN;
-    if (role === "script") return takesScript ? { ...NOTHING, scripts: [word] } : NOTHING;
+    if (role === "script" && takesScript) return { ...NOTHING, scripts: [word] };
+    if (role === "script") return isInput(word) ? UNKNOWN : NOTHING;
     takesScript ||= role === "takes";
   }
   return UNKNOWN;
@@ -197,23 +162,36 @@ function roleInShell(word: string): ShellRole {
   // `-i` and `-s` read from the input, `-o` and `-O` take a value.
   if (/^-[abdefhlmnptuvxBCEHPT]*c[abdefhlmnptuvxBCEHPT]*$/.test(word)) return "takes";
   if (/^-[abdefhlmnptuvxBCEHPT]+$/.test(word)) return "skipped";
-  return /^[-+]|^\/dev\/|^\/proc\//.test(word) ? "unknown" : "script";
+  return /^[-+]/.test(word) ? "unknown" : "script";
 }
 
 const FIND_RUNS: ReadonlySet<string> = new Set(["-exec", "-execdir", "-ok", "-okdir"]);
 
 function unwrapFind(words: readonly string[]): Wrapped {
-  const commands: string[][] = [];
-  for (let at = words.findIndex(isRun); at >= 0; ) {
-    const end = words.findIndex((word, index) => index > at && (word === ";" || word === "+"));
-    commands.push(words.slice(at + 1, end < 0 ? undefined : end));
-    // One that nothing ends, or whose program is a file that is found.
-    if (end < 0 || words[at + 1] === "{}") return { commands, scripts: [], isReadable: false };
-    at = words.findIndex((word, index) => index > end && isRun(word));
+  const commands: (readonly string[])[] = [];
+  let isReadable = true;
+  for (let at = 0; at < words.length; at++) {
+    if (!FIND_RUNS.has(words[at] ?? "")) continue;
+    const end = findEnd(words, at + 1);
+    const command = words.slice(at + 1, end);
+    if (command.length > 0) commands.push(command);
+    // Not every `find` ends a command at a plus only where names go in.
+    isReadable &&= end < words.length && !command.includes("+") && !command.some(isOddPlace);
+    at = end;
   }
-  return { ...NOTHING, commands: commands.filter((command) => command.length > 0) };
+  return { commands, scripts: [], isReadable };
 }
 
-function isRun(word: string): boolean {
-  return FIND_RUNS.has(word);
+function findEnd(words: readonly string[], from: number): number {
+  let at = from;
+  while (at < words.length && words[at] !== ";") {
+    if (words[at] === "+" && words[at - 1] === "{}") break;
+    at++;
+  }
+  return at;
+}
+
+/** A found name put into a text for a shell is read by that shell: `sh -c 'wc {}'`. */
+function isOddPlace(word: string): boolean {
+  return word.includes("{}") && !/^[\w./{}-]+$/.test(word);
 }

@@ -16,11 +16,24 @@ export interface SandboxParts {
   readonly tempDir?: string;
   /** Whether `sandbox` lets commands change the workspace; true when left out. */
   readonly writable?: boolean;
-  /** Paths in the workspace, absolute or relative to it, that `sandbox` does not show. */
+  /**
+   * Paths in the workspace, absolute or relative to it, that `sandbox` does not show and does not let
+   * commands make where they are missing.
+   */
   readonly hidden: readonly string[];
-  /** Paths in the workspace that `sandbox` shows and does not let change. */
+  /** Paths in the workspace that `sandbox` shows and does not let commands change, or make. */
   readonly readOnly?: readonly string[];
+  /** What else of the workspace `sandbox` does not show: asked about all that is there, at any depth. */
+  readonly isHidden?: Weigh;
+  /** What else of the workspace `sandbox` does not let change, at any depth. */
+  readonly isReadOnly?: Weigh;
 }
+
+/** About a path relative to the workspace, with `/` between names. Must give the same answer each time. */
+export type Weigh = (relative: string, kind: EntryKind) => boolean;
+
+/** A link counts as a file: where it leads is not looked at. */
+export type EntryKind = "file" | "folder";
 
 /** How a level turns a command into what is started. */
 export interface Holder {
@@ -32,4 +45,6 @@ export interface Wrapped {
   readonly argv: readonly [string, ...string[]];
   /** Of the allow-list's variables, those that are different here. */
   readonly env: Readonly<Record<string, string>>;
+  /** Takes back what was set up for this command. Called once, when nothing of it runs any more. */
+  release?(): Promise<void>;
 }

@@ -1,9 +1,10 @@
 /** What of this machine a sandboxed command on Linux sees. Looks at folders once, when it is opened. */
 
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
-import type { Hidden, View } from "./bubblewrap.ts";
-import { isWithin, programFolders } from "./programs.ts";
+import { isAbsolute } from "node:path";
+import type { View } from "./bubblewrap.ts";
+import type { Covers } from "./covers.ts";
+import { programFolders } from "./programs.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
@@ -42,8 +43,7 @@ export interface LinuxParts {
   readonly path: string;
   readonly isWritable: boolean;
   readonly hasNetwork: boolean;
-  readonly hidden: readonly string[];
-  readonly readOnly: readonly string[];
+  readonly covers: Covers;
   readonly options: readonly string[];
 }
 
@@ -61,8 +61,7 @@ export function viewLinux(parts: LinuxParts): View {
     programs: programFolders(parts.path, { home, root, seen: [...folders, root] }),
     root,
     isWritable: parts.isWritable,
-    readOnly: parts.readOnly.flatMap((path) => inside(root, path)).map(({ path }) => path),
-    hidden: parts.hidden.flatMap((path) => inside(root, path)),
+    ...parts.covers,
     hasNetwork: parts.hasNetwork,
     options: parts.options,
   };
@@ -71,15 +70,6 @@ export function viewLinux(parts: LinuxParts): View {
 function link(path: string): (readonly [string, string])[] {
   if (!exists(path) || !lstatSync(path).isSymbolicLink()) return [];
   return [[path, readlinkSync(path)]];
-}
-
-/** A link in the workspace is followed: what it leads to is covered, or lies outside and is not seen. */
-function inside(root: string, name: string): Hidden[] {
-  const path = resolve(root, name);
-  if (!exists(path)) return [];
-  const real = realpathSync(path);
-  if (real === root || !isWithin(root, real)) return [];
-  return [{ path: real, isFolder: statSync(real).isDirectory() }];
 }
 
 /** The superuser's home may be `/`, which is no home to hide. */

@@ -5,13 +5,14 @@
 
 import { homedir } from "node:os";
 import { Failure, unreachable } from "../../base/failure.ts";
+import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { commandVariables, type Variables } from "./environment.ts";
-import type { Holder, SandboxParts } from "./holder.ts";
+import type { Holder, SandboxParts, Wrapped } from "./holder.ts";
 import { readTasks, withLimits } from "./limits.ts";
 import { openPrivateFolder } from "./private-folder.ts";
-import { startProcess } from "./process.ts";
-import { findProgram, isWithin } from "./programs.ts";
+import { type Start, startProcess } from "./process.ts";
+import { findProgram } from "./programs.ts";
 import type { Command, RunningCommand, Sandbox, SandboxLevel } from "./sandbox.ts";
 
 /** Rejects with `Failure("invalid_request")` when this machine cannot give the level. */
@@ -25,10 +26,29 @@ export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Pro
     const wrapped = await holder.wrap(command);
     // What the tool itself asks for comes last: it may want a home of its own.
     const all = { ...env, ...wrapped.env, ...command.env };
-    return startProcess({ argv: wrapped.argv, cwd: command.cwd, env: all });
+    return startWrapped(wrapped, { argv: wrapped.argv, cwd: command.cwd, env: all });
   }
 
   return { level, start, close: holder.close };
+}
+
+async function startWrapped({ release }: Wrapped, start: Start): Promise<RunningCommand> {
+  const running = await startProcess(start).catch(async (thrown: unknown) => {
+    await release?.();
+    throw thrown;
+  });
+  let ending: Promise<void> | undefined;
+  const end = async (): Promise<void> => {
+    await running.kill();
+    await release?.();
+  };
+  return {
+    ...running,
+    kill: () => {
+      ending ??= end();
+      return ending;
+    },
+  };
 }
 
 async function openHolder(

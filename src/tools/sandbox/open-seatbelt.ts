@@ -5,12 +5,14 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 import { Failure } from "../../base/failure.ts";
+import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
+import { type Covers, createCoverSearch } from "./covers.ts";
 import type { Variables } from "./environment.ts";
 import type { Holder, SandboxParts } from "./holder.ts";
 import { withLimits } from "./limits.ts";
 import type { PrivateFolder } from "./private-folder.ts";
-import { isWithin, programFolders } from "./programs.ts";
+import { programFolders } from "./programs.ts";
 import type { Command } from "./sandbox.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
@@ -30,20 +32,22 @@ export async function openSeatbelt(
   const { root, env } = parts;
   const home = env["HOME"];
   const path = variables["PATH"] ?? "";
-  const profile = (command: Pick<Command, "reads" | "writes">): string =>
+  const findCovers = createCoverSearch(parts);
+  const profile = (command: Pick<Command, "reads" | "writes">, covers: Covers): string =>
     seatbeltProfile({
       root,
       isWritable: parts.writable ?? true,
       hasNetwork: parts.network,
-      hidden: inside(root, parts.hidden),
-      readOnly: inside(root, parts.readOnly ?? []),
+      // By their own paths too: a rule also holds for what is not there yet.
+      hidden: [...inside(root, parts.hidden), ...covers.hidden.map((one) => one.path)],
+      readOnly: [...inside(root, parts.readOnly ?? []), ...covers.readOnly],
       privateFolder: folder.path,
       programs: programFolders(path, { home, root, seen: ["/usr", "/bin", "/sbin", root] }),
       reads: (command.reads ?? []).filter(existsSync).map((one) => realpathSync(one)),
       writes: (command.writes ?? []).filter(existsSync).map((one) => realpathSync(one)),
     });
   try {
-    await tryOut(profile({}));
+    await tryOut(profile({}, { hidden: [], readOnly: [] }));
   } catch (thrown) {
     await folder.close();
     throw thrown;
@@ -51,7 +55,8 @@ export async function openSeatbelt(
   return {
     async wrap(command) {
       const limited = withLimits(command.argv, undefined);
-      return { argv: [PROGRAM, "-p", profile(command), ...limited], env: folder.env };
+      const words = ["-p", profile(command, await findCovers())];
+      return { argv: [PROGRAM, ...words, ...limited], env: folder.env };
     },
     close: folder.close,
   };

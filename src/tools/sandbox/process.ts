@@ -2,8 +2,9 @@
  * A started process with everything that it starts, held together so that it can be ended whole.
  *
  * It leads a process group of its own, and its environment holds a mark that its children inherit: on
- * Linux those that left the group are found by it. At `none` and `process`, one that leaves the group
- * and clears its environment as well gets away; the sandbox ends its whole namespace.
+ * Linux those that left the group are found by it, or by the parents they still have. At `none` and
+ * `process`, one that left the group, cleared its environment and lost its parents gets away
+ * (`setsid env -i sleep 60 &` in a shell that ends); the sandbox ends its whole namespace.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -47,9 +48,12 @@ export async function startProcess({ argv, cwd, env }: Start): Promise<RunningCo
   let ending: Promise<void> | undefined;
 
   async function end(): Promise<void> {
+    // Before their parents are gone, which are all that lead to some of them.
+    const family = group.isRunning() ? findFamily(`${MARK}=${mark}`, child.pid) : [];
     group.kill();
+    for (const pid of family) send(pid, "SIGKILL");
     await group.exited;
-    await sweep(`${MARK}=${mark}`);
+    await sweep(`${MARK}=${mark}`, family);
     setTimeout(() => {
       child.stdout.destroy();
       child.stderr.destroy();
@@ -80,6 +84,8 @@ async function started(child: ChildProcessWithoutNullStreams, program: string): 
 
 interface Group {
   readonly exited: Promise<Exit>;
+  /** Whether its leader is, so that its number is nobody else's. */
+  isRunning(): boolean;
   kill(): void;
 }
 
@@ -94,36 +100,75 @@ function createGroup(child: ChildProcessWithoutNullStreams): Group {
   });
   return {
     exited,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     kill: () => {
       if (!isEmpty && child.pid !== undefined) send(-child.pid, "SIGKILL");
     },
   };
 }
 
-/** Ends every process whose environment holds the mark. Where there is no `/proc`, there is nothing to go by. */
-async function sweep(mark: string): Promise<void> {
-  if (process.platform !== "linux") return;
+/**
+ * Ends every process with the mark and what such a one started, and waits for them and for those of the
+ * family, which have been told. Without `/proc` there is nothing to go by.
+ */
+async function sweep(mark: string, family: readonly number[]): Promise<void> {
   for (let round = 0; round < MAX_SWEEPS; round++) {
-    const left = marked(mark);
-    if (left.length === 0) return;
+    const left = findFamily(mark, undefined);
+    if (left.length === 0 && !family.some(isAlive)) return;
     for (const pid of left) send(pid, "SIGKILL");
     await delay(SWEEP_PAUSE_MS);
   }
 }
 
-/** Read in one go: a process that forks on and on gets little time in between. */
-function marked(mark: string): number[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((name) => {
-      try {
-        return readFileSync(`/proc/${name}/environ`, "latin1").includes(mark);
-      } catch {
-        // Somebody else's, or gone meanwhile.
-        return false;
-      }
-    })
-    .map(Number);
+/**
+ * The processes whose environment holds the mark, the leader's, and all that descend from them. Read in
+ * one go: a process that forks on and on gets little time in between.
+ */
+function findFamily(mark: string, leader: number | undefined): number[] {
+  if (process.platform !== "linux") return [];
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const parents = new Map(pids.map((pid) => [Number(pid), parentOf(pid)]));
+  const heads = new Set(
+    pids.filter((pid) => readProcess(pid, "environ").includes(mark)).map(Number),
+  );
+  if (leader !== undefined) heads.add(leader);
+  const family = new Set<number>();
+  // Once more for each generation, until nobody is added.
+  for (let size = -1; size < family.size; ) {
+    size = family.size;
+    for (const [pid, parent] of parents) {
+      if (heads.has(pid) || (parent !== undefined && family.has(parent))) family.add(pid);
+    }
+  }
+  return [...family];
+}
+
+function parentOf(pid: string): number | undefined {
+  return Number(readStatus(pid)[1]) || undefined;
+}
+
+/** One that has ended stays in the list until its parent asks how. */
+function isAlive(pid: number): boolean {
+  const [state = "Z"] = readStatus(String(pid));
+  return !["", "Z", "X"].includes(state);
+}
+
+/** The state and the parent, from `1234 (a name) S 1 …`: the name may hold anything. */
+function readStatus(pid: string): string[] {
+  const stat = readProcess(pid, "stat");
+  return stat
+    .slice(stat.lastIndexOf(")") + 1)
+    .trim()
+    .split(" ", 2);
+}
+
+function readProcess(pid: string, file: "environ" | "stat"): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "latin1");
+  } catch {
+    // Somebody else's, or gone meanwhile.
+    return "";
+  }
 }
 
 /** Whether there was somebody to send it to. */

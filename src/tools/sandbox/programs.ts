@@ -3,24 +3,21 @@
  * so that the programs on `PATH` can run.
  */
 
-import { accessSync, constants, existsSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { accessSync, constants, existsSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { isWithin } from "../../base/paths.ts";
 
 /** The file that runs when `name` is started in `cwd`, or none. Links are not followed. */
 export function findProgram(name: string, path: string, cwd: string): string | undefined {
   if (name.includes("/")) {
-    const file = resolve(cwd, name);
+    // Left to the system: the folder may be held by a name whose `..` is another's.
+    const file = isAbsolute(name) ? name : `${cwd}/${name}`;
     return isProgram(file) ? file : undefined;
   }
   return path
     .split(":")
     .map((folder) => resolve(cwd, folder, name))
     .find(isProgram);
-}
-
-export function isWithin(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way === "" || (way.split(sep, 1)[0] !== ".." && !isAbsolute(way));
 }
 
 /** Holders of programs in a home folder, and nothing that must stay secret. */
@@ -55,31 +52,76 @@ export interface Surroundings {
   readonly seen: readonly string[];
 }
 
-/** Real folders, to be seen read-only, that the programs on `path` live in. */
+/** Real paths, to be seen read-only, that the programs on `path` live in. */
 export function programFolders(path: string, around: Surroundings): string[] {
   const inHome = HOME_FOLDERS.flatMap((name) => (around.home ? [join(around.home, name)] : []));
   const onPath = path.split(":").filter((folder) => isAbsolute(folder));
   const folders = [
     ...inHome.flatMap(real),
-    ...onPath.flatMap(real).map((folder) => installation(folder, around)),
+    ...onPath.flatMap(real).flatMap((folder) => installation(folder, around)),
   ];
   return [...new Set(folders)].filter((folder) => isFit(folder, around));
 }
 
-/** The folder a program was installed to: the one above `bin`, where that is not a person's own. */
-export function installation(folder: string, { home, root }: Surroundings): string {
-  const above = dirname(folder);
-  if (!["bin", "sbin", "shims"].includes(basename(folder))) return folder;
-  if (above === dirname(above) || isWithin(above, root)) return folder;
-  if (home === undefined || !(isWithin(home, above) || isWithin(above, home))) return above;
-  return isTreeOfPrograms(home, above) ? above : folder;
+/**
+ * Real paths, to be seen read-only, that a program on `PATH` needs beside those folders: where its name
+ * is a link, the file it leads to. A link in the workspace may be a command's own and shows nothing.
+ */
+export function linkedProgram(program: string, around: Surroundings): string[] {
+  if (isWithin(around.root, program)) return [];
+  const file = realpathSync(program);
+  const above = dirname(dirname(file));
+  const parts = isInterpreter(above) ? partsOf(above, INTERPRETER_PARTS) : [];
+  return [file, ...parts].filter((path) => isFit(path, around));
 }
 
-/** What lies above `~/bin`, `~/.local/bin` and `~/.cargo/bin` is more than programs. */
-function isTreeOfPrograms(home: string, folder: string): boolean {
-  if (HOME_FOLDERS.some((name) => isWithin(join(home, name), folder))) return true;
-  const names = relative(home, folder).split(sep);
-  return names.length > 1 && names[0] !== ".." && names[0] !== ".config";
+/** Where a program's own files lie, beside the folder that it is in. */
+const LIBRARIES = ["lib", "lib32", "lib64", "libexec", "share"];
+const INTERPRETER_PARTS = [
+  ...LIBRARIES,
+  ...["include", "conf", "jmods", "pkg", "src", "conda-meta", "Cellar", "opt"],
+  ...["pyvenv.cfg", "release", "VERSION", "go.env"],
+];
+
+/** What only interpreters, compilers and package managers have in what they were installed to. */
+const SIGNS = [
+  ...[
+    "pyvenv.cfg",
+    "conda-meta",
+    "include/node",
+    "lib/node_modules",
+    "lib/rustlib",
+    "lib/ruby/gems",
+  ],
+  ...["lib/perl5", "lib/jvm.cfg", "pkg/tool", "Cellar"],
+];
+
+/**
+ * What must be seen of an installation for the programs in one of its folders. Never all of it: that
+ * somebody put `bin` of a project on `PATH` does not show the project.
+ */
+export function installation(folder: string, { home }: Surroundings): string[] {
+  const above = dirname(folder);
+  if (!["bin", "sbin", "shims"].includes(basename(folder)) || above === dirname(above)) {
+    return [folder];
+  }
+  // What of these is shown stands above; what else lies in them is a person's own.
+  const isKnown =
+    home !== undefined && HOME_FOLDERS.some((name) => isWithin(above, join(home, name)));
+  if (isKnown) return [folder];
+  if (isInterpreter(above)) return [folder, ...partsOf(above, INTERPRETER_PARTS)];
+  const isOwn = home !== undefined && isWithin(home, above);
+  return isOwn ? [folder] : [folder, ...partsOf(above, LIBRARIES)];
+}
+
+function isInterpreter(folder: string): boolean {
+  if (SIGNS.some((name) => existsSync(join(folder, name)))) return true;
+  const libraries = join(folder, "lib");
+  return existsSync(libraries) && readdirSync(libraries).some((name) => /^python\d/.test(name));
+}
+
+function partsOf(folder: string, names: readonly string[]): string[] {
+  return names.flatMap((name) => real(join(folder, name)));
 }
 
 function isFit(folder: string, { home, root, seen }: Surroundings): boolean {

@@ -1,7 +1,8 @@
 /**
  * Runs one command to its end. What it prints is kept from the beginning up to a limit and read on
  * beyond that, so that a flood neither fills memory nor stops the command at a full pipe. When this
- * returns nothing of the command runs any more, its children in the background included.
+ * returns its children in the background are ended too, as far as the level can find them
+ * (`process.ts`).
  */
 
 import { constants } from "node:os";

@@ -3,7 +3,8 @@
  * refused when the run is opened, never replaced by a weaker one.
  *
  * Whatever the level: no shell unless asked for, an environment made from an allow-list, standard
- * input closed when its text is written, a process group of its own that is killed whole.
+ * input closed when its text is written, a process group of its own that is killed whole. Only
+ * `sandbox` lets nothing of a command get away that means to.
  */
 
 export const SANDBOX_LEVELS = {
@@ -41,14 +42,17 @@ export interface Command {
   readonly writes?: readonly string[] | undefined;
 }
 
-/** Whoever started it kills it: `kill` in a `finally` leaves nothing behind, and may be called twice. */
+/** Whoever started it kills it: `kill` in a `finally`, which may be called twice. */
 export interface RunningCommand {
   readonly stdin: NodeJS.WritableStream;
   readonly stdout: AsyncIterable<Buffer>;
   readonly stderr: AsyncIterable<Buffer>;
   /** Resolves when the command itself has left; never rejects. */
   readonly exited: Promise<Exit>;
-  /** Ends it and everything it started. Resolves when nothing of it runs any more. */
+  /**
+   * Ends it and what it started. Resolves when nothing of that runs any more: of everything at `sandbox`,
+   * of all that can be found at the other levels (`process.ts`).
+   */
   kill(): Promise<void>;
 }
 

@@ -1,8 +1,17 @@
 import assert from "node:assert/strict";
+import { chmodSync, renameSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { terminalTool } from "../../../src/tools/commands/terminal.ts";
+import type { Sandbox } from "../../../src/tools/sandbox/sandbox.ts";
 import { openTestSandbox } from "../sandbox/test-sandbox.ts";
 import { toContext } from "../workspace-folder.ts";
+
+const FILES = {
+  "root/folder/file": "",
+  "root/bin/tool": '#!/bin/sh\necho "$1"\n',
+  "outside/secret": "planted",
+};
 
 describe("terminal", () => {
   it("gives the two streams apart", async () => {
@@ -22,10 +31,33 @@ describe("terminal", () => {
     for (const cwd of ["..", "/", "folder/../.."]) {
       await assert.rejects(call({ command: "ls", cwd }), { code: "forbidden" }, cwd);
     }
-    for (const cwd of ["folder/file", "missing"]) {
-      await assert.rejects(call({ command: "ls", cwd }), { code: "not_found" }, cwd);
-    }
+    await assert.rejects(call({ command: "ls", cwd: "missing" }), { code: "not_found" });
+    await assert.rejects(call({ command: "ls", cwd: "folder/file" }), { code: "invalid_request" });
   });
+
+  it("starts programs from the folder it runs in", async () => {
+    const argv = ["./tool", "x"];
+    assert.equal((await call({ argv, cwd: "bin" }))["stdout"], "x\n");
+  });
+
+  for (const level of ["none", "process", "sandbox"] as const) {
+    it(`follows no link that the folder is swapped for (${level})`, async () => {
+      await using place = await openTestSandbox(level, FILES);
+      const folder = join(place.root, "folder");
+      const swapping: Sandbox = {
+        ...place.sandbox,
+        start: (command) => {
+          renameSync(folder, join(place.root, "away"));
+          symlinkSync(join(place.outer, "outside"), folder);
+          return place.sandbox.start(command);
+        },
+      };
+      const context = { ...(await toContext(place.root)), sandbox: swapping };
+      const input = terminalTool.parse({ command: "cat secret; ls", cwd: "folder" });
+      const output = await terminalTool.run(input, context).catch(String);
+      assert.ok(!JSON.stringify(output).includes("planted"), JSON.stringify(output));
+    });
+  }
 
   it("has a limit for each stream", async () => {
     const zeros = "head -c 1100000 /dev/zero | tr '\\0' a";
@@ -49,7 +81,8 @@ describe("terminal", () => {
 });
 
 async function call(input: object): Promise<Record<string, unknown>> {
-  await using place = await openTestSandbox("process", { "root/folder/file": "" });
+  await using place = await openTestSandbox("process", FILES);
+  chmodSync(join(place.root, "bin/tool"), 0o755);
   const context = { ...(await toContext(place.root)), sandbox: place.sandbox };
   const output = terminalTool.run(terminalTool.parse({ ...input }), context);
   return (await output) as Record<string, unknown>;

@@ -42,6 +42,29 @@ describe("readCommand", () => {
     ["tar xzf a.tgz INFO", "tar xzf a.tgz INFO"],
     ["make -j4 test", "make -j4 test"],
     ["npm run build", "npm run build"],
+    ["npm install --save-dev x", "npm install --save-dev x"],
+    ["npx prettier .", "npx prettier .", "prettier ."],
+    ["npm x prettier", "npm x prettier", "prettier"],
+    ["git log \\\n  --oneline", "git log --oneline"],
+    ["echo 'a\\\nb' \"c\\\nd\" e\\\nf", "echo a\\\nb cd ef"],
+    ["i\\\nf a; t\\\nhen b; fi", "a", "b"],
+    ["a 2\\\n>/dev/null &\\\n& b", "a", "b"],
+    ["cat *.ts", "cat *.ts"],
+    ["wc -l ./*.ts", "wc -l ./*.ts"],
+    ["[ -f x ]", "[ -f x ]"],
+    ["comm a b", "comm a b"],
+    ["git config user.name x", "git config user.name x"],
+    ["git config --get core.editor", "git config --get core.editor"],
+    ["git clone --depth 1 x", "git clone --depth 1 x"],
+    ["python3 -Im pytest x", "python3 -Im pytest x"],
+    ["python3 -X dev dev/x.py", "python3 -X dev dev/x.py"],
+    ["sh dev/start.sh", "sh dev/start.sh"],
+    ["node --import ./a.js --test b.js -e", "node --import ./a.js --test b.js -e"],
+    ["sed -n -e 's/[a-z]*/x/' -es/a/b/ f", "sed -n -e s/[a-z]*/x/ -es/a/b/ f"],
+    ["sed -i.bak 's|a/b|c|' f", "sed -i.bak s|a/b|c| f"],
+    ["sqlite3 x.db 'select 1'", "sqlite3 x.db select 1"],
+    ["docker ps", "docker ps"],
+    ["find . -exec mv {} {}.old ';'", "find . -exec mv {} {}.old ;", "mv {} {}.old"],
   ];
   for (const [text, ...commands] of readable) {
     it(`reads ${JSON.stringify(text)}`, () => {
@@ -119,6 +142,17 @@ describe("readCommand", () => {
     "find . -exec {} ;",
     "export X=1",
     "ls\0",
+    "python3 *.py",
+    "find . -name *.ts",
+    "zsh -c ls",
+    "git config edit",
+    "python3 -W -- -m timeit x",
+    "sed -l 5 p f",
+    "sh ./stdin",
+    "env -u + {} ls",
+    "chroot /x",
+    "comp\\\ngen -C ls",
+    "printf -v PATH .",
     "eval ls",
   ];
   for (const text of blind) {
@@ -134,6 +168,16 @@ describe("readCommand", () => {
       { commands: [["ls", "$X", "*", "a;b"]], isReadable: true },
     );
     assert.equal(readCommand({ argv: [] }).isReadable, false);
+  });
+
+  it("reads neither form beyond a length", () => {
+    const long = "a".repeat(100_001);
+    assert.equal(readCommand({ shell: `echo ${long}` }).isReadable, false);
+    assert.equal(readCommand({ argv: ["echo", long] }).isReadable, false);
+    assert.equal(
+      readCommand({ argv: Array.from({ length: 50_001 }, () => "a") }).isReadable,
+      false,
+    );
   });
 
   it("reads back any words that were quoted", () => {
@@ -168,5 +212,19 @@ describe("readCommand", () => {
     for (const sign of ["{", "[", "(", "'", '"', "\\", "$(", "a ", "<", "{,", "-exec ", "env "]) {
       readCommand({ shell: `find ${sign.repeat(40_000)}` });
     }
+    for (const sign of ["\\\n", "'\\\n", "a\\\n", '"\\\n']) {
+      readCommand({ shell: sign.repeat(30_000) });
+    }
+    for (const sign of [" ", "/", "\\", "[", "[]", "s/", ";", "1,", "a"]) {
+      const text = sign.repeat(Math.floor(99_000 / sign.length));
+      for (const name of ["sed", "awk", "git", "tar", "sh", "python3", "make"]) {
+        readCommand({ argv: [name, text] });
+        readCommand({ argv: [name, `-${text}`] });
+      }
+      readCommand({ argv: ["sed", `/${text}`] });
+    }
+    readCommand({
+      argv: ["find", ...Array.from({ length: 9_000 }, () => ["-exec", "a", ";"]).flat()],
+    });
   });
 });

@@ -200,6 +200,7 @@ describe("the sandbox level", () => {
     await using place = await openTestSandbox("sandbox", {
       "home/tools/thing/bin/thing": '#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n',
       "home/tools/thing/lib/words": "installed\n",
+      "home/tools/thing/pyvenv.cfg": "",
     });
     const bin = join(place.outer, "home/tools/thing/bin");
     chmodSync(join(bin, "thing"), 0o755);

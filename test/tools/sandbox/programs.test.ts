@@ -3,12 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import {
-  findProgram,
-  installation,
-  isWithin,
-  programFolders,
-} from "../../../src/tools/sandbox/programs.ts";
+import { findProgram, installation, programFolders } from "../../../src/tools/sandbox/programs.ts";
 
 const outer = realpathSync(mkdtempSync(join(tmpdir(), "offshoot-programs-")));
 after(() => rmSync(outer, { recursive: true, force: true }));
@@ -39,42 +34,62 @@ describe("findProgram", () => {
 });
 
 describe("installation", () => {
-  const around = { home: "/home/me", root: "/home/me/work", seen: [] };
-  const rows: readonly [folder: string, seen: string, why: string][] = [
-    ["/opt/node/bin", "/opt/node", "the folder above `bin`"],
-    ["/opt/tools", "/opt/tools", "a folder that is not `bin` itself"],
-    ["/home/me/.pyenv/shims", "/home/me/.pyenv", "a version manager"],
-    ["/home/me/.nvm/versions/node/v22/bin", "/home/me/.nvm/versions/node/v22", "one version"],
-    ["/home/me/tools/x/bin", "/home/me/tools/x", "a tree of programs in the home folder"],
-    ["/home/me/bin", "/home/me/bin", "not the home folder"],
-    ["/home/me/.local/bin", "/home/me/.local/bin", "not what lies beside it"],
-    ["/home/me/.cargo/bin", "/home/me/.cargo/bin", "not the registry's key"],
-    ["/home/me/.config/x/bin", "/home/me/.config/x/bin", "not settings"],
-    ["/home/bin", "/home/bin", "not everybody's home"],
-    ["/bin", "/bin", "not everything"],
+  const base = join(outer, "machine");
+  const around = { home: join(base, "home/me"), root: join(base, "home/me/work"), seen: [] };
+  const files = [
+    "opt/tool/bin/x",
+    "opt/tool/lib/x",
+    "opt/tool/.env",
+    "home/me/src/other/bin/x",
+    "home/me/src/other/lib/x",
+    "home/me/src/other/.env",
+    "home/me/env/bin/python",
+    "home/me/env/lib/python3.12/os.py",
+    "home/me/env/pyvenv.cfg",
+    "home/me/env/.env",
+    "home/me/node/bin/node",
+    "home/me/node/lib/node_modules/npm/x",
+    "home/me/.local/bin/x",
+    "home/me/.local/lib/python3.12/x",
+    "home/me/.local/share/keyrings/x",
+    "home/me/.cargo/bin/x",
+    "home/me/.cargo/lib/x",
+    "home/me/lib/node_modules/x",
   ];
-  for (const [folder, seen, why] of rows) {
-    it(`shows ${why}: ${folder}`, () => assert.equal(installation(folder, around), seen));
+  for (const file of files) {
+    mkdirSync(dirname(join(base, file)), { recursive: true });
+    writeFileSync(join(base, file), "");
   }
+  const rows: readonly [why: string, folder: string, beside: readonly string[]][] = [
+    ["a program's libraries", "opt/tool/bin", ["opt/tool/lib"]],
+    ["a folder that is not `bin` itself", "opt/tool", []],
+    ["nothing of a project in the home folder", "home/me/src/other/bin", []],
+    ["what Python needs", "home/me/env/bin", ["home/me/env/lib", "home/me/env/pyvenv.cfg"]],
+    ["what Node needs", "home/me/node/bin", ["home/me/node/lib"]],
+    ["nothing of the home folder", "home/me/bin", []],
+    ["nothing that lies beside programs", "home/me/.local/bin", []],
+    ["no registry's key", "home/me/.cargo/bin", []],
+    ["nothing of everybody's home", "home/bin", []],
+  ];
+  for (const [why, folder, beside] of rows) {
+    it(`shows ${why}: ${folder}`, () => {
+      const expected = [folder, ...beside].map((path) => join(base, path));
+      assert.deepEqual(installation(join(base, folder), around), expected);
+    });
+  }
+  it("does not take all of the system for one", () => {
+    assert.deepEqual(installation("/bin", around), ["/bin"]);
+  });
 });
 
 describe("programFolders", () => {
   it("shows real folders of the path, and none that is seen anyway or shows too much", () => {
     const home = join(outer, "home");
     const [tool, root] = [join(outer, "tool"), join(home, "work")];
-    for (const folder of [join(tool, "bin"), join(root, "bin"), join(home, ".pyenv")]) {
-      mkdirSync(folder, { recursive: true });
-    }
+    const made = [join(tool, "bin"), join(tool, "lib"), join(root, "bin"), join(home, ".pyenv")];
+    for (const folder of made) mkdirSync(folder, { recursive: true });
     const path = [join(tool, "bin"), join(root, "bin"), home, outer, "/", "/usr/bin", "/no/such"];
     const folders = programFolders(path.join(":"), { home, root, seen: ["/usr", root] });
-    assert.deepEqual(folders, [join(home, ".pyenv"), tool]);
-  });
-});
-
-describe("isWithin", () => {
-  it("is not taken in by names that begin alike", () => {
-    assert.ok(isWithin("/a", "/a") && isWithin("/a", "/a/b") && isWithin("/", "/a"));
-    assert.ok(!isWithin("/a", "/ab") && !isWithin("/a/b", "/a") && !isWithin("/a", "/b"));
-    assert.ok(isWithin("/a", "/a/..b"));
+    assert.deepEqual(folders, [join(home, ".pyenv"), join(tool, "bin"), join(tool, "lib")]);
   });
 });

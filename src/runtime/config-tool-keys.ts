@@ -1,0 +1,226 @@
+/** The settings of tools and of delegation; a part of `CONFIG_KEYS`. */
+
+import type { ConfigRow } from "./config-row.ts";
+
+type Rows = Readonly<Record<string, ConfigRow>>;
+
+/** What keeps tools in bounds. */
+export const SAFETY_KEYS = {
+  approve: {
+    type: "enum",
+    values: ["ask", "auto", "deny"],
+    default: "ask",
+    flag: "approve",
+    guarded: true,
+    summary: "What is done about tool calls that are to be asked about",
+  },
+  allow: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "allow",
+    guarded: true,
+    joined: true,
+    summary: "Rules for tool calls that need no question: `shell(git *)`, `write(docs/**)`",
+  },
+  ask: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "ask",
+    joined: true,
+    summary: "Rules for tool calls that are asked about, whatever allows them",
+  },
+  deny: {
+    type: "list",
+    form: "rules",
+    default: [],
+    flag: "deny",
+    joined: true,
+    summary: "Rules for tool calls that are refused: `command(rm *)`, `path(secrets/**)`",
+  },
+  sandbox: {
+    type: "enum",
+    values: ["none", "process", "sandbox"],
+    default: "process",
+    flag: "sandbox",
+    guarded: true,
+    summary: "What holds the commands that tools run",
+  },
+  sandbox_network: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary: "Whether commands in the sandbox reach the network",
+  },
+  command_env: {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Variables that commands get beside PATH, LANG and the like",
+  },
+  max_tool_calls: {
+    type: "integer",
+    min: 0,
+    flag: "max-tool-calls",
+    summary: "Most tool calls of a run",
+  },
+  tool_timeout: {
+    type: "number",
+    min: 0.1,
+    max: 86_400,
+    default: 120,
+    summary: "Most seconds of a tool call, where the tool has no limit of its own",
+  },
+  tool_output_limit: {
+    type: "integer",
+    min: 1000,
+    default: 200_000,
+    summary: "Most characters of a tool's result",
+  },
+  hard_links: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary: "Let tools read files that have a second name, which may lie outside the workspace",
+  },
+} as const satisfies Rows;
+
+/** What trees of runs may do and spend. */
+export const SUBAGENT_KEYS = {
+  max_cost: {
+    type: "number",
+    min: 0,
+    flag: "max-cost",
+    summary: "Most US dollars of a run and all its subagents",
+  },
+  "agent.subagent.max_depth": {
+    type: "integer",
+    min: 1,
+    max: 10,
+    default: 3,
+    summary: "How deep subagents may nest",
+  },
+  "agent.subagent.default_max_turns": {
+    type: "integer",
+    min: 1,
+    max: 100,
+    default: 10,
+    summary: "Most model calls of a subagent whose call names no `max_turns`",
+  },
+  "agent.subagent.output_max_size": {
+    type: "integer",
+    min: 1024,
+    default: 4096,
+    summary: "Most bytes of a subagent's output that its parent's model is told",
+  },
+  "agent.subagent.telemetry_enabled": {
+    type: "boolean",
+    default: true,
+    summary: "Whether what happens to subagents is logged (`OFFSHOOT_LOG`) and traced",
+  },
+  "agent.subagent.persistence_enabled": {
+    type: "boolean",
+    default: false,
+    summary: "Whether subagents' conversations are written to the data folder, failed ones too",
+  },
+  "agent.subagent.max_executions": {
+    type: "integer",
+    min: 0,
+    summary: "Most subagents of a run, at any depth",
+  },
+  "agent.subagent.max_total_tokens": {
+    type: "integer",
+    min: 1,
+    flag: "max-total-tokens",
+    summary: "Most tokens of a run and all its subagents",
+  },
+  "agent.subagent.max_total_time": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    summary: "Most seconds of a run and all its subagents",
+  },
+  "agent.subagent.executor": {
+    type: "enum",
+    values: ["in_process", "child_process"],
+    default: "in_process",
+    summary: "Where subagents run",
+  },
+  "agent.subagent.timeout": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    default: 1800,
+    summary: "Most seconds of a subagent",
+  },
+} as const satisfies Rows;
+
+export const TOOL_KEYS = {
+  own_tools: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "Programs as tools, by name: command, description, parameters",
+  },
+  mcp_servers: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "MCP servers, by name: command and args, or url; see `offshoot mcp add`",
+  },
+  python: {
+    type: "enum",
+    values: ["wasm", "host"],
+    default: "wasm",
+    guarded: true,
+    summary: "Where `python_execute` runs: in WebAssembly, or the machine's python3 in the sandbox",
+  },
+  python_wheels: {
+    type: "string",
+    form: "path",
+    guarded: true,
+    summary: "A folder with wheels for the WebAssembly Python",
+  },
+  python_index: {
+    type: "string",
+    guarded: true,
+    summary: "A copy of Pyodide's distribution with its packages: a folder or a URL",
+  },
+  python_mounts: {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Files and folders of the workspace that Python gets copies of",
+  },
+  search_provider: {
+    type: "enum",
+    values: ["brave", "tavily", "searxng", "exa", "google", "duckduckgo"],
+    guarded: true,
+    summary: "Who searches the web; else the first whose key is set, else one without a key",
+  },
+  search_url: {
+    type: "string",
+    guarded: true,
+    summary: "The address of your own SearXNG",
+  },
+  web_private_hosts: {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Hosts that web tools may reach although their addresses are private",
+  },
+  web_robots: {
+    type: "boolean",
+    default: true,
+    guarded: true,
+    summary: "Whether web tools obey robots.txt",
+  },
+  web_proxy: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary:
+      "Whether web tools go through the proxy of the environment, which resolves names itself",
+  },
+} as const satisfies Rows;

@@ -1,0 +1,198 @@
+/**
+ * What of the workspace must be covered while a command runs, at any depth: one walk over all of it.
+ *
+ * A command may have moved things since the last walk, so every folder is looked at before each command;
+ * it is read again only when its change time says so, which no command can set. 40,000 files in 4,000
+ * folders take some 300 ms the first time, most of it for weighing them, and 20 ms from then on.
+ */
+
+import type { BigIntStats, Dirent } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { isWithin } from "../../base/paths.ts";
+import { clip } from "../../base/text.ts";
+import type { Hidden } from "./bubblewrap.ts";
+import type { Weigh } from "./holder.ts";
+
+export interface Covers {
+  readonly hidden: readonly Hidden[];
+  readonly readOnly: readonly string[];
+}
+
+export interface CoverParts {
+  /** The real path of the workspace. */
+  readonly root: string;
+  /** Paths, absolute or relative to it, that are covered where they are there. */
+  readonly hidden: readonly string[];
+  readonly readOnly?: readonly string[];
+  /** A folder is also hidden whole where every name in it would be. */
+  readonly isHidden?: Weigh;
+  readonly isReadOnly?: Weigh;
+}
+
+/** What a run's commands work on; a walk over more takes longer than they do. */
+const MAX_ENTRIES = 1_000_000;
+
+/** Bubblewrap takes a second for these, and four for twice as many. */
+const MAX_COVERS = 1000;
+
+/** So many folders are looked at in one go, in about a millisecond. */
+const FOLDERS_A_TURN = 200;
+
+/** File systems count time in steps of some milliseconds: two changes in one step look like one. */
+const STEP_MS = 100;
+
+/** Stands for whatever name: nobody has it, and only what fits all names fits it. */
+const ANY_NAME = "any-name-51c0e2";
+
+/** Rejects with `forbidden` where there is more than can be looked at or covered. */
+export type FindCovers = () => Promise<Covers>;
+
+export function createCoverSearch(parts: CoverParts): FindCovers {
+  let known: ReadonlyMap<string, Folder> = new Map();
+
+  return async () => {
+    const walked = new Map<string, Folder>();
+    const found = toNamed(parts);
+    const queue = [""];
+    let entries = 0;
+    for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
+      const folder = look(parts, path, known.get(path));
+      walked.set(path, folder);
+      for (const one of folder.folders) queue.push(one);
+      for (const one of folder.covers) found.push(one);
+      entries += folder.entries;
+      checkCounts(entries, found.length);
+      if (walked.size % FOLDERS_A_TURN === 0) await nextTurn();
+    }
+    known = walked;
+    return toCovers(parts.root, found);
+  };
+}
+
+function toNamed({ root, hidden, readOnly = [] }: CoverParts): Cover[] {
+  const named = (how: Cover["how"]) => (path: string) => ({
+    path: relative(root, resolve(root, path)),
+    how,
+  });
+  return [...readOnly.map(named("fix")), ...hidden.map(named("hide"))];
+}
+
+/** One folder, as it was when its stamp was taken. Paths are relative to the workspace. */
+interface Folder {
+  /** Undefined where it may have changed since without a trace. */
+  readonly stamp: string | undefined;
+  readonly entries: number;
+  readonly folders: readonly string[];
+  readonly covers: readonly Cover[];
+}
+
+interface Cover {
+  readonly path: string;
+  readonly how: "hide" | "fix";
+}
+
+function look(parts: CoverParts, path: string, known: Folder | undefined): Folder {
+  const place = join(parts.root, path);
+  const stats = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  if (!stats?.isDirectory()) return NOTHING;
+  const stamp = toStamp(stats);
+  if (stamp !== undefined && known?.stamp === stamp) return known;
+  const entries = readEntries(place);
+  if (entries) return { ...weigh(parts, path, entries), stamp };
+  // A command can open it to itself, because it is ours.
+  if (path !== "") return { ...NOTHING, stamp, covers: [{ path, how: "hide" }] };
+  throw new Failure("forbidden", "The workspace may not be read: the sandbox cannot look into it.");
+}
+
+const NOTHING: Folder = { stamp: undefined, entries: 0, folders: [], covers: [] };
+
+function toStamp({ dev, ino, ctimeMs, ctimeNs }: BigIntStats): string | undefined {
+  const isSettled = Number(ctimeMs) + STEP_MS < systemClock.now();
+  return isSettled ? `${dev}:${ino}:${ctimeNs}` : undefined;
+}
+
+/** Undefined where it may not be read, or not be entered. */
+function readEntries(place: string): Dirent[] | undefined {
+  try {
+    accessSync(place, constants.X_OK);
+    return readdirSync(place, { withFileTypes: true });
+  } catch (thrown) {
+    const { code = "" } = thrown as NodeJS.ErrnoException;
+    return ["ENOENT", "ENOTDIR"].includes(code) ? [] : undefined;
+  }
+}
+
+function weigh(parts: CoverParts, above: string, entries: readonly Dirent[]): Folder {
+  const folders: string[] = [];
+  const covers: Cover[] = [];
+  for (const entry of entries) {
+    const path = above === "" ? entry.name : `${above}/${entry.name}`;
+    const isFolder = entry.isDirectory();
+    const how = isFolder ? weighFolder(parts, path) : weighFile(parts, path);
+    if (how) covers.push({ path, how });
+    if (!isFolder || how === "hide") continue;
+    requireName(parts.root, path);
+    folders.push(path);
+  }
+  return { stamp: undefined, entries: entries.length, folders, covers };
+}
+
+type How = Cover["how"] | undefined;
+
+function weighFile({ isHidden, isReadOnly }: CoverParts, path: string): How {
+  if (isHidden?.(path, "file")) return "hide";
+  return isReadOnly?.(path, "file") ? "fix" : undefined;
+}
+
+function weighFolder({ isHidden, isReadOnly }: CoverParts, path: string): How {
+  if (isHidden?.(path, "folder") || isHidden?.(`${path}/${ANY_NAME}`, "file")) return "hide";
+  return isReadOnly?.(path, "folder") ? "fix" : undefined;
+}
+
+/** A name that is no Unicode reads as another, and nothing in such a folder could be covered. */
+function requireName(root: string, path: string): void {
+  if (!path.includes("\ufffd")) return;
+  if (lstatSync(join(root, path), { throwIfNoEntry: false })) return;
+  const message = `The sandbox cannot look into \`${clip(path, 200)}\`: its name is no Unicode. Rename the folder.`;
+  throw new Failure("forbidden", message);
+}
+
+/** A link is followed anew each time: what it leads to is covered, or lies outside and is not seen. */
+function toCovers(root: string, found: readonly Cover[]): Covers {
+  const places = (how: Cover["how"]): Hidden[] => {
+    const real = found.filter((one) => one.how === how).flatMap(({ path }) => follow(root, path));
+    return [...new Map(real.map((one) => [one.path, one])).values()];
+  };
+  const hidden = places("hide");
+  const folders = new Set(hidden.filter(({ isFolder }) => isFolder).map(({ path }) => path));
+  // Below a folder that is covered there is nothing left that could be.
+  const isCovered = (path: string): boolean =>
+    path !== root && (folders.has(path) || isCovered(dirname(path)));
+  return {
+    hidden: hidden.filter(({ path }) => !isCovered(dirname(path))),
+    readOnly: places("fix").map(({ path }) => path),
+  };
+}
+
+function follow(root: string, path: string): Hidden[] {
+  try {
+    const real = realpathSync(join(root, path));
+    if (real === root || !isWithin(root, real)) return [];
+    return [{ path: real, isFolder: statSync(real).isDirectory() }];
+  } catch {
+    // Not there, or a link that leads nowhere.
+    return [];
+  }
+}
+
+function checkCounts(entries: number, covers: number): void {
+  if (entries <= MAX_ENTRIES && covers <= MAX_COVERS) return;
+  const many =
+    covers > MAX_COVERS ? `${MAX_COVERS} files to cover` : `${MAX_ENTRIES} files to look through`;
+  const message = `The workspace holds more than ${many}: too many for the sandbox. Start in a smaller folder, or deny or allow whole folders.`;
+  throw new Failure("forbidden", message);
+}
