@@ -57,12 +57,15 @@ const command = {
   },
 };
 
-/** By itself: the process that runs Python shares no file with the command, so none of it is loaded there. */
+/**
+ * By itself: the process that runs Python shares no file with the command, so none of it is loaded there.
+ * Strict, as the module it is made of: a frame of a sloppy function tells what it is called on.
+ */
 const pythonWorker = {
   ...command,
   input: { "python-worker": "src/tools/python/worker.ts" },
   plugins: [],
-  output: { dir: "dist/bin", format: "cjs", codeSplitting: false },
+  output: { dir: "dist/bin", format: "cjs", codeSplitting: false, banner: '"use strict";' },
 };
 
 export default defineConfig([command, pythonWorker]);

@@ -66,8 +66,9 @@ class SqliteStore implements Store {
     const values: SqlValue[] = [];
     if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
     if (parent_id !== undefined) {
-      terms.push("parent_id = ?");
-      values.push(toColumn(parent_id));
+      // `is` compares with null too, and finds both by the index.
+      terms.push("parent_id is ?");
+      values.push(parent_id === null ? null : toColumn(parent_id));
     }
     if (before !== undefined) {
       const at = this.#db.get(

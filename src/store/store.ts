@@ -74,7 +74,8 @@ export interface StoredRun extends NewRun {
 export interface RunQuery {
   readonly limit: number;
   readonly status?: StoredRun["status"] | undefined;
-  readonly parent_id?: string | undefined;
+  /** Only the children of this run; null for runs that have no parent. */
+  readonly parent_id?: string | null | undefined;
   /** Only runs older than this id. */
   readonly before?: string | undefined;
 }

@@ -85,6 +85,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       assert.deepEqual(await list({ status: "ended" }), ["run_1"]);
       assert.deepEqual(await list({ status: "running" }), newestFirst.slice(0, 4));
       assert.deepEqual(await list({ parent_id: "run_2" }), ["run_2/b", "run_2/a"]);
+      assert.deepEqual(await list({ parent_id: null }), ["run_3", "run_2", "run_1"]);
+      assert.deepEqual(await list({ parent_id: null, before: "run_2/a" }), ["run_2", "run_1"]);
       assert.deepEqual(await list({ parent_id: "run_2", before: "run_2/b" }), ["run_2/a"]);
       await assert.rejects(list({ before: "run_x" }), { code: "not_found" });
       await store.close();

@@ -60,11 +60,11 @@ function readWords(words: readonly string[], depth: number): CommandReading {
 
 /**
  * Whether a word can only be the program of that name: no pattern or place for a name, which something
- * on the way fills in, no word of the language, no option that was taken for a program.
+ * on the way fills in, no word of the language, no option or variable taken for a program.
  */
 function isCertain(program: string): boolean {
   if (program === "[") return true;
-  return !/[*?[\]{}\s]|^[-=~]/.test(program) && !isReserved(program);
+  return !/[*?[\]{}=\s]|^[-~]/.test(program) && !isReserved(program);
 }
 
 const NONE: CommandReading = { commands: [], reads: [], writes: [], isReadable: true };

@@ -6,14 +6,13 @@
  */
 
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { toAbortFailure } from "../../base/async.ts";
+import { toAbortFailure, untilAborted } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { type Listing, readListing } from "./listing.ts";
 import type { McpServer } from "./server.ts";
 import { isAnswer, isTimeout, toRequestFailure } from "./session/mcp-failure.ts";
 import type { Session } from "./session/session.ts";
 import { createSessionKeeper, type KeeperParts } from "./session/session-keeper.ts";
-import { untilAborted } from "./session/until-aborted.ts";
 
 export interface Connection {
   readonly server: McpServer;

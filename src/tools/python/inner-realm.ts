@@ -1,141 +1,174 @@
 /**
  * The code of the realm that Pyodide lives in. The text of each function is evaluated there, so it uses
- * nothing but its arguments and the language, and lets go of no argument: what the outer realm gave is
- * called here and never handed on, and what it throws is thrown anew.
+ * nothing but its arguments and the language.
+ *
+ * Whoever runs in Python can change everything in this realm but what these functions closed over. So
+ * the one thing of the outer realm, `channel`, is called here and never handed on; what it throws is
+ * thrown anew; and whatever is made of Python's values is looked at once more, as a primitive, before
+ * it crosses.
  */
 
-/** What the outer realm does for the inner one. Texts, numbers and bytes cross, nothing else. */
-interface Outer {
-  readonly now: () => number;
-  /** That many random bytes as Base64. */
-  readonly random: (count: number) => string;
-  /** `marks` names the options that are set: no object of the inner realm's making is read. */
-  readonly decode: (bytes: Uint8Array, encoding: string, marks: string) => string;
-  readonly files: Readonly<Record<string, Uint8Array>>;
+/** What the outer realm does for the inner one. Texts and numbers cross, nothing else. */
+export type Channel = (what: keyof Crossings, value: string | number) => string | number;
+
+export interface Crossings {
+  now: number;
+  /** That many random bytes, as Base64. */
+  random: string;
+  /** One line, once a request. */
+  send: string;
+  /** Once, with an empty text when all went well. */
+  ended: string;
+}
+
+/** Evaluated first: takes away the ways by which Node's own functions would be called with objects. */
+export function closeRealm(): void {
+  // Node formats a stack with functions of its own: what they throw belongs to the outer realm, and
+  // `prepareStackTrace` sees their frames. V8 keeps no stack where the limit is not a plain number.
+  Reflect.deleteProperty(Error, "captureStackTrace");
+  Object.defineProperty(Error, "stackTraceLimit", {
+    get: () => 0,
+    set: () => undefined,
+    configurable: false,
+  });
+  Object.freeze(Error);
+  Object.defineProperty(globalThis, "Error", { writable: false, configurable: false });
+  // These hand what they are given to Node, which refuses it with an error of its own.
+  const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: object };
+  for (const name of ["compileStreaming", "instantiateStreaming"]) {
+    Reflect.deleteProperty(wasm, name);
+  }
 }
 
 /** Gives the realm the few things that Pyodide needs, and that make it take the realm for a shell. */
-export function innerShell({ now, random, decode, files }: Outer): void {
-  const guarded = <Value>(work: () => Value): Value => {
+export function innerShell(channel: Channel, wasm: Uint8Array, library: Uint8Array): void {
+  // Copies: the arrays that came are the outer realm's.
+  const files = new Map([
+    ["/pyodide.asm.wasm", new Uint8Array(wasm)],
+    ["/python_stdlib.zip", new Uint8Array(library)],
+  ]);
+  const ask = (what: "now" | "random", value: number): string | number => {
     try {
-      return work();
+      return channel(what, typeof value === "number" ? value : 0);
     } catch {
       // The error belongs to the outer realm.
       throw new Error("The system refused.");
     }
   };
-
-  class Decoder {
-    readonly #encoding: string;
-    readonly #marks: string;
-    constructor(encoding = "utf-8", options: { fatal?: boolean; ignoreBOM?: boolean } = {}) {
-      this.#encoding = String(encoding);
-      this.#marks = `${options.fatal ? "fatal " : ""}${options.ignoreBOM ? "ignoreBOM" : ""}`;
-    }
-    decode(bytes = new Uint8Array()): string {
-      return guarded(() => decode(bytes, this.#encoding, this.#marks));
-    }
-  }
-
   Object.assign(globalThis, {
     read: () => undefined,
     load: () => undefined,
     readbuffer: (path: string) => {
-      const file = files[path];
+      const file = files.get(path);
       if (!file) throw new Error("There is no such file.");
       return file;
     },
     // The shell's way to random bytes is a command; nothing of it but the count is looked at.
     os: {
-      system: (_: unknown, words: readonly string[]) => {
-        const count = Number(/head -c(\d+) /.exec(String(words[1]))?.[1] ?? 0);
-        return guarded(() => random(Math.min(count, 65_536)));
-      },
+      system: (_: unknown, words: readonly string[]) =>
+        ask("random", Number(/head -c(\d+) /.exec(String(words[1]))?.[1] ?? 0)),
     },
-    performance: { now: () => guarded(now) },
+    performance: { now: () => ask("now", 0) },
     setTimeout: (work: () => void) => {
       Promise.resolve().then(work, () => undefined);
       return 0;
     },
     clearTimeout: () => undefined,
-    TextDecoder: Decoder,
     console: Object.fromEntries(
       ["log", "info", "warn", "error", "debug"].map((name) => [name, () => undefined]),
     ),
   });
 }
 
-interface Loading {
-  readonly loadPyodide: ((options: object) => unknown) | undefined;
-  readonly createPyodideModule: unknown;
-  readonly lock: string;
-  readonly driver: string;
-  readonly memBytes: number;
-  /** Called once, with an empty text when all went well. */
-  readonly ended: (problem: string) => void;
-}
-
 interface Inner {
-  load(loading: Loading): void;
+  /** Loads Pyodide and says `ended`. The last expression of `driver` is what handles a request. */
+  load(loadPyodide: Load, createPyodideModule: unknown, lock: string, driver: string): void;
+  /** Hands a request to Python and says `send`. Never throws, whatever Python made of the realm. */
   receive(line: string, memBytes: number): void;
 }
+
+export type Load = (options: object) => unknown;
 
 interface GrowingMemory {
   readonly buffer: { readonly byteLength: number };
   grow(pages: number): number;
 }
 
-/** Loads Pyodide and hands requests to Python; `send` is called once a request. */
-export function innerRealm(send: (line: string) => void): Inner {
+/** Loads Pyodide and hands requests to Python. */
+export function innerRealm(channel: Channel, memBytes: number): Inner {
   const world = globalThis as unknown as Record<string, unknown>;
-  let limit = 0;
+  const { stringify } = JSON;
+  let limit = memBytes;
   let handle: (line: string) => unknown = () => undefined;
-  const say = (thrown: unknown): string => {
-    const text = thrown instanceof Error ? thrown.message : String(thrown);
-    return text.slice(-2000) || "unknown reason";
-  };
 
   // Emscripten grows its memory from JavaScript, so this is where it can be held.
-  const wasm = world["WebAssembly"] as { Memory: { prototype: GrowingMemory } };
-  const { grow } = wasm.Memory.prototype;
-  wasm.Memory.prototype.grow = function (this: GrowingMemory, pages: number): number {
-    if (this.buffer.byteLength + pages * 65_536 > limit) throw new RangeError("out of memory");
-    return grow.call(this, pages);
+  const { prototype } = (world["WebAssembly"] as { Memory: { prototype: GrowingMemory } }).Memory;
+  const { grow } = prototype;
+  Object.defineProperty(prototype, "grow", {
+    value(this: GrowingMemory, pages: number): number {
+      if (this.buffer.byteLength + pages * 65_536 > limit) throw new RangeError("out of memory");
+      return Reflect.apply(grow, this, [pages]);
+    },
+    writable: false,
+    configurable: false,
+  });
+
+  /** Each step of it may be Python's doing: what comes is looked at by `say`. */
+  const toProblem = (thrown: unknown): unknown => {
+    try {
+      const text = thrown instanceof Error ? thrown.message : String(thrown);
+      return text.slice(-2000);
+    } catch {
+      return "";
+    }
+  };
+  const toReply = (thrown: unknown): unknown => {
+    try {
+      return stringify({ error: toProblem(thrown) || "unknown reason" });
+    } catch {
+      return undefined;
+    }
+  };
+  const say = (what: "send" | "ended", text: unknown): void => {
+    try {
+      channel(what, typeof text === "string" ? text : '{"error":"no reply"}');
+    } catch {
+      // The error belongs to the outer realm; whoever waits for the text has a time limit.
+    }
   };
 
-  async function start(loading: Loading): Promise<void> {
-    limit = loading.memBytes;
-    const python = (await loading.loadPyodide?.({
-      createPyodideModule: loading.createPyodideModule,
+  async function start(load: Load, module: unknown, lock: string, driver: string): Promise<void> {
+    const python = (await load({
+      createPyodideModule: module,
       indexURL: "/",
       packageBaseUrl: "/",
-      lockFileContents: loading.lock,
+      lockFileContents: lock,
       jsglobals: Object.freeze(Object.create(null)),
       env: { HOME: "/home" },
       stdin: () => null,
       stdout: () => undefined,
       stderr: () => undefined,
     })) as { runPython(code: string): (line: string) => unknown };
-    handle = python.runPython(loading.driver);
+    handle = python.runPython(driver);
     for (const name of ["read", "load", "readbuffer"]) delete world[name];
   }
 
   return {
-    load(loading) {
-      const { ended } = loading;
-      start(loading).then(
-        () => ended(""),
-        (thrown) => ended(say(thrown)),
+    load(...given) {
+      start(...given).then(
+        () => say("ended", ""),
+        (thrown) => say("ended", toProblem(thrown) || "unknown reason"),
       );
     },
-    receive(line, memBytes) {
-      limit = memBytes;
+    receive(line, bytes) {
+      limit = bytes;
+      let reply: unknown;
       try {
-        const reply = handle(line);
-        send(typeof reply === "string" ? reply : JSON.stringify({ error: "no reply" }));
+        reply = handle(line);
       } catch (thrown) {
-        send(JSON.stringify({ error: say(thrown) }));
+        reply = toReply(thrown);
       }
+      say("send", reply);
     },
   };
 }

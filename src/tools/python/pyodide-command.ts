@@ -31,14 +31,16 @@ interface PyodideParts {
   readonly pyodide: string;
   readonly cwd: string;
   readonly memBytes: number;
+  /** The program that runs in it; the installation's own when left out. */
+  readonly worker?: string | undefined;
 }
 
-export function pyodideCommand({ node, pyodide, cwd, memBytes }: PyodideParts): Command {
-  const worker = findWorker();
+export function pyodideCommand(parts: PyodideParts): Command {
+  const { node, pyodide, cwd, memBytes, worker = findWorker() } = parts;
   const reads = [pyodide, dirname(worker)];
   const argv = [
     node,
-    ...permissionFlags(process.allowedNodeEnvironmentFlags),
+    ...guardFlags(process.allowedNodeEnvironmentFlags),
     ...reads.map((folder) => `--allow-fs-read=${join(folder, "/")}`),
     "--disallow-code-generation-from-strings",
     "--experimental-vm-modules",
@@ -53,11 +55,16 @@ export function pyodideCommand({ node, pyodide, cwd, memBytes }: PyodideParts): 
   };
 }
 
-/** The permission model's name, which lost its prefix when it was no experiment any more. */
-export function permissionFlags(known: { has(flag: string): boolean }): string[] {
-  return ["--permission", "--experimental-permission"]
-    .filter((flag) => known.has(flag))
-    .slice(0, 1);
+/**
+ * The permission model by the name that this Node knows, which lost its prefix when it was no
+ * experiment any more; and no debugger by signal, where that can be said.
+ */
+export function guardFlags(known: { has(flag: string): boolean }): string[] {
+  const permission = ["--permission", "--experimental-permission"].filter((flag) =>
+    known.has(flag),
+  );
+  const debug = ["--disable-sigusr1"].filter((flag) => known.has(flag));
+  return [...permission.slice(0, 1), ...debug];
 }
 
 /** Where the system has no such limit, WebAssembly's memory is still held by the realm. */

@@ -19,8 +19,9 @@ export interface PythonOptions {
   readonly mounts: readonly string[];
   /** Reads a URL of the index; the interpreter itself reaches no network. */
   readonly fetchPackage?: ((url: string) => Promise<Uint8Array>) | undefined;
-  /** The programs to start, where they are not this process's own and the one on `PATH`. */
+  /** The programs to start, where they are not this process's own, the installation's and the one on `PATH`. */
   readonly nodePath?: string | undefined;
+  readonly workerPath?: string | undefined;
   readonly pythonPath?: string | undefined;
 }
 

@@ -3,16 +3,17 @@
  * `process`, no `require`, no `import()`, no `fetch`, no way to make code from text. Pyodide takes it for
  * a bare JavaScript shell and so asks for no part of Node at all.
  *
- * Nothing of the outer realm may get in: its functions are called by functions of the inner one, which
- * pass texts and numbers alone, and what they throw is thrown anew.
+ * Nothing of the outer realm may get in, and nothing of the inner one is looked at out here: one
+ * function is called from there, by functions of the inner realm, and takes and gives texts and numbers.
  */
 
 import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { createContext, runInContext, SourceTextModule } from "node:vm";
-import { innerRealm, innerShell } from "./inner-realm.ts";
+import { constants, createContext, runInContext, SourceTextModule } from "node:vm";
+import { innerDecoder, innerUtf8 } from "./inner-decoder.ts";
+import { type Channel, closeRealm, innerRealm, innerShell, type Load } from "./inner-realm.ts";
 
 export interface Realm {
   /** Hands a request to Python; the reply goes to `send`. Memory does not grow above `memBytes`. */
@@ -30,7 +31,8 @@ interface RealmParts {
 }
 
 export async function openRealm({ folder, driver, memBytes, send }: RealmParts): Promise<Realm> {
-  const context = createContext(Object.create(null), {
+  // Its global object is its own, not a window to one of ours.
+  const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: true },
   });
   const [wasm, library, lock] = await Promise.all([
@@ -38,50 +40,67 @@ export async function openRealm({ folder, driver, memBytes, send }: RealmParts):
     readFile(join(folder, "python_stdlib.zip")),
     readFile(join(folder, "pyodide-lock.json"), "utf8"),
   ]);
+  // Strict: the frames of other functions tell what they are called on and with.
   const evaluate = <Value extends object>(code: Value): Value =>
-    runInContext(`(${String(code)})`, context) as Value;
-  evaluate(innerShell)({
-    now: () => performance.now(),
-    random: (count) => randomBytes(count).toString("base64"),
-    decode: (bytes, encoding, marks) =>
-      new TextDecoder(encoding, {
-        fatal: marks.includes("fatal"),
-        ignoreBOM: marks.includes("ignoreBOM"),
-      }).decode(bytes),
-    files: { "/pyodide.asm.wasm": wasm, "/python_stdlib.zip": library },
-  });
-  const inner = evaluate(innerRealm)(send);
-  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([
-    loadModule(context, join(folder, "pyodide.mjs")),
-    loadModule(context, join(folder, "pyodide.asm.mjs")),
-  ]);
+    runInContext(`"use strict"; (${String(code)})`, context) as Value;
   const { info } = JSON.parse(lock) as { info: unknown };
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as {
     version: string;
   };
-  await new Promise<void>((resolve, reject) => {
-    inner.load({
-      loadPyodide,
-      createPyodideModule,
-      // Packages are unpacked by the driver: Pyodide itself never looks for one.
-      lock: JSON.stringify({ info, packages: {}, version }),
-      driver,
-      memBytes,
-      ended: (problem) => (problem === "" ? resolve() : reject(new Error(problem))),
-    });
-  });
-  return { receive: inner.receive };
+  const ended = withEnd();
+  const channel = createChannel(send, ended.end);
+  evaluate(closeRealm)();
+  evaluate(innerDecoder)(evaluate(innerUtf8)());
+  evaluate(innerShell)(channel, wasm, library);
+  const { load, receive } = evaluate(innerRealm)(channel, memBytes);
+  const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([
+    loadModule(context, join(folder, "pyodide.mjs")),
+    loadModule(context, join(folder, "pyodide.asm.mjs")),
+  ]);
+  // Packages are unpacked by the driver: Pyodide itself never looks for one.
+  const bareLock = JSON.stringify({ info, packages: {}, version });
+  load(loadPyodide as Load, createPyodideModule, bareLock, driver);
+  await ended.promise;
+  return { receive: (line, bytes) => receive(line, bytes) };
 }
 
+/** Called with whatever the inner realm has: an object is not even shown in an error. */
+function createChannel(send: (line: string) => void, end: (problem: string) => void): Channel {
+  return (what: unknown, value: unknown) => {
+    if (what === "now") return performance.now();
+    if (what === "random" && typeof value === "number") {
+      return randomBytes(Math.min(value, 65_536)).toString("base64");
+    }
+    if (what === "send" && typeof value === "string") send(value);
+    if (what === "ended" && typeof value === "string") end(value);
+    return "";
+  };
+}
+
+function withEnd(): { readonly promise: Promise<void>; readonly end: (problem: string) => void } {
+  let end: (problem: string) => void = () => undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    end = (problem) => (problem === "" ? resolve() : reject(new Error(problem)));
+  });
+  return { promise, end };
+}
+
+/** What Pyodide's modules say otherwise here. */
+const CHANGES: readonly (readonly [RegExp, string])[] = [
+  // It is never come to where there is no Node, and what it gives is a promise of the outer realm.
+  [/\bimport\s*\(/g, "undefined("],
+  // Errors have no stack in the realm, and are errors all the same.
+  [/typeof \w+\.stack\s*!==?\s*"string"\s*\|\|/g, ""],
+];
+
 /** One of Pyodide's modules, evaluated in the realm. They import nothing where there is no Node. */
-async function loadModule(
-  context: object,
-  path: string,
-): Promise<Record<string, (...given: unknown[]) => unknown>> {
+async function loadModule(context: object, path: string): Promise<Record<string, unknown>> {
   const refuse = (): never => {
     throw new Error("Nothing can be imported here.");
   };
-  const module = new SourceTextModule(await readFile(path, "utf8"), {
+  let source = await readFile(path, "utf8");
+  for (const [pattern, text] of CHANGES) source = source.replaceAll(pattern, text);
+  const module = new SourceTextModule(source, {
     context,
     identifier: path,
     initializeImportMeta: (meta) => {
@@ -91,5 +110,5 @@ async function loadModule(
   });
   await module.link(refuse);
   await module.evaluate();
-  return module.namespace as Record<string, (...given: unknown[]) => unknown>;
+  return module.namespace as Record<string, unknown>;
 }

@@ -34,14 +34,14 @@ async function openPyodideSession(
 ): Promise<PythonSession> {
   const pyodide = findPyodide();
   const node = options.nodePath ?? process.execPath;
-  const place = { folder: "/work", library: "/lib/offshoot", pyodide };
+  const inside = { folder: "/work", library: "/lib/offshoot", pyodide };
   let packages: Promise<Packages> | undefined;
   return createPythonSession({
     async open(memBytes, signal) {
       const mounts = await readMounts(workspace, options.mounts);
-      const cwd = workspace.root;
-      const command = await sandbox.start(pyodideCommand({ node, pyodide, cwd, memBytes }));
-      return opened(createInterpreter(command), { ...place, mounts, mem: memBytes }, signal);
+      const place = { cwd: workspace.root, worker: options.workerPath };
+      const command = await sandbox.start(pyodideCommand({ node, pyodide, memBytes, ...place }));
+      return opened(createInterpreter(command), { ...inside, mounts, mem: memBytes }, signal);
     },
     async findWheel(name) {
       packages ??= openPackages({ ...options, pyodide });

@@ -11,7 +11,7 @@ import { isWithin } from "../../base/paths.ts";
 export function findProgram(name: string, path: string, cwd: string): string | undefined {
   if (name.includes("/")) {
     // Left to the system: the folder may be held by a name whose `..` is another's.
-    const file = isAbsolute(name) ? name : `${cwd}/${name}`;
+    const file = isAbsolute(name) ? name : `${cwd}/${name.replace(/^(?:\.\/)+/, "")}`;
     return isProgram(file) ? file : undefined;
   }
   return path

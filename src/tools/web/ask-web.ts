@@ -4,6 +4,9 @@ import type { Targets, ToolContext } from "../tool.ts";
 import { openWeb, type WebSettings } from "./open-web.ts";
 import type { WebAnswer } from "./web-client.ts";
 
+/** The network's limit, and time to turn a page into text. */
+export const WEB_TOOL_TIMEOUT_MS = 45_000;
+
 /** Spelt as the client spells it. What is no URL names no host, and is refused when it is read. */
 export function toTargets(url: string): Targets {
   const host = hostOf(url);

@@ -1,16 +1,14 @@
 /** The `fetch` tool: a URL's text, with what the server said of it. */
 
+import { cutToChars } from "../../base/text.ts";
 import { defineBuiltin, flag, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
-import { askWeb, toTargets } from "./ask-web.ts";
+import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
 import type { WebSettings } from "./open-web.ts";
 
 /** A dozen pages of a book; a model asks for more when it needs more. */
 const DEFAULT_CHARS = 50_000;
 const MAX_CHARS = 150_000;
-
-/** The network's limit, and time to turn a page into text. */
-export const WEB_TOOL_TIMEOUT_MS = 45_000;
 
 export function createFetchTool(settings: WebSettings): Tool {
   return defineBuiltin({
@@ -32,14 +30,15 @@ export function createFetchTool(settings: WebSettings): Tool {
     targets: ({ url }) => toTargets(url),
     async run({ url, raw, max_chars: maxChars }, context) {
       const answer = await askWeb(url, context, settings);
+      const form = raw ? "source" : "markdown";
       const { readPage } = await import("./web-page.ts");
-      const { title, content, isCut } = await readPage(answer, raw ? "source" : "markdown");
+      const { title, content, isCut } = await readPage(answer, form, context.signal);
       return {
         url: answer.url,
         status: answer.status,
         content_type: answer.contentType,
         title,
-        content: content.slice(0, maxChars).replace(/[\ud800-\udbff]$/, ""),
+        content: cutToChars(content, maxChars),
         truncated: isCut || content.length > maxChars,
       };
     },

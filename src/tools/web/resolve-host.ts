@@ -1,7 +1,7 @@
 /** The one place that asks the system for a host's addresses. */
 
 import { lookup } from "node:dns/promises";
-import { toAbortFailure } from "../../base/async.ts";
+import { toAbortFailure, untilAborted } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 
 /** All addresses of a name, in the order in which to try them. */
@@ -10,25 +10,11 @@ export type ResolveHost = (host: string, signal: AbortSignal) => Promise<readonl
 /** As every program on this machine resolves it, the hosts file included. */
 export const resolveHost: ResolveHost = async (host, signal) => {
   try {
-    const answers = await unlessAborted(signal, lookup(host, { all: true, order: "verbatim" }));
+    // The system's question cannot be called back; its late answer is dropped.
+    const answers = await untilAborted(lookup(host, { all: true, order: "verbatim" }), signal);
     return answers.map(({ address }) => address);
   } catch (cause) {
     if (signal.aborted) throw toAbortFailure(signal);
     throw new Failure("tool_failed", `The host \`${host}\` does not resolve.`, { cause });
   }
 };
-
-/** The system's question cannot be called back; its late answer is dropped. */
-async function unlessAborted<Value>(signal: AbortSignal, question: Promise<Value>): Promise<Value> {
-  let onAbort = (): void => {};
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(toAbortFailure(signal));
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([question, aborted]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
-}

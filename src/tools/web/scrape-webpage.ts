@@ -1,10 +1,10 @@
 /** The `scrape_webpage` tool: a page's main content as Markdown, and nothing else. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
+import { cutToChars } from "../../base/text.ts";
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
-import { askWeb, toTargets } from "./ask-web.ts";
-import { WEB_TOOL_TIMEOUT_MS } from "./fetch.ts";
+import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
 import type { WebSettings } from "./open-web.ts";
 
 /** What is longer is told to be cut: the end of a page is seldom what it is about. */
@@ -31,9 +31,9 @@ export function createScrapeWebpageTool(settings: WebSettings): Tool {
           throw new Failure("tool_failed", `The server answered ${answer.status}.`);
         }
         const { readPage } = await import("./web-page.ts");
-        const { content, isCut } = await readPage(answer, "markdown");
+        const { content, isCut } = await readPage(answer, "markdown", context.signal);
         if (content.trim() === "") throw new Failure("tool_failed", NO_TEXT);
-        const kept = content.slice(0, MAX_CHARS).replace(/[\ud800-\udbff]$/, "");
+        const kept = cutToChars(content, MAX_CHARS);
         return isCut || content.length > MAX_CHARS
           ? `${kept}\n\n[The page goes on; it was cut here.]`
           : kept;

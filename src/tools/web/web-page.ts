@@ -20,19 +20,23 @@ export type PageForm = "markdown" | "source";
 const MAX_PDF_PAGES = 200;
 
 /** Rejects with `Failure("tool_failed")` for what is not text: pictures, archives, programs. */
-export async function readPage(answer: WebAnswer, form: PageForm): Promise<WebPage> {
+export async function readPage(
+  answer: WebAnswer,
+  form: PageForm,
+  signal: AbortSignal,
+): Promise<WebPage> {
   const { body, contentType, url, isCut } = answer;
   const kind = kindOf(answer);
   switch (kind) {
     case "page": {
       const html = decodeHtml(body, contentType);
       if (form === "source") return { title: "", content: html, isCut };
-      const { toMarkdown } = await import("./content/to-markdown.ts");
-      const { title, markdown } = await toMarkdown(html, { url, mainOnly: true });
+      const { readHtml } = await import("./content/page-process.ts");
+      const { title, markdown } = await readHtml(html, url, { signal });
       return { title, content: markdown, isCut };
     }
     case "pdf":
-      return await readPdf(answer);
+      return await readPdfOf(answer, signal);
     case "text":
       return { title: "", content: decodeHtml(body, contentType), isCut };
     case "other": {
@@ -63,11 +67,14 @@ function mediaTypeOf(contentType: string): string {
   return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }
 
-async function readPdf({ body, isCut, url }: WebAnswer): Promise<WebPage> {
+async function readPdfOf(
+  { body, isCut, url }: WebAnswer,
+  signal: AbortSignal,
+): Promise<WebPage> {
   if (isCut) {
     throw new Failure("tool_failed", `The PDF at \`${clip(url, 200)}\` is too large to be read.`);
   }
-  const { pdfToText } = await import("./content/pdf-to-text.ts");
-  const { text, pages } = await pdfToText(body, MAX_PDF_PAGES);
+  const { readPdf } = await import("./content/page-process.ts");
+  const { text, pages } = await readPdf(body, MAX_PDF_PAGES, { signal });
   return { title: "", content: text, isCut: pages > MAX_PDF_PAGES };
 }

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { parseMem } from "../../../src/tools/python/mem.ts";
 import { toRunReply } from "../../../src/tools/python/messages.ts";
-import { permissionFlags } from "../../../src/tools/python/pyodide-command.ts";
+import { guardFlags } from "../../../src/tools/python/pyodide-command.ts";
 import { createPythonTool } from "../../../src/tools/python/python-execute.ts";
 import { toResult, truncate } from "../../../src/tools/python/to-result.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
@@ -110,12 +110,12 @@ describe("the result", () => {
   });
 });
 
-describe("the permission model", () => {
-  it("is asked for by the name that this Node knows", () => {
+describe("the flags of Pyodide's process", () => {
+  it("name the permission model as this Node does, and keep signals from starting a debugger", () => {
     const old = new Set(["--experimental-permission"]);
-    const both = new Set(["--experimental-permission", "--permission"]);
-    assert.deepEqual(permissionFlags(old), ["--experimental-permission"]);
-    assert.deepEqual(permissionFlags(both), ["--permission"]);
-    assert.ok(permissionFlags(process.allowedNodeEnvironmentFlags).length === 1);
+    const both = new Set(["--experimental-permission", "--permission", "--disable-sigusr1"]);
+    assert.deepEqual(guardFlags(old), ["--experimental-permission"]);
+    assert.deepEqual(guardFlags(both), ["--permission", "--disable-sigusr1"]);
+    assert.match(guardFlags(process.allowedNodeEnvironmentFlags)[0] ?? "", /permission$/);
   });
 });

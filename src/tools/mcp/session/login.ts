@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { auth, extractWWWAuthenticateParams } from "@modelcontextprotocol/sdk/client/auth.js";
 import type { FetchLike } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { untilAborted } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
 import { isJsonObject } from "../../../base/json.ts";
 import { toClean } from "../clean-text.ts";
@@ -16,7 +17,6 @@ import type { HttpReach, McpServer } from "../server.ts";
 import type { Environment } from "./environment.ts";
 import { limitFetch } from "./limited-fetch.ts";
 import { createOAuthProvider } from "./oauth.ts";
-import { untilAborted } from "./until-aborted.ts";
 
 export interface LoginParts {
   readonly env: Environment;

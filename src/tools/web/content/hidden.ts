@@ -22,12 +22,16 @@ const HIDING: readonly RegExp[] = [
 const NO_ROOM = /(?:^|;)(?:max-)?(?:width|height):[01](?:px|em|rem|%)?(?:;|!|$)/;
 
 export function isHiddenStyle(style: string): boolean {
-  const plain = style
-    .toLowerCase()
-    .replace(/\/\*.*?\*\//g, "")
-    .replace(/\s+/g, "");
+  const plain = withoutComments(style.toLowerCase()).replace(/\s+/g, "");
   if (HIDING.some((test) => test.test(plain))) return true;
   return plain.includes("overflow:hidden") && NO_ROOM.test(plain);
+}
+
+/** A comment that is not closed goes on to the end. */
+function withoutComments(style: string): string {
+  const [before = "", ...comments] = style.split("/*");
+  const behind = comments.map((comment) => comment.split("*/").slice(1).join("*/"));
+  return [before, ...behind].join("");
 }
 
 interface Attributes {

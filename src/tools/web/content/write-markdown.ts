@@ -26,8 +26,8 @@ const RULES: Readonly<Record<string, MarkdownRule>> = {
   code: {
     filter: ["pre"],
     replacement: (_content, node) => {
-      const text = withoutMarks(codeOf(node)).replace(/^\n+|\s+$/g, "");
-      const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+      const text = withoutMarks(codeOf(node)).replace(/^\n+/, "").trimEnd();
+      const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
       const fence = "`".repeat(longest + 1);
       return `\n\n${fence}${languageOf(node)}\n${text}\n${fence}\n\n`;
     },
@@ -60,7 +60,7 @@ const RULES: Readonly<Record<string, MarkdownRule>> = {
     filter: ["li"],
     replacement(content, node) {
       const mark = markOf(node);
-      const text = content.replace(/^\s+|\s+$/g, "").replace(/\n{3,}/g, "\n\n");
+      const text = content.trim().replace(/\n{3,}/g, "\n\n");
       if (text === "") return "";
       const indented = text.replace(/\n(?=[^\n])/g, `\n${" ".repeat(mark.length)}`);
       return `${mark}${indented}\n`;
@@ -125,13 +125,28 @@ function toNumbers(list: PageElement): ReadonlyMap<PageElement, number> {
   return new Map(items.map((item, index) => [item, first + index]));
 }
 
-/** Outside of code, lines end without spaces and stand at most one empty line apart. */
+const FENCE = /^ *`{3,}/;
+const END_OF_CODE = /^ *`{3,} *$/;
+
+/**
+ * Outside of code, lines end without spaces and stand at most one empty line apart. Line by line: a
+ * pattern over the whole text would try every space in it as the beginning of a line's end.
+ */
 function tidy(markdown: string): string {
-  const parts = cleanText(markdown).split(/(^ *`{3,}[^\n]*\n[\s\S]*?\n *`{3,} *$)/m);
-  return parts
-    .map((part, index) =>
-      index % 2 === 1 ? part : part.replace(/[^\S\n]+$/gm, "").replace(/\n{3,}/g, "\n\n"),
-    )
-    .join("")
-    .trim();
+  const lines = cleanText(markdown).split("\n");
+  const lastEnd = lines.findLastIndex((line) => END_OF_CODE.test(line));
+  const kept: string[] = [];
+  let isCode = false;
+  for (const [index, line] of lines.entries()) {
+    if (isCode) {
+      kept.push(line);
+      isCode = !END_OF_CODE.test(line);
+      continue;
+    }
+    const text = line.trimEnd();
+    if (text !== "" || kept.at(-1) !== "") kept.push(text);
+    // A fence that nobody closes is no code.
+    isCode = index < lastEnd && FENCE.test(line);
+  }
+  return kept.join("\n").trim();
 }

@@ -20,9 +20,10 @@ export const tableRules: Readonly<Record<string, MarkdownRule>> = {
     replacement(content, node) {
       if (kindOf(node.closest("table")) === "layout") return `\n\n${content.trim()}\n\n`;
       const text = content
-        .trim()
-        .replace(/\s*\n\s*/g, "<br>")
-        .replace(/[^\S\n]+/g, " ");
+        .split("\n")
+        .map((line) => line.trim().replace(/\s+/g, " "))
+        .filter((line) => line !== "")
+        .join("<br>");
       const span = Number(node.getAttribute("colspan") ?? 1);
       // A cell over several columns stands in the first; a page may ask for thousands.
       return `${CELL}${text}${CELL.repeat(Math.min(Math.max(span, 1), 50) - 1)}`;

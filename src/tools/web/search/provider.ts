@@ -16,7 +16,7 @@ export interface SearchProvider {
   /** The requests for this question, in order: one a page of results. */
   ask(question: Question): readonly SearchRequest[];
   /** Undefined where the answer is not what the service promises. */
-  read(answer: SearchText): Promise<readonly SearchResult[] | undefined>;
+  read(answer: SearchText, signal: AbortSignal): Promise<readonly SearchResult[] | undefined>;
   /** Whether the answer asks for a proof that a person searches, in place of results. */
   isWall?(answer: SearchText): boolean;
   /** What to do about a status that is the service's own. */

@@ -104,9 +104,9 @@ export const SEARCH_PROVIDERS: readonly SearchProvider[] = [
         body: new URLSearchParams({ q: query }).toString(),
       },
     ],
-    async read({ text }) {
-      const { readDuckDuckGo } = await import("./duckduckgo-page.ts");
-      return await readDuckDuckGo(text);
+    async read({ text }, signal) {
+      const { readResults } = await import("../content/page-process.ts");
+      return await readResults(text, { signal });
     },
     // The wall's page comes with 202, which is a success for everyone else.
     isWall: ({ status, text }) =>

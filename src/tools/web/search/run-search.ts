@@ -72,7 +72,7 @@ async function searchWith(
   for (const request of provider.ask({ ...asked, url, keys })) {
     const answer = await askPage(ready, request, searching);
     if (provider.isWall?.(answer)) return "wall";
-    const page = await provider.read(answer);
+    const page = await provider.read(answer, searching.signal);
     if (!page) {
       const message = `${provider.title} answered with something that is no list of results. Try again later, or set another \`search_provider\`.`;
       throw new Failure("tool_failed", message);

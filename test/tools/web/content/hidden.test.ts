@@ -40,6 +40,20 @@ describe("isHiddenStyle", () => {
   }
 });
 
+describe("comments in a style", () => {
+  for (const [style, expected] of [
+    ["dis/* a */play:none", true],
+    ["/* a\n/* b */display:none", true],
+    ["color:red;/* display:none */", false],
+    ["/* display:none", false],
+    ["/* a */;display:none", true],
+  ] as const) {
+    it(`are passed over in ${JSON.stringify(style)}`, () => {
+      assert.equal(isHiddenStyle(style), expected);
+    });
+  }
+});
+
 describe("isHiddenTag", () => {
   const rows: readonly (readonly [string, boolean])[] = [
     ["<p hidden>", true],

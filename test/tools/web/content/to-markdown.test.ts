@@ -184,6 +184,33 @@ describe("pages that are made to break readers", () => {
     });
   }
 
+  const slow: readonly (readonly [string, string])[] = [
+    ["code with a gap", `<pre>a${" ".repeat(300_000)}b</pre>`],
+    ["text with a gap", `<p>a${"\u00a0".repeat(300_000)}b</p>`],
+    ["text with a gap of entities", `<p>a${"&nbsp;".repeat(90_000)}b</p>`],
+    ["an item with a gap", `<ul><li>a${"\u00a0".repeat(300_000)}b</li></ul>`],
+    [
+      "a cell with a gap",
+      `<table><tr><th>x<th>y</tr><tr><td>a${"\u00a0".repeat(300_000)}b<td>c</td></tr></table>`,
+    ],
+    ["fences that nobody closes", `<p>${"```x<br>".repeat(10_000)}b</p>`],
+    ["a row of backticks", `<p>${"`".repeat(300_000)}b</p>`],
+    ["a style of comments", `<p style="${"/*".repeat(300_000)}">b</p>`],
+  ];
+  for (const [name, html] of slow) {
+    it(`is not held up by ${name}`, async () => {
+      const startedMs = performance.now();
+      assert.ok((await main(html)).markdown.includes("b"));
+      // A minute and more where the time is the length squared.
+      assert.ok(performance.now() - startedMs < 10_000);
+    });
+  }
+
+  it("keeps empty lines and spaces of code, not those around it", async () => {
+    const html = "<p>a</p><pre>x  \n\n\n\ny</pre><p>b</p>";
+    assert.equal((await main(html)).markdown, "a\n\n```\nx  \n\n\n\ny\n```\n\nb");
+  });
+
   it("leaves hidden parts out of plain text too", async () => {
     const html = `<p hidden>secret</p>${"<div>".repeat(10_000)}deep`;
     assert.equal((await main(html)).markdown, "deep");
