@@ -55,7 +55,8 @@ function isLevel(text: string): text is Level {
   return (LEVELS as readonly string[]).includes(text);
 }
 
+/** A text is quoted where it could be taken for more than one field; a list stands as JSON. */
 function toField(value: unknown): string {
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return /[\s"=]/.test(text) ? JSON.stringify(text) : text;
+  if (typeof value !== "string") return JSON.stringify(value);
+  return /[\s"=]/.test(value) ? JSON.stringify(value) : value;
 }

@@ -18,6 +18,18 @@ process.on("uncaughtException", (thrown) => {
   void report(thrown, io).then((exitCode) => process.exit(exitCode));
 });
 
+// A signal that nobody waits for ends the process here, not by itself: what it started is then ended
+// with it. First in line, so that whoever waits is still counted.
+for (const [signal, number] of [
+  ["SIGHUP", 1],
+  ["SIGINT", 2],
+  ["SIGTERM", 15],
+] as const) {
+  process.on(signal, () => {
+    if (process.listenerCount(signal) === 1) process.exit(128 + number);
+  });
+}
+
 // Set, not forced: what was written to a slow reader still goes out. Not awaited: the bundle is
 // CommonJS, which starts faster and knows no top-level await.
 void main(process.argv.slice(2), io).then((exitCode) => {

@@ -99,6 +99,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         multiple: true,
         summary: "Put a file before the prompt: text, image or PDF",
       },
+      plan: {
+        type: "boolean",
+        summary: "Show who may run, with what and for how much, and send nothing",
+      },
       "no-store": { type: "boolean", summary: "Keep no record of the run" },
       quiet: { type: "boolean", short: "q", summary: "Nothing on standard error but errors" },
     },
@@ -156,6 +160,24 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs resume run_01k…",
     ],
     load: () => import("./commands/runs.ts"),
+  },
+  agents: {
+    summary: "The agents that runs may delegate to, as files",
+    usage: "[list | show | new | check | trust | untrust] [NAME]",
+    options: {
+      json: { type: "boolean", summary: "JSON instead of text" },
+      project: { type: "boolean", summary: "new: one of the project, not of the user" },
+    },
+    subcommands: {
+      list: "The user's and the project's, and which count",
+      show: "One agent: its model, tools, budget and instructions",
+      new: "Write one to start from",
+      check: "Say what is wrong with them",
+      trust: "Let an agent of the project count as it is now",
+      untrust: "Take that back",
+    },
+    examples: ["offshoot agents new reviewer", "offshoot agents check"],
+    load: () => import("./commands/agents.ts"),
   },
   mcp: {
     summary: "The MCP servers whose tools runs may use",

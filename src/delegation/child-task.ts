@@ -16,8 +16,11 @@ export function toChildTask(
   bounds: { readonly tools: readonly string[]; readonly maxTurns: number; readonly limits: Limits },
 ): AgentTask {
   const { tools, maxTurns, limits } = bounds;
+  // The server and the key that a person named are those of that vendor alone.
+  const isElsewhere = wish.model !== undefined && vendorIn(wish.model) !== vendorIn(parent.model);
   return {
     ...parent,
+    ...(isElsewhere ? { provider: null, url: null, api_key_name: null } : {}),
     model: wish.model ?? parent.model,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     instructions: wish.instructions,
@@ -36,6 +39,10 @@ export function toChildTask(
     depth: parent.depth + 1,
     summary_prompt: wish.summaryPrompt,
   };
+}
+
+function vendorIn(model: string): string {
+  return model.slice(0, Math.max(0, model.search(/[/:]/)));
 }
 
 /** A tool that delegates is never named: a child gets its own where it may have one. */

@@ -22,6 +22,10 @@ export interface ChildWish {
   readonly limits?: Partial<Limits> | undefined;
   /** The document it must answer with. */
   readonly schema?: Json | undefined;
+  /** The name of the agent that does it, for the record. */
+  readonly agent?: string | undefined;
+  /** How long it may run, where that is less than every child may. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** A child that will run, everything about it decided. */

@@ -3,10 +3,12 @@
 import type { Tool } from "../tools/tool.ts";
 import type { DelegationNode } from "./node.ts";
 import type { DelegatingName } from "./tools/names.ts";
+import { createParallelSubagentTool } from "./tools/parallel-subagent.ts";
 import { createSubagentTool } from "./tools/subagent.ts";
 
 const TOOLS: Partial<Record<DelegatingName, (node: DelegationNode) => Tool>> = {
   subagent: createSubagentTool,
+  parallel_subagent: createParallelSubagentTool,
 };
 
 /** Of the names of a run's tools, those that delegate. */

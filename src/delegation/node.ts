@@ -5,7 +5,8 @@ import type { Amount } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Executor } from "./child.ts";
+import type { AgentDefinition } from "./agents/definition.ts";
+import type { ChildWish, Executor } from "./child.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 
@@ -16,6 +17,8 @@ export interface DelegationNode {
   readonly account: Account;
   /** The run's tools but for those that delegate. */
   readonly tools: readonly Tool[];
+  /** Those that a call may name. */
+  readonly agents: readonly AgentDefinition[];
   readonly settings: DelegationSettings;
   readonly executors: Readonly<Record<ExecutorName, Executor>>;
   /** Told of what happens to children, for logs and traces. */
@@ -23,6 +26,10 @@ export interface DelegationNode {
   /** Appends to the run's own log. */
   emit(events: readonly RunEvent[]): Promise<unknown>;
   now(): number;
+  /** Rejects what a child would fail at: its model, its key, its schema. Starts and sends nothing. */
+  check(task: AgentTask): Promise<void>;
+  /** Why a call that wishes for these is asked about; undefined where it is not. */
+  asksAbout(wishes: readonly ChildWish[]): string | undefined;
   /** What the children of a call have spent, by the call's idempotency key; read by the loop. */
   readonly spentBelow: Map<string, Amount>;
 }

@@ -12,6 +12,8 @@ export interface DelegationSettings {
   readonly executor: ExecutorName;
   /** A child that is not done then is ended: every child has a limit. */
   readonly childTimeoutMs: number;
+  /** Delegation that may cost more US dollars is asked about; undefined where none is. */
+  readonly planThresholdUsd: number | undefined;
 }
 
 export type ExecutorName = "in_process" | "child_process";
@@ -24,4 +26,5 @@ export const DELEGATION: DelegationSettings = {
   persistenceEnabled: false,
   executor: "in_process",
   childTimeoutMs: 1_800_000,
+  planThresholdUsd: undefined,
 };

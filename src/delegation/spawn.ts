@@ -46,6 +46,14 @@ export async function spawn(
   }
   const { limits } = money;
   const task = toChildTask(parent, wish, { tools, maxTurns, limits });
+  try {
+    await node.check(task);
+  } catch (thrown) {
+    money.close();
+    place.release();
+    throw thrown;
+  }
+  const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   const { label, depth } = { label: wish.label, depth: task.depth };
   const child_id = `${node.id}/${spawning.key}`;
   const requested = toRequested(wish);
@@ -54,6 +62,7 @@ export async function spawn(
     tools,
     max_turns: maxTurns,
     limits: { ...limits },
+    timeout_ms: timeoutMs,
   };
   node.observe({ event: "spawn", label, depth, max_turns: maxTurns, allowed_tools: tools });
   await node.emit([
@@ -65,7 +74,7 @@ export async function spawn(
     },
   ]);
   try {
-    const order = { key: spawning.key, task, account: money, timeoutMs: settings.childTimeoutMs };
+    const order = { key: spawning.key, task, account: money, timeoutMs };
     const report = await node.executors[spawning.executor].run(order, spawning.signal);
     await finish(node, wish, report);
     return report;
@@ -85,12 +94,14 @@ function checkDepth({ task, settings, observe }: DelegationNode, { label }: Chil
 }
 
 /** As it was asked for; what was not asked for is not there. */
-function toRequested({ model, tools, maxTurns, limits }: ChildWish): JsonObject {
+function toRequested({ agent, model, tools, maxTurns, limits, timeoutMs }: ChildWish): JsonObject {
   return {
+    ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(tools === undefined ? {} : { tools }),
     ...(maxTurns === undefined ? {} : { max_turns: maxTurns }),
     ...(limits === undefined ? {} : { limits: { ...limits } }),
+    ...(timeoutMs === undefined ? {} : { timeout_ms: timeoutMs }),
   };
 }
 

@@ -93,4 +93,6 @@ export interface Step {
 export interface Child {
   readonly id: string;
   result(): Promise<RunOutcome>;
+  /** Ends it and everything below it as `cancelled`. Does nothing when it has ended, or runs elsewhere. */
+  cancel(): Promise<void>;
 }

@@ -30,7 +30,8 @@ export interface Listener {
   close(): void;
 }
 
-export function createHub(clock: Clock): Hub {
+/** `observe` is told of everything that is published, of whichever run. */
+export function createHub(clock: Clock, observe?: (logged: LoggedEvent) => void): Hub {
   const listeners = new Map<string, Set<RunListener>>();
 
   const ring = (id: string): void => {
@@ -48,6 +49,9 @@ export function createHub(clock: Clock): Hub {
       return listener;
     },
     publish(id, firstSeq, events) {
+      for (const [at, event] of events.entries()) {
+        observe?.({ run_id: id, seq: firstSeq + at, event });
+      }
       let batch: LoggedEvent[] | undefined;
       for (const listener of listeners.get(id) ?? []) {
         if (!listener.hearsEvents) continue;

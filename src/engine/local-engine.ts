@@ -38,6 +38,11 @@ export interface LocalEngineOptions {
   readonly workerId?: string | undefined;
   /** Whether another owner lives; looks at its process and its last beat when left out. */
   readonly isAlive?: ((worker: Worker) => boolean) | undefined;
+  /**
+   * Told of each event that runs of this process write, in each run's order, once it is in the store.
+   * Of a run that is taken over it is told the beginning again. Must not throw.
+   */
+  readonly observe?: ((logged: LoggedEvent) => void) | undefined;
 }
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
@@ -50,6 +55,7 @@ class LocalEngine implements Engine {
   readonly #hub: Hub;
   readonly #heartbeat: Heartbeat;
   readonly #isAlive: (worker: Worker) => boolean;
+  readonly #observe: ((logged: LoggedEvent) => void) | undefined;
   readonly #bodies = new Map<string, RunBody>();
   /** Runs whose claim is on its way: a second start of one of them joins the first. */
   readonly #launching = new Map<string, Promise<boolean>>();
@@ -65,10 +71,12 @@ class LocalEngine implements Engine {
     clock = systemClock,
     workerId = makeWorkerId(),
     isAlive,
+    observe,
   }: LocalEngineOptions) {
     this.#store = store;
     this.#clock = clock;
-    this.#hub = createHub(clock);
+    this.#observe = observe;
+    this.#hub = createHub(clock, observe);
     this.#heartbeat = createHeartbeat(store, clock, workerId);
     this.#isAlive = isAlive ?? createLiveness(clock);
   }
@@ -123,12 +131,7 @@ class LocalEngine implements Engine {
   }
 
   async cancel(id: string, { tree }: { tree: boolean }): Promise<void> {
-    const failure = new Failure("cancelled", "The run was cancelled.");
-    await this.#launching.get(id);
-    const runs = [id, ...(tree ? this.#descendants(id) : [])];
-    const here = runs.flatMap((run) => this.#owned.get(run) ?? []);
-    for (const owned of here) owned.abort(failure);
-    if (here.length > 0) return;
+    if (await this.#abortHere(id, { tree })) return;
     const run = await this.#store.getRun(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
@@ -156,6 +159,16 @@ class LocalEngine implements Engine {
     await Promise.all(this.#executions.values());
     await this.#heartbeat.end();
     await this.#store.close();
+  }
+
+  /** False when none of them runs here. */
+  async #abortHere(id: string, { tree }: { tree: boolean }): Promise<boolean> {
+    const failure = new Failure("cancelled", "The run was cancelled.");
+    await this.#launching.get(id);
+    const runs = [id, ...(tree ? this.#descendants(id) : [])];
+    const here = runs.flatMap((run) => this.#owned.get(run) ?? []);
+    for (const owned of here) owned.abort(failure);
+    return here.length > 0;
   }
 
   /** Oldest first, so that a parent comes before its children. */
@@ -227,6 +240,9 @@ class LocalEngine implements Engine {
     if (limitMs !== undefined) {
       await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
     }
+    if (this.#observe && run.next_seq > 0) {
+      for (const first of await store.readEvents(id, -1, 1)) this.#observe(first);
+    }
     this.#broken.delete(id);
     this.#owned.set(id, owned);
     this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY)));
@@ -257,6 +273,9 @@ class LocalEngine implements Engine {
       start: this.#startChild.bind(this),
       result: (id: string, signal: AbortSignal) =>
         this.#waitForOutcome(id, signal, () => this.#adopt(id)),
+      cancel: async (id: string) => {
+        await this.#abortHere(id, { tree: true });
+      },
     };
     const context = createRunContext({ store, hub, clock, owned, children });
     try {
@@ -274,8 +293,12 @@ class LocalEngine implements Engine {
     const { id } = owned.run;
     // A refused append has failed the run already; the ending follows what is in the log.
     await owned.log.settled().catch(() => {});
-    const end = { ending, result, events, firstSeq: owned.log.next, at_ms: this.#clock.now() };
+    const firstSeq = owned.log.next;
+    const end = { ending, result, events, firstSeq, at_ms: this.#clock.now() };
     await owned.write(() => this.#store.finish(id, owned.epoch, end));
+    for (const [at, event] of events.entries()) {
+      this.#observe?.({ run_id: id, seq: firstSeq + at, event });
+    }
   }
 
   /** Ends the run when its time is up. Each owner gives it the whole time again. */

@@ -34,6 +34,8 @@ interface Children {
   start(parent: OwnedRun, key: string, work: ChildWork): Promise<string>;
   /** Waits for the child's ending, taking it over should its owner die. */
   result(id: string, signal: AbortSignal): Promise<RunOutcome>;
+  /** Ends the child and what is below it, where it runs here. */
+  cancel(id: string): Promise<void>;
 }
 
 export function createRunContext(parts: ContextParts): RunContext {
@@ -102,7 +104,11 @@ class Context implements RunContext {
     this.signal.throwIfAborted();
     const { children, owned } = this.#parts;
     const id = await children.start(owned, key, { ...options, name, input });
-    return { id, result: () => children.result(id, this.signal) };
+    return {
+      id,
+      result: () => children.result(id, this.signal),
+      cancel: () => children.cancel(id),
+    };
   }
 
   // Not async: the log's own promise may be left alone, one wrapped around it would have to be caught.

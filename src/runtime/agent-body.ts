@@ -6,8 +6,10 @@ import { runLoop } from "../agent/loop.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
@@ -28,6 +30,10 @@ export interface AgentParts {
   readonly safety: GateSurroundings;
   readonly delegation: DelegationSettings;
   readonly observe: (event: SubagentEvent) => void;
+  /** Those that calls may name. */
+  readonly agents?: readonly AgentDefinition[] | undefined;
+  /** What is known of a task's or another model; throws for one that is none. */
+  readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
   /** Plays recorded runs again in place of asking models and running tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
@@ -41,8 +47,14 @@ export interface AgentBody {
 }
 
 export function createAgentBody(parts: AgentParts): AgentBody {
-  const { clock, toolbox, safety, delegation: settings, observe } = parts;
+  const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
+
+  const checkModel = async (task: AgentTask): Promise<void> => {
+    const model = await parts.openModel(task);
+    await createOutputCheck(task.format);
+    model.checkInput(task.items);
+  };
 
   return {
     async run(context, input) {
@@ -54,7 +66,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const tools = await toolbox.pick(task.tools);
       const account = accounts.get(context.id) ?? createAccount(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
-      const node = openNode({ ...place, settings, clock, observe });
+      const about = { agents, check: checkModel, modelOf: toModelOf(parts, task) };
+      const node = openNode({ ...place, ...about, settings, clock, observe });
       const gate = await openGate(
         task,
         [...tools, ...createDelegatingTools(node, task.tools)],
@@ -74,9 +87,18 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     },
     async check(task) {
       await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
-      const model = await parts.openModel(task);
-      await createOutputCheck(task.format);
-      model.checkInput(task.items);
+      await checkModel(task);
     },
   };
+}
+
+/** Of a model that nothing is known of, anything may be the price. */
+const UNKNOWN: PlannedModel = {
+  contextTokens: undefined,
+  maxOutputTokens: undefined,
+  costOf: () => undefined,
+};
+
+function toModelOf({ modelOf }: AgentParts, task: AgentTask): (ref: string) => PlannedModel {
+  return (ref) => modelOf?.(ref, task) ?? UNKNOWN;
 }

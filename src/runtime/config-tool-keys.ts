@@ -92,7 +92,14 @@ export const SUBAGENT_KEYS = {
     type: "number",
     min: 0,
     flag: "max-cost",
+    guarded: true,
     summary: "Most US dollars of a run and all its subagents",
+  },
+  plan_threshold_usd: {
+    type: "number",
+    min: 0,
+    guarded: true,
+    summary: "Ask before delegation that may cost more US dollars than this",
   },
   "agent.subagent.max_depth": {
     type: "integer",

@@ -3,8 +3,11 @@
 import type { Account } from "../agent/account.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
+import { findApprovalReason } from "../delegation/plan.ts";
+import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunContext } from "../engine/engine.ts";
@@ -20,18 +23,27 @@ export interface NodeParts {
   readonly settings: DelegationSettings;
   readonly clock: Clock;
   readonly observe: (event: SubagentEvent) => void;
+  readonly agents: readonly AgentDefinition[];
+  readonly check: DelegationNode["check"];
+  /** What is known of a model, for what it may cost; throws for one that is none. */
+  readonly modelOf: (ref: string) => PlannedModel;
 }
 
 export function openNode(parts: NodeParts): DelegationNode {
-  const { context, task, account, tools, settings, clock, observe } = parts;
+  const { context, task, account, tools, settings, clock, observe, agents, check } = parts;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   return {
     id: context.id,
     path: context.path,
-    ...{ task, account, tools, settings, observe },
+    ...{ task, account, tools, settings, observe, agents, check },
     executors: { in_process: inProcess, child_process: inProcess },
     emit: (events) => context.emit(events),
     now: () => clock.now(),
+    asksAbout: (wishes) =>
+      findApprovalReason({ account, task }, wishes, {
+        thresholdUsd: settings.planThresholdUsd,
+        modelOf: parts.modelOf,
+      }),
     spentBelow: new Map(),
   };
 }

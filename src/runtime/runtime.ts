@@ -15,10 +15,13 @@ import {
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
-import { silentLog } from "../base/log.ts";
+import { type Log, silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
+import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import type { Plan } from "../delegation/plan.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
+import { openWatch } from "../delegation/telemetry/open-watch.ts";
 import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
@@ -33,6 +36,7 @@ import { createNetwork } from "./network.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
+import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
@@ -46,6 +50,10 @@ export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySetti
   readonly clock?: Clock | undefined;
   /** What holds for all delegation. */
   readonly delegation?: Partial<DelegationSettings> | undefined;
+  /** Those that calls of delegation may name. */
+  readonly agents?: readonly AgentDefinition[] | undefined;
+  /** Where what happens to subagents is logged. */
+  readonly subagentLog?: Log | undefined;
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
@@ -68,6 +76,8 @@ export interface Runtime {
   usualTools(): Promise<readonly string[]>;
   /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
   run(request: RunRequest): Promise<Run>;
+  /** What the run would be. Rejects as `run` does; sends and stores nothing. */
+  plan(request: RunRequest): Promise<Plan>;
   /** Goes on with a stored run whose process died. */
   resume(id: string): Promise<Run>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
@@ -93,26 +103,25 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const network = createNetwork(env);
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
+  const delegation = { ...DELEGATION, ...options.delegation };
+  const { subagentLog, observe } = options;
+  const seeing = { settings: delegation, version: VERSION, log: subagentLog, observe };
+  const watch = await openWatch(env, seeing);
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
   const agentParts: AgentParts = {
     clock,
     toolbox,
     openModel: (task) => openModel(task, modelParts),
     safety: { ...SAFETY, ...options, env },
-    delegation: { ...DELEGATION, ...options.delegation },
-    observe: options.observe ?? (() => {}),
+    delegation,
+    observe: watch.tell,
+    agents: options.agents ?? [],
+    modelOf: (ref, { url }) => toPlannedModel(ref, url, options.overrides),
   };
   const agent = createAgentBody(agentParts);
   const store = await openStore(options.storePath);
-  const engine = createLocalEngine({ store, clock });
+  const engine = createLocalEngine({ store, clock, observe: watch.observe });
   engine.define(AGENT_BODY, agent.run);
-
-  const toRun = (id: string): Run => ({
-    id,
-    follow: (signal) => engine.follow(id, -1, signal),
-    result: async () => endOf(await engine.result(id)),
-    cancel: () => engine.cancel(id, { tree: true }),
-  });
 
   return {
     engine,
@@ -126,14 +135,23 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       const { timeoutMs } = request;
       const title = clip(lastWords(task.items), 80);
       await engine.submit(AGENT_BODY, encodeTask(task), { id, title, timeoutMs });
-      return toRun(id);
+      return toRun(engine, id);
+    },
+    async plan(request) {
+      const task = toTask(request);
+      await agent.check(task);
+      const { planRun } = await import("./plan-run.ts");
+      return await planRun(task, agentParts, {
+        timeoutMs: request.timeoutMs,
+        overrides: options.overrides,
+      });
     },
     async resume(id) {
       const stored = await engine.status(id);
       // A key that is not set here must not end a run that another shell could go on with.
       if (stored?.status === "running") await agent.check(parseTask(stored.input));
       await engine.resume(id);
-      return toRun(id);
+      return toRun(engine, id);
     },
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
@@ -141,10 +159,20 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
     async close() {
       await engine.stop();
+      await watch.close();
       await toolbox.close();
       await network.close();
       await gguf.close();
     },
+  };
+}
+
+function toRun(engine: Engine, id: string): Run {
+  return {
+    id,
+    follow: (signal) => engine.follow(id, -1, signal),
+    result: async () => endOf(await engine.result(id)),
+    cancel: () => engine.cancel(id, { tree: true }),
   };
 }
 

@@ -27,15 +27,16 @@ interface Surroundings {
 export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeOptions {
   const { env, stderr, ask } = around;
   const storePath = config.get("store_path") ?? config.paths.runsFile;
-  const log = createLog("provider", {
+  const logOptions = {
     setting: env["OFFSHOOT_LOG"],
     clock: systemClock,
     redact: createRedact(findSecrets(env)),
-    write: (line) => stderr.write(line),
-  });
+    write: (line: string) => stderr.write(line),
+  };
   return {
     env,
-    log,
+    log: createLog("provider", logOptions),
+    subagentLog: createLog("subagent", logOptions),
     storePath: config.get("store") ? storePath : undefined,
     overrides: toModelOverrides(config.get("models")),
     timeouts: {
@@ -67,6 +68,7 @@ function toDelegation(config: Config): DelegationSettings {
     persistenceEnabled: config.get("agent.subagent.persistence_enabled"),
     executor: config.get("agent.subagent.executor"),
     childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
+    planThresholdUsd: config.get("plan_threshold_usd"),
   };
 }
 

@@ -17,7 +17,7 @@ import { writeTool } from "./files/write.ts";
 import { createPythonTool, type PythonOptions } from "./python/python-execute.ts";
 import type { Tool } from "./tool.ts";
 import { createFetchTool } from "./web/fetch.ts";
-import type { WebSettings } from "./web/open-web.ts";
+import type { WebSettings } from "./web/network/open-web.ts";
 import { createScrapeWebpageTool } from "./web/scrape-webpage.ts";
 import { createSearchWebTool, type SearchSettings } from "./web/search-web.ts";
 

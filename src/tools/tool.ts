@@ -36,6 +36,8 @@ export interface Tool {
   readonly effect: Effect;
   /** The effect of one call, where it does less than the tool can. */
   effectOf?(input: unknown): Effect;
+  /** Why a call is asked about although its effect is not: what it may cost. */
+  asksAbout?(input: unknown): string | undefined;
   /** How long a call may take, where the gate's own limit is too short. */
   readonly timeoutMs?: number | undefined;
   /** Checks the arguments; rejects with `Failure("invalid_request")` that names what is wrong. */

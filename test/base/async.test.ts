@@ -1,6 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { mapConcurrent, throwIfAborted, toAbortFailure } from "../../src/base/async.ts";
+import {
+  mapConcurrent,
+  throwIfAborted,
+  toAbortFailure,
+  untilAborted,
+} from "../../src/base/async.ts";
 import { Failure } from "../../src/base/failure.ts";
 
 describe("mapConcurrent", () => {
@@ -68,5 +73,17 @@ describe("an aborted signal", () => {
 
   it("is only thrown when it has aborted", () => {
     throwIfAborted(new AbortController().signal);
+  });
+});
+
+describe("untilAborted", () => {
+  it("gives what is waited for, or the signal's reason when that comes first", async () => {
+    const stop = new AbortController();
+    assert.equal(await untilAborted(Promise.resolve(1), stop.signal), 1);
+    const waiting = untilAborted(new Promise(() => {}), stop.signal);
+    stop.abort();
+    await assert.rejects(waiting, { code: "cancelled" });
+    const late = Promise.reject(new Error("nobody waits for it"));
+    await assert.rejects(untilAborted(late, stop.signal), { code: "cancelled" });
   });
 });

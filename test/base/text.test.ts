@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { clip, cutToBytes, nearest, plural } from "../../src/base/text.ts";
+import { clip, cutToBytes, cutToChars, nearest, plural } from "../../src/base/text.ts";
 
 /** Of characters of one to four bytes, one and two units. */
 const texts = fc.array(fc.constantFrom("a", " ", "\n", "é", "€", "😀")).map((all) => all.join(""));
@@ -88,3 +88,11 @@ describe("nearest", () => {
 function isWellFormed(text: string): boolean {
   return Buffer.from(text).toString() === text;
 }
+
+describe("cutToChars", () => {
+  it("cuts no character in two", () => {
+    assert.equal(cutToChars("abc🦦", 5), "abc🦦");
+    assert.equal(cutToChars("abc🦦d", 4), "abc");
+    assert.equal(cutToChars("abc", 2), "ab");
+  });
+});

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -269,6 +269,51 @@ describe("the built command", () => {
     assert.equal((await place.run(["mcp", "list"])).stdout, "");
   });
 });
+
+/** Greets nobody, and leaves neither when its input ends nor when it is told to. */
+const STUBBORN = `require("fs").writeFileSync("pid", String(process.pid));
+process.on("SIGTERM", () => {});
+setInterval(() => {}, 1000);`;
+
+describe("a server that greets nobody, when the command is ended by a signal", () => {
+  const config = JSON.stringify({ mcp_servers: { mute: node("-e", STUBBORN) } });
+  for (const args of [
+    ["mcp", "test", "mute"],
+    ["mcp", "approve", "mute"],
+    ["run", "Hello"],
+  ]) {
+    for (const [signal, code] of [
+      ["SIGHUP", 129],
+      ["SIGINT", 130],
+      ["SIGTERM", 143],
+    ] as const) {
+      it(`is gone with \`offshoot ${args.join(" ")}\` behind ${signal}`, async () => {
+        await using place = await createPlace();
+        await mkdir(join(place.home, ".config", "offshoot"), { recursive: true });
+        await writeFile(join(place.home, ".config", "offshoot", "config.yaml"), config);
+        const command = place.start(args);
+        const pid = await readWhenThere(join(place.cwd, "pid"));
+        assert.ok(isAlive(pid));
+        command.child.kill(signal);
+        const ended = await command.ended;
+        const isLeft = isAlive(pid);
+        if (isLeft) process.kill(pid, "SIGKILL");
+        // A run that is told to stop says how it ended; it may be asked while it listens already.
+        assert.ok([code, 130].includes(ended.code ?? 0), `${ended.code} ${ended.stderr}`);
+        assert.ok(ended.elapsedMs < 20_000, `${ended.elapsedMs} ms`);
+        assert.ok(!isLeft);
+      });
+    }
+  }
+});
+
+async function readWhenThere(path: string): Promise<number> {
+  for (;;) {
+    const pid = Number(await readFile(path, "utf8").catch(() => ""));
+    if (pid > 0) return pid;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 interface HttpServer extends AsyncDisposable {
   readonly port: number;

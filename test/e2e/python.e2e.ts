@@ -2,14 +2,16 @@
 
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { openPythonRun, type PythonRun } from "../tools/python/python-run.ts";
+import { FORGED_REPLIES, forge, REACH, REALM_ATTACKS } from "../tools/python/realm-attacks.ts";
 import { createTinyWheel } from "../tools/python/tiny-wheel.ts";
+import { CLI } from "./command.ts";
 
 const LIMITS = { timeout: 300_000 };
 
@@ -91,6 +93,41 @@ function describeInterpreter(name: string, open: () => Promise<PythonRun>): void
       const { stderr } = await python.run("big = bytearray(700 * 1024 * 1024)");
       assert.match(stderr, /MemoryError/);
       assert.equal((await python.run("kept")).result, "5");
+    });
+
+    it("is held to less memory later, and keeps what it has", async () => {
+      await python.run("kept = 6");
+      const big = "big = bytearray(300 * 1024 * 1024)";
+      assert.match((await python.run(big, { mem: "64m" })).stderr, /MemoryError/);
+      assert.equal((await python.run(`${big}\nkept`)).result, "6");
+      await python.run("del big");
+    });
+
+    const raised: readonly (readonly [string, RegExp])[] = [
+      ["class E(Exception): name = 5\nraise E('five')", /E: five\n$/],
+      [
+        "class E(ImportError):\n  @property\n  def name(self): 1 / 0\nraise E('x')",
+        /E: x\n$|cannot/,
+      ],
+      ["e = ModuleNotFoundError('m')\ne.name = 7\nraise e", /ModuleNotFoundError: m\n$/],
+      ["class E(Exception):\n  def __str__(self): raise self\nraise E()", /E: <exception str\(\)/],
+      ["class C:\n  def __str__(self): 1 / 0\nraise SystemExit(C())", /cannot be described/],
+    ];
+    for (const [code, expected] of raised) {
+      it(`survives ${JSON.stringify(code.split("\n").at(-1))} of its own making`, async () => {
+        await python.run("kept = 7");
+        assert.match((await python.run(code)).stderr, expected);
+        assert.equal((await python.run("kept")).result, "7");
+      });
+    }
+
+    it("shows what went wrong behind all that was printed to the error stream", async () => {
+      const code = "import sys\nprint('😀' * 9_000, file=sys.stderr)\n1 / 0";
+      const { stderr } = await python.run(code);
+      assert.ok(stderr.length <= 10_000, `${stderr.length}`);
+      assert.match(stderr, /^(?:😀)+\n\.\.\. \(truncated\)\nTraceback.*ZeroDivisionError.*\n$/s);
+      const long = (await python.run("raise ValueError('x' * 50_000 + 'end')")).stderr;
+      assert.match(long, /^Traceback.*ValueError: x+\n\.\.\. \(truncated\)\nx+end\n$/s);
     });
 
     it("survives `exit`, `input` and a result that cannot be shown", async () => {
@@ -262,6 +299,39 @@ describe("attacks from inside Pyodide", LIMITS, () => {
     );
     assert.equal((await python.run("1 + 1")).result, "2");
   });
+});
+
+/** The program that runs Pyodide, as the library has it and as it is bundled with the command. */
+const WORKERS = { compiled: undefined, bundled: join(dirname(CLI), "python-worker.js") };
+for (const [name, workerPath] of Object.entries(WORKERS)) {
+  describe(`the realm around Python, ${name}`, LIMITS, () => {
+    let python: PythonRun;
+    before(async () => {
+      python = await openPythonRun({ workerPath });
+    });
+    after(() => python[Symbol.asyncDispose]());
+
+    for (const [attack, code] of REALM_ATTACKS) {
+      it(`gives nothing away when the code ${attack}`, async () => {
+        const { stderr, result } = await python.run(REACH + code);
+        assert.equal(result ?? stderr, "[]");
+        // What Node does with what was left behind, it has done by the next call.
+        assert.equal((await python.run("got")).result, "[]");
+      });
+    }
+
+    for (const [reply, expression] of FORGED_REPLIES) {
+      it(`takes ${reply} for no reply`, async () => {
+        const code = REACH + forge(expression);
+        await assert.rejects(python.run(code), /^Failure: Execution failed: no reply\./);
+        assert.equal((await python.run("1 + 1")).result, "2");
+      });
+    }
+  });
+}
+
+it("the bundled program that runs Pyodide is strict", async () => {
+  assert.match(await readFile(WORKERS.bundled, "utf8"), /^"use strict";/);
 });
 
 describe("packages", LIMITS, () => {

@@ -24,6 +24,8 @@ describe("table of settings", () => {
       "sandbox_network",
       "command_env",
       "hard_links",
+      "max_cost",
+      "plan_threshold_usd",
       "own_tools",
       "mcp_servers",
       "python",

@@ -16,6 +16,7 @@ import {
   parseMcpServers,
   toAddress,
 } from "../../tools/mcp/server.ts";
+import { isLoginNeeded } from "../../tools/mcp/session/login-needed.ts";
 import { VERSION } from "../../version.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -24,7 +25,7 @@ import { cleanForTerminal } from "../terminal.ts";
 
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", name, ...rest] = call.words;
-  const act = ACTIONS[action];
+  const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
   if (!act) throw new Failure("invalid_request", `There is no \`offshoot mcp ${action}\`.`);
   const needsName = act.usage !== "";
   if (needsName !== (name !== undefined) || (rest.length > 0 && action !== "add")) {
@@ -88,7 +89,7 @@ async function add(action: Action): Promise<void> {
   const { name, rest, options, config, io } = action;
   checkMcpName(name);
   const known = await readUserServers(config);
-  if (known[name] !== undefined || toMcpServers(config).some((server) => server.name === name)) {
+  if (Object.hasOwn(known, name) || toMcpServers(config).some((server) => server.name === name)) {
     const message = `There is an MCP server \`${name}\` already. Remove it first: offshoot mcp remove ${name}`;
     throw new Failure("invalid_request", message);
   }
@@ -109,7 +110,7 @@ async function add(action: Action): Promise<void> {
       return io.stdout.write(`${plural(seen.tools.length, "tool")} of ${name} approved.\n`);
     }
     // A server that wants a login is there, and can be logged in to only when it is known.
-    if (!seen.message.includes("asks for a login")) throw untested(seen, name);
+    if (!isLoginNeeded(seen)) throw untested(seen, name);
     await save();
     await io.stdout.write(`${seen.message}\n`);
   });
@@ -122,8 +123,9 @@ function untested(failure: Failure, name: string): Failure {
 
 async function remove(action: Action): Promise<void> {
   const { name, config, io } = action;
-  const { [name]: gone, ...left } = await readUserServers(config);
-  if (gone === undefined) {
+  const known = await readUserServers(config);
+  const { [name]: _, ...left } = known;
+  if (!Object.hasOwn(known, name)) {
     const isElsewhere = toMcpServers(config).some((server) => server.name === name);
     const where = isElsewhere ? `It comes from ${config.sourceOf("mcp_servers")}.` : "";
     const message = `${config.paths.configFile} has no MCP server \`${clip(name, 64)}\`. ${where}`;

@@ -3,6 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
+import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { chooseModel, type ModelChoice } from "../../providers/models/choose-model.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
@@ -17,6 +18,7 @@ import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
+import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { showRun } from "../show-run.ts";
@@ -39,11 +41,13 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 
   const asking = createAskOnTerminal(io);
+  const { agents, warnings } = await loadAgents(await toPlaces(io));
+  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
   const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
-  const runtime = await createRuntime({ ...settings, transport: network.open });
+  const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
-    const started = await runtime.run({
+    const request: RunRequest = {
       ...toRunRequest(config, choice),
       input: [message],
       instructions,
@@ -51,7 +55,12 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       format,
       root: io.cwd,
       on_throw: output === "sse" ? "end" : "tell_model",
-    });
+    };
+    if (options["plan"]) {
+      const { printPlan } = await import("./plan-output.ts");
+      return await printPlan(await runtime.plan(request), { ...io, isJson: output !== "text" });
+    }
+    const started = await runtime.run(request);
     const projection = openProjection(output, {
       ...io,
       brief: config.get("brief"),

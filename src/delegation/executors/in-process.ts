@@ -17,16 +17,24 @@ export function createInProcessExecutor(
   accounts: OpenAccounts,
 ): Executor {
   return {
-    async run({ key, task, account, timeoutMs }) {
+    async run({ key, task, account, timeoutMs }, signal) {
       const id = `${context.id}/${key}`;
       accounts.set(id, account);
       try {
         const title = task.label ?? key;
         const child = await context.child(key, body, encodeTask(task), { timeoutMs, title });
-        const { events } = await child.result();
-        const report = toReport(child.id, events);
-        chargeRest(account, report);
-        return report;
+        // A cancelled parent takes its children along by itself; this is for one child alone.
+        const stop = (): void => void child.cancel();
+        signal.addEventListener("abort", stop, { once: true });
+        if (signal.aborted) stop();
+        try {
+          const { events } = await child.result();
+          const report = toReport(child.id, events);
+          chargeRest(account, report);
+          return report;
+        } finally {
+          signal.removeEventListener("abort", stop);
+        }
       } finally {
         accounts.delete(id);
       }

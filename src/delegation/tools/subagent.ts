@@ -7,6 +7,8 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
+import { withAgents } from "../agents/agent-spec.ts";
+import { readAgentWish } from "../agents/agent-wish.ts";
 import type { ChildWish } from "../child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
@@ -20,7 +22,8 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: SPEC,
+    spec: withAgents(SPEC, node.agents),
+    asksAbout: (input) => askAbout(node, input as Json),
     // Children of one turn run side by side.
     readOnly: true,
     effect: "delegate",
@@ -78,6 +81,21 @@ const SPEC: FunctionTool = {
   },
 };
 
+/** Checks a call that may name an agent. */
+function readCall(input: Json, node: DelegationNode): ChildWish {
+  const parent = { agents: node.agents, tools: node.task.tools };
+  return readAgentWish(input, (rest) => readWish(rest, node), parent);
+}
+
+/** A call that is wrong costs nothing: it is refused when it runs, in its own words. */
+function askAbout(node: DelegationNode, input: Json): string | undefined {
+  try {
+    return node.asksAbout([readCall(input, node)]);
+  } catch {
+    return undefined;
+  }
+}
+
 async function delegate(
   node: DelegationNode,
   input: Json,
@@ -87,7 +105,7 @@ async function delegate(
   const named = { label, depth: node.task.depth + 1 };
   const { observe, settings } = node;
   try {
-    const wish = readWish(input, node);
+    const wish = readCall(input, node);
     const report = await spawn(node, wish, {
       callKey: context.idempotencyKey,
       key: toKey(label, context.idempotencyKey),

@@ -101,6 +101,7 @@ function runPlans(
   conversation: Conversation,
 ): Step {
   const answers: Answer[] = [];
+  const outputs = collectOutputs(conversation);
   for (const [index, match] of matches.entries()) {
     // "Copy a to b, then delete a": what was refused must not be built on.
     if (match.intent.acts && answers.some(({ failed }) => failed)) {
@@ -109,7 +110,7 @@ function runPlans(
       break;
     }
     const plan = match.plan();
-    const next = "text" in plan ? plan : replay(plan, conversation);
+    const next = "text" in plan ? plan : replay(plan, outputs);
     if ("text" in next) {
       answers.push(next);
       continue;
@@ -122,18 +123,32 @@ function runPlans(
   return say({ text: answers.map(({ text }) => text).join("\n\n"), data });
 }
 
-/** Feeds a plan the outputs that are there; gives the calls it still waits for, or its answer. */
-function replay(plan: Plan, { calls }: Conversation): readonly ToolRequest[] | Answer {
-  const outputs = new Map<string, string>();
-  for (const call of calls)
-    if (call.output !== undefined) outputs.set(toCallKey(call), call.output);
+/** What each call gave, in the order of the calls: one that is made twice gives two outputs. */
+type Outputs = ReadonlyMap<string, string[]>;
+
+function collectOutputs({ calls }: Conversation): Outputs {
+  const outputs = new Map<string, string[]>();
+  for (const call of calls) {
+    if (call.output === undefined) continue;
+    const key = toCallKey(call);
+    outputs.set(key, [...(outputs.get(key) ?? []), call.output]);
+  }
+  return outputs;
+}
+
+/**
+ * Feeds a plan the outputs that are there; gives the calls it still waits for, or its answer. Each step
+ * takes outputs of its own: what an earlier step read may have changed since, and what it did must be
+ * done again when it is asked for again.
+ */
+function replay(plan: Plan, outputs: Outputs): readonly ToolRequest[] | Answer {
   let step = plan.next([]);
   while (!step.done) {
-    const wanted = step.value;
-    const open = new Map(wanted.map((call) => [toCallKey(call), call]));
-    for (const key of outputs.keys()) open.delete(key);
-    if (open.size > 0) return [...open.values()];
-    step = plan.next(wanted.map((call) => outputs.get(toCallKey(call)) ?? ""));
+    const wanted = new Map(step.value.map((call) => [toCallKey(call), call]));
+    const taken = new Map([...wanted.keys()].map((key) => [key, outputs.get(key)?.shift()]));
+    const open = [...wanted].filter(([key]) => taken.get(key) === undefined);
+    if (open.length > 0) return open.map(([, call]) => call);
+    step = plan.next(step.value.map((call) => taken.get(toCallKey(call)) ?? ""));
   }
   return step.value;
 }

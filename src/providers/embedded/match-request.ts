@@ -54,7 +54,7 @@ function matchOne(
   intents: readonly Intent[],
   conversation: Conversation,
 ): Match | undefined {
-  for (const variant of [text, text.replace(TOOL_MENTION, "")]) {
+  for (const variant of [text, withoutMention(text, conversation)]) {
     const wording = toWording(variant);
     for (const intent of intents) {
       const match = intent.match(wording, conversation);
@@ -65,5 +65,12 @@ function matchOne(
 }
 
 /** "Use the bash_find tool to list the Python files": the order stands behind the tool. */
+function withoutMention(text: string, { tools }: Conversation): string {
+  const [mention = ""] = TOOL_MENTION.exec(text) ?? [];
+  // "Run `date`, then …" names no tool: it is an order of its own.
+  const isTool = /\btools?\b/i.test(mention) || tools.some(({ name }) => mention.includes(name));
+  return isTool ? text.slice(mention.length) : text;
+}
+
 const TOOL_MENTION =
   /^(?:please\s+)?(?:use|using|with|call|run)\s+(?:the\s+)?(?:tools?\s+)?[`"']?[\w-]+[`"']?(?:\s+(?:and|,)\s+[`"']?[\w-]+[`"']?)*(?:\s+tools?)?(?:\s+to\s+|,\s*|\s+and\s+)/i;

@@ -1,6 +1,7 @@
 /**
  * The user's own words, told apart from what a message brings along. A command's message is one text:
- * files under lines with their names, a line of dashes, the prompt, a blank line, standard input.
+ * files under lines with their names, a line of dashes, the prompt, a blank line, standard input. A
+ * prompt that is empty leaves its place empty.
  *
  * Orders that do something are taken from the user's own words alone, and from nowhere when nobody can
  * tell which they are: a file that says "run rm" must never be obeyed.
@@ -11,11 +12,15 @@
  * ends the files, so there is no prompt then.
  */
 export function withoutFiles(part: string): string | undefined {
-  if (!part.startsWith("---")) return part.trim() || undefined;
+  return behindFiles(part)?.trim() || undefined;
+}
+
+function behindFiles(part: string): string | undefined {
+  if (!part.startsWith("---")) return part;
   // A name with a line's end in it does not make its file a prompt.
   if (!/^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")) return undefined;
-  const [, prompt = "", ...more] = part.split(/^---$/m);
-  return more.length > 0 ? undefined : prompt.trim() || undefined;
+  const [, behind = "", ...more] = part.split(/^---$/m);
+  return more.length > 0 ? undefined : behind.replace(/^\n\n/, "");
 }
 
 /** What stands before the first blank line, which is none inside a fence that was opened before it. */
@@ -34,10 +39,14 @@ function cutAtBlankLine(text: string): string {
   return end < 0 ? text : text.slice(0, end);
 }
 
+/** An empty prompt and the line behind it: what follows is standard input. */
+const NO_PROMPT = /^[^\S\n]*\n[^\S\n]*\n/;
+
 /** Undefined when the message has several texts, any of which may be a file, or none. */
 export function findOrder(texts: readonly string[]): string | undefined {
   const [only] = texts;
   if (only === undefined || texts.length > 1) return undefined;
   const prompt = withoutFiles(only);
-  return prompt === undefined ? undefined : firstParagraph(prompt);
+  if (prompt === undefined || NO_PROMPT.test(behindFiles(only) ?? "")) return undefined;
+  return firstParagraph(prompt);
 }

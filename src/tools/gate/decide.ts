@@ -24,6 +24,8 @@ export interface DecidedCall extends Touched {
   readonly level: SandboxLevel;
   /** A path it touches that often holds keys, if there is one. */
   readonly sensitive: string | undefined;
+  /** Why the tool itself wants it asked about, if it does. */
+  readonly costly: string | undefined;
   /** Whether the tool is another one than the one that was agreed to. */
   readonly isChanged: boolean;
 }
@@ -78,7 +80,8 @@ function byEffect(call: DecidedCall, approve: Approval): Verdict {
   };
 }
 
-function whatToAsk({ tool, effect, level, sensitive }: DecidedCall): string | undefined {
+function whatToAsk({ tool, effect, level, sensitive, costly }: DecidedCall): string | undefined {
+  if (costly !== undefined) return costly;
   if (sensitive !== undefined) return `\`${sensitive}\` may hold keys`;
   if (!EFFECTS[effect].asks || (effect === "execute" && level === "sandbox")) return undefined;
   return `\`${tool}\` ${VERBS[effect]}`;

@@ -65,7 +65,8 @@ export async function judge(
   const standing = (await tool.pin?.standing()) ?? "agreed";
   const isChanged = standing === "changed";
   const { level } = parts.sandbox;
-  const verdict = decide({ ...touched, effect, level, isChanged }, parts.policy);
+  const costly = tool.asksAbout?.(input);
+  const verdict = decide({ ...touched, effect, level, costly, isChanged }, parts.policy);
   if (verdict.verdict === "deny")
     return deny(verdict.by, forbid(name, verdict.reason), verdict.rule);
   if (touched.blocked) return deny("guard", touched.blocked);

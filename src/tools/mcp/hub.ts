@@ -11,6 +11,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { nearest } from "../../base/text.ts";
 import type { Tool } from "../tool.ts";
+import { toClean } from "./clean-text.ts";
 import type { Connection } from "./connection.ts";
 import { createKeptMap, type KeptMap, type KeptText } from "./kept-map.ts";
 import { createPins, type Pins } from "./pins.ts";
@@ -37,6 +38,10 @@ export interface McpParts {
   readonly onProblem: (problem: string) => void;
   /** Most time until a server has greeted. */
   readonly connectMs?: number | undefined;
+  /** Most time that a run waits for a server's tools. */
+  readonly listMs?: number | undefined;
+  /** The authorities that servers over HTTPS are checked by, in place of the runtime's; asked once. */
+  readonly trusted?: (() => readonly string[] | undefined) | undefined;
   readonly fetch?: FetchLike | undefined;
   /** In place of the way that a server is configured to be reached, for tests. */
   readonly openTransport?: ((server: McpServer) => Promise<Transport>) | undefined;
@@ -44,8 +49,8 @@ export interface McpParts {
 
 export interface McpHub {
   /**
-   * The tools of these servers, or of all that are enabled. A server that cannot be used is told to
-   * `onProblem` and left out.
+   * The tools of these servers, or of all that are enabled. A server that cannot be used, or not in
+   * time, is told to `onProblem` and left out.
    */
   tools(servers?: readonly string[], signal?: AbortSignal): Promise<Tool[]>;
   /** Connects to one server. Rejects with one line when it cannot be used. */
@@ -86,6 +91,11 @@ export interface InspectedTool {
 /** A server may have to be fetched by `npx` first. */
 const CONNECT_MS = 30_000;
 
+/** Somebody waits for the run; a server that is still being opened then is there for the next one. */
+const LIST_MS = 10_000;
+
+const MAX_PROBLEM_CHARS = 1000;
+
 const never = new AbortController().signal;
 
 export function createMcpHub(parts: McpParts): McpHub {
@@ -100,9 +110,12 @@ export function createMcpHub(parts: McpParts): McpHub {
     tell(problem);
   };
 
+  const inTime = createInTime(parts.listMs ?? LIST_MS);
+
   async function toolsOf(server: McpServer, signal: AbortSignal): Promise<Tool[]> {
     try {
-      const { tools, problems } = await reached.open(server, signal);
+      const opened = await inTime(server, (limited) => reached.open(server, limited), signal);
+      const { tools, problems } = opened;
       for (const problem of problems) {
         tellOnce(`MCP server \`${server.name}\`: ${problem}`, parts.log.warn);
       }
@@ -110,7 +123,7 @@ export function createMcpHub(parts: McpParts): McpHub {
     } catch (thrown) {
       const failure = toFailure(thrown);
       if (failure.code === "cancelled") throw failure;
-      tellOnce(failure.message, parts.onProblem);
+      tellOnce(toClean(failure.message, MAX_PROBLEM_CHARS), parts.onProblem);
       return [];
     }
   }
@@ -145,6 +158,34 @@ export function createMcpHub(parts: McpParts): McpHub {
   };
 }
 
+/** A server that was late once is not waited for again until it is there. */
+const LATE_MS = 200;
+
+type Work<Out> = (signal: AbortSignal) => Promise<Out>;
+
+/** Gives up waiting for a server, not the server: it goes on being opened. */
+function createInTime(limitMs: number) {
+  const late = new Set<McpServer>();
+  return async <Out>(server: McpServer, work: Work<Out>, signal: AbortSignal): Promise<Out> => {
+    const stop = new AbortController();
+    const message = `The MCP server \`${server.name}\` did not answer within ${limitMs / 1000} s. The run goes on without its tools.`;
+    const timer = setTimeout(
+      () => {
+        late.add(server);
+        stop.abort(new Failure("tool_failed", message));
+      },
+      late.has(server) ? Math.min(LATE_MS, limitMs) : limitMs,
+    );
+    try {
+      const done = await work(AbortSignal.any([signal, stop.signal]));
+      late.delete(server);
+      return done;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+}
+
 /** The servers as far as they were reached, and the network that some of them need. */
 interface Reached {
   open(server: McpServer, signal: AbortSignal): Promise<OpenedServer>;
@@ -168,7 +209,7 @@ function createReached(parts: McpParts, { pins, logins }: Kept): Reached {
     if (parts.fetch) return parts.fetch;
     const longestMs = Math.max(...parts.servers.map(({ timeoutMs }) => timeoutMs), 0);
     network ??= import("./session/open-fetch.ts").then((module) =>
-      module.openFetch(parts.env, longestMs),
+      module.openFetch(parts.env, { longestMs, ca: parts.trusted?.() }),
     );
     return (await network).fetch;
   }

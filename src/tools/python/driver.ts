@@ -16,8 +16,10 @@ MAX_FILES, MAX_SCANNED = 20, 5_000
 MAX_IMAGE, MAX_TEXT, MAX_DATA = 5 * 1024 * 1024, 4_000, 20 * 1024 * 1024
 IMAGES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+CUT = "\n... (truncated)\n".encode("utf-16-le")
 
-state = types.SimpleNamespace(folder=None, module=None, cells=0, missing={}, drain=lambda: ("", ""))
+state = types.SimpleNamespace(folder=None, module=None, cells=0, missing={})
+state.drain, state.limit = lambda: ("", ""), lambda size: None
 
 
 class Captured(io.TextIOBase):
@@ -221,17 +223,22 @@ def on_run(request):
     before = scan()
     out, err, streams = Captured(), Captured(), (sys.stdout, sys.stderr)
     sys.stdin, sys.stdout, sys.stderr = io.StringIO(""), out, err
+    result, trace, thrown = None, "", None
     try:
+        state.limit(request["mem"])
         result = evaluate(request["code"])
     except BaseException as error:
-        result = None
-        err.write(describe(error))
+        thrown = error
     finally:
+        state.limit(None)
         sys.stdout, sys.stderr = streams
+    if thrown is not None:
+        trace = describe(thrown)
     more = state.drain()
     out.write(more[0])
     err.write(more[1])
-    return {"stdout": out.text(), "stderr": err.text(), "result": result, **changed(before)}
+    stderr = fit(err.text(), whole(trace))
+    return {"stdout": out.text(), "stderr": stderr, "result": result, **changed(before)}
 
 
 def evaluate(code):
@@ -259,6 +266,14 @@ def execute(compiled):
 
 
 def describe(error):
+    """Exceptions are the code's own, and so is all that is asked of them."""
+    try:
+        return traced(error)
+    except BaseException:
+        return "An exception was raised that cannot be described.\n"
+
+
+def traced(error):
     """The traceback without the driver's own frames."""
     if isinstance(error, SystemExit):
         return "" if error.code in (None, 0) else f"SystemExit: {error.code}\n"
@@ -266,10 +281,23 @@ def describe(error):
     while frames and not frames.tb_frame.f_code.co_filename.startswith("<cell "):
         frames = frames.tb_next
     text = "".join(traceback.format_exception(type(error), error, frames))
-    name = (getattr(error, "name", None) or "").split(".")[0]
-    if isinstance(error, ModuleNotFoundError) and name in state.missing:
-        text += state.missing[name] + "\n"
+    if isinstance(error, ModuleNotFoundError) and isinstance(error.name, str):
+        how = state.missing.get(error.name.split(".")[0])
+        text += "" if how is None else how + "\n"
     return text
+
+
+def fit(text, trace):
+    """Both within the limit, which counts halves of UTF-16: the end says what went wrong."""
+    first, last = text.encode("utf-16-le"), trace.encode("utf-16-le")
+    if not last or len(first) + len(last) <= 2 * LIMIT:
+        return text + trace
+    if len(last) > LIMIT:
+        last = last[: LIMIT // 2] + CUT + last[-LIMIT // 2 :]
+    room = 2 * LIMIT - len(last)
+    if len(first) > room:
+        first = first[: room - len(CUT)] + CUT
+    return (first + last).decode("utf-16-le", "ignore")
 
 
 def scan():
@@ -330,14 +358,19 @@ handle
 
 /** The loop of `python3`: the protocol moves to descriptors of its own, so that no print breaks it. */
 export const HOST_START = String.raw`
-def limit_memory(size):
-    import resource
-    for name in ("RLIMIT_DATA", "RLIMIT_CORE"):
-        try:
-            value = size if name == "RLIMIT_DATA" else 0
-            resource.setrlimit(getattr(resource, name), (value, value))
-        except (AttributeError, ValueError, OSError):
-            pass
+def limit_memory(most):
+    """Holds all calls to the first one's limit, and each to its own while it runs."""
+    try:
+        import resource
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    except (ImportError, AttributeError, ValueError, OSError):
+        return
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_DATA, (min(size or most, most), most))
+
+    state.limit = limit
 
 
 def capture(descriptor, path):

@@ -7,6 +7,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { throwIfAborted } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
@@ -14,33 +15,45 @@ import type { Wheel } from "./messages.ts";
 
 export interface Packages {
   /** The wheel of a module or a distribution, or none. */
-  find(name: string): Promise<Wheel | undefined>;
+  find(name: string, signal: AbortSignal): Promise<Wheel | undefined>;
 }
+
+/** Reads a URL of the index. */
+export type FetchPackage = (url: string, signal: AbortSignal) => Promise<Uint8Array>;
 
 interface PackageParts {
   readonly wheels: string | undefined;
   readonly index: string | undefined;
-  readonly fetchPackage?: ((url: string) => Promise<Uint8Array>) | undefined;
+  readonly fetchPackage?: FetchPackage | undefined;
   /** The folder of the `pyodide` package: its own lock file knows the names of modules. */
   readonly pyodide: string;
 }
 
-export async function openPackages(parts: PackageParts): Promise<Packages> {
+/** The largest package of Pyodide's distribution is a fourth of this. */
+const MAX_BYTES = 200_000_000;
+
+export async function openPackages(parts: PackageParts, signal: AbortSignal): Promise<Packages> {
   const { wheels } = parts;
   const index = openIndex(parts);
-  const lock = parseLock(await (index?.read("pyodide-lock.json") ?? readOwnLock(parts)));
+  const lock = parseLock(await (index?.read("pyodide-lock.json", signal) ?? readOwnLock(parts)));
   const files = wheels === undefined ? [] : await listWheels(wheels);
 
   async function fromFolder(name: string): Promise<Wheel | undefined> {
     const file = files.find((one) => toDistribution(one) === normalise(name));
     if (wheels === undefined || file === undefined) return undefined;
-    return toWheel(name, await readFile(join(wheels, file)));
+    const bytes = await readFile(join(wheels, file));
+    checkSize(file, bytes);
+    return toWheel(name, bytes);
   }
 
-  async function fromIndex(entry: LockEntry | undefined): Promise<Wheel | undefined> {
+  async function fromIndex(
+    entry: LockEntry | undefined,
+    limit: AbortSignal,
+  ): Promise<Wheel | undefined> {
     if (index === undefined || entry === undefined) return undefined;
-    const bytes = await index.readIfThere(basename(entry.file));
+    const bytes = await index.readIfThere(basename(entry.file), limit);
     if (bytes === undefined) return undefined;
+    checkSize(entry.file, bytes);
     const hash = createHash("sha256").update(bytes).digest("hex");
     if (hash === entry.sha256) return toWheel(entry.name, bytes);
     const message = `\`${entry.file}\` is not the file that the lock file of \`python_index\` names.`;
@@ -48,44 +61,48 @@ export async function openPackages(parts: PackageParts): Promise<Packages> {
   }
 
   return {
-    async find(name) {
+    async find(name, limit) {
       const entry = lock.find((one) => one.modules.includes(name) || one.name === normalise(name));
-      return (await fromFolder(entry?.name ?? name)) ?? (await fromIndex(entry));
+      return (await fromFolder(entry?.name ?? name)) ?? (await fromIndex(entry, limit));
     },
   };
 }
 
 interface Index {
-  read(file: string): Promise<Uint8Array>;
+  read(file: string, signal: AbortSignal): Promise<Uint8Array>;
   /** Undefined for a file that a folder does not have; a copy may be of some packages alone. */
-  readIfThere(file: string): Promise<Uint8Array | undefined>;
+  readIfThere(file: string, signal: AbortSignal): Promise<Uint8Array | undefined>;
 }
 
 function openIndex({ index, fetchPackage }: PackageParts): Index | undefined {
   if (index === undefined) return undefined;
   if (!/^https?:\/\//i.test(index)) return openFolder(index);
   if (!fetchPackage) {
-    const message = `\`python_index\` must be a folder here, not \`${clip(index, 80)}\`.`;
-    throw new Failure("tool_failed", message);
+    // The address may hold a password.
+    throw new Failure("tool_failed", "`python_index` must be a folder here, not a URL.");
   }
   const base = index.endsWith("/") ? index : `${index}/`;
-  const read = (file: string): Promise<Uint8Array> =>
-    fetchPackage(new URL(encodeURIComponent(file), base).href);
+  const read = (file: string, signal: AbortSignal): Promise<Uint8Array> =>
+    fetchPackage(new URL(encodeURIComponent(file), base).href, signal);
   return { read, readIfThere: read };
 }
 
 function openFolder(folder: string): Index {
-  const readIfThere = async (file: string): Promise<Uint8Array | undefined> => {
+  const readIfThere = async (
+    file: string,
+    signal: AbortSignal,
+  ): Promise<Uint8Array | undefined> => {
     try {
-      return await readFile(join(folder, file));
+      return await readFile(join(folder, file), { signal });
     } catch {
+      throwIfAborted(signal);
       return undefined;
     }
   };
   return {
     readIfThere,
-    async read(file) {
-      const bytes = await readIfThere(file);
+    async read(file, signal) {
+      const bytes = await readIfThere(file, signal);
       if (bytes) return bytes;
       const message = `There is no \`${file}\` in \`python_index\` (\`${clip(folder, 80)}\`).`;
       throw new Failure("tool_failed", message);
@@ -145,6 +162,11 @@ function toDistribution(file: string): string {
 /** Names of distributions are the same whatever their case and separators. */
 function normalise(name: string): string {
   return name.toLowerCase().replace(/[-_.]+/g, "-");
+}
+
+function checkSize(file: string, { length }: Uint8Array): void {
+  if (length <= MAX_BYTES) return;
+  throw new Failure("tool_failed", `\`${clip(file, 80)}\` is larger than any package.`);
 }
 
 function toWheel(name: string, bytes: Uint8Array): Wheel {

@@ -7,6 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import { parseMem } from "./mem.ts";
+import type { FetchPackage } from "./packages.ts";
 
 export interface PythonOptions {
   /** The machine's own `python3` in the run's sandbox, in place of Pyodide. */
@@ -18,7 +19,7 @@ export interface PythonOptions {
   /** Files and folders of the workspace that are copied into the interpreter when it starts. */
   readonly mounts: readonly string[];
   /** Reads a URL of the index; the interpreter itself reaches no network. */
-  readonly fetchPackage?: ((url: string) => Promise<Uint8Array>) | undefined;
+  readonly fetchPackage?: FetchPackage | undefined;
   /** The programs to start, where they are not this process's own, the installation's and the one on `PATH`. */
   readonly nodePath?: string | undefined;
   readonly workerPath?: string | undefined;

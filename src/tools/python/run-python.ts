@@ -1,12 +1,10 @@
 /** One call of `python_execute`: the run's session, which it keeps, and the result the model reads. */
 
-import { isAbsolute, relative, resolve } from "node:path";
-import { Failure } from "../../base/failure.ts";
 import type { ToolContext, ToolOutput } from "../tool.ts";
-import type { Workspace } from "../workspace/workspace.ts";
 import { type HostFolder, hostCommand, openHostFolder } from "./host-command.ts";
 import { createInterpreter, type Interpreter } from "./interpreter.ts";
-import type { Mount, OpenRequest } from "./messages.ts";
+import type { OpenRequest } from "./messages.ts";
+import { readMounts } from "./mounts.ts";
 import { openPackages, type Packages } from "./packages.ts";
 import { findPyodide, pyodideCommand } from "./pyodide-command.ts";
 import type { PythonOptions } from "./python-execute.ts";
@@ -43,9 +41,13 @@ async function openPyodideSession(
       const command = await sandbox.start(pyodideCommand({ node, pyodide, memBytes, ...place }));
       return opened(createInterpreter(command), { ...inside, mounts, mem: memBytes }, signal);
     },
-    async findWheel(name) {
-      packages ??= openPackages({ ...options, pyodide });
-      return (await packages).find(name);
+    async findWheel(name, signal) {
+      packages ??= openPackages({ ...options, pyodide }, signal);
+      // An index that did not answer may answer the next call.
+      packages.catch(() => {
+        packages = undefined;
+      });
+      return (await packages).find(name, signal);
     },
     howToGet: (name) =>
       `Nobody has \`${name}\`. Set \`python_wheels\` to a folder with its wheel and those it needs, built for this Pyodide, or \`python_index\` to a copy of Pyodide's distribution.`,
@@ -90,39 +92,4 @@ async function opened(
     await interpreter.close();
     throw thrown;
   }
-}
-
-/** All that is copied in; it goes through the interpreter's memory. */
-const MAX_MOUNT_BYTES = 64 * 1024 * 1024;
-const MAX_MOUNT_FILES = 2000;
-
-/** Read through the workspace, so what it refuses is not copied either. */
-async function readMounts(workspace: Workspace, paths: readonly string[]): Promise<Mount[]> {
-  const mounts: Mount[] = [];
-  let left = MAX_MOUNT_BYTES;
-  const visit = async (path: string): Promise<void> => {
-    const names = await workspace.list(path).catch(() => undefined);
-    if (names) {
-      for (const name of names) await visit(`${path}/${name.replace(/\/$/, "")}`);
-      return;
-    }
-    if (mounts.length === MAX_MOUNT_FILES) {
-      const message = `More than ${MAX_MOUNT_FILES} files are to be copied into Python: name fewer.`;
-      throw new Failure("invalid_request", message);
-    }
-    const bytes = await workspace.readFile(path, left);
-    left -= bytes.length;
-    mounts.push({ path: toName(workspace.root, path), data: bytes.toString("base64") });
-  };
-  for (const path of paths) await visit(path);
-  return mounts;
-}
-
-function toName(root: string, path: string): string {
-  const name = relative(root, resolve(root, path));
-  if (name !== "" && !name.startsWith("..") && !isAbsolute(name)) return name.replaceAll("\\", "/");
-  throw new Failure(
-    "forbidden",
-    `\`${path}\` cannot be copied into Python: it is not in the workspace.`,
-  );
 }

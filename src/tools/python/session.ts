@@ -3,7 +3,7 @@
  * call and anew by the first after it was lost. Owns the interpreter; closed with the run.
  */
 
-import { toAbortFailure } from "../../base/async.ts";
+import { throwIfAborted, toAbortFailure, untilAborted } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Kept } from "../scope.ts";
@@ -27,7 +27,11 @@ export interface SessionParts {
   /** Starts and opens an interpreter. */
   open(memBytes: number, signal: AbortSignal): Promise<Interpreter>;
   /** The wheel for a module or a distribution; none where the interpreter brings its own. */
-  readonly findWheel: ((name: string) => Promise<Wheel | undefined>) | undefined;
+  readonly findWheel:
+    | ((name: string, signal: AbortSignal) => Promise<Wheel | undefined>)
+    | undefined;
+  /** How long the packages of one call may take to be read; `PACKAGES_MS` when left out. */
+  readonly packagesMs?: number;
   /** How a person gets a module that nobody has. */
   howToGet(name: string): string;
 }
@@ -35,6 +39,7 @@ export interface SessionParts {
 const GONE = "Variables and files of earlier calls are gone.";
 
 /** Reading and unpacking packages is not the code's time. */
+const PACKAGES_MS = 90_000;
 const INSTALL_MS = 120_000;
 
 /** A chain of requirements longer than this is none of a package that works in a browser. */
@@ -96,7 +101,7 @@ export function createPythonSession(parts: SessionParts): PythonSession {
 /** Installs what the code imports and somebody has; gives how to get the rest. */
 async function provide(
   interpreter: Interpreter,
-  { findWheel, howToGet }: SessionParts,
+  { findWheel, howToGet, packagesMs = PACKAGES_MS }: SessionParts,
   { code, memBytes: mem }: PythonCall,
   signal: AbortSignal,
 ): Promise<Record<string, string>> {
@@ -106,25 +111,71 @@ async function provide(
     request: { op: "imports"; code: string } | { op: "install"; wheels: Wheel[] },
   ) => toNames((await interpreter.ask({ ...request, mem }, limits)) satisfies JsonObject);
   const named = await ask({ op: "imports", code });
+  const search = findWheel && createSearch(findWheel, packagesMs, signal);
+  try {
+    let names = named;
+    for (let round = 0; round < MAX_ROUNDS && names.length > 0 && search; round++) {
+      const wheels = await search.find(names);
+      names = wheels.length > 0 ? await ask({ op: "install", wheels }) : [];
+    }
+  } finally {
+    search?.close();
+  }
+  const missing = named.filter((name) => !search?.found.has(name));
+  const how = (name: string): string => search?.problems.get(name) ?? howToGet(name);
+  return Object.fromEntries(missing.map((name) => [name, how(name)]));
+}
+
+interface Search {
+  /** Each name is looked for once. Rejects when the call is cancelled. */
+  find(names: readonly string[]): Promise<Wheel[]>;
+  readonly found: ReadonlySet<string>;
+  readonly problems: ReadonlyMap<string, string>;
+  close(): void;
+}
+
+/** Looks for wheels until its time is over; whatever reads them, it waits no longer. */
+function createSearch(
+  findWheel: NonNullable<SessionParts["findWheel"]>,
+  limitMs: number,
+  signal: AbortSignal,
+): Search {
   const tried = new Set<string>();
   const found = new Set<string>();
   const problems = new Map<string, string>();
-  let names = named;
-  for (let round = 0; round < MAX_ROUNDS && names.length > 0 && findWheel; round++) {
-    const wheels: Wheel[] = [];
-    for (const name of names.filter((one) => !tried.has(one))) {
-      tried.add(name);
-      const wheel = await findWheel(name).catch((thrown) => {
-        problems.set(name, toFailure(thrown).message);
-      });
-      if (!wheel) continue;
+  const late = new AbortController();
+  const timer = setTimeout(() => {
+    const message = `It could not be read within ${limitMs / 1000} s.`;
+    late.abort(new Failure("tool_failed", message));
+  }, limitMs);
+  const limit = AbortSignal.any([signal, late.signal]);
+
+  async function find(name: string): Promise<Wheel[]> {
+    try {
+      const wheel = await untilAborted(findWheel(name, limit), limit);
+      if (!wheel) return [];
       found.add(name);
-      wheels.push(wheel);
+      return [wheel];
+    } catch (thrown) {
+      throwIfAborted(signal);
+      problems.set(name, toFailure(thrown).message);
+      return [];
     }
-    names = wheels.length > 0 ? await ask({ op: "install", wheels }) : [];
   }
-  const missing = named.filter((name) => !found.has(name));
-  return Object.fromEntries(missing.map((name) => [name, problems.get(name) ?? howToGet(name)]));
+
+  return {
+    async find(names) {
+      const wheels: Wheel[] = [];
+      for (const name of names.filter((one) => !tried.has(one))) {
+        tried.add(name);
+        wheels.push(...(await find(name)));
+      }
+      return wheels;
+    },
+    found,
+    problems,
+    close: () => clearTimeout(timer),
+  };
 }
 
 /** Says which limit the interpreter met, and what is lost with it. */

@@ -1,8 +1,8 @@
 /** What the tools that take a URL share: the host a call names, and the answer to it. */
 
 import type { Targets, ToolContext } from "../tool.ts";
-import { openWeb, type WebSettings } from "./open-web.ts";
-import type { WebAnswer } from "./web-client.ts";
+import { openWeb, type WebSettings } from "./network/open-web.ts";
+import type { WebAnswer } from "./network/web-client.ts";
 
 /** The network's limit, and time to turn a page into text. */
 export const WEB_TOOL_TIMEOUT_MS = 45_000;

@@ -4,7 +4,7 @@ import { cutToChars } from "../../base/text.ts";
 import { defineBuiltin, flag, integer, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
-import type { WebSettings } from "./open-web.ts";
+import type { WebSettings } from "./network/open-web.ts";
 
 /** A dozen pages of a book; a model asks for more when it needs more. */
 const DEFAULT_CHARS = 50_000;

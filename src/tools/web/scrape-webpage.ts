@@ -5,7 +5,7 @@ import { cutToChars } from "../../base/text.ts";
 import { defineBuiltin, text } from "../builtin-tool.ts";
 import type { Tool } from "../tool.ts";
 import { askWeb, toTargets, WEB_TOOL_TIMEOUT_MS } from "./ask-web.ts";
-import type { WebSettings } from "./open-web.ts";
+import type { WebSettings } from "./network/open-web.ts";
 
 /** What is longer is told to be cut: the end of a page is seldom what it is about. */
 const MAX_CHARS = 100_000;

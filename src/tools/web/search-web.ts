@@ -3,7 +3,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { defineBuiltin, integer, text } from "../builtin-tool.ts";
 import { type Tool, ToolOutput } from "../tool.ts";
-import { openWeb, type WebSettings } from "./open-web.ts";
+import { openWeb, type WebSettings } from "./network/open-web.ts";
 import {
   chooseProviders,
   type ReadyProvider,

@@ -3,7 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { decodeHtml } from "./content/decode-html.ts";
-import type { WebAnswer } from "./web-client.ts";
+import type { WebAnswer } from "./network/web-client.ts";
 
 export interface WebPage {
   /** Empty where there is none. */
@@ -67,10 +67,7 @@ function mediaTypeOf(contentType: string): string {
   return (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }
 
-async function readPdfOf(
-  { body, isCut, url }: WebAnswer,
-  signal: AbortSignal,
-): Promise<WebPage> {
+async function readPdfOf({ body, isCut, url }: WebAnswer, signal: AbortSignal): Promise<WebPage> {
   if (isCut) {
     throw new Failure("tool_failed", `The PDF at \`${clip(url, 200)}\` is too large to be read.`);
   }

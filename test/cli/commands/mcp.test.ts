@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Options } from "../../../src/cli/command.ts";
@@ -75,6 +77,30 @@ describe("offshoot mcp", () => {
       message: /no licence found.*was not added; `--no-test` adds it unseen/,
     });
     assert.equal((await mcp(sandbox, ["list"])).stdout, "");
+  });
+
+  it("knows no action and no server by a name that every object has", async (t) => {
+    const sandbox = createSandbox(t);
+    await assert.rejects(mcp(sandbox, ["constructor"]), /There is no `offshoot mcp constructor`/);
+    await assert.rejects(mcp(sandbox, ["remove", "constructor"]), { code: "not_found" });
+    const options = { "no-test": true };
+    await mcp(sandbox, ["add", "constructor", "npx", "a-server"], options);
+    assert.match((await mcp(sandbox, ["list"])).stdout, /^constructor /);
+    await mcp(sandbox, ["remove", "constructor"]);
+    assert.equal((await mcp(sandbox, ["list"])).stdout, "");
+  });
+
+  it("adds a server that asks for a login, and none whose variable is missing", async (t) => {
+    const sandbox = createSandbox(t);
+    const server = createServer((_, response) => response.writeHead(401).end());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.after(() => server.close().closeAllConnections());
+    const { port } = server.address() as AddressInfo;
+    const added = await mcp(sandbox, ["add", "shut", `http://127.0.0.1:${port}/mcp`]);
+    assert.match(added.stdout, /`shut` asks for a login\. Run `offshoot mcp login shut`\.\n$/);
+    const adding = mcp(sandbox, ["add", "poor", ...SERVE], { env: ["NOT_SET"] });
+    await assert.rejects(adding, { code: "key_missing", message: /`poor` was not added/ });
+    assert.match((await mcp(sandbox, ["list"])).stdout, /^shut .*\n$/);
   });
 
   it("refuses a name that is taken or none", async (t) => {

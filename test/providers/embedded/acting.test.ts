@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
+import type { Item } from "../../../src/protocol/items.ts";
 import { argumentsOf, ask, listen, type Play, run, tool } from "./replies.ts";
 
 interface Flow {
@@ -304,6 +305,31 @@ describe("plans that act", () => {
     const request = ask("copy a.txt to b.txt, then delete a.txt", { tools: TOOLS });
     const { text } = await run(request, playOutputs(["Copied", "Deleted"]));
     assert.equal(text, "Copied `a.txt` to `b.txt`.\n\nDeleted `a.txt`.");
+  });
+
+  it("do again what is asked for again, and read again what may have changed", async () => {
+    const twice = ask("append 'a' to log.txt, then append 'a' to log.txt", { tools: TOOLS });
+    const appended = await run(twice, playOutputs([WROTE, WROTE]));
+    assert.equal(appended.turns.flat().length, 2);
+    const dates = ask("run `date`, then run `date`", { tools: TOOLS });
+    const outputs = ["one", "two"].map((stdout) => ({ ...SHELL, stdout }));
+    const { text: shown } = await run(dates, playOutputs(outputs));
+    assert.match(shown, /one.*two/s);
+    const changed = ask("Read a.txt. Write 'new' to a.txt. Read a.txt.", { tools: TOOLS });
+    const { text } = await run(changed, playOutputs(["   1 | old", WROTE, "   1 | new"]));
+    assert.match(text, /old\n.*Wrote 1 line.*new\n/s);
+  });
+
+  it("show the note that stands behind the results of a search", async () => {
+    const note = "These results are from Brave Search.";
+    const results = JSON.stringify([{ title: "Rings", url: "https://a.example/" }]);
+    const request = ask("search the web for tree rings", { tools: TOOLS });
+    const { items } = await listen(request);
+    const parts = [results, note].map((text) => ({ type: "input_text", text }) as const);
+    const output: Item = { type: "function_call_output", call_id: "call_1", output: parts };
+    const calls = items.map((item) => ({ ...item, call_id: "call_1" }));
+    const { text } = await listen({ ...request, items: [...request.items, ...calls, output] });
+    assert.match(text, /^1 result of a web search.*1\. Rings.*\n\nThese results are from/s);
   });
 
   it("stop at a command that ended badly", async () => {

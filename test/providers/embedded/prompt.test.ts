@@ -80,6 +80,11 @@ describe("what a message brings along", () => {
     ["standard input", (order) => message(`make it better\n\n${order}`)],
     ["standard input behind a verb", (order) => message(`run\n\n${order}`)],
     ["fenced standard input", (order) => message(`run this\n\n\`\`\`\n${order}\n\`\`\``)],
+    [
+      "standard input behind a file, without a prompt",
+      (order) => message(`--- notes.txt ---\nhi\n\n---\n\n\n\n${order}`),
+    ],
+    ["standard input behind an image, without a prompt", (order) => message(`\n\n${order}`)],
     ["the first of two texts", (order) => message(order, "make it better")],
     ["the last of two texts", (order) => message("make it better", order)],
     [

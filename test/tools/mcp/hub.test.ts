@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
+import { Failure } from "../../../src/base/failure.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import type { McpParts } from "../../../src/tools/mcp/hub.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
@@ -108,6 +110,55 @@ describe("the MCP hub", () => {
     );
     await clock.advance(60_000);
     assert.equal(await attempt(0), 5);
+  });
+
+  it("does not wait for a server that takes its time, and has it when it is there", async () => {
+    const memory = createMemoryServer([[memoryTool("a")]]);
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const openTransport: McpParts["openTransport"] = async () => {
+      await opened;
+      return memory.open();
+    };
+    await using test = createTestHub({ slow: { command: "x" } }, { openTransport, listMs: 50 });
+    assert.deepEqual(await test.hub.tools(), []);
+    assert.deepEqual(await test.hub.tools(), []);
+    assert.deepEqual(test.problems, [
+      "The MCP server `slow` did not answer within 0.05 s. The run goes on without its tools.",
+    ]);
+    open();
+    assert.equal((await test.hub.inspect("slow")).tools.length, 1);
+    assert.equal((await test.hub.tools()).length, 1);
+  });
+
+  it("gives up what it is opening when it is closed", async () => {
+    const [near] = InMemoryTransport.createLinkedPair();
+    const test = createTestHub({ mute: { command: "x" } }, { openTransport: async () => near });
+    const opening = test.hub.tools();
+    const started = new Promise<void>((resolve) => {
+      const { send } = near;
+      near.send = async (message) => {
+        resolve();
+        await send.call(near, message);
+      };
+    });
+    await started;
+    const startedMs = performance.now();
+    await test.hub.close();
+    await assert.rejects(opening, { code: "cancelled", message: "The MCP servers are closed." });
+    assert.ok(performance.now() - startedMs < 5000);
+    assert.deepEqual(test.problems, []);
+  });
+
+  it("tells a problem on one line, without what moves a cursor", async () => {
+    const openTransport = async () => {
+      throw new Failure("invalid_request", "\u001b[2Jno\n\u0007luck");
+    };
+    await using test = createTestHub({ a: { command: "x" } }, { openTransport });
+    assert.deepEqual(await test.hub.tools(), []);
+    assert.deepEqual(test.problems, ["no luck"]);
   });
 
   it("lets nobody connect behind its close", async () => {

@@ -12,6 +12,7 @@ const ENTRY = {
   imports: ["sklearn"],
 };
 const LOCK = JSON.stringify({ packages: { "scikit-learn": ENTRY } });
+const { signal } = new AbortController();
 const DATA = Buffer.from(BYTES).toString("base64");
 
 describe("Pyodide's packages", () => {
@@ -27,11 +28,11 @@ describe("Pyodide's packages", () => {
       index: undefined,
       pyodide: `${folder.root}/own`,
     };
-    const packages = await openPackages(parts);
-    assert.deepEqual(await packages.find("sklearn"), { name: "scikit-learn", data: DATA });
-    assert.equal((await packages.find("typing_extensions"))?.data, DATA);
-    assert.equal(await packages.find("numpy"), undefined);
-    assert.equal(await packages.find("nobodys"), undefined);
+    const packages = await openPackages(parts, signal);
+    assert.deepEqual(await packages.find("sklearn", signal), { name: "scikit-learn", data: DATA });
+    assert.equal((await packages.find("typing_extensions", signal))?.data, DATA);
+    assert.equal(await packages.find("numpy", signal), undefined);
+    assert.equal(await packages.find("nobodys", signal), undefined);
   });
 
   it("come from an index's folder, where the file is there", async () => {
@@ -40,9 +41,9 @@ describe("Pyodide's packages", () => {
       [ENTRY.file_name]: BYTES,
     });
     const parts = { wheels: undefined, index: folder.root, pyodide: folder.root };
-    const packages = await openPackages(parts);
-    assert.deepEqual(await packages.find("sklearn"), { name: "scikit-learn", data: DATA });
-    assert.equal(await packages.find("nobodys"), undefined);
+    const packages = await openPackages(parts, signal);
+    assert.deepEqual(await packages.find("sklearn", signal), { name: "scikit-learn", data: DATA });
+    assert.equal(await packages.find("nobodys", signal), undefined);
   });
 
   it("come from an index's URL, read by whoever may reach the network", async () => {
@@ -52,8 +53,9 @@ describe("Pyodide's packages", () => {
       return Buffer.from(url.endsWith(".json") ? LOCK : BYTES);
     };
     const index = "https://example.test/pyodide/full";
-    const packages = await openPackages({ wheels: undefined, index, fetchPackage, pyodide: "" });
-    assert.equal((await packages.find("sklearn"))?.data, DATA);
+    const parts = { wheels: undefined, index, fetchPackage, pyodide: "" };
+    const packages = await openPackages(parts, signal);
+    assert.equal((await packages.find("sklearn", signal))?.data, DATA);
     assert.deepEqual(asked, [`${index}/pyodide-lock.json`, `${index}/${ENTRY.file_name}`]);
   });
 
@@ -62,8 +64,8 @@ describe("Pyodide's packages", () => {
     const entry = { ...ENTRY, file_name: "../evil.whl" };
     folder.write("index/pyodide-lock.json", JSON.stringify({ packages: { x: entry } }));
     const index = `${folder.root}/index`;
-    const packages = await openPackages({ wheels: undefined, index, pyodide: index });
-    await assert.rejects(packages.find("sklearn"), /is not the file that the lock file/);
+    const packages = await openPackages({ wheels: undefined, index, pyodide: index }, signal);
+    await assert.rejects(packages.find("sklearn", signal), /is not the file that the lock file/);
   });
 
   it("say what is wrong with the settings", async () => {
@@ -71,19 +73,33 @@ describe("Pyodide's packages", () => {
     const pyodide = folder.root;
     const none = { wheels: undefined, pyodide };
     await assert.rejects(
-      openPackages({ ...none, index: `${folder.root}/none` }),
+      openPackages({ ...none, index: `${folder.root}/none` }, signal),
       /There is no `pyodide-lock/,
     );
     await assert.rejects(
-      openPackages({ ...none, index: `${folder.root}/bad` }),
+      openPackages({ ...none, index: `${folder.root}/bad` }, signal),
       /has no `packages`/,
     );
     await assert.rejects(
-      openPackages({ ...none, index: "https://example.test" }),
-      /must be a folder/,
+      openPackages({ ...none, index: "https://user:hunter2@example.test" }, signal),
+      { message: "`python_index` must be a folder here, not a URL." },
     );
     folder.write("pyodide-lock.json", LOCK);
     const wheels = `${folder.root}/none`;
-    await assert.rejects(openPackages({ wheels, index: undefined, pyodide }), /cannot be read/);
+    const parts = { wheels, index: undefined, pyodide };
+    await assert.rejects(openPackages(parts, signal), /cannot be read/);
+  });
+
+  it("are no larger than packages are, and are read with the call's signal", async () => {
+    const given: unknown[] = [];
+    const fetchPackage = async (url: string, limit: AbortSignal): Promise<Uint8Array> => {
+      given.push(limit);
+      return url.endsWith(".json") ? Buffer.from(LOCK) : Buffer.alloc(200_000_001);
+    };
+    const parts = { wheels: undefined, index: "http://example.test", fetchPackage, pyodide: "" };
+    const packages = await openPackages(parts, signal);
+    const other = new AbortController().signal;
+    await assert.rejects(packages.find("sklearn", other), /is larger than any package/);
+    assert.deepEqual(given, [signal, other]);
   });
 });

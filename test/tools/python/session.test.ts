@@ -76,6 +76,33 @@ describe("a Python session", () => {
     assert.ok(last?.op === "run");
     assert.deepEqual(last.missing, { nobodys: "Get nobodys.", broken: "Its hash is another." });
   });
+
+  it("waits for packages until its limit, then runs the code without them", async () => {
+    const { parts, requests } = createParts({ imports: () => ({ names: ["slow", "slower"] }) });
+    const findWheel = () => new Promise<undefined>(() => undefined);
+    const session = createPythonSession({ ...parts, findWheel, packagesMs: 1 });
+    await session.run({ ...CALL, code: "import slow, slower" }, signal);
+    const last = requests.at(-1);
+    assert.ok(last?.op === "run");
+    const problem = "It could not be read within 0.001 s.";
+    assert.deepEqual(last.missing, { slow: problem, slower: problem });
+  });
+
+  it("is cancelled while it waits for packages, and tells whoever reads them", async () => {
+    const { parts, opened } = createParts({ imports: () => ({ names: ["slow"] }) });
+    const stop = new AbortController();
+    let told: AbortSignal | undefined;
+    const findWheel = (_: string, limit: AbortSignal) => {
+      told = limit;
+      setImmediate(() => stop.abort());
+      return new Promise<undefined>(() => undefined);
+    };
+    const session = createPythonSession({ ...parts, findWheel });
+    const call = session.run({ ...CALL, code: "import slow" }, stop.signal);
+    await assert.rejects(call, { code: "cancelled" });
+    assert.equal(told?.aborted, true);
+    assert.deepEqual(opened, ["closed"]);
+  });
 });
 
 type Replies = {

@@ -4,7 +4,7 @@ import { describe, it } from "node:test";
 import { createScope } from "../../../src/tools/scope.ts";
 import type { Tool, ToolContext } from "../../../src/tools/tool.ts";
 import { createFetchTool } from "../../../src/tools/web/fetch.ts";
-import type { WebSettings } from "../../../src/tools/web/open-web.ts";
+import type { WebSettings } from "../../../src/tools/web/network/open-web.ts";
 import { createScrapeWebpageTool } from "../../../src/tools/web/scrape-webpage.ts";
 import { asking, startWeb } from "./web-servers.ts";
 

@@ -11,7 +11,7 @@ import {
   type GetOptions,
   type WebClient,
   type WebClientParts,
-} from "../../../src/tools/web/web-client.ts";
+} from "../../../src/tools/web/network/web-client.ts";
 
 /** A public address that stands for somebody's server. */
 export const PUBLIC = "93.184.216.34";

@@ -33,24 +33,36 @@ const searchWeb = defineIntent<"text">({
   accept: ({ text = "" }) => isOneStep(text),
   *plan({ text = "" }) {
     const output = yield* callTool("search_web", { query: text });
-    const results = isRefusal(output) ? undefined : toResults(output);
-    if (!results) return refusal("search_web", output);
+    const { results, note } = toResults(output);
+    if (isRefusal(output) || !results) return refusal("search_web", output);
     const data = { results, count: results.length, query: text };
-    if (results.length === 0) return { text: `The web search for "${text}" found nothing.`, data };
+    if (results.length === 0) {
+      return { text: join([`The web search for "${text}" found nothing.`, note]), data };
+    }
     const lines = results.map(
       (result, at) =>
         `${at + 1}. ${textIn(result, "title") || "(no title)"}\n   ${textIn(result, "url")}\n   ${textIn(result, "description")}`,
     );
     const title = `${plural(results.length, "result")} of a web search for "${text}":`;
-    return { text: join([title, lines.map((line) => line.trimEnd()).join("\n")]), data };
+    return { text: join([title, lines.map((line) => line.trimEnd()).join("\n"), note]), data };
   },
 });
 
-/** The list itself, or the list in an object beside a note. */
-function toResults(output: string): readonly JsonObject[] | undefined {
-  const value = tryParseJson(output);
+interface Found {
+  readonly results: readonly JsonObject[] | undefined;
+  /** What the tool says beside its results: where they come from, what stood in the way. */
+  readonly note: string | undefined;
+}
+
+/** The list itself or a list in an object, on one line; a note may come behind it. */
+function toResults(output: string): Found {
+  const [first = "", ...more] = output.split("\n");
+  const whole = tryParseJson(output);
+  const value = whole ?? tryParseJson(first);
   const list = isJsonObject(value) ? value["results"] : value;
-  return Array.isArray(list) ? list.filter(isJsonObject) : undefined;
+  const results = Array.isArray(list) ? list.filter(isJsonObject) : undefined;
+  const note = whole === undefined ? more.join("\n").trim() : "";
+  return { results, note: note || undefined };
 }
 
 const THE_PAGE =

@@ -1,15 +1,17 @@
 /** What a server of ours is given of the environment: what programs need to run, and what was asked for. */
 
+import { commandVariables } from "../../sandbox/environment.ts";
 import { expandVariables, type McpServer, type StdioReach } from "../server.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Nothing here holds a key. What else a server needs is named in its `env`. */
-const PASSED_ON: readonly RegExp[] = [
-  /^(PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|TZ|TMPDIR|TEMP|TMP)$/,
-  /^LC_[A-Z]+$/,
-  /^XDG_(CACHE|CONFIG|DATA|STATE)_HOME$/,
-  /^XDG_RUNTIME_DIR$/,
+/**
+ * Beside what every command gets: servers are installed programs with files of their own. Nothing here
+ * holds a key; what else a server needs is named in its `env`.
+ */
+const ALSO: readonly RegExp[] = [
+  /^XDG_(CACHE_HOME|CONFIG_HOME|DATA_HOME|STATE_HOME|RUNTIME_DIR)$/,
+  /^(TEMP|TMP)$/,
   /^(SYSTEMROOT|SYSTEMDRIVE|WINDIR|COMSPEC|PATHEXT|APPDATA|LOCALAPPDATA|PROGRAMFILES|USERPROFILE|HOMEDRIVE|HOMEPATH|USERNAME)$/i,
 ];
 
@@ -18,11 +20,8 @@ export function toServerEnvironment(
   reach: StdioReach,
   env: Environment,
 ): Record<string, string> {
-  const passed = Object.entries(env).filter(
-    (entry): entry is [string, string] =>
-      entry[1] !== undefined && PASSED_ON.some((names) => names.test(entry[0])),
-  );
-  return { ...Object.fromEntries(passed), ...expandAll(name, reach.env, env) };
+  const also = Object.keys(env).filter((variable) => ALSO.some((names) => names.test(variable)));
+  return { ...commandVariables(env, also), ...expandAll(name, reach.env, env) };
 }
 
 /** Rejects with `key_missing` for a variable that is not set. */

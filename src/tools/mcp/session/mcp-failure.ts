@@ -55,11 +55,6 @@ export function toConnectFailure(thrown: unknown, facts: FailureFacts): Failure 
   return new Failure("tool_failed", redact(text.trim()), { cause: thrown });
 }
 
-export function needsLogin(server: string): Failure {
-  const message = `The MCP server \`${server}\` asks for a login. Run \`offshoot mcp login ${server}\`.`;
-  return new Failure("key_missing", message);
-}
-
 /** The SDK checks answers with zod, of which there may be more than one copy. */
 function isUnreadable(thrown: unknown): boolean {
   return thrown instanceof Error && (thrown.name === "ZodError" || thrown.name === "$ZodError");

@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import type { KeptMap } from "../kept-map.ts";
 import type { HttpReach, McpServer } from "../server.ts";
 import { type Environment, expandAll } from "./environment.ts";
-import { needsLogin } from "./mcp-failure.ts";
+import { needsLogin } from "./login-needed.ts";
 
 export interface OAuthParts {
   readonly server: McpServer;

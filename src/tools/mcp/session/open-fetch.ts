@@ -10,8 +10,15 @@ export interface OpenedFetch {
   close(): Promise<void>;
 }
 
-/** `longestMs` is the longest that any request may take; the requests' own limits are elsewhere. */
-export function openFetch(env: Environment, longestMs: number): OpenedFetch {
+interface FetchLimits {
+  /** The longest that any request may take; the requests' own limits are elsewhere. */
+  readonly longestMs: number;
+  /** The authorities to trust, in place of the runtime's. */
+  readonly ca: readonly string[] | undefined;
+}
+
+export function openFetch(env: Environment, { longestMs, ca }: FetchLimits): OpenedFetch {
+  const tls = ca ? { ca: [...ca] } : undefined;
   const httpProxy = env["http_proxy"] ?? env["HTTP_PROXY"];
   const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"];
   const noProxy = env["no_proxy"] ?? env["NO_PROXY"];
@@ -19,6 +26,7 @@ export function openFetch(env: Environment, longestMs: number): OpenedFetch {
     headersTimeout: longestMs + SLACK_MS,
     // A stream of events may be silent for as long as it likes.
     bodyTimeout: 0,
+    ...(tls ? { connect: tls, requestTls: tls, proxyTls: tls } : {}),
     ...(httpProxy ? { httpProxy } : {}),
     ...(httpsProxy ? { httpsProxy } : {}),
     ...(noProxy ? { noProxy } : {}),

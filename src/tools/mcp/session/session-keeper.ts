@@ -3,10 +3,11 @@
  * but not over and over for a server that does not stay.
  */
 
+import { throwIfAborted } from "../../../base/async.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Failure, toFailure } from "../../../base/failure.ts";
 import type { McpServer } from "../server.ts";
-import { openSession, type Session, type SessionParts } from "./session.ts";
+import { openSession, type Session, type SessionEvents, type SessionParts } from "./session.ts";
 
 export interface SessionKeeper {
   /** The session there is, or a new one; one attempt for all who ask meanwhile. */
@@ -16,7 +17,7 @@ export interface SessionKeeper {
   close(): Promise<void>;
 }
 
-export interface KeeperParts extends SessionParts {
+export interface KeeperParts extends Omit<SessionParts, "signal"> {
   readonly clock: Clock;
 }
 
@@ -33,7 +34,7 @@ export function createSessionKeeper(
   let opened: Promise<Session> | undefined;
   let generation = 0;
   let isSuspect = false;
-  let isClosed = false;
+  const closing = new AbortController();
 
   function forget(mine: number): void {
     if (generation !== mine) return;
@@ -49,23 +50,33 @@ export function createSessionKeeper(
       onToolsChanged: () => (generation === mine ? onChange() : undefined),
       onEnd: () => forget(mine),
     };
-    const opening = starts.wait().then(() => openSession(server, parts, events));
-    opening.catch((thrown) => {
-      starts.failed(thrown);
-      forget(mine);
-    });
+    const opening = open(events);
+    opening.catch(() => forget(mine));
     return opening;
+  }
+
+  async function open(events: SessionEvents): Promise<Session> {
+    const { signal } = closing;
+    await starts.wait(signal);
+    try {
+      return await openSession(server, { ...parts, signal }, events);
+    } catch (thrown) {
+      starts.failed(thrown);
+      throw thrown;
+    }
   }
 
   async function probe(current: Promise<Session>): Promise<void> {
     isSuspect = false;
     const session = await current;
-    await session.client.ping({ timeout: PING_MS }).catch(() => session.close());
+    await session.client
+      .ping({ timeout: PING_MS, signal: closing.signal })
+      .catch(() => session.close());
   }
 
   return {
     async open() {
-      if (isClosed) throw new Failure("tool_failed", "The MCP servers are closed.");
+      throwIfAborted(closing.signal);
       if (opened && isSuspect) await probe(opened);
       opened ??= start();
       return opened;
@@ -74,7 +85,7 @@ export function createSessionKeeper(
       isSuspect = true;
     },
     async close() {
-      isClosed = true;
+      closing.abort(new Failure("cancelled", "The MCP servers are closed."));
       // What could not be opened has nothing to close.
       await (await opened?.catch(() => undefined))?.close();
     },
@@ -88,7 +99,7 @@ const FIRST_WAIT_MS = 500;
 
 interface StartLimit {
   /** Resolves when it may be started; rejects when it was started too often. */
-  wait(): Promise<void>;
+  wait(signal: AbortSignal): Promise<void>;
   failed(reason: unknown): void;
 }
 
@@ -96,7 +107,7 @@ function createStartLimit(server: string, clock: Clock): StartLimit {
   let startsMs: number[] = [];
   let last = "";
   return {
-    async wait() {
+    async wait(signal) {
       const nowMs = clock.now();
       startsMs = startsMs.filter((ms) => nowMs - ms < MINUTE_MS);
       const [firstMs = nowMs] = startsMs;
@@ -109,11 +120,10 @@ function createStartLimit(server: string, clock: Clock): StartLimit {
       }
       startsMs.push(nowMs);
       const restarts = startsMs.length - 1;
-      if (restarts > 1) await clock.sleep(FIRST_WAIT_MS * 2 ** (restarts - 2), undefined);
+      if (restarts > 1) await clock.sleep(FIRST_WAIT_MS * 2 ** (restarts - 2), signal);
     },
     failed(reason) {
-      const { message } = toFailure(reason);
-      if (!message.includes("It is left alone")) last = message;
+      last = toFailure(reason).message;
     },
   };
 }

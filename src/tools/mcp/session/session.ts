@@ -18,6 +18,7 @@ import {
   LoggingMessageNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { untilAborted } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import { createRedact, type Redact } from "../../../base/redact.ts";
@@ -26,7 +27,8 @@ import type { KeptMap } from "../kept-map.ts";
 import type { HttpReach, McpServer, StdioReach } from "../server.ts";
 import { type Environment, expandAll, toServerEnvironment } from "./environment.ts";
 import { limitFetch } from "./limited-fetch.ts";
-import { needsLogin, toConnectFailure } from "./mcp-failure.ts";
+import { needsLogin } from "./login-needed.ts";
+import { toConnectFailure } from "./mcp-failure.ts";
 import { createOAuthProvider } from "./oauth.ts";
 import { createStdioTransport } from "./stdio-transport.ts";
 
@@ -39,6 +41,8 @@ export interface SessionParts {
   readonly logins: KeptMap;
   readonly openFetch: () => Promise<FetchLike>;
   readonly connectMs: number;
+  /** Gives up whatever is being opened. */
+  readonly signal: AbortSignal;
   /** In place of the way that `reach` names, for tests. */
   readonly openTransport?: ((server: McpServer) => Promise<Transport>) | undefined;
 }
@@ -164,7 +168,9 @@ async function connect(transport: Transport, connecting: Connecting): Promise<Se
     await transport.close();
   };
   try {
-    await withinLimit(client.connect(transport, { timeout: parts.connectMs }), parts.connectMs);
+    const { connectMs, signal } = parts;
+    const connecting = client.connect(transport, { timeout: connectMs });
+    await untilAborted(withinLimit(connecting, connectMs), signal);
     if (isEnded) throw new Error("it ended right behind its greeting");
     isUp = true;
   } catch (thrown) {

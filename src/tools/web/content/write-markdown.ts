@@ -27,7 +27,10 @@ const RULES: Readonly<Record<string, MarkdownRule>> = {
     filter: ["pre"],
     replacement: (_content, node) => {
       const text = withoutMarks(codeOf(node)).replace(/^\n+/, "").trimEnd();
-      const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
+      const longest = (text.match(/`+/g) ?? []).reduce(
+        (most, run) => Math.max(most, run.length),
+        2,
+      );
       const fence = "`".repeat(longest + 1);
       return `\n\n${fence}${languageOf(node)}\n${text}\n${fence}\n\n`;
     },

@@ -13,7 +13,7 @@ import { type RetryPolicy, retry } from "../../../base/retry.ts";
 import { clip } from "../../../base/text.ts";
 import { decodeHtml } from "../content/decode-html.ts";
 import { toLine } from "../content/plain-text.ts";
-import type { WebAnswer, WebClient } from "../web-client.ts";
+import type { WebAnswer, WebClient } from "../network/web-client.ts";
 import type { ReadyProvider } from "./choose-provider.ts";
 import type { SearchRequest, SearchResult, SearchText } from "./provider.ts";
 

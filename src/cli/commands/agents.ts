@@ -1,0 +1,242 @@
+/** `offshoot agents`: the agents that runs may delegate to, as files of the user and of the project. */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { clip, nearest, plural } from "../../base/text.ts";
+import { findAgentProblems, type Known } from "../../delegation/agents/agent-problems.ts";
+import { toAgentTemplate } from "../../delegation/agents/agent-template.ts";
+import { AGENT_NAME } from "../../delegation/agents/definition.ts";
+import {
+  type AgentFile,
+  type LoadedAgents,
+  loadAgents,
+} from "../../delegation/agents/load-agents.ts";
+import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
+import { parseModelRef } from "../../providers/models/model-ref.ts";
+import { userPaths } from "../../runtime/paths.ts";
+import { createRuntime } from "../../runtime/runtime.ts";
+import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { CommandCall } from "../command.ts";
+import type { Io } from "../io.ts";
+import { toPlaces, toUserFolder } from "../open-agents.ts";
+import { openConfig } from "../open-config.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export async function run(call: CommandCall, io: Io): Promise<number> {
+  const [action = "list", ...words] = call.words;
+  const act = ACTIONS[action];
+  if (!act) throw new Failure("invalid_request", `There is no \`offshoot agents ${action}\`.`);
+  const [min, max] = act.words;
+  if (words.length < min || words.length > max) {
+    const line = `offshoot agents ${action} ${act.usage}`.trim();
+    throw new Failure("invalid_request", `Write \`${line}\`.`);
+  }
+  return await act.run({
+    io,
+    name: words[0],
+    isJson: call.options["json"] === true,
+    isProject: call.options["project"] === true,
+  });
+}
+
+interface Action {
+  readonly io: Io;
+  readonly name: string | undefined;
+  readonly isJson: boolean;
+  readonly isProject: boolean;
+}
+
+interface ActionRow {
+  readonly usage: string;
+  /** How many words it takes, least and most. */
+  readonly words: readonly [number, number];
+  /** Gives the exit code. */
+  readonly run: (action: Action) => Promise<number>;
+}
+
+const ACTIONS: Readonly<Record<string, ActionRow | undefined>> = {
+  list: { usage: "", words: [0, 0], run: list },
+  show: { usage: "NAME", words: [1, 1], run: show },
+  new: { usage: "NAME", words: [1, 1], run: create },
+  check: { usage: "[NAME]", words: [0, 1], run: check },
+  trust: { usage: "NAME", words: [1, 1], run: trustAgent },
+  untrust: { usage: "NAME", words: [1, 1], run: untrustAgent },
+};
+
+const STANDINGS = {
+  used: "",
+  shadowed: "the project's own is used",
+  untrusted: "not trusted",
+  changed: "changed since it was trusted",
+  broken: "broken",
+} as const;
+
+async function list({ io, isJson }: Action): Promise<number> {
+  const { files } = await load(io);
+  if (isJson) return printJson(io, files.map(toShown));
+  if (files.length === 0) {
+    await io.stderr.write("No agents yet. Make one: offshoot agents new NAME\n");
+  }
+  const width = Math.max(...files.map(({ name }) => name.length), 0);
+  for (const { name, scope, standing, definition, problem } of files) {
+    const mark = STANDINGS[standing] === "" ? "" : ` (${STANDINGS[standing]})`;
+    const text = clip(definition?.description ?? problem, 100);
+    await print(io, `${name.padEnd(width)}  ${scope.padEnd(7)}  ${text}${mark}\n`);
+  }
+  return 0;
+}
+
+async function show({ io, name = "", isJson }: Action): Promise<number> {
+  const file = findFile(name, await load(io));
+  if (isJson) return printJson(io, toShown(file));
+  const { definition, path, standing, problem } = file;
+  const budget = Object.entries(definition?.budget ?? {}).map(([kind, most]) => `${kind} ${most}`);
+  const { tools } = definition ?? {};
+  const rows: readonly (readonly [string, string])[] = [
+    ["file", path],
+    ["standing", STANDINGS[standing] || "used"],
+    ...(problem === "" ? [] : [["problem", problem] as const]),
+    ["description", definition?.description ?? "-"],
+    ["model", definition?.model ?? "its parent's"],
+    ["tools", tools === undefined ? "its parent's" : tools.join(", ") || "none"],
+    ["budget", budget.join(", ") || "its share of its parent's"],
+    ["answers", definition?.outputSchema ? "JSON that fits its schema" : "text"],
+  ];
+  for (const [key, value] of rows) await print(io, `${key.padEnd(11)}  ${value}\n`);
+  if (definition) await print(io, `\n${definition.instructions}\n`);
+  return 0;
+}
+
+async function create({ io, name = "", isProject }: Action): Promise<number> {
+  if (!AGENT_NAME.test(name)) {
+    const message = `\`${clip(name, 64)}\` is no name of an agent: small letters, digits, \`-\` and \`_\`, a letter first.`;
+    throw new Failure("invalid_request", message);
+  }
+  const folder = isProject ? toProjectAgentsFolder(io.cwd, io.home) : toUserFolder(io);
+  if (folder === undefined) {
+    const message = "The home folder is no project. Leave `--project` out.";
+    throw new Failure("invalid_request", message);
+  }
+  const path = join(folder, `${name}.md`);
+  await writeNew(path, toAgentTemplate(name));
+  await io.stdout.write(`${path} is there. Edit it, then: offshoot agents check ${name}\n`);
+  if (isProject) {
+    await io.stdout.write(`It counts once it is trusted: offshoot agents trust ${name}\n`);
+  }
+  return 0;
+}
+
+async function writeNew(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, text, { flag: "wx" });
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code === "EEXIST" ? "is there already" : `cannot be written (${code})`;
+    throw new Failure("invalid_request", `${path} ${reason}.`, { cause });
+  }
+}
+
+/** Every file, also those that do not count yet: 1 when something is wrong. */
+async function check({ io, name, isJson }: Action): Promise<number> {
+  const loaded = await load(io);
+  if (name !== undefined) findFile(name, loaded);
+  const files = loaded.files.filter((file) => name === undefined || file.name === name);
+  const known = await openKnown(io, files);
+  const problems = await Promise.all(
+    files.map(async ({ definition, problem }) =>
+      definition ? await findAgentProblems(definition, known) : [problem],
+    ),
+  );
+  const lines = problems.flat();
+  if (isJson) await printJson(io, { checked: files.length, problems: lines });
+  else if (lines.length === 0) await io.stdout.write(`${plural(files.length, "agent")} checked.\n`);
+  else for (const line of lines) await io.stderr.write(`${cleanForTerminal(line)}\n`);
+  return lines.length > 0 ? 1 : 0;
+}
+
+/** MCP servers are started only for an agent that names a tool nobody else has. */
+async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
+  const config = await openConfig({}, io);
+  const options = toRuntimeOptions(config, io);
+  const runtime = await createRuntime({ ...options, storePath: undefined });
+  try {
+    const wanted = files.flatMap(({ definition }) => definition?.tools ?? []);
+    const isHere = wanted.every((tool) => runtime.toolNames.includes(tool));
+    const tools = isHere ? runtime.toolNames : await runtime.listTools();
+    const isCustom = config.get("url") !== undefined;
+    const checkModel = (model: string): void => {
+      parseModelRef(model, isCustom ? "custom" : undefined);
+    };
+    return { tools, checkModel };
+  } finally {
+    await runtime.close();
+  }
+}
+
+async function trustAgent({ io, name = "" }: Action): Promise<number> {
+  const file = findProjectAgent(name, await load(io));
+  if (!file.definition) throw new Failure("invalid_request", file.problem);
+  const { trust } = await import("../../runtime/trust.ts");
+  const { trustFile } = userPaths(io.env, io.home);
+  for (const one of file.files) {
+    await trust(trustFile, one);
+    await io.stdout.write(`${one.path} is trusted as it is now.\n`);
+  }
+  return 0;
+}
+
+async function untrustAgent({ io, name = "" }: Action): Promise<number> {
+  const { path } = findProjectAgent(name, await load(io));
+  const { untrust } = await import("../../runtime/trust.ts");
+  const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
+  await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+  return 0;
+}
+
+async function load(io: Io): Promise<LoadedAgents> {
+  return await loadAgents(await toPlaces(io));
+}
+
+/** The one that counts, or the only one there is. */
+function findFile(name: string, { files }: LoadedAgents): AgentFile {
+  const named = files.filter((file) => file.name === name);
+  const found = named.find(({ standing }) => standing === "used") ?? named.at(-1);
+  if (found) return found;
+  const near = nearest(
+    name,
+    files.map((file) => file.name),
+  );
+  const hint = near ? `Did you mean \`${near}\`?` : "See `offshoot agents list`.";
+  throw new Failure("not_found", `There is no agent \`${clip(name, 64)}\`. ${hint}`);
+}
+
+function findProjectAgent(name: string, loaded: LoadedAgents): AgentFile {
+  const files = loaded.files.filter(({ scope }) => scope === "project");
+  if (files.length > 0) return findFile(name, { ...loaded, files });
+  throw new Failure("not_found", "There are no agents of a project here. Your own need no trust.");
+}
+
+function toShown({ name, path, scope, standing, definition, problem }: AgentFile): object {
+  const { description, model, tools, budget, outputSchema, instructions } = definition ?? {};
+  return {
+    ...{ name, path, scope, standing },
+    problem: problem === "" ? null : problem,
+    description: description ?? null,
+    model: model ?? null,
+    tools: tools ?? null,
+    budget: budget ?? {},
+    output_schema: outputSchema ?? null,
+    instructions: instructions ?? null,
+  };
+}
+
+async function print(io: Io, text: string): Promise<void> {
+  await io.stdout.write(cleanForTerminal(text));
+}
+
+async function printJson(io: Io, value: unknown): Promise<number> {
+  await io.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+  return 0;
+}

@@ -1,0 +1,103 @@
+/** A plan as `offshoot run --plan` prints it: text for a person, JSON for a program. */
+
+import { clip, plural } from "../../base/text.ts";
+import type { Plan, PlannedRun } from "../../delegation/plan.ts";
+import type { CostRange } from "../../delegation/plan-cost.ts";
+import type { Io } from "../io.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+/** Returns the exit code: 0, because to have planned is all that was asked. */
+export async function printPlan(
+  plan: Plan,
+  { stdout, isJson }: Pick<Io, "stdout"> & { readonly isJson: boolean },
+): Promise<number> {
+  const text = isJson ? `${JSON.stringify(plan, null, 2)}\n` : cleanForTerminal(renderPlan(plan));
+  await stdout.write(text);
+  return 0;
+}
+
+export function renderPlan(plan: Plan): string {
+  const { run, subagent, agents } = plan;
+  const blocks = [
+    ["Nothing was sent. This is what the run would be:"],
+    ["run", ...renderRun(run)],
+    ...(subagent ? [[`subagent (${renderReach(plan)})`, ...renderRun(subagent)]] : []),
+    ...agents.map((agent) => [
+      `agent ${agent.name}: ${clip(agent.description ?? "", 100)}`,
+      ...renderRun(agent),
+    ]),
+    [
+      ...(subagent ? [] : ["It cannot delegate."]),
+      `Total cost  ${renderCost(plan.total_cost_usd)}`,
+      `Approval    ${renderApproval(plan)}`,
+    ],
+  ];
+  return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+function renderReach({ max_depth, max_children }: Plan): string {
+  const count = max_children === null ? "any number" : `at most ${max_children}`;
+  return `${count}, ${plural(max_depth, "level")} deep`;
+}
+
+function renderRun(run: PlannedRun): string[] {
+  const rows: readonly (readonly [string, string])[] = [
+    ...(run.problem === null ? [] : [["cannot run", run.problem] as const]),
+    ["model", renderModel(run)],
+    ["tools", run.tools.length > 0 ? run.tools.join(", ") : "none"],
+    ["reads", renderGlobs(run.reads, run.root)],
+    ["writes", renderGlobs(run.writes, run.root)],
+    ["hosts", renderGlobs(run.hosts, "any")],
+    ["sandbox", run.sandbox],
+    ["limits", renderLimits(run)],
+    ["inherits", `${plural(run.inherited_tokens, "token")} of its parent's conversation`],
+    ["sends first", `about ${plural(run.first_request_tokens, "token")}`],
+    ["cost", renderCost(run.cost_usd)],
+  ];
+  return rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`);
+}
+
+/** A reason that was made for a person names the model already. */
+function renderModel({ model, model_reason }: PlannedRun): string {
+  return model_reason.startsWith(model) ? model_reason : `${model} (${model_reason})`;
+}
+
+function renderGlobs(layers: readonly (readonly string[])[], all: string): string {
+  if (layers.length === 0) return all;
+  return layers.map((globs) => (globs.length > 0 ? globs.join(", ") : "none")).join(" and ");
+}
+
+function renderLimits({ max_turns, limits, timeout_s }: PlannedRun): string {
+  const { tokens, usd, tool_calls, turns } = limits;
+  const own = turns === null ? max_turns : Math.min(turns, max_turns);
+  return [
+    plural(own, "turn"),
+    ...(tokens === null ? [] : [plural(tokens, "token")]),
+    ...(usd === null ? [] : [toMoney(usd)]),
+    ...(tool_calls === null ? [] : [plural(tool_calls, "tool call")]),
+    ...(timeout_s === null ? [] : [`${timeout_s} s`]),
+  ].join(", ");
+}
+
+const UNKNOWN = {
+  price: "unknown: the price of a model is not known",
+  limit: "no upper limit (set `--max-cost` or `--max-total-tokens`)",
+} as const;
+
+function renderCost({ least, most, unknown }: CostRange): string {
+  if (most === 0) return "free";
+  const low = least === null ? "" : `${toMoney(least)} to `;
+  if (most !== null) return low === "" ? `at most ${toMoney(most)}` : `${low}${toMoney(most)}`;
+  const why = UNKNOWN[unknown ?? "limit"];
+  return least === null || unknown === "price" ? why : `from ${toMoney(least)}, ${why}`;
+}
+
+function renderApproval({ approve, asks_above_usd }: Plan): string {
+  if (asks_above_usd === null) return `${approve}, for tool calls; delegation is not asked about`;
+  return `${approve}, for tool calls and for delegation that may cost more than ${toMoney(asks_above_usd)}`;
+}
+
+function toMoney(usd: number): string {
+  if (usd === 0) return "$0";
+  return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
+}

@@ -1,0 +1,120 @@
+/** `offshoot runs tree ID`: a run and everything below it, read from their logs. */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { clip, plural } from "../../base/text.ts";
+import { toDurationMs } from "../../delegation/ledger/costs.ts";
+import {
+  addUp,
+  listNodes,
+  type RecordReader,
+  readTree,
+  type Totals,
+  type TreeNode,
+} from "../../delegation/ledger/tree.ts";
+import type { CommandCall } from "../command.ts";
+import type { Io } from "../io.ts";
+import { toPartialMoney, toSeconds, withThousands } from "../output/amounts.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export interface RecordCall {
+  readonly call: CommandCall;
+  readonly io: Pick<Io, "stdout" | "stderr">;
+  readonly clock?: Clock | undefined;
+}
+
+export async function showTree(
+  record: RecordReader,
+  id: string,
+  { call, io, clock = systemClock }: RecordCall,
+): Promise<void> {
+  const tree = await readTree(record, id);
+  const total = addUp(listNodes(tree));
+  const nowMs = clock.now();
+  const text = call.options["json"]
+    ? `${JSON.stringify({ ...toJson(tree, nowMs), total })}\n`
+    : renderTree(tree, total, nowMs);
+  await io.stdout.write(text);
+}
+
+interface JsonNode extends Omit<TreeNode, "children"> {
+  readonly seconds: number;
+  /** How long nothing was heard of it; null once it has ended. */
+  readonly silent_seconds: number | null;
+  readonly children: readonly JsonNode[];
+}
+
+function toJson(node: TreeNode, nowMs: number): JsonNode {
+  return {
+    ...node,
+    seconds: toDurationMs(node) / 1000,
+    silent_seconds: toSilence(node, nowMs),
+    children: node.children.map((child) => toJson(child, nowMs)),
+  };
+}
+
+function renderTree(tree: TreeNode, total: Totals, nowMs: number): string {
+  const lines = [
+    `${tree.id}  ${toShown(tree.title, 80)}`,
+    renderNode(tree, nowMs),
+    ...renderBelow(tree, "", nowMs),
+    ...renderTotal(total),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function renderBelow(node: TreeNode, indent: string, nowMs: number): string[] {
+  return node.children.flatMap((child, at) => {
+    const isLast = at === node.children.length - 1;
+    return [
+      `${indent}${isLast ? "└─ " : "├─ "}${renderNode(child, nowMs)}`,
+      ...renderBelow(child, `${indent}${isLast ? "   " : "│  "}`, nowMs),
+    ];
+  });
+}
+
+/** `count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free · last: read a.txt` */
+function renderNode(node: TreeNode, nowMs: number): string {
+  const silence = toSilence(node, nowMs);
+  const parts = [
+    node.ending ?? "NOT ENDED",
+    ...(node.message === "" ? [] : [toShown(node.message, 80)]),
+    plural(node.turns, "turn"),
+    ...(node.tool_calls > 0 ? [plural(node.tool_calls, "tool call")] : []),
+    `${withThousands(node.usage.total_tokens)} tokens`,
+    toSeconds(toDurationMs(node)),
+    toPartialMoney(node.known_usd, node.unknown_calls),
+    ...(node.last_action === "" ? [] : [`last: ${toShown(node.last_action, 60)}`]),
+    ...(silence === null ? [] : [`silent ${Math.round(silence)} s`]),
+    ...(node.status === "unrecorded" ? ["no log of its own"] : []),
+  ];
+  return `${toName(node)}: ${parts.join(" · ")}`;
+}
+
+/** With the end of its id: several may have one label. */
+function toName({ id, parent_id, label, depth }: TreeNode): string {
+  if (depth === 0) return toShown(label ?? "root", 60);
+  const key = id.startsWith(`${parent_id}/`) ? id.slice((parent_id ?? "").length + 1) : id;
+  return `${toShown(label ?? key, 60)} [${toShown(key, 60)}]`;
+}
+
+function renderTotal(total: Totals): string[] {
+  if (total.runs === 1) return [];
+  const parts = [
+    plural(total.runs, "run"),
+    ...(total.unfinished > 0 ? [`${total.unfinished} not ended`] : []),
+    plural(total.turns, "turn"),
+    plural(total.tool_calls, "tool call"),
+    `${withThousands(total.usage.total_tokens)} tokens`,
+    toPartialMoney(total.known_usd, total.unknown_calls),
+  ];
+  return [`total: ${parts.join(" · ")}`];
+}
+
+function toSilence({ ending, last_at_ms, started_at_ms }: TreeNode, nowMs: number): number | null {
+  const heardMs = last_at_ms ?? started_at_ms;
+  return ending !== null || heardMs === null ? null : Math.max(0, nowMs - heardMs) / 1000;
+}
+
+function toShown(text: string, maxChars: number): string {
+  return clip(cleanForTerminal(text), maxChars);
+}

@@ -1,0 +1,255 @@
+/**
+ * `offshoot subagent`: the runner that any program may start. One JSON document on standard input, SSE
+ * on standard output and nothing else there, an exit code that is not 0 unless the run completed.
+ *
+ * A document with a grant is the order of a parent of ours: the grant is checked before anything else
+ * is believed. One without is a person's own start.
+ */
+
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { createRedact, findSecrets } from "../../base/redact.ts";
+import { encodeSse } from "../../base/sse.ts";
+import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import { checkTools } from "../../delegation/child-task.ts";
+import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
+import { openGrantKey } from "../../delegation/runner/grant-key.ts";
+import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
+import { type PayloadInput, readPayload } from "../../delegation/runner/payload-input.ts";
+import { watchParent } from "../../delegation/runner/watch-parent.ts";
+import { verifyGrant } from "../../delegation/signed-grant.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
+import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
+import { EMBEDDED } from "../../providers/models/model-ref.ts";
+import type { OutputFormat } from "../../providers/provider.ts";
+import { checkProvider } from "../../providers/vendors/provider-names.ts";
+import { isWire, WIRES } from "../../providers/wires.ts";
+import type { Config } from "../../runtime/config.ts";
+import {
+  createRuntime,
+  type Run,
+  type RunRequest,
+  type Runtime,
+  type RuntimeOptions,
+} from "../../runtime/runtime.ts";
+import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
+import type { RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { toPlaces } from "../open-agents.ts";
+import { openConfig } from "../open-config.ts";
+import { toFrames } from "../output/sse-output.ts";
+import { exitCodeOf } from "../show-run.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export const run: RunCommand = async (_, io) => {
+  if (io.stdin.isTerminal) {
+    const example = `echo '{"model": "embedded", "prompt": "Hello"}' | offshoot subagent`;
+    throw new Failure("invalid_request", `The payload comes on standard input: ${example}`);
+  }
+  const input = await readPayload(process.stdin);
+  try {
+    return await runPayload(input, io);
+  } finally {
+    input.close();
+  }
+};
+
+async function runPayload({ document, parentGone }: PayloadInput, io: Io): Promise<number> {
+  const payload = parsePayload(document);
+  if (payload.provider !== null) checkProvider(payload.provider);
+  const config = await openConfig({}, io);
+  if (payload.grant || document["signature"] !== undefined) await checkGrant(document, config);
+  const agents = await openAgents(payload, io);
+  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents });
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= runtime.close();
+    return closing;
+  };
+  const leaving = parentGone ? watchForParent(parentGone, close, io) : undefined;
+  try {
+    checkTools(payload.tool_subset, await namesFor(payload, runtime));
+    const started = await runtime.run(toRequest(payload, config, io));
+    return await stream(started, { payload, io, leaving });
+  } catch (thrown) {
+    if (leaving?.hasBegun) return ENDINGS.cancelled.exit;
+    throw thrown;
+  } finally {
+    leaving?.stop();
+    await close();
+  }
+}
+
+/** The key is this user's: whoever cannot read it can sign nothing. */
+async function checkGrant(document: JsonObject, { paths }: Config): Promise<void> {
+  if (document["grant"] === undefined || document["grant"] === null) {
+    throw new Failure("invalid_request", "There is a signature, but no `grant` that it is for.");
+  }
+  const key = await openGrantKey(paths.grantKeyFile);
+  verifyGrant(document, { key, nowMs: systemClock.now() });
+}
+
+/** Looked for only where the run may delegate. */
+async function openAgents({ tool_subset }: Payload, io: Io): Promise<RuntimeOptions["agents"]> {
+  if (!tool_subset.some(isDelegating)) return [];
+  const { agents, warnings } = await loadAgents(await toPlaces(io));
+  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  return agents;
+}
+
+/** What was signed holds in place of this process's own settings, which may be wider. */
+function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
+  const own = toRuntimeOptions(config, io);
+  const signed: RuntimeOptions = payload.grant ? { ...payload.safety } : {};
+  const { commandEnv = [], delegation } = { ...own, ...signed };
+  return {
+    ...own,
+    ...signed,
+    ask: undefined,
+    storePath: payload.store_path,
+    // So that what commands leave behind is found when this process is killed.
+    commandEnv: [...commandEnv, CHILD_MARK],
+    delegation: payload.grant ? { ...delegation, ...payload.delegation } : delegation,
+  };
+}
+
+/** MCP servers are started only for a name that nothing else has. */
+async function namesFor(
+  { tool_subset }: Payload,
+  { toolNames, listTools }: Runtime,
+): Promise<readonly string[]> {
+  const isHere = tool_subset.every((name) => toolNames.includes(name));
+  return isHere ? toolNames : await listTools();
+}
+
+function toRequest(
+  payload: Payload,
+  config: Config,
+  io: Io,
+): RunRequest & { readonly place: RunPlace | undefined } {
+  const { grant, limits } = payload;
+  const provider = payload.provider === EMBEDDED ? null : payload.provider;
+  return {
+    model: toModel(payload),
+    model_reason: "named by the payload",
+    provider,
+    url: payload.url,
+    api_key_name: payload.api_key_name,
+    input: payload.prompt,
+    instructions: payload.system_prompt,
+    tools: payload.tool_subset,
+    think: payload.think,
+    temperature: payload.temperature,
+    max_output_tokens: payload.max_tokens,
+    max_turns: payload.max_turns ?? config.get("max_turns"),
+    format: toFormat(payload),
+    root: payload.root ?? io.cwd,
+    approve: payload.approve ?? config.get("approve"),
+    sandbox: payload.sandbox ?? config.get("sandbox"),
+    ...(grant ? { grant } : {}),
+    limits: { ...toLimits(config), ...limits },
+    label: payload.label,
+    depth: payload.depth,
+    summary_prompt: payload.summary_prompt,
+    on_throw: payload.on_throw,
+    timeoutMs: payload.timeout_ms,
+    place: payload.run,
+  };
+}
+
+/**
+ * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
+ * wire that anybody may speak; else to the vendor of the provider that was named.
+ */
+function toModel({ model, provider, url }: Payload): string {
+  if (provider === EMBEDDED) return EMBEDDED;
+  if (model.includes("/") || model.startsWith("gguf:")) return model;
+  if (url !== null && (provider === null || provider.startsWith("openai-"))) {
+    return `custom/${model}`;
+  }
+  return provider !== null && isWire(provider) ? `${WIRES[provider].vendor}/${model}` : model;
+}
+
+function toFormat({ schema }: Payload): OutputFormat {
+  if (!schema) return { type: "text" };
+  return { type: "json_schema", name: "report", schema, strict: true };
+}
+
+interface Leaving {
+  readonly hasBegun: boolean;
+  /** Leaves as if the parent were gone. */
+  begin(): void;
+  stop(): void;
+}
+
+/** One that cannot close in this time is left as it is: nobody waits for it. */
+const LEAVE_MS = 3000;
+
+/**
+ * The parent is gone: the run is given up without an ending, so that whoever goes on with the parent
+ * goes on with it too.
+ */
+function watchForParent(
+  parentGone: AbortSignal,
+  close: () => Promise<void>,
+  { leave }: Io,
+): Leaving {
+  let hasBegun = false;
+  const done = new AbortController();
+  const begin = (): void => {
+    if (hasBegun) return;
+    hasBegun = true;
+    systemClock.sleep(LEAVE_MS, done.signal).then(
+      () => leave(ENDINGS.cancelled.exit),
+      () => {},
+    );
+    close().catch(() => {});
+  };
+  const parentId = (): number => process.ppid;
+  const unwatch = watchParent({ parentGone, clock: systemClock, parentId, onGone: begin });
+  return {
+    get hasBegun() {
+      return hasBegun;
+    },
+    begin,
+    stop() {
+      unwatch();
+      done.abort();
+    },
+  };
+}
+
+interface Streaming {
+  readonly payload: Payload;
+  readonly io: Io;
+  readonly leaving: Leaving | undefined;
+}
+
+async function stream(run: Run, { payload, io, leaving }: Streaming): Promise<number> {
+  const { brief, report, schema } = payload;
+  // A run that cannot be cancelled has ended, which is about to be seen.
+  const cancel = (): void => void run.cancel().catch(() => {});
+  const stops = [io.onInterrupt(cancel), io.onReaderGone(leaving ? leaving.begin : cancel)];
+  const options = { brief, isStructured: schema !== undefined };
+  try {
+    for await (const batch of run.follow()) {
+      const frames = batch.map(({ event }) => {
+        if (event.type !== "run_resume") return toFrames(event, options);
+        return report ? encodeSse("subagent_resume", { type: "subagent_resume" }) : "";
+      });
+      const text = frames.join("");
+      if (text !== "") await io.stdout.write(text);
+    }
+    const end = await run.result();
+    if (report) await io.stdout.write(encodeSse("subagent_report", end));
+    if (end.ending !== "completed") await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+    return exitCodeOf(end);
+  } finally {
+    for (const stop of stops) stop();
+  }
+}
+
+function toLine({ message }: RunEnd, { env }: Io): string {
+  return createRedact(findSecrets(env))(cleanForTerminal(message).replace(/\s+/g, " "));
+}

@@ -1,0 +1,23 @@
+/** Figures as people read them: money, tokens, time. */
+
+export function toMoney(usd: number | null): string {
+  if (usd === null) return "cost unknown";
+  if (usd === 0) return "free";
+  if (usd < 0.0001) return "under $0.0001";
+  return `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+}
+
+/** `$0.12 + unknown` where the price of some calls is not known. */
+export function toPartialMoney(knownUsd: number, unknownCalls: number): string {
+  if (unknownCalls === 0) return toMoney(knownUsd);
+  return knownUsd === 0 ? toMoney(null) : `${toMoney(knownUsd)} + unknown`;
+}
+
+/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
+export function withThousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+export function toSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}

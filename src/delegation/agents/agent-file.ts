@@ -1,0 +1,234 @@
+/**
+ * Reads the text of an agent file: YAML between two lines of `---`, and behind it the instructions.
+ * What is wrong is said in one line with the file and the line. The parser is loaded here, so that who
+ * has no agents does not pay for it.
+ */
+
+import { basename } from "node:path";
+import type { Document, LineCounter, Pair } from "yaml";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { clip, nearest } from "../../base/text.ts";
+import {
+  AGENT_NAME,
+  type AgentBudget,
+  type AgentDefinition,
+  BUDGET,
+  type BudgetKind,
+} from "./definition.ts";
+
+const FIELDS = ["name", "description", "model", "tools", "budget", "output_schema"] as const;
+type FieldName = (typeof FIELDS)[number];
+
+/** The model that chooses reads all of them in every request. */
+const MAX_DESCRIPTION_CHARS = 1000;
+
+/** Rejects with `Failure("invalid_request")`. A schema in a file of its own is named, not read. */
+export async function parseAgentFile(text: string, path: string): Promise<AgentDefinition> {
+  const { front, body } = cut(text, path);
+  const fields = await readFields(front, path);
+  const { schemaFile, outputSchema } = readSchema(fields, path);
+  const name = readName(fields, path);
+  if (body.trim() === "") {
+    throw wrong(path, 1, "There are no instructions below the second `---`.");
+  }
+  return {
+    name,
+    path,
+    description: readDescription(fields, path),
+    model: readModel(fields, path),
+    tools: readTools(fields, path),
+    budget: readBudget(fields, path),
+    ...{ outputSchema, schemaFile },
+    instructions: body.trim(),
+  };
+}
+
+/** The part between the first two lines of `---`, with an empty line for the first: lines keep their numbers. */
+function cut(text: string, path: string): { readonly front: string; readonly body: string } {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  const isFence = (line: string): boolean => line.trimEnd() === "---";
+  if (!isFence(lines[0] ?? "")) {
+    throw wrong(path, 1, "An agent file begins with a line of `---`, then `name: ...`.");
+  }
+  const end = lines.findIndex((line, at) => at > 0 && isFence(line));
+  if (end < 0) throw wrong(path, 1, "The second line of `---` is missing.");
+  const front = ["", ...lines.slice(1, end)].join("\n");
+  return { front, body: lines.slice(end + 1).join("\n") };
+}
+
+interface Field {
+  readonly value: Json;
+  readonly line: number;
+  /** The lines of the fields in it, where it is a map. */
+  readonly inner: ReadonlyMap<string, number>;
+}
+
+type Fields = ReadonlyMap<FieldName, Field>;
+
+interface Reading {
+  readonly path: string;
+  readonly lines: LineCounter;
+  readonly document: Document;
+  readonly isMap: (node: unknown) => node is { readonly items: readonly Pair[] };
+}
+
+async function readFields(front: string, path: string): Promise<Fields> {
+  const { isMap, LineCounter, parseDocument } = await import("yaml");
+  const lines = new LineCounter();
+  const document = parseDocument(front, { lineCounter: lines, prettyErrors: false });
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem) {
+    const { line } = lines.linePos(problem.pos[0]);
+    throw wrong(path, line, `${REASONS[problem.code] ?? clip(problem.message, 160)}.`);
+  }
+  const { contents } = document;
+  if (!isMap(contents))
+    throw wrong(path, 1, "Between the lines of `---` stand `name: value` lines.");
+  const reading: Reading = { path, lines, document, isMap };
+  return new Map(contents.items.map((pair) => readField(pair as Pair, reading)));
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "This name stands here a second time",
+  MULTIPLE_DOCS: "A second document begins here; there may be one",
+};
+
+function readField(pair: Pair, reading: Reading): [FieldName, Field] {
+  const { path, document, isMap } = reading;
+  const name = String(pair.key);
+  const line = lineOf(pair.key, reading);
+  const known = FIELDS.find((field) => field === name);
+  if (known === undefined) {
+    const guess = nearest(name, FIELDS);
+    const hint = guess ? ` Did you mean \`${guess}\`?` : ` There are: ${FIELDS.join(", ")}.`;
+    throw wrong(path, line, `There is no field \`${clip(name, 60)}\`.${hint}`);
+  }
+  const inner = isMap(pair.value)
+    ? pair.value.items.map(({ key }) => [String(key), lineOf(key, reading)] as const)
+    : [];
+  try {
+    // Bounded, because an alias of an alias of an alias can stand for more than there is memory.
+    const value = isNode(pair.value) ? pair.value.toJS(document, { maxAliasCount: 100 }) : null;
+    return [known, { value: value as Json, line, inner: new Map(inner) }];
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw wrong(path, line, `${clip(reason, 160)}.`, cause);
+  }
+}
+
+interface Node {
+  readonly range?: readonly [number, number, number] | null;
+  toJS(document: Document, options: { maxAliasCount: number }): unknown;
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && "toJS" in value;
+}
+
+function lineOf(node: unknown, { lines }: Reading): number {
+  return lines.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+}
+
+function readName(fields: Fields, path: string): string {
+  const { value, line } = fieldOf(fields, "name", path);
+  if (typeof value !== "string" || !AGENT_NAME.test(value)) {
+    const message =
+      "`name` is written in small letters, digits, `-` and `_`, begins with a letter and has at most 64 of them.";
+    throw wrong(path, line, message);
+  }
+  const file = basename(path);
+  if (file === `${value}.md`) return value;
+  throw wrong(
+    path,
+    line,
+    `The agent \`${value}\` must stand in \`${value}.md\`, not in \`${file}\`.`,
+  );
+}
+
+function readDescription(fields: Fields, path: string): string {
+  const { value, line } = fieldOf(fields, "description", path);
+  const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
+  if (text === "") throw wrong(path, line, "`description` says in a line what the agent is for.");
+  if (text.length <= MAX_DESCRIPTION_CHARS) return text;
+  const message = `\`description\` has ${text.length} characters; at most ${MAX_DESCRIPTION_CHARS} are sent.`;
+  throw wrong(path, line, message);
+}
+
+function readModel(fields: Fields, path: string): string | undefined {
+  const field = fields.get("model");
+  if (!field || field.value === null) return undefined;
+  const { value, line } = field;
+  if (typeof value === "string" && /^[^/\s]+[/:]\S/.test(value)) return value;
+  throw wrong(path, line, "`model` is written vendor/model. Leave it out for the parent's.");
+}
+
+function readTools(fields: Fields, path: string): readonly string[] | undefined {
+  const field = fields.get("tools");
+  if (!field || field.value === null) return undefined;
+  const { value, line } = field;
+  const isFit = Array.isArray(value) && value.every((one) => typeof one === "string" && one !== "");
+  if (isFit) return [...new Set(value as string[])];
+  throw wrong(path, line, "`tools` is a list of names or patterns: `[read, grep]`, `[]` for none.");
+}
+
+function readBudget(fields: Fields, path: string): AgentBudget {
+  const field = fields.get("budget");
+  if (!field || field.value === null) return {};
+  const { value, line, inner } = field;
+  if (!isJsonObject(value)) throw wrong(path, line, "`budget` is a map, as `turns: 10`.");
+  const entries = Object.entries(value).map(([kind, amount]) => {
+    const at = inner.get(kind) ?? line;
+    if (!isBudgetKind(kind)) {
+      const known = Object.keys(BUDGET).join(", ");
+      throw wrong(path, at, `There is no budget of \`${clip(kind, 60)}\`. There are: ${known}.`);
+    }
+    return [kind, readAmount(kind, amount, { path, line: at })] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+function isBudgetKind(text: string): text is BudgetKind {
+  return Object.hasOwn(BUDGET, text);
+}
+
+function readAmount(
+  kind: BudgetKind,
+  given: Json | undefined,
+  { path, line }: { readonly path: string; readonly line: number },
+): number {
+  const { min, max, isWhole } = BUDGET[kind];
+  const isNumber = typeof given === "number" && (isWhole ? Number.isSafeInteger(given) : true);
+  if (isNumber && given >= min && given <= max) return given;
+  const what = isWhole ? "whole number" : "number";
+  const range = max >= Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+  throw wrong(path, line, `\`budget.${kind}\` is a ${what} ${range}.`);
+}
+
+function readSchema(
+  fields: Fields,
+  path: string,
+): Pick<AgentDefinition, "outputSchema" | "schemaFile"> {
+  const field = fields.get("output_schema");
+  if (!field || field.value === null) return { outputSchema: undefined, schemaFile: undefined };
+  const { value, line } = field;
+  if (isJsonObject(value)) return { outputSchema: value as JsonObject, schemaFile: undefined };
+  if (typeof value === "string" && value.trim() !== "") {
+    return { outputSchema: undefined, schemaFile: value };
+  }
+  throw wrong(
+    path,
+    line,
+    "`output_schema` is a JSON schema, or the name of a file beside this one.",
+  );
+}
+
+function fieldOf(fields: Fields, name: FieldName, path: string): Field {
+  const field = fields.get(name);
+  if (field) return field;
+  throw wrong(path, 1, `The field \`${name}\` is missing.`);
+}
+
+function wrong(path: string, line: number, reason: string, cause?: unknown): Failure {
+  return new Failure("invalid_request", `${path}:${line}: ${reason}`, { cause });
+}

@@ -1,0 +1,56 @@
+/** What can be known to be wrong with an agent before anybody calls it. */
+
+import { createOutputCheck } from "../../agent/structured-output.ts";
+import { toFailure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import { nearest } from "../../base/text.ts";
+import type { AgentDefinition } from "./definition.ts";
+
+export interface Known {
+  /** The names of all tools that runs may have. */
+  readonly tools: readonly string[];
+  /** Throws for a model that nobody knows. */
+  checkModel(model: string): void;
+}
+
+/** A line each, with the file; none when it can be used. */
+export async function findAgentProblems(agent: AgentDefinition, known: Known): Promise<string[]> {
+  const problems = [
+    ...(agent.tools ?? []).flatMap((tool) => toolProblem(tool, known.tools)),
+    ...modelProblem(agent, known),
+    ...(await schemaProblem(agent)),
+  ];
+  return problems.map((problem) => `${agent.path}: ${problem}`);
+}
+
+function toolProblem(wanted: string, known: readonly string[]): string[] {
+  if (known.some((name) => matchesGlob(name, wanted))) return [];
+  const near = nearest(wanted, known);
+  return [`No tool fits \`${wanted}\`.${near ? ` Did you mean \`${near}\`?` : ""}`];
+}
+
+function modelProblem({ model }: AgentDefinition, { checkModel }: Known): string[] {
+  if (model === undefined) return [];
+  try {
+    checkModel(model);
+    return [];
+  } catch (thrown) {
+    return [toFailure(thrown).message];
+  }
+}
+
+async function schemaProblem({ outputSchema }: AgentDefinition): Promise<string[]> {
+  if (!outputSchema) return [];
+  try {
+    const format = {
+      type: "json_schema",
+      name: "report",
+      schema: outputSchema,
+      strict: true,
+    } as const;
+    await createOutputCheck(format);
+    return [];
+  } catch (thrown) {
+    return [toFailure(thrown).message];
+  }
+}

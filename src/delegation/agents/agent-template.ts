@@ -1,0 +1,41 @@
+/** What `offshoot agents new` writes: an agent that works, with every field explained. */
+
+import { BUDGET } from "./definition.ts";
+
+export function toAgentTemplate(name: string): string {
+  const budget = Object.entries(BUDGET).map(
+    ([kind, { summary }]) =>
+      `#   ${kind}: ${EXAMPLES[kind as keyof typeof BUDGET]}  # most ${summary}`,
+  );
+  return `---
+# The name is the file's. The model that delegates sees the name and the description.
+name: ${name}
+description: Says in one line when to call it and what comes back.
+
+# vendor/model; left out, it is the parent's.
+# model: openai/gpt-5.1
+
+# Names or patterns of tools its parent has; left out, all of them; [] for none.
+tools: [read, grep, glob]
+
+# What it may spend, with everything below it.
+# budget:
+${budget.join("\n")}
+
+# A JSON schema, here or in a file beside this one: it answers with a document that fits.
+# output_schema: ${name}.schema.json
+---
+You are ${name}. Do the task you are given with your tools, and nothing beside it.
+
+Say what you found with the file and the line, and say what you could not find out.
+`;
+}
+
+const EXAMPLES: Readonly<Record<keyof typeof BUDGET, number>> = {
+  turns: 10,
+  tokens: 200_000,
+  usd: 0.5,
+  seconds: 600,
+  tool_calls: 40,
+  children: 0,
+};

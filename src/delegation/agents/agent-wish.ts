@@ -1,0 +1,126 @@
+/**
+ * What a call asks for when it names an agent: the file's word, narrowed by the call's. What the parent
+ * cannot give, or the file does not, is refused and named; nothing that was asked for is dropped.
+ */
+
+import type { Limits } from "../../agent/limits.ts";
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
+import { clip, nearest } from "../../base/text.ts";
+import type { ChildWish } from "../child.ts";
+import { isDelegating } from "../tools/names.ts";
+import type { AgentDefinition } from "./definition.ts";
+
+/**
+ * The wish of a call whose arguments may name an agent. `read` reads all the others, and throws for
+ * what is wrong with them.
+ */
+export function readAgentWish(
+  input: Json,
+  read: (rest: Json) => ChildWish,
+  parent: { readonly agents: readonly AgentDefinition[]; readonly tools: readonly string[] },
+): ChildWish {
+  if (!isJsonObject(input) || input["agent"] === undefined || input["agent"] === null) {
+    return read(isJsonObject(input) ? withoutAgent(input) : input);
+  }
+  const { agent, summary_prompt } = input;
+  const wish = read(withoutAgent(input));
+  const definition = findAgent(agent, parent.agents);
+  if (definition.outputSchema && typeof summary_prompt === "string" && summary_prompt !== "") {
+    const message = `The agent \`${definition.name}\` answers with a JSON document of its own. Leave \`summary_prompt\` out`;
+    throw refuse(message);
+  }
+  return toWish(definition, wish, parent.tools);
+}
+
+/** `parentTools` are the names of all tools that the parent has, those that delegate too. */
+export function toWish(
+  definition: AgentDefinition,
+  call: ChildWish,
+  parentTools: readonly string[],
+): ChildWish {
+  const { name, model, budget, outputSchema, instructions } = definition;
+  const { turns, seconds, ...amounts } = budget;
+  const limits: Partial<Limits> = { ...amounts, ...(turns === undefined ? {} : { turns }) };
+  return {
+    ...call,
+    agent: name,
+    ...{ instructions, model },
+    tools: narrowTools(definition, call, parentTools),
+    maxTurns: narrowTurns(definition, call),
+    limits,
+    schema: outputSchema,
+    // A document is the answer; a report about it would take its place.
+    summaryPrompt: outputSchema ? null : call.summaryPrompt,
+    timeoutMs: seconds === undefined ? undefined : seconds * 1000,
+  };
+}
+
+function withoutAgent({ agent: _, ...rest }: { readonly [key: string]: Json | undefined }): Json {
+  return rest;
+}
+
+function findAgent(given: Json, agents: readonly AgentDefinition[]): AgentDefinition {
+  const found = agents.find(({ name }) => name === given);
+  if (found) return found;
+  const names = agents.map(({ name }) => name);
+  const written = clip(typeof given === "string" ? given : JSON.stringify(given), 64);
+  const near = nearest(written, names);
+  const hint = near ? ` Did you mean \`${near}\`?` : "";
+  const all = names.length > 0 ? names.join(", ") : "none";
+  throw refuse(`Unknown agent: ${written}.${hint} Agents: ${all}`);
+}
+
+function narrowTools(
+  definition: AgentDefinition,
+  { tools: asked }: ChildWish,
+  parentTools: readonly string[],
+): readonly string[] | undefined {
+  const own = resolveTools(definition, parentTools);
+  if (own === undefined || asked === undefined) return asked ?? own;
+  const missing = asked.find((tool) => !own.includes(tool));
+  if (missing === undefined) return asked;
+  throw refuse(`The agent \`${definition.name}\` has no tool \`${missing}\``);
+}
+
+/**
+ * A name must be there; a pattern takes what fits. No pattern gives leave to delegate: that is written
+ * out, or comes with all of the parent's tools.
+ */
+function resolveTools(
+  { name, tools }: AgentDefinition,
+  parentTools: readonly string[],
+): readonly string[] | undefined {
+  if (tools === undefined) return undefined;
+  const missing = tools.filter((tool) => !isPattern(tool) && !parentTools.includes(tool));
+  if (missing.length > 0) {
+    const names = missing.map((tool) => `\`${tool}\``).join(", ");
+    throw refuse(`The agent \`${name}\` needs ${names}, which its parent does not have`);
+  }
+  const own = parentTools.filter((tool) =>
+    tools.some((wanted) =>
+      isPattern(wanted) ? !isDelegating(tool) && matchesGlob(tool, wanted) : wanted === tool,
+    ),
+  );
+  if (own.length > 0 || tools.length === 0) return own;
+  const patterns = tools.map((tool) => `\`${tool}\``).join(", ");
+  throw refuse(`The agent \`${name}\` would have no tools: none of its parent's fits ${patterns}`);
+}
+
+function isPattern(tool: string): boolean {
+  return /[*?{]/.test(tool);
+}
+
+function narrowTurns({ name, budget }: AgentDefinition, call: ChildWish): number | undefined {
+  const { turns } = budget;
+  if (turns === undefined || call.maxTurns === undefined) return call.maxTurns ?? turns;
+  if (call.maxTurns <= turns) return call.maxTurns;
+  throw refuse(
+    `The agent \`${name}\` has at most ${turns} turns, and max_turns asks for ${call.maxTurns}`,
+  );
+}
+
+function refuse(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

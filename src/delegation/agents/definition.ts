@@ -1,0 +1,47 @@
+/** An agent that somebody wrote down: who it is, what it may use and spend, and what it is told. */
+
+import type { LimitKind } from "../../agent/limits.ts";
+import type { JsonObject } from "../../base/json.ts";
+
+export interface AgentDefinition {
+  readonly name: string;
+  /** One line, for the model that chooses. */
+  readonly description: string;
+  /** The file it stands in. */
+  readonly path: string;
+  /** `vendor/model`; its parent's when left out. */
+  readonly model: string | undefined;
+  /** Names and globs; undefined for all of its parent's, an empty list for none. */
+  readonly tools: readonly string[] | undefined;
+  readonly budget: AgentBudget;
+  /** The document it must answer with. */
+  readonly outputSchema: JsonObject | undefined;
+  /** Where the schema stands, relative to the file, when it is one of its own. */
+  readonly schemaFile: string | undefined;
+  readonly instructions: string;
+}
+
+/** Whose file it is. What a project brings counts only when the user has trusted it. */
+export type AgentScope = "user" | "project";
+
+export type AgentBudget = { readonly [Kind in BudgetKind]?: number };
+export type BudgetKind = LimitKind | "seconds";
+
+export const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
+
+interface BudgetRow {
+  readonly min: number;
+  readonly max: number;
+  /** Whether parts of one count. */
+  readonly isWhole: boolean;
+  readonly summary: string;
+}
+
+export const BUDGET: Readonly<Record<BudgetKind, BudgetRow>> = {
+  turns: { min: 1, max: 50, isWhole: true, summary: "model calls" },
+  tokens: { min: 1, max: Number.MAX_SAFE_INTEGER, isWhole: true, summary: "tokens" },
+  usd: { min: 0, max: 1_000_000, isWhole: false, summary: "US dollars" },
+  seconds: { min: 1, max: 604_800, isWhole: false, summary: "seconds" },
+  tool_calls: { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true, summary: "tool calls" },
+  children: { min: 0, max: Number.MAX_SAFE_INTEGER, isWhole: true, summary: "subagents below it" },
+};

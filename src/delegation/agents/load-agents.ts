@@ -1,0 +1,190 @@
+/**
+ * Finds the agents of the user and of the project. A project's file wins over the user's of the same
+ * name, but only a trusted one: what nobody has looked at takes nothing's place.
+ */
+
+import { readdir, readFile, realpath, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { parseAgentFile } from "./agent-file.ts";
+import type { AgentDefinition, AgentScope } from "./definition.ts";
+
+export interface AgentPlace {
+  readonly scope: AgentScope;
+  readonly folder: string;
+  /** Whether the file may count as it is; asked of a project's files alone. */
+  standingOf(file: ReadFile): Promise<Standing>;
+}
+
+interface ReadFile {
+  readonly path: string;
+  /** The very bytes that were parsed. */
+  readonly bytes: Buffer;
+}
+
+type Standing = "trusted" | "changed" | "unknown";
+
+/** `shadowed`: a project's agent has its name. */
+type AgentStanding = "used" | "shadowed" | "untrusted" | "changed" | "broken";
+
+export interface AgentFile {
+  /** By the file's name: a file that cannot be read has no other. */
+  readonly name: string;
+  readonly path: string;
+  readonly scope: AgentScope;
+  readonly standing: AgentStanding;
+  /** Undefined where it is broken. */
+  readonly definition: AgentDefinition | undefined;
+  /** Why it is broken; empty where it is not. */
+  readonly problem: string;
+  /** Everything that was read for it, which is what is trusted. */
+  readonly files: readonly ReadFile[];
+}
+
+export interface LoadedAgents {
+  /** Those that count, by name. */
+  readonly agents: readonly AgentDefinition[];
+  /** Every file that was found, the user's first. */
+  readonly files: readonly AgentFile[];
+  /** What was left out and why, a line each, for stderr. */
+  readonly warnings: readonly string[];
+}
+
+/** The places in rising order: the last one that has a name wins it. */
+export async function loadAgents(places: readonly AgentPlace[]): Promise<LoadedAgents> {
+  const found: AgentFile[] = [];
+  for (const place of places) {
+    for (const name of await listFiles(place.folder)) found.push(await readAgent(name, place));
+  }
+  const files = found.map((file, at) => toShadowed(file, found.slice(at + 1)));
+  const agents = files.flatMap(({ standing, definition }) =>
+    standing === "used" && definition ? [definition] : [],
+  );
+  return {
+    agents: agents.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    files,
+    warnings: files.flatMap(toWarning),
+  };
+}
+
+/** A broken file of a project that is trusted has the name too: another agent must not answer for it. */
+function toShadowed(file: AgentFile, later: readonly AgentFile[]): AgentFile {
+  const isTaken = later.some(
+    ({ name, standing }) => name === file.name && (standing === "used" || standing === "broken"),
+  );
+  return isTaken && file.standing === "used" ? { ...file, standing: "shadowed" } : file;
+}
+
+function toWarning({ name, path, standing, problem }: AgentFile): string[] {
+  if (standing === "broken") return [`The agent \`${name}\` is left out. ${problem}`];
+  if (standing !== "untrusted" && standing !== "changed") return [];
+  const why = standing === "changed" ? "has changed since it was trusted" : "is not trusted";
+  return [
+    `${path} ${why}, so the agent \`${name}\` is left out. Look at it, then run \`offshoot agents trust ${name}\`.`,
+  ];
+}
+
+async function listFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "ENOENT" || thrown.code === "ENOTDIR") return [];
+    throw new Failure("invalid_request", `${folder} cannot be read (${thrown.code}).`, {
+      cause: thrown,
+    });
+  });
+  return names.filter((name) => name.endsWith(".md") && !name.startsWith(".")).sort();
+}
+
+async function readAgent(fileName: string, place: AgentPlace): Promise<AgentFile> {
+  const { scope } = place;
+  const path = join(place.folder, fileName);
+  const known = { name: basename(fileName, ".md"), path, scope };
+  const files: ReadFile[] = [];
+  try {
+    const file = await readSmall(path);
+    files.push(file);
+    const definition = await parseAgentFile(toText(file), path);
+    const schema = await readSchemaFile(definition, files);
+    const whole = schema ? { ...definition, outputSchema: schema } : definition;
+    return {
+      ...known,
+      standing: await toStanding(place, files),
+      definition: whole,
+      problem: "",
+      files,
+    };
+  } catch (thrown) {
+    const { message } = toFailure(thrown);
+    // What is not trusted is no more than that, broken or not: it must not take a name away.
+    const trusted = files.length > 0 ? await toStanding(place, files) : "untrusted";
+    const standing = scope === "user" || trusted === "used" ? "broken" : trusted;
+    return { ...known, standing, definition: undefined, problem: message, files };
+  }
+}
+
+async function toStanding(place: AgentPlace, files: readonly ReadFile[]): Promise<AgentStanding> {
+  if (place.scope === "user") return "used";
+  for (const file of files) {
+    const standing = await place.standingOf(file);
+    if (standing !== "trusted") return standing === "changed" ? "changed" : "untrusted";
+  }
+  return "used";
+}
+
+/** Instructions are pages, not books; anything larger is another kind of file. */
+const MAX_BYTES = 256 * 1024;
+
+async function readSmall(path: string): Promise<ReadFile> {
+  try {
+    // Looked at before it is opened: opening a pipe would wait for a writer.
+    const stats = await stat(path);
+    if (!stats.isFile()) throw wrong(path, "This is not a regular file.");
+    if (stats.size > MAX_BYTES) throw wrong(path, "This is larger than an agent file may be.");
+    return { path, bytes: await readFile(path) };
+  } catch (thrown) {
+    if (thrown instanceof Failure) throw thrown;
+    const { code } = thrown as NodeJS.ErrnoException;
+    const reason = code === "ENOENT" ? "There is no such file." : `It is unreadable (${code}).`;
+    throw wrong(path, reason, thrown);
+  }
+}
+
+function toText({ path, bytes }: ReadFile): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw wrong(path, "The file is not UTF-8 text.", cause);
+  }
+}
+
+/** A file in the folder of the agents or below it: a project names no other file of the user's. */
+async function readSchemaFile(
+  { path, schemaFile }: AgentDefinition,
+  files: ReadFile[],
+): Promise<JsonObject | undefined> {
+  if (schemaFile === undefined) return undefined;
+  const folder = dirname(path);
+  const target = resolve(folder, schemaFile);
+  if (!isBelow(folder, target) || !(await isReallyBelow(folder, target))) {
+    throw wrong(path, `The schema \`${schemaFile}\` is not in ${folder}.`);
+  }
+  const file = await readSmall(target);
+  files.push(file);
+  const schema = tryParseJson(toText(file));
+  if (isJsonObject(schema)) return schema;
+  throw wrong(target, "This is no JSON schema: it must be a JSON object.");
+}
+
+async function isReallyBelow(folder: string, target: string): Promise<boolean> {
+  const real = await realpath(target).catch(() => undefined);
+  return real === undefined || isBelow(await realpath(folder), real);
+}
+
+function isBelow(folder: string, target: string): boolean {
+  const [first = ""] = relative(folder, target).split(sep);
+  return first !== ".." && first !== "" && !isAbsolute(first);
+}
+
+function wrong(path: string, reason: string, cause?: unknown): Failure {
+  return new Failure("invalid_request", `${path}: ${reason}`, { cause });
+}

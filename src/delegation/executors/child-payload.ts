@@ -1,0 +1,69 @@
+/** A child's order as the runner reads it: its task, its bounds signed, its place in the record. */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { ChildOrder } from "../child.ts";
+import type { DelegationSettings } from "../settings.ts";
+import { signGrant } from "../signed-grant.ts";
+
+export interface PayloadParts {
+  /** The run that delegates. */
+  readonly parent: { readonly id: string; readonly path: string };
+  /** The file that keeps the record; undefined where it is in memory, and the child keeps its own. */
+  readonly storePath: string | undefined;
+  /** What holds for all tool calls: rules, limits of time and output, what commands get. */
+  readonly safety: JsonObject;
+  readonly settings: DelegationSettings;
+}
+
+/** The signature is good for as long as the child may run, and a little more for its start. */
+const START_MS = 60_000;
+
+export function toPayload(
+  { key: place, task, timeoutMs }: ChildOrder,
+  { parent, storePath, safety, settings }: PayloadParts,
+  { key, nowMs }: { readonly key: Uint8Array; readonly nowMs: number },
+): JsonObject {
+  const id = `${parent.id}/${place}`;
+  const payload: JsonObject = {
+    model: task.model,
+    provider: task.provider,
+    url: task.url,
+    api_key_name: task.api_key_name,
+    prompt: promptOf(task.items),
+    system_prompt: task.instructions,
+    tool_subset: task.tools,
+    think: task.think,
+    temperature: task.temperature,
+    max_tokens: task.max_output_tokens,
+    label: task.label,
+    depth: task.depth,
+    max_turns: task.max_turns,
+    timeout_ms: timeoutMs,
+    limits: { ...task.limits },
+    summary_prompt: task.summary_prompt,
+    schema: task.format.type === "json_schema" ? (task.format.schema as JsonObject) : null,
+    on_throw: task.on_throw,
+    approve: task.approve,
+    sandbox: task.sandbox,
+    root: task.root,
+    grant: task.grant as readonly JsonObject[],
+    expires_at_ms: nowMs + timeoutMs + START_MS,
+    safety,
+    delegation: { ...settings },
+    run:
+      storePath === undefined
+        ? null
+        : { id, parent_id: parent.id, path: `${parent.path}/${place}` },
+    store_path: storePath ?? null,
+    brief: true,
+    report: true,
+    lifeline: true,
+  };
+  return { ...payload, signature: signGrant(payload, key) };
+}
+
+/** A child is asked one thing, in words. */
+function promptOf(items: ChildOrder["task"]["items"]): string {
+  const [item] = items;
+  return item?.type === "message" && typeof item.content === "string" ? item.content : "";
+}

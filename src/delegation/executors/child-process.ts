@@ -1,0 +1,121 @@
+/**
+ * Children in processes of their own: `offshoot subagent`, the payload on its standard input, SSE on
+ * its standard output. Whatever becomes of the process there is one report, and nothing of it is left.
+ *
+ * The input stays open: a child whose input ends knows that its parent is dead.
+ */
+
+import { throwIfAborted } from "../../base/async.ts";
+import type { Clock } from "../../base/clock.ts";
+import { toFailure } from "../../base/failure.ts";
+import type { Variables } from "../../tools/sandbox/environment.ts";
+import type { ChildOrder, Executor } from "../child.ts";
+import { childVariables } from "./child-environment.ts";
+import { type PayloadParts, toPayload } from "./child-payload.ts";
+import { type Seen, toReport, type Why } from "./child-report.ts";
+import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
+import { type RunnerProcess, startRunner } from "./runner-process.ts";
+import { createTail } from "./tail.ts";
+
+export interface ChildProcessParts extends PayloadParts {
+  /** What starts a runner: `node cli.js subagent`. */
+  readonly command: readonly [string, ...string[]];
+  readonly env: Variables;
+  /** The names of the variables a child needs beside the usual ones: its key's above all. */
+  variablesFor(task: ChildOrder["task"]): readonly string[];
+  /** Signs what bounds the child. */
+  grantKey(): Promise<Uint8Array>;
+  readonly clock: Clock;
+  /** Gets what children write to standard error. */
+  readonly onError?: ((bytes: Uint8Array) => void) | undefined;
+  readonly limits?: FrameLimits | undefined;
+}
+
+/** The child ends itself at its limit; one that does not is ended when this is over too. */
+const LATE_MS = 5000;
+/** How long one that has delivered may take to leave. */
+const LINGER_MS = 2000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function createChildProcessExecutor(parts: ChildProcessParts): Executor {
+  return {
+    async run(order, signal) {
+      throwIfAborted(signal);
+      const id = `${parts.parent.id}/${order.key}`;
+      const seen = await runChild(order, parts, signal);
+      const report = toReport(id, order, seen);
+      order.account.charge(report.spent);
+      return report;
+    },
+  };
+}
+
+async function runChild(
+  order: ChildOrder,
+  parts: ChildProcessParts,
+  signal: AbortSignal,
+): Promise<Seen> {
+  const { clock, command: argv, env: all } = parts;
+  const { task, timeoutMs } = order;
+  const key = await parts.grantKey();
+  const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
+  const env = childVariables(all, parts.variablesFor(task));
+  const frames = createFrameReader(parts.limits);
+  const said = createTail();
+  const listening = {
+    onOutput: frames.push,
+    onError(bytes: Uint8Array) {
+      said.push(bytes);
+      parts.onError?.(bytes);
+    },
+  };
+  let child: RunnerProcess;
+  try {
+    child = await startRunner({ argv, cwd: task.root, env, line }, listening, clock);
+  } catch (thrown) {
+    const { message } = toFailure(thrown);
+    return { heard: frames.heard, said: message, exit: undefined, why: "not_started" };
+  }
+  try {
+    const why = await watch(child, frames, { signal, clock, limitMs: timeoutMs + LATE_MS });
+    // What it still says in the time it is given to end counts too.
+    const hasLeft = await leaves(child, why);
+    await child.end();
+    frames.end();
+    const exit = hasLeft ? await child.exited : undefined;
+    return { heard: frames.heard, said: said.read(), exit, why };
+  } finally {
+    await child.end();
+  }
+}
+
+/** Whether it comes to an end by itself. */
+async function leaves(child: RunnerProcess, why: Why): Promise<boolean> {
+  if (why === "exited") await child.drained;
+  return why === "exited" || (why === "delivered" && (await child.leaves(LINGER_MS)));
+}
+
+interface Watch {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly limitMs: number;
+}
+
+async function watch(
+  child: RunnerProcess,
+  { over }: FrameReader,
+  { signal, clock, limitMs }: Watch,
+): Promise<Why> {
+  const done = new AbortController();
+  const aborted = new Promise<Why>((resolve) => {
+    if (signal.aborted) resolve("aborted");
+    signal.addEventListener("abort", () => resolve("aborted"), { signal: done.signal });
+  });
+  const late = clock.sleep(Math.min(limitMs, MAX_TIMER_MS), done.signal).then((): Why => "late");
+  const exited = child.exited.then((): Why => "exited");
+  try {
+    return await Promise.race([over, exited, aborted, late]);
+  } finally {
+    done.abort();
+  }
+}

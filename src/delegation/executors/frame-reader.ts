@@ -1,0 +1,171 @@
+/**
+ * What a runner says on standard output, as it comes: the words of its answer, and at the end how it
+ * ended. A frame's text is inside its JSON, so that nothing a model says can be a frame of its own.
+ */
+
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { createSseReader } from "../../base/sse.ts";
+import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
+
+/** More than any answer; past it the rest is not kept, and the text says so. */
+const MAX_TEXT_CHARS = 8 * 1024 * 1024;
+/** A child that writes more is out of control. */
+const MAX_OUTPUT_BYTES = 100 * 1024 * 1024;
+
+export const TRUNCATED = "\n[Output truncated]";
+
+/** Why there is nothing more to wait for. */
+export type Over = "delivered" | "broken" | "flooded";
+
+export interface FrameReader {
+  push(bytes: Uint8Array): void;
+  end(): void;
+  /** Resolves when the answer is there whole, or will never be. */
+  readonly over: Promise<Over>;
+  readonly heard: Heard;
+}
+
+/** What was said so far. */
+export interface Heard {
+  readonly frames: number;
+  /** The words of all turns. */
+  readonly text: string;
+  /** The document, where one was asked for. */
+  readonly json: Json | undefined;
+  /** Finished turns. */
+  readonly turns: number;
+  /** The in-stream error, without its `Error: `. */
+  readonly error: string | undefined;
+  /** Whether the last frame of a whole answer came. */
+  readonly isWhole: boolean;
+  readonly report: RunEnd | undefined;
+  readonly over: Over | undefined;
+}
+
+export interface FrameLimits {
+  readonly textChars: number;
+  readonly outputBytes: number;
+}
+
+const LIMITS: FrameLimits = { textChars: MAX_TEXT_CHARS, outputBytes: MAX_OUTPUT_BYTES };
+
+export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
+  const text = createTextKeeper(limits.textChars);
+  const state = {
+    frames: 0,
+    json: undefined as Json | undefined,
+    turns: 0,
+    error: undefined as string | undefined,
+    isWhole: false,
+    report: undefined as RunEnd | undefined,
+    over: undefined as Over | undefined,
+  };
+  let bytes = 0;
+  let resolveOver: (over: Over) => void = () => {};
+  const over = new Promise<Over>((resolve) => {
+    resolveOver = resolve;
+  });
+  const finish = (why: Over): void => {
+    state.over ??= why;
+    resolveOver(why);
+  };
+
+  function read(data: string, event: string): void {
+    if (state.over === "broken" || state.over === "flooded") return;
+    const frame = tryParseJson(data);
+    if (!isJsonObject(frame)) return finish("broken");
+    state.frames++;
+    const delta = typeof frame["delta"] === "string" ? frame["delta"] : "";
+    FRAMES[event]?.(delta, frame);
+  }
+
+  const FRAMES: Readonly<Record<string, (delta: string, frame: JsonObject) => void>> = {
+    output_text: (delta) => text.add(delta),
+    output_structured(delta) {
+      state.json = tryParseJson(delta);
+    },
+    block_end(delta) {
+      text.mark();
+      if (delta.startsWith("Error:")) state.error = delta.slice("Error:".length).trim();
+      else state.turns++;
+    },
+    response_end() {
+      state.isWhole = true;
+    },
+    // A turn that a crash had cut is said again.
+    subagent_resume: () => text.back(),
+    subagent_report(_, frame) {
+      if (!isRunEnd(frame)) return finish("broken");
+      state.report = frame;
+      finish("delivered");
+    },
+  };
+
+  const lines = createSseReader(read);
+  const guarded = (act: () => void): void => {
+    try {
+      act();
+    } catch {
+      // A line longer than the reader keeps.
+      finish("broken");
+    }
+  };
+  return {
+    push(piece) {
+      bytes += piece.length;
+      if (bytes > limits.outputBytes) finish("flooded");
+      // What comes after is read, so that the child can end, and thrown away.
+      if (state.over !== "flooded" && state.over !== "broken") guarded(() => lines.push(piece));
+    },
+    end: () => guarded(lines.end),
+    over,
+    get heard() {
+      return { ...state, text: text.read() };
+    },
+  };
+}
+
+interface TextKeeper {
+  add(piece: string): void;
+  /** Here a turn ends. */
+  mark(): void;
+  /** Forgets what was said since. */
+  back(): void;
+  read(): string;
+}
+
+function createTextKeeper(maxChars: number): TextKeeper {
+  let pieces: string[] = [];
+  let chars = 0;
+  let marked = { pieces: 0, chars: 0 };
+  let isCut = false;
+  return {
+    add(piece) {
+      const room = maxChars - chars;
+      isCut ||= piece.length > room;
+      if (room <= 0) return;
+      pieces.push(piece.slice(0, room));
+      chars += Math.min(piece.length, room);
+    },
+    mark() {
+      marked = { pieces: pieces.length, chars };
+    },
+    back() {
+      pieces = pieces.slice(0, marked.pieces);
+      chars = marked.chars;
+    },
+    read: () => `${pieces.join("")}${isCut ? TRUNCATED : ""}`,
+  };
+}
+
+function isRunEnd(frame: JsonObject): frame is JsonObject & RunEnd {
+  const { type, ending, message, output_text, usage } = frame;
+  return (
+    type === "run_end" &&
+    typeof ending === "string" &&
+    Object.hasOwn(ENDINGS, ending) &&
+    typeof message === "string" &&
+    typeof output_text === "string" &&
+    isJsonObject(usage)
+  );
+}

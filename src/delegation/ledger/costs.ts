@@ -1,0 +1,156 @@
+/** Where tokens, money and time of trees went: by agent, by model or by tool. */
+
+import type { RunEvent } from "../../protocol/run-events.ts";
+import type { StoredRun } from "../../store/store.ts";
+import { listNodes, type RecordReader, readTree, type TreeNode } from "./tree.ts";
+
+/** What costs can be told by, with what `seconds` counts there. */
+export const COST_KEYS = {
+  agent: "Label of the subagent; `root` for the run itself. Time from start to end, waits included",
+  model: "`vendor/model`. Time from asking to the end of the answer",
+  tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
+} as const;
+export type CostKey = keyof typeof COST_KEYS;
+
+export interface CostRow {
+  readonly key: string;
+  /** Of the model; of the tool. */
+  readonly calls: number;
+  /** Calls that brought no answer; of tools, an error. */
+  readonly failed: number;
+  /** Null where tokens do not belong to the key. */
+  readonly input_tokens: number | null;
+  readonly cached_tokens: number | null;
+  readonly output_tokens: number | null;
+  /** Null where it is not known whole: `known_usd` is what is known of it. */
+  readonly cost_usd: number | null;
+  readonly known_usd: number | null;
+  /** Calls that cost nobody knows what. */
+  readonly unknown_calls: number;
+  readonly seconds: number;
+}
+
+/** The rows of all trees together, the dearest first, then those with the most tokens and calls. */
+export async function readCosts(
+  record: RecordReader,
+  ids: readonly string[],
+  by: CostKey,
+): Promise<CostRow[]> {
+  const rows = new Map<string, Sum>();
+  for (const id of ids) {
+    const tools = createToolFold(rows);
+    const models = createModelTimes();
+    const tree = await readTree(record, id, (run, event) => {
+      if (by === "tool") tools(run, event);
+      if (by === "model") models.read(run, event);
+    });
+    if (by === "tool") continue;
+    for (const node of listNodes(tree)) {
+      const key = by === "agent" ? (node.label ?? "root") : (node.model ?? "unknown");
+      const ms = by === "agent" ? toDurationMs(node) : models.of(node.id);
+      addNode(sumOf(rows, key), node, ms);
+    }
+  }
+  return [...rows].map(([key, sum]) => toRow(key, sum)).sort(compareRows);
+}
+
+/** From its start to its end, or to the last that was heard of it. */
+export function toDurationMs(node: Pick<TreeNode, "started_at_ms" | "last_at_ms">): number {
+  const { started_at_ms: from, last_at_ms: to } = node;
+  return from === null || to === null ? 0 : Math.max(0, to - from);
+}
+
+interface Sum {
+  calls: number;
+  failed: number;
+  /** Undefined where tokens do not belong to the key. */
+  tokens:
+    | { input: number; cached: number; output: number; usd: number; unknown: number }
+    | undefined;
+  ms: number;
+}
+
+function sumOf(rows: Map<string, Sum>, key: string): Sum {
+  const known = rows.get(key);
+  if (known) return known;
+  const sum: Sum = { calls: 0, failed: 0, tokens: undefined, ms: 0 };
+  rows.set(key, sum);
+  return sum;
+}
+
+function addNode(sum: Sum, node: TreeNode, ms: number): void {
+  const { usage, calls, known_usd, unknown_calls } = node;
+  sum.tokens ??= { input: 0, cached: 0, output: 0, usd: 0, unknown: 0 };
+  sum.tokens.input += usage.input_tokens;
+  sum.tokens.cached += usage.input_tokens_details.cached_tokens;
+  sum.tokens.output += usage.output_tokens;
+  sum.tokens.usd += known_usd;
+  sum.tokens.unknown += unknown_calls;
+  sum.calls += calls;
+  sum.failed += node.failed_calls;
+  sum.ms += ms;
+}
+
+/** Calls are told apart by place, not by id alone: there are servers that give one id to all. */
+function createToolFold(rows: Map<string, Sum>): (run: StoredRun, event: RunEvent) => void {
+  const open = new Map<string, number[]>();
+  return ({ id }, event) => {
+    if (event.type !== "tool_start" && event.type !== "tool_end") return;
+    const key = JSON.stringify([id, event.call_id, event.name]);
+    const starts = open.get(key) ?? [];
+    open.set(key, starts);
+    const sum = sumOf(rows, event.name);
+    if (event.type === "tool_start") {
+      sum.calls++;
+      starts.push(event.at_ms);
+      return;
+    }
+    if (event.failed) sum.failed++;
+    sum.ms += Math.max(0, event.at_ms - (starts.shift() ?? event.at_ms));
+  };
+}
+
+function createModelTimes(): {
+  read(run: StoredRun, event: RunEvent): void;
+  /** Milliseconds of finished calls. */
+  of(id: string): number;
+} {
+  const spent = new Map<string, number>();
+  const asked = new Map<string, number>();
+  return {
+    read({ id }, event) {
+      if (event.type === "turn_start") asked.set(id, event.at_ms);
+      if (event.type !== "turn_end") return;
+      const ms = event.at_ms - (asked.get(id) ?? event.at_ms);
+      spent.set(id, (spent.get(id) ?? 0) + Math.max(0, ms));
+    },
+    of: (id) => spent.get(id) ?? 0,
+  };
+}
+
+function toRow(key: string, { calls, failed, tokens, ms }: Sum): CostRow {
+  const unknown_calls = tokens?.unknown ?? 0;
+  return {
+    key,
+    calls,
+    failed,
+    input_tokens: tokens?.input ?? null,
+    cached_tokens: tokens?.cached ?? null,
+    output_tokens: tokens?.output ?? null,
+    cost_usd: tokens && unknown_calls === 0 ? tokens.usd : null,
+    known_usd: tokens?.usd ?? null,
+    unknown_calls,
+    seconds: ms / 1000,
+  };
+}
+
+function compareRows(a: CostRow, b: CostRow): number {
+  const tokens = ({ input_tokens: input, output_tokens: output }: CostRow): number =>
+    (input ?? 0) + (output ?? 0);
+  return (
+    (b.known_usd ?? 0) - (a.known_usd ?? 0) ||
+    tokens(b) - tokens(a) ||
+    b.calls - a.calls ||
+    (a.key < b.key ? -1 : 1)
+  );
+}

@@ -1,0 +1,198 @@
+/**
+ * What a run has come to, folded from its log event by event: for a tree that is drawn while it grows
+ * and for one that is read from the record. A log may stop anywhere.
+ */
+
+import { isJsonObject, tryParseJson } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type {
+  ChildEnd,
+  Ending,
+  RunEnd,
+  RunEvent,
+  RunStart,
+  TurnEnd,
+} from "../../protocol/run-events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+
+/** Its own, without what is below it. */
+export interface RunFigures {
+  /** Null until its first event, as everything that the settings say. */
+  readonly model: string | null;
+  readonly label: string | null;
+  readonly ending: Ending | null;
+  /** Why it ended so; empty when it completed or has not ended. */
+  readonly message: string;
+  readonly turns: number;
+  /** Model calls: more than turns where a process died in the middle of one. */
+  readonly calls: number;
+  /** Of them, those that brought no whole answer. */
+  readonly failed_calls: number;
+  readonly tool_calls: number;
+  readonly usage: Usage;
+  /** Of the calls whose price is known. */
+  readonly known_usd: number;
+  /** Calls that cost nobody knows what. */
+  readonly unknown_calls: number;
+  readonly cost_usd: number | null;
+  readonly started_at_ms: number | null;
+  /** The newest time that the log holds. */
+  readonly last_at_ms: number | null;
+  readonly ended_at_ms: number | null;
+  /** What it did last; a model's words, to be cleaned by whoever shows them. */
+  readonly last_action: string;
+}
+
+export interface RunFold {
+  read(event: RunEvent): void;
+  readonly figures: RunFigures;
+}
+
+export function createRunFold(): RunFold {
+  return new Fold();
+}
+
+/** A child's figures as its parent tells them: for one that has left no log of its own. */
+export function toToldFigures(end: ChildEnd): RunFigures {
+  const { ending, message, turns, usage, cost_usd, at_ms } = end;
+  return {
+    ...createRunFold().figures,
+    ...{ ending, message, turns, calls: turns, usage, cost_usd },
+    known_usd: cost_usd ?? 0,
+    unknown_calls: cost_usd === null ? turns : 0,
+    last_at_ms: at_ms,
+    ended_at_ms: at_ms,
+  };
+}
+
+class Fold implements RunFold {
+  #start: RunStart | undefined;
+  #end: RunEnd | undefined;
+  #turns = 0;
+  #calls = 0;
+  #toolCalls = 0;
+  #usage: Usage = NO_USAGE;
+  #knownUsd = 0;
+  /** Finished calls without a known price. */
+  #unpriced = 0;
+  /** Calls that broke off after they had begun to answer. */
+  #cut = 0;
+  #failed = 0;
+  #finished = 0;
+  /** Whether a call is under way, and whether it has brought anything. */
+  #open: "no" | "asked" | "answering" = "no";
+  #lastAtMs: number | null = null;
+  #lastAction = "";
+
+  read(event: RunEvent): void {
+    if ("at_ms" in event) this.#lastAtMs = Math.max(this.#lastAtMs ?? 0, event.at_ms);
+    const action = toAction(event);
+    if (action !== undefined) this.#lastAction = action;
+    switch (event.type) {
+      case "run_start":
+        this.#start = event;
+        this.#lastAtMs = Math.max(this.#lastAtMs ?? 0, event.created_at_ms);
+        return;
+      case "turn_start":
+        this.#closeCall();
+        this.#open = "asked";
+        this.#calls++;
+        this.#turns = Math.max(this.#turns, event.turn);
+        return;
+      case "text_delta":
+      case "reasoning_delta":
+      case "refusal_delta":
+      case "arguments_delta":
+        if (this.#open === "asked") this.#open = "answering";
+        return;
+      case "turn_end":
+        return this.#endTurn(event);
+      case "tool_start":
+        this.#toolCalls++;
+        return;
+      case "run_resume":
+        return this.#closeCall();
+      case "run_end":
+        this.#closeCall();
+        this.#end = event;
+        return;
+      default:
+        return;
+    }
+  }
+
+  #endTurn({ usage, cost_usd }: TurnEnd): void {
+    this.#open = "no";
+    this.#finished++;
+    this.#usage = addUsage(this.#usage, usage);
+    if (cost_usd === null) this.#unpriced++;
+    else this.#knownUsd += cost_usd;
+  }
+
+  #closeCall(): void {
+    if (this.#open === "answering") this.#cut++;
+    if (this.#open !== "no") this.#failed++;
+    this.#open = "no";
+  }
+
+  get figures(): RunFigures {
+    const start = this.#start;
+    const end = this.#end;
+    const unknown_calls = this.#unpriced + (this.#isFree() ? 0 : this.#cut);
+    return {
+      model: start?.settings.model ?? null,
+      label: start?.settings.label ?? null,
+      ending: end?.ending ?? null,
+      message: end?.message ?? "",
+      turns: this.#turns,
+      calls: this.#calls,
+      failed_calls: this.#failed,
+      tool_calls: this.#toolCalls,
+      usage: this.#usage,
+      known_usd: this.#knownUsd,
+      unknown_calls,
+      cost_usd: unknown_calls > 0 ? null : this.#knownUsd,
+      started_at_ms: start?.created_at_ms ?? null,
+      last_at_ms: this.#lastAtMs,
+      ended_at_ms: end?.at_ms ?? null,
+      last_action: this.#lastAction,
+    };
+  }
+
+  /** A call that broke off has no usage to go by; where the model is free it has cost nothing. */
+  #isFree(): boolean {
+    if (this.#end?.cost_usd === 0) return true;
+    return this.#finished > this.#unpriced && this.#knownUsd === 0;
+  }
+}
+
+const ACTION_CHARS = 60;
+
+/** Undefined for what is no news. */
+function toAction(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "turn_start":
+      return "asking the model";
+    case "reasoning_delta":
+      return "thinking";
+    case "text_delta":
+      return "answering";
+    case "tool_start":
+      return clip(`${event.name} ${toMainArgument(event.arguments)}`, ACTION_CHARS);
+    case "notice":
+      return event.code === "retry" || event.code === "wait"
+        ? clip(event.message, ACTION_CHARS)
+        : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The first text among the arguments says most; else all of them. */
+function toMainArgument(text: string): string {
+  const parsed = tryParseJson(text);
+  if (!isJsonObject(parsed)) return text;
+  const first = Object.values(parsed).find((value) => typeof value === "string");
+  if (typeof first === "string") return first;
+  return Object.keys(parsed).length === 0 ? "" : text;
+}

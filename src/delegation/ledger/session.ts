@@ -1,0 +1,164 @@
+/**
+ * A tree as a Markdown document for people: what was asked, what was said and done, each child a
+ * section of its own behind its parent's.
+ *
+ * Texts of models stand in it as they are but for their headings: a section of this document is not
+ * to be imitated from inside of one.
+ */
+
+import type { Item } from "../../protocol/items.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import { type RecordReader, readLog, type TreeNode } from "./tree.ts";
+
+/** Yields the document in pieces, a run's texts at a time. */
+export async function* renderSession(record: RecordReader, tree: TreeNode): AsyncGenerator<string> {
+  yield* renderNode(record, tree, 1);
+}
+
+async function* renderNode(
+  record: RecordReader,
+  node: TreeNode,
+  level: number,
+): AsyncGenerator<string> {
+  const title = node.depth === 0 ? "Session" : `Subagent ${toHeading(node.label ?? node.id)}`;
+  yield block(level, title, renderFacts(node));
+  let isResponding = false;
+  for await (const page of readLog(record, node.id)) {
+    for (const { event } of page) {
+      if (event.type === "run_start") yield renderStart(event, level + 1);
+      const said = renderEvent(event);
+      if (said === "") continue;
+      if (!isResponding) yield block(level + 1, "Response", "");
+      isResponding = true;
+      yield `${said}\n\n`;
+    }
+  }
+  for (const child of node.children) yield* renderNode(record, child, Math.min(level + 1, 5));
+}
+
+function renderFacts(node: TreeNode): string {
+  const { id, ending, message, turns, tool_calls, usage, cost_usd, started_at_ms } = node;
+  const rows = [
+    `Run: \`${id}\``,
+    ...(started_at_ms === null ? [] : [`Started: ${new Date(started_at_ms).toISOString()}`]),
+    `Ending: ${ending ?? "none yet"}${message === "" ? "" : ` (${toLine(message)})`}`,
+    `Turns: ${turns}, tool calls: ${tool_calls}`,
+    `Tokens: ${usage.input_tokens} in, ${usage.output_tokens} out`,
+    `Cost: ${cost_usd === null ? "unknown" : `$${cost_usd}`}`,
+    ...(node.status === "unrecorded" ? ["It has left no log of its own."] : []),
+  ];
+  return rows.map((row) => `- ${row}`).join("\n");
+}
+
+function renderStart(event: Extract<RunEvent, { type: "run_start" }>, level: number): string {
+  const { settings, input } = event;
+  const model = `${settings.model} (${toLine(settings.model_reason)})`;
+  return [
+    block(level, "Model", model),
+    block(level, "System Prompt", toSafe(settings.instructions ?? "None.")),
+    block(level, "User Prompt", input.map(renderItem).join("\n\n")),
+  ].join("");
+}
+
+/** Empty for what is told by another event, or is no part of the conversation. */
+function renderEvent(event: RunEvent): string {
+  switch (event.type) {
+    case "item_end":
+      return renderItem(event.item);
+    case "tool_decision":
+      return event.verdict === "deny"
+        ? `**Denied** ${toCode(event.name)}: ${toLine(event.reason)}`
+        : "";
+    case "tool_end":
+      return `${event.failed ? "**Failed**" : "**Result**"} ${toCode(event.name)}\n\n${renderItem(event.item)}`;
+    case "child_start":
+      return `**Started subagent** ${toCode(event.label)} as ${toCode(event.child_id)}`;
+    case "child_end":
+      return `**Ended subagent** ${toCode(event.label)}: ${event.ending}`;
+    case "notice":
+      return `_${toLine(event.message)}_`;
+    case "run_resume":
+      return "_Another process went on from here; what was open before is incomplete._";
+    case "run_end":
+      return event.error === null
+        ? ""
+        : `**Error** \`${event.error.code}\`: ${toLine(event.message)}`;
+    default:
+      return "";
+  }
+}
+
+function renderItem(item: Item): string {
+  switch (item.type) {
+    case "message":
+      return toSafe(typeof item.content === "string" ? item.content : joinParts(item.content));
+    case "reasoning":
+      return toQuote(joinParts([...(item.summary ?? []), ...(item.content ?? [])]));
+    case "function_call":
+      return `**Call** ${toCode(item.name)}\n\n${fence(item.arguments, "json")}`;
+    case "function_call_output":
+      return fence(typeof item.output === "string" ? item.output : joinParts(item.output), "text");
+    default:
+      return fence(JSON.stringify(item, null, 2), "json");
+  }
+}
+
+/** What is no text is named, not shown: an image is no part of a document for reading. */
+function joinParts(parts: readonly object[]): string {
+  return parts
+    .map((part) => {
+      if ("text" in part && typeof part.text === "string") return part.text;
+      if ("refusal" in part && typeof part.refusal === "string") return part.refusal;
+      return `[${"type" in part ? String(part.type) : "part"}]`;
+    })
+    .join("\n\n");
+}
+
+function block(level: number, title: string, body: string): string {
+  return `${"#".repeat(level)} ${title}\n\n${body === "" ? "" : `${body}\n\n`}`;
+}
+
+/** Escapes headings outside of code, and closes code that was left open. */
+function toSafe(text: string): string {
+  let open: string | undefined;
+  const lines = text.split("\n").map((line) => {
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (mark !== undefined) {
+      if (open === undefined) open = mark;
+      else if (mark.startsWith(open) && line.trim() === mark) open = undefined;
+      return line;
+    }
+    return open === undefined
+      ? line.replace(/^( {0,3})(#{1,6}(?:\s|$)|=+\s*$|-+\s*$)/, "$1\\$2")
+      : line;
+  });
+  return [...lines, ...(open === undefined ? [] : [open])].join("\n");
+}
+
+function toQuote(text: string): string {
+  if (text === "") return "";
+  return text
+    .split("\n")
+    .map((line) => `> ${line}`)
+    .join("\n");
+}
+
+/** Longer than any row of backticks inside. */
+function fence(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([ticks]) => ticks.length));
+  const ticks = "`".repeat(longest + 1);
+  return `${ticks}${language}\n${text}\n${ticks}`;
+}
+
+function toCode(text: string): string {
+  const line = toLine(text);
+  return line.includes("`") ? `\`\` ${line.replaceAll("``", "` `")} \`\`` : `\`${line}\``;
+}
+
+function toLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function toHeading(text: string): string {
+  return toLine(text);
+}

@@ -1,0 +1,151 @@
+/** A run with everything below it, read from the record. */
+
+import { Failure } from "../../base/failure.ts";
+import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+import { createRunFold, type RunFigures, toToldFigures } from "./run-figures.ts";
+
+/** What reading takes of a store. */
+export type RecordReader = Pick<Store, "getRun" | "listRuns" | "readEvents">;
+
+export interface TreeNode extends RunFigures {
+  readonly id: string;
+  readonly parent_id: string | null;
+  readonly path: string;
+  readonly title: string;
+  readonly depth: number;
+  /** `unrecorded`: its parent tells of it, and it has left no log of its own. */
+  readonly status: StoredRun["status"] | "unrecorded";
+  /** In the order they were started. */
+  readonly children: readonly TreeNode[];
+}
+
+/** Told every event of the tree, run by run, while it is read. */
+export type Visit = (run: StoredRun, event: RunEvent) => void;
+
+export interface Totals {
+  readonly runs: number;
+  /** Of them, those without an ending. */
+  readonly unfinished: number;
+  readonly turns: number;
+  readonly calls: number;
+  readonly tool_calls: number;
+  readonly usage: Usage;
+  readonly known_usd: number;
+  readonly unknown_calls: number;
+  readonly cost_usd: number | null;
+}
+
+/** Rejects with `not_found` when there is no such run. Keeps no events, however long the logs. */
+export async function readTree(
+  record: RecordReader,
+  id: string,
+  visit: Visit = () => {},
+): Promise<TreeNode> {
+  const run = await record.getRun(id);
+  if (run) return readNode(record, run, { depth: 0, visit });
+  throw new Failure("not_found", `There is no run \`${id}\`.`);
+}
+
+/** Each before its children. */
+export function listNodes(node: TreeNode): TreeNode[] {
+  return [node, ...node.children.flatMap(listNodes)];
+}
+
+export function addUp(nodes: readonly RunFigures[]): Totals {
+  const sum = (of: (node: RunFigures) => number): number =>
+    nodes.reduce((total, node) => total + of(node), 0);
+  const unknown_calls = sum((node) => node.unknown_calls);
+  const known_usd = sum((node) => node.known_usd);
+  return {
+    runs: nodes.length,
+    unfinished: nodes.filter(({ ending }) => ending === null).length,
+    turns: sum(({ turns }) => turns),
+    calls: sum(({ calls }) => calls),
+    tool_calls: sum(({ tool_calls }) => tool_calls),
+    usage: nodes.reduce((total, { usage }) => addUsage(total, usage), NO_USAGE),
+    known_usd,
+    unknown_calls,
+    cost_usd: unknown_calls > 0 ? null : known_usd,
+  };
+}
+
+const PAGE_EVENTS = 1000;
+
+/** The whole log of a run, a page at a time. */
+export async function* readLog(
+  record: RecordReader,
+  id: string,
+): AsyncGenerator<readonly LoggedEvent[]> {
+  for (let last = -1; ; ) {
+    const page = await record.readEvents(id, last, PAGE_EVENTS);
+    if (page.length === 0) return;
+    last += page.length;
+    yield page;
+  }
+}
+
+interface Reading {
+  readonly depth: number;
+  readonly visit: Visit;
+}
+
+async function readNode(
+  record: RecordReader,
+  run: StoredRun,
+  { depth, visit }: Reading,
+): Promise<TreeNode> {
+  const fold = createRunFold();
+  const told = new Map<string, TreeNode>();
+  for await (const page of readLog(record, run.id)) {
+    for (const { event } of page) {
+      fold.read(event);
+      visit(run, event);
+      if (event.type === "child_start") told.set(event.child_id, toUnrecorded(run, event, depth));
+      if (event.type === "child_end") endUnrecorded(told, event);
+    }
+  }
+  const query = { parent_id: run.id, limit: Number.MAX_SAFE_INTEGER };
+  const recorded = (await record.listRuns(query)).reverse();
+  const children: TreeNode[] = [];
+  for (const child of recorded) {
+    told.delete(child.id);
+    children.push(await readNode(record, child, { depth: depth + 1, visit }));
+  }
+  const { id, parent_id, path, title, status } = run;
+  return {
+    ...fold.figures,
+    ...{ id, parent_id, path, title, status, depth },
+    label: fold.figures.label ?? (parent_id === null ? null : title),
+    started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
+    children: [...children, ...told.values()],
+  };
+}
+
+/** A child that ran elsewhere, or was cut before it wrote anything. */
+function toUnrecorded(parent: StoredRun, start: ChildStart, depth: number): TreeNode {
+  const { child_id: id, label, at_ms, effective } = start;
+  const { model } = effective;
+  return {
+    ...createRunFold().figures,
+    id,
+    parent_id: parent.id,
+    path: `${parent.path}${id.slice(parent.id.length)}`,
+    title: label,
+    label,
+    depth: depth + 1,
+    model: typeof model === "string" ? model : null,
+    status: "unrecorded",
+    started_at_ms: at_ms,
+    last_at_ms: at_ms,
+    children: [],
+  };
+}
+
+function endUnrecorded(told: Map<string, TreeNode>, end: ChildEnd): void {
+  const node = told.get(end.child_id);
+  if (!node) return;
+  const { label, model, started_at_ms } = node;
+  told.set(end.child_id, { ...node, ...toToldFigures(end), label, model, started_at_ms });
+}

@@ -1,0 +1,214 @@
+/**
+ * What a run would be, before anything is sent: who may run, with which model, tools, paths and hosts,
+ * and what it may cost. Children are made by the very functions that make them when they are spawned,
+ * so the plan is what would happen and not a second opinion of it. Pure.
+ */
+
+import { type Account, createAccount } from "../agent/account.ts";
+import { estimateInput } from "../agent/call-cost.ts";
+import type { Limits } from "../agent/limits.ts";
+import type { AgentTask } from "../agent/task.ts";
+import { toFailure } from "../base/failure.ts";
+import type { FunctionTool } from "../protocol/tools.ts";
+import { type GrantLayer, sandboxOf } from "../tools/gate/grant.ts";
+import { toWish } from "./agents/agent-wish.ts";
+import type { AgentDefinition } from "./agents/definition.ts";
+import type { ChildWish } from "./child.ts";
+import { toChildLimits, toChildTask } from "./child-task.ts";
+import {
+  type CostRange,
+  type PlannedModel,
+  toCostRange,
+  toMostUsd,
+  toTreeRange,
+} from "./plan-cost.ts";
+import type { DelegationSettings } from "./settings.ts";
+import { isDelegating } from "./tools/names.ts";
+
+/** Crosses the wire: `offshoot run --plan --output json`. */
+export interface Plan {
+  readonly object: "plan";
+  readonly run: PlannedRun;
+  /** A child that names no agent, with the limits it has when it says nothing of them. */
+  readonly subagent: PlannedRun | null;
+  readonly agents: readonly PlannedRun[];
+  /** How deep runs may nest below this one. */
+  readonly max_depth: number;
+  /** Most runs below it, at any depth; null for any number. */
+  readonly max_children: number | null;
+  /** What is done about calls that are to be asked about. */
+  readonly approve: string;
+  /** Delegation that may cost more is asked about; null where none is. */
+  readonly asks_above_usd: number | null;
+  /** With everything below it. */
+  readonly total_cost_usd: CostRange;
+}
+
+export interface PlannedRun {
+  readonly name: string;
+  readonly description: string | null;
+  readonly model: string;
+  readonly model_reason: string;
+  readonly tools: readonly string[];
+  /** The folder it works in. */
+  readonly root: string;
+  /** Globs below that folder, which must fit one of each list; none for all of it. */
+  readonly reads: readonly (readonly string[])[];
+  readonly writes: readonly (readonly string[])[];
+  /** The same for host names; none for any host. */
+  readonly hosts: readonly (readonly string[])[];
+  readonly sandbox: string;
+  readonly max_turns: number;
+  readonly limits: Limits;
+  readonly timeout_s: number | null;
+  /** What of its parent's conversation is sent along. */
+  readonly inherited_tokens: number;
+  /** An estimate of what its first model call sends; a child's task is not known yet. */
+  readonly first_request_tokens: number;
+  /** By itself, without what it starts. */
+  readonly cost_usd: CostRange;
+  /** Why it could not be started; null where it can. */
+  readonly problem: string | null;
+}
+
+export interface PlanParts {
+  readonly settings: DelegationSettings;
+  readonly agents: readonly AgentDefinition[];
+  /** Of all tools that the run has, those that delegate too. */
+  readonly specs: readonly FunctionTool[];
+  readonly timeoutMs: number | undefined;
+  readonly thresholdUsd: number | undefined;
+  /** Throws for a model that is not known. */
+  modelOf(ref: string): PlannedModel;
+}
+
+export function toPlan(task: AgentTask, parts: PlanParts): Plan {
+  const { settings, agents, thresholdUsd, timeoutMs } = parts;
+  const canDelegate = task.tools.some(isDelegating) && task.depth < settings.maxDepth;
+  const run = planRun(task, { name: "run", description: null, timeoutMs }, parts);
+  const subagent = canDelegate ? planChild(task, PLAIN, parts) : undefined;
+  const named = canDelegate ? agents.map((agent) => planAgent(task, agent, parts)) : [];
+  const below = [...(subagent ? [subagent] : []), ...named].filter(({ problem }) => !problem);
+  const children = canDelegate ? task.limits.children : 0;
+  return {
+    object: "plan",
+    run,
+    subagent: subagent ?? null,
+    agents: named,
+    max_depth: canDelegate ? settings.maxDepth - task.depth : 0,
+    max_children: children,
+    approve: task.approve,
+    asks_above_usd: thresholdUsd ?? null,
+    total_cost_usd: toTreeRange({
+      limits: task.limits,
+      own: run.cost_usd,
+      below: below.map(({ cost_usd }) => cost_usd),
+      models: [run, ...below].map(({ model }) => parts.modelOf(model)),
+      children,
+    }),
+  };
+}
+
+/**
+ * Why delegation is to be asked about: it may cost more than the threshold, or any amount. Undefined
+ * where it is not. `wishes` are all children of the call.
+ */
+export function findApprovalReason(
+  node: { readonly account: Account; readonly task: Pick<AgentTask, "model"> },
+  wishes: readonly Pick<ChildWish, "limits" | "model">[],
+  { thresholdUsd, modelOf }: Pick<PlanParts, "thresholdUsd" | "modelOf">,
+): string | undefined {
+  if (thresholdUsd === undefined) return undefined;
+  let sum = 0;
+  for (const { limits = {}, model = node.task.model } of wishes) {
+    const reserved = toChildLimits(node.account, limits, wishes.length);
+    const most = toMostUsd(reserved, modelOf(model));
+    const asked = `what may cost more than $${thresholdUsd} is asked about`;
+    if (most === null) return `nothing limits what it may cost, and ${asked}`;
+    sum += most;
+    if (sum > thresholdUsd) return `it may cost up to $${sum.toFixed(2)}, and ${asked}`;
+  }
+  return undefined;
+}
+
+const PLAIN: ChildWish = {
+  label: "subagent",
+  prompt: "",
+  instructions: null,
+  summaryPrompt: null,
+  tools: undefined,
+  maxTurns: undefined,
+};
+
+interface Named {
+  readonly name: string;
+  readonly description: string | null;
+  readonly timeoutMs: number | undefined;
+}
+
+function planAgent(parent: AgentTask, agent: AgentDefinition, parts: PlanParts): PlannedRun {
+  const { name, description } = agent;
+  try {
+    const wish = toWish(agent, { ...PLAIN, label: name }, parent.tools);
+    return { ...planChild(parent, wish, parts), description };
+  } catch (thrown) {
+    const plain = planChild(parent, { ...PLAIN, label: name }, parts);
+    const tools = agent.tools ?? plain.tools;
+    const { message: problem } = toFailure(thrown);
+    return { ...plain, description, tools, model: agent.model ?? plain.model, problem };
+  }
+}
+
+function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): PlannedRun {
+  const { settings } = parts;
+  const task = toChildTask(parent, wish, {
+    tools: wish.tools ?? parent.tools,
+    maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
+    limits: toChildLimits(createAccount(parent.limits), wish.limits ?? {}, 1),
+  });
+  const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
+  return planRun(task, { name: wish.label, description: null, timeoutMs }, parts);
+}
+
+function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): PlannedRun {
+  const { model, model_reason, tools, root, grant, max_turns, limits } = task;
+  const first_request_tokens = estimateInput(toFirstRequest(task, specs));
+  const spending = { limits, calls: max_turns, inputTokens: first_request_tokens };
+  const listsOf = (kind: "reads" | "writes" | "hosts"): (readonly string[])[] =>
+    grant.flatMap((layer: GrantLayer) => (layer[kind] ? [layer[kind]] : []));
+  return {
+    name: named.name,
+    description: named.description,
+    ...{ model, model_reason, tools, root },
+    reads: listsOf("reads"),
+    writes: listsOf("writes"),
+    hosts: listsOf("hosts"),
+    sandbox: sandboxOf(grant, task.sandbox),
+    ...{ max_turns, limits },
+    timeout_s: named.timeoutMs === undefined ? null : named.timeoutMs / 1000,
+    // A child begins with its task alone.
+    inherited_tokens: 0,
+    first_request_tokens,
+    cost_usd: toCostRange({ model: modelOf(model), ...spending }),
+    problem: null,
+  };
+}
+
+/** As the loop would send it, as far as its length goes. */
+function toFirstRequest(
+  { model, instructions, items, tools, format }: AgentTask,
+  specs: readonly FunctionTool[],
+): Parameters<typeof estimateInput>[0] {
+  return {
+    ...{ model, items, format },
+    instructions: instructions ?? undefined,
+    tools: specs.filter(({ name }) => tools.includes(name)),
+    toolChoice: "auto",
+    parallelToolCalls: undefined,
+    temperature: undefined,
+    topP: undefined,
+    maxOutputTokens: undefined,
+    reasoning: { effort: undefined, summary: undefined },
+    previous: undefined,
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The payload from standard input. Ordinarily that is all of it, up to its end. A parent of ours sends
+ * it as one line that says `"lifeline": true`, and holds the input open as long as it lives.
+ */
+
+import type { Readable } from "node:stream";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject, parseJson, tryParseJson } from "../../base/json.ts";
+
+/** Larger than any model's window; what is larger was not meant for us. */
+export const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
+
+export interface PayloadInput {
+  readonly document: JsonObject;
+  /** Aborts when whoever started us is gone; undefined where nobody holds a line. */
+  readonly parentGone: AbortSignal | undefined;
+  /** Lets go of the input, which else keeps the process alive. */
+  close(): void;
+}
+
+/** Rejects with `Failure("invalid_request")` for what is no document, or is too large. */
+export async function readPayload(input: Readable): Promise<PayloadInput> {
+  const gone = new AbortController();
+  const { text, isLine } = await readText(input, gone);
+  const close = (): void => void input.destroy();
+  try {
+    if (text.trim() === "") throw wrong("Standard input is empty: the payload, one JSON document.");
+    const document = parseJson(text, "The payload");
+    if (!isJsonObject(document)) throw wrong("The payload must be a JSON object.");
+    return { document, parentGone: isLine ? gone.signal : undefined, close };
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+}
+
+interface Text {
+  readonly text: string;
+  readonly isLine: boolean;
+}
+
+function readText(input: Readable, gone: AbortController): Promise<Text> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let isOpen = true;
+    const finish = (text: string, isLine: boolean): void => {
+      isOpen = false;
+      resolve({ text, isLine });
+    };
+    input.on("data", (chunk: Uint8Array | string) => {
+      // What comes behind the line means nothing, but must be read for the end to be seen.
+      if (!isOpen) return;
+      const piece = Buffer.from(chunk);
+      const isFirstBreak = piece.includes(10) && !chunks.some((one) => one.includes(10));
+      bytes += piece.length;
+      chunks.push(piece);
+      if (bytes > MAX_PAYLOAD_BYTES) {
+        isOpen = false;
+        input.destroy();
+        reject(wrong(`The payload is larger than ${MAX_PAYLOAD_BYTES / 1024 / 1024} MB.`));
+      } else if (isFirstBreak) {
+        const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
+        if (holdsLine(line)) finish(line, true);
+      }
+    });
+    const end = (): void => {
+      if (isOpen) finish(Buffer.concat(chunks).toString("utf8"), false);
+      gone.abort();
+    };
+    input.once("end", end);
+    input.once("close", end);
+    input.once("error", end);
+  });
+}
+
+function holdsLine(line: string): boolean {
+  const document = tryParseJson(line);
+  return isJsonObject(document) && document["lifeline"] === true;
+}
+
+function wrong(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

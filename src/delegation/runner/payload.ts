@@ -1,0 +1,189 @@
+/**
+ * What the runner reads: one JSON document. Ten fields are a whole one (`PAYLOAD_FIELDS`); all others
+ * may be left out, and a field that nobody knows is passed over.
+ */
+
+import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { APPROVALS, type Approval } from "../../tools/gate/decide.ts";
+import type { Grant } from "../../tools/gate/grant.ts";
+import { SANDBOX_LEVELS, type SandboxLevel } from "../../tools/sandbox/sandbox.ts";
+
+export interface Payload {
+  readonly model: string;
+  readonly provider: string | null;
+  readonly url: string | null;
+  readonly api_key_name: string | null;
+  readonly prompt: string;
+  readonly system_prompt: string | null;
+  readonly tool_subset: readonly string[];
+  readonly think: boolean;
+  readonly temperature: number | null;
+  readonly max_tokens: number | null;
+
+  readonly label: string | null;
+  readonly depth: number;
+  readonly max_turns: number | undefined;
+  readonly timeout_ms: number | undefined;
+  readonly limits: Partial<Limits>;
+  readonly summary_prompt: string | null;
+  /** The document it must answer with. */
+  readonly schema: JsonObject | undefined;
+  readonly on_throw: "tell_model" | "end";
+  readonly approve: Approval | undefined;
+  readonly sandbox: SandboxLevel | undefined;
+  readonly root: string | undefined;
+  /** Left out by a person, who may do everything; with it, all that is signed is signed. */
+  readonly grant: Grant | undefined;
+  /** What holds for all tool calls of the parent, and for all its delegation. Count with a grant alone. */
+  readonly safety: JsonObject | undefined;
+  readonly delegation: JsonObject | undefined;
+  /** The run's place in the record of its parent, and where that is. */
+  readonly run: RunPlace | undefined;
+  readonly store_path: string | undefined;
+  /** Leave out the frames of tool calls. */
+  readonly brief: boolean;
+  /** End with a frame that holds the run's ending. */
+  readonly report: boolean;
+}
+
+/** Where a run stands in a tree that another process began. */
+export interface RunPlace {
+  readonly id: string;
+  readonly parent_id: string;
+  readonly path: string;
+}
+
+/** Throws `Failure("invalid_request")` that names the field. */
+export function parsePayload(document: JsonObject): Payload {
+  const read = createReader(document);
+  return {
+    model: read.needed("model"),
+    provider: read.text("provider") ?? null,
+    url: read.text("url") ?? null,
+    api_key_name: readVariable(read.text("api_key_name")),
+    prompt: read.needed("prompt"),
+    system_prompt: read.text("system_prompt") ?? null,
+    tool_subset: read.texts("tool_subset") ?? [],
+    think: read.flag("think"),
+    temperature: read.number("temperature", { min: 0, max: 2 }) ?? null,
+    max_tokens: read.integer("max_tokens", { min: 1 }) ?? null,
+    label: read.text("label") ?? null,
+    depth: read.integer("depth", { min: 0, max: 10 }) ?? 0,
+    max_turns: read.integer("max_turns", { min: 1, max: 1000 }),
+    timeout_ms: read.integer("timeout_ms", { min: 1 }),
+    limits: readLimits(read),
+    summary_prompt: read.text("summary_prompt") ?? null,
+    schema: read.object("schema"),
+    on_throw: read.word("on_throw", ["end", "tell_model"]) ?? "end",
+    approve: read.word("approve", APPROVALS),
+    sandbox: read.word("sandbox", Object.keys(SANDBOX_LEVELS) as SandboxLevel[]),
+    root: read.text("root"),
+    grant: readGrant(document["grant"]),
+    safety: read.object("safety"),
+    delegation: read.object("delegation"),
+    run: readPlace(read.object("run")),
+    store_path: read.text("store_path"),
+    brief: read.flag("brief"),
+    report: read.flag("report"),
+  };
+}
+
+interface Range {
+  readonly min: number;
+  readonly max?: number;
+}
+
+interface Reader {
+  needed(name: string): string;
+  /** An empty text counts as none. */
+  text(name: string): string | undefined;
+  texts(name: string): readonly string[] | undefined;
+  flag(name: string): boolean;
+  number(name: string, range: Range): number | undefined;
+  integer(name: string, range: Range): number | undefined;
+  object(name: string): JsonObject | undefined;
+  word<Word extends string>(name: string, words: readonly Word[]): Word | undefined;
+}
+
+function createReader(document: JsonObject): Reader {
+  /** What is null is not there. */
+  function read<Value>(
+    name: string,
+    is: (value: Json) => boolean,
+    expected: string,
+  ): Value | undefined {
+    const value = document[name];
+    if (value === undefined || value === null) return undefined;
+    if (is(value)) return value as Value;
+    throw wrong(`\`${name}\` must be ${expected}`);
+  }
+  const text = (name: string): string | undefined =>
+    read<string>(name, (value) => typeof value === "string", "a text") || undefined;
+  const number = (name: string, range: Range, isFit: (value: Json) => boolean, kind: string) => {
+    const { min, max = Number.POSITIVE_INFINITY } = range;
+    const bounds = range.max === undefined ? `of ${min} or more` : `from ${min} to ${max}`;
+    const isInside = (value: Json): boolean => Number(value) >= min && Number(value) <= max;
+    return read<number>(name, (value) => isFit(value) && isInside(value), `${kind} ${bounds}`);
+  };
+  return {
+    text,
+    needed(name) {
+      const value = text(name);
+      if (value === undefined || value.trim() === "") throw wrong(`it lacks \`${name}\``);
+      return value;
+    },
+    texts: (name) => read(name, isTexts, "a list of texts"),
+    flag: (name) =>
+      read<boolean>(name, (value) => typeof value === "boolean", "true or false") ?? false,
+    number: (name, range) => number(name, range, Number.isFinite, "a number"),
+    integer: (name, range) => number(name, range, Number.isSafeInteger, "a whole number"),
+    object: (name) => read(name, isJsonObject, "an object"),
+    word<Word extends string>(name: string, words: readonly Word[]) {
+      const isWord = (value: Json): boolean => words.some((word) => word === value);
+      return read<Word>(name, isWord, `one of ${words.join(", ")}`);
+    },
+  };
+}
+
+function isTexts(value: Json): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
+
+/** What is wrong is not shown: a person who puts the key itself here finds it in no log. */
+function readVariable(name: string | undefined): string | null {
+  if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name ?? null;
+  throw wrong("`api_key_name` must be the name of an environment variable, not a key");
+}
+
+function readLimits(read: Reader): Partial<Limits> {
+  const given = read.object("limits") ?? {};
+  const fields = Object.keys(NO_LIMITS).flatMap((kind) => {
+    const limit = given[kind];
+    if (limit === undefined) return [];
+    if (limit === null || (typeof limit === "number" && limit >= 0)) return [[kind, limit]];
+    throw wrong(`\`limits.${kind}\` must be a number of 0 or more`);
+  });
+  return Object.fromEntries(fields);
+}
+
+/** Signed by a process of ours, so it is taken at its word, but for its being a list of layers. */
+function readGrant(given: Json | undefined): Grant | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (Array.isArray(given) && given.every(isJsonObject)) return given as Grant;
+  throw wrong("`grant` must be a list of layers");
+}
+
+function readPlace(given: JsonObject | undefined): RunPlace | undefined {
+  if (!given) return undefined;
+  const { id, parent_id, path } = given;
+  if (typeof id === "string" && typeof parent_id === "string" && typeof path === "string") {
+    return { id, parent_id, path };
+  }
+  throw wrong("`run` must have `id`, `parent_id` and `path`");
+}
+
+function wrong(problem: string): Failure {
+  return new Failure("invalid_request", `The payload cannot be used: ${problem}.`);
+}

@@ -1,0 +1,44 @@
+/** What happened to children, as events of their parent's spans, under the names of the log lines. */
+
+import { type ChildEnd, type ChildStart, ENDINGS } from "../../protocol/run-events.ts";
+import type { SubagentEvent } from "../subagent-events.ts";
+import { SPAN_EVENTS, toAttributes } from "./genai.ts";
+import type { SpanEvent } from "./signals.ts";
+import { toSubagentFields } from "./subagent-log.ts";
+
+export function toChildStartEvent(start: ChildStart): SpanEvent {
+  const { child_id, label, depth, effective, at_ms } = start;
+  const { max_turns, tools } = effective;
+  const event: SubagentEvent = {
+    event: "spawn",
+    ...{ label, depth },
+    max_turns: typeof max_turns === "number" ? max_turns : 0,
+    allowed_tools: Array.isArray(tools) ? tools.map(String) : [],
+  };
+  return toSpanEvent(event, at_ms, toAttributes({ child_id }));
+}
+
+/** `depth` is the child's. */
+export function toChildEndEvent(end: ChildEnd, depth: number): SpanEvent {
+  const { child_id, ending, at_ms } = end;
+  return toSpanEvent(toSubagentEvent(end, depth), at_ms, toAttributes({ child_id, ending }));
+}
+
+function toSubagentEvent(end: ChildEnd, depth: number): SubagentEvent {
+  const { label, ending, turns, usage } = end;
+  if (ending === "max_turns") {
+    return { event: "max_turns_exceeded", label, depth, max_turns: turns };
+  }
+  if (ending !== "completed" && ending !== "budget") {
+    // Not its message, which may quote the conversation.
+    return { event: "error", label, depth, error: ENDINGS[ending].summary };
+  }
+  const status = ending === "completed" ? "complete" : "incomplete";
+  const figures = { turns_used: turns, tokens_consumed: usage.total_tokens, status } as const;
+  return { event: "complete", label, depth, ...figures };
+}
+
+function toSpanEvent(event: SubagentEvent, atMs: number, more: SpanEvent["attributes"]): SpanEvent {
+  const attributes = { ...toSubagentFields(event), ...more };
+  return { name: `${SPAN_EVENTS.subagent}${event.event}`, atMs, attributes };
+}

@@ -1,0 +1,39 @@
+/** What is sent to a collector: spans that are over, and measurements. Plain data. */
+
+import type { Attributes, HISTOGRAMS } from "./genai.ts";
+import type { TraceContext } from "./trace-context.ts";
+
+export interface Span {
+  readonly name: string;
+  /** `client`: the work is done by somebody else's server. */
+  readonly kind: "internal" | "client";
+  readonly context: TraceContext;
+  readonly parent: TraceContext | undefined;
+  /** Spans of other traces that it belongs to. */
+  readonly links: readonly TraceContext[];
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly attributes: Attributes;
+  readonly events: readonly SpanEvent[];
+  /** One line for a person, without anything of the conversation; undefined when it went well. */
+  readonly error: string | undefined;
+}
+
+export interface SpanEvent {
+  readonly name: string;
+  readonly atMs: number;
+  readonly attributes: Attributes;
+}
+
+export interface Measurement {
+  readonly histogram: keyof typeof HISTOGRAMS;
+  readonly value: number;
+  readonly attributes: Attributes;
+}
+
+export interface Signals {
+  readonly spans: readonly Span[];
+  readonly measurements: readonly Measurement[];
+}
+
+export const NO_SIGNALS: Signals = { spans: [], measurements: [] };

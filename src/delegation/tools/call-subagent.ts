@@ -1,0 +1,138 @@
+/**
+ * `call_subagent`: hands a prompt to a process of its own and answers with everything it said. A call
+ * that is wrong starts nothing; one that failed is an error and never an empty answer.
+ */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import type { Tool, ToolContext } from "../../tools/tool.ts";
+import type { ChildReport, ChildWish } from "../child.ts";
+import { checkTools } from "../child-task.ts";
+import type { DelegationNode } from "../node.ts";
+import { spawn } from "../spawn.ts";
+import { NO_TIMEOUT_MS, toKey } from "./subagent.ts";
+
+/** What its children are called: the call gives them no name. */
+const LABEL = "call_subagent";
+
+export function createCallSubagentTool(node: DelegationNode): Tool {
+  return {
+    spec: SPEC,
+    // Children of one turn run side by side.
+    readOnly: true,
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    asksAbout: (input) => node.asksAbout([toWish(input as Call)]),
+    parse: (input) => parseCall(input, node),
+    run: (input, context) => call(node, input as Call, context),
+  };
+}
+
+const SPEC: FunctionTool = {
+  type: "function",
+  name: LABEL,
+  description:
+    "Hand a prompt to a subagent that runs in a process of its own, sees nothing of this conversation and answers with the text it writes. It has no tools but those you name. Several calls in one turn run side by side.",
+  strict: false,
+  parameters: {
+    type: "object",
+    required: ["prompt"],
+    properties: {
+      prompt: {
+        type: "string",
+        minLength: 1,
+        description: "What it is asked. It must say everything that is needed.",
+      },
+      system_prompt: { type: "string", description: "Instructions for it." },
+      tool_subset: {
+        type: "array",
+        items: { type: "string" },
+        description: "Names of the tools it may use, of those you have; left out, none.",
+      },
+    },
+    additionalProperties: false,
+  },
+};
+
+interface Call {
+  readonly prompt: string;
+  readonly systemPrompt: string | null;
+  readonly tools: readonly string[];
+}
+
+const FIELDS = Object.keys(SPEC.parameters?.["properties"] ?? {});
+
+function parseCall(input: Json, { tools }: DelegationNode): Call {
+  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
+  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
+  const { prompt, system_prompt = null, tool_subset = null } = input;
+  if (typeof prompt !== "string" || prompt.trim() === "") throw wrong("prompt cannot be empty");
+  if (system_prompt !== null && typeof system_prompt !== "string") {
+    throw wrong("Invalid input: `system_prompt` must be a text");
+  }
+  const wanted = tool_subset ?? [];
+  if (!Array.isArray(wanted) || !wanted.every((name) => typeof name === "string")) {
+    throw wrong("Invalid input: `tool_subset` must be a list of tool names");
+  }
+  const names = [...new Set(wanted as string[])];
+  checkTools(
+    names,
+    tools.map(({ spec }) => spec.name),
+  );
+  return { prompt, systemPrompt: system_prompt, tools: names };
+}
+
+function toWish({ prompt, systemPrompt, tools }: Call): ChildWish {
+  return {
+    label: LABEL,
+    prompt,
+    instructions: systemPrompt,
+    // Everything it says is its answer.
+    summaryPrompt: null,
+    tools,
+    maxTurns: undefined,
+  };
+}
+
+async function call(node: DelegationNode, call: Call, context: ToolContext): Promise<string> {
+  const named = { label: LABEL, depth: node.task.depth + 1 };
+  try {
+    const report = await spawn(node, toWish(call), {
+      callKey: context.idempotencyKey,
+      key: toKey(LABEL, context.idempotencyKey),
+      siblings: 1,
+      executor: "child_process",
+      signal: context.signal,
+    });
+    const { ending, turns: turns_used, usage } = report;
+    if (ending === "max_turns") {
+      node.observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
+    }
+    const answer = toAnswer(report);
+    const figures = { turns_used, tokens_consumed: usage.total_tokens };
+    node.observe({ event: "complete", ...named, ...figures, status: "complete" });
+    return answer;
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (!context.signal.aborted) {
+      node.observe({ event: "error", ...named, error: failure.message });
+    }
+    throw failure;
+  }
+}
+
+/** Throws what the child failed with; the words it had said go along, marked as what they are. */
+function toAnswer({ ending, message, text }: ChildReport): string {
+  if (ending === "completed") {
+    if (text.trim() !== "") return text;
+    throw new Failure("tool_failed", "Subagent exited with code 0: It said nothing.");
+  }
+  const said = text.trim() === "" ? "" : `\nIt did not finish. What it had said:\n${text}`;
+  throw new Failure("tool_failed", `${message || `Subagent ended: ${ending}.`}${said}`);
+}
+
+function wrong(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

@@ -1,0 +1,253 @@
+/**
+ * `parallel_subagent`: hands several tasks to runs of their own, some at once. Every task has its
+ * result, in the order of the tasks: also one that was refused, cancelled or never begun. All tasks
+ * are checked before the first is started.
+ */
+
+import { mapConcurrent, throwIfAborted } from "../../base/async.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
+import { describeAgents, withAgents } from "../agents/agent-spec.ts";
+import { readAgentWish } from "../agents/agent-wish.ts";
+import type { ChildReport, ChildWish } from "../child.ts";
+import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
+import type { DelegationNode } from "../node.ts";
+import { spawn } from "../spawn.ts";
+import { createSubagentTool, NO_TIMEOUT_MS, readWish, toKey } from "./subagent.ts";
+
+const DEFAULT_MAX_CONCURRENT = 5;
+const MAX_CONCURRENT = 100;
+
+interface Order {
+  readonly wishes: readonly ChildWish[];
+  readonly maxConcurrent: number;
+  readonly isFailFast: boolean;
+}
+
+/** What the model is told of one task. */
+interface TaskResult {
+  readonly label: string;
+  readonly success: boolean;
+  readonly output: string;
+  readonly duration_ms: number;
+  readonly error: string | null;
+  /** With everything below it. */
+  readonly tokens_used: number;
+  readonly completion_status: "complete" | "incomplete";
+}
+
+export function createParallelSubagentTool(node: DelegationNode): Tool {
+  return {
+    spec: toSpec(node),
+    // Beside other calls of its turn, as `subagent` is.
+    readOnly: true,
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    asksAbout: (input) => node.asksAbout((input as Order).wishes),
+    parse: (input) => readOrder(input, node),
+    async run(input, context) {
+      const startedMs = node.now();
+      const results = await runAll(node, input as Order, context);
+      const successful = results.filter(({ success }) => success).length;
+      const failed = results.length - successful;
+      const total_duration_ms = node.now() - startedMs;
+      const answer = { results: results.map((result) => ({ ...result })), total_duration_ms };
+      return new ToolOutput({ ...answer, successful, failed }, [], { failed: successful === 0 });
+    },
+  };
+}
+
+const DESCRIPTION =
+  "Delegate several independent tasks to subagents that run side by side, and get one result for each task, in order. A task that fails does not stop the others unless `fail_fast` is set. The fields of a task are those of `subagent`.";
+
+function toSpec(node: DelegationNode): FunctionTool {
+  const agents = node.agents;
+  const one = withAgents(createSubagentTool(node).spec, agents);
+  const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
+  return {
+    type: "function",
+    name: "parallel_subagent",
+    description: `${DESCRIPTION}${named}`,
+    strict: false,
+    parameters: {
+      type: "object",
+      required: ["tasks"],
+      properties: {
+        tasks: { type: "array", minItems: 1, items: { ...one.parameters } },
+        max_concurrent: {
+          type: "integer",
+          minimum: 1,
+          maximum: MAX_CONCURRENT,
+          default: DEFAULT_MAX_CONCURRENT,
+          description: "Most tasks that run at once.",
+        },
+        fail_fast: {
+          type: "boolean",
+          default: false,
+          description: "Stop the other tasks when one fails.",
+        },
+      },
+      additionalProperties: false,
+    },
+  };
+}
+
+const FIELDS = ["tasks", "max_concurrent", "fail_fast"];
+
+/** Names every problem of every task at once, so that the model mends them in one go. */
+function readOrder(input: Json, node: DelegationNode): Order {
+  if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
+  const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
+  if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${clip(extra, 40)}\``);
+  const { tasks, max_concurrent, fail_fast } = input;
+  if (tasks !== undefined && tasks !== null && !Array.isArray(tasks)) {
+    throw wrong("Invalid input: `tasks` must be a list");
+  }
+  const given: readonly Json[] = Array.isArray(tasks) ? tasks : [];
+  if (given.length === 0) throw wrong("At least one task required");
+  return {
+    wishes: readTasks(given, node),
+    maxConcurrent: readConcurrent(max_concurrent),
+    isFailFast: readFailFast(fail_fast),
+  };
+}
+
+function readTasks(tasks: readonly Json[], node: DelegationNode): ChildWish[] {
+  const parent = { agents: node.agents, tools: node.task.tools };
+  const problems: string[] = [];
+  const wishes = tasks.flatMap((task, at) => {
+    try {
+      return [readAgentWish(task, (rest) => readWish(rest, node), parent)];
+    } catch (thrown) {
+      problems.push(`tasks[${at}]: ${toFailure(thrown).message}`);
+      return [];
+    }
+  });
+  const labels = wishes.map(({ label }) => label);
+  const twice = new Set(labels.filter((label, at) => labels.indexOf(label) !== at));
+  for (const label of twice) problems.push(`Duplicate label: ${clip(label, 64)}`);
+  if (problems.length > 0) throw wrong(problems.join("; "));
+  return wishes;
+}
+
+function readConcurrent(given: Json | undefined): number {
+  if (given === undefined || given === null) return DEFAULT_MAX_CONCURRENT;
+  const isWhole = typeof given === "number" && Number.isInteger(given);
+  if (isWhole && given >= 1 && given <= MAX_CONCURRENT) return given;
+  throw wrong(`max_concurrent must be between 1 and ${MAX_CONCURRENT}`);
+}
+
+function readFailFast(given: Json | undefined): boolean {
+  if (given === undefined || given === null) return false;
+  if (typeof given === "boolean") return given;
+  throw wrong("Invalid input: `fail_fast` must be true or false");
+}
+
+/** Waits for every task, also when the run is cancelled: what each has spent is settled then. */
+async function runAll(
+  node: DelegationNode,
+  { wishes, maxConcurrent, isFailFast }: Order,
+  context: ToolContext,
+): Promise<TaskResult[]> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  let failed: string | undefined;
+  const results = await mapConcurrent(wishes, maxConcurrent, async (wish, at) => {
+    const startedMs = node.now();
+    if (signal.aborted) return toStopped(wish, `Not started: ${whyStopped(failed)}`);
+    const spawning = {
+      callKey: context.idempotencyKey,
+      key: toKey(wish.label, `${context.idempotencyKey}.${at}`),
+      // Those that are not started yet, this one included, so that all get the same share.
+      siblings: wishes.length - at,
+      executor: node.settings.executor,
+      signal,
+    };
+    const ran = await runTask(node, wish, spawning);
+    const result = toResult(ran, node.now() - startedMs);
+    if (signal.aborted && ran.isCancelled) {
+      return { ...result, error: `Cancelled: ${whyStopped(failed)}` };
+    }
+    if (isFailFast && !result.success && failed === undefined) {
+      failed = wish.label;
+      stop.abort(new Failure("cancelled", whyStopped(failed)));
+    }
+    return result;
+  });
+  throwIfAborted(context.signal);
+  return results;
+}
+
+function whyStopped(failed: string | undefined): string {
+  return failed === undefined ? "the run was cancelled" : `\`${failed}\` failed (fail_fast)`;
+}
+
+function toStopped({ label }: ChildWish, error: string): TaskResult {
+  const none = { success: false, output: "", duration_ms: 0, tokens_used: 0 };
+  return { label, ...none, error, completion_status: "incomplete" };
+}
+
+interface Ran {
+  readonly label: string;
+  readonly envelope: Envelope;
+  /** Undefined where nothing was started. */
+  readonly report: ChildReport | undefined;
+  readonly isCancelled: boolean;
+}
+
+/** Never rejects: one task's trouble is its own. */
+async function runTask(
+  node: DelegationNode,
+  wish: ChildWish,
+  spawning: Parameters<typeof spawn>[2],
+): Promise<Ran> {
+  const { observe, settings } = node;
+  const { label } = wish;
+  const named = { label, depth: node.task.depth + 1 };
+  try {
+    const report = await spawn(node, wish, spawning);
+    const envelope = toEnvelope(named, report, { maxBytes: settings.outputMaxSize, observe });
+    const ran = { label, envelope, report, isCancelled: report.ending === "cancelled" };
+    tell(node, named, ran);
+    return ran;
+  } catch (thrown) {
+    const { code, message } = toFailure(thrown);
+    observe({ event: "error", ...named, error: message });
+    const envelope = toErrorEnvelope(named, message);
+    return { label, envelope, report: undefined, isCancelled: code === "cancelled" };
+  }
+}
+
+function tell(
+  { observe }: DelegationNode,
+  named: { readonly label: string; readonly depth: number },
+  { envelope, report }: Ran,
+): void {
+  if (!report) return;
+  const { ending, turns: turns_used, usage } = report;
+  if (!envelope.success) {
+    observe({ event: "error", ...named, error: envelope.error ?? ending });
+    return;
+  }
+  if (ending === "max_turns") {
+    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
+  }
+  const status = ending === "completed" ? "complete" : "incomplete";
+  observe({ event: "complete", ...named, turns_used, tokens_consumed: usage.total_tokens, status });
+}
+
+function toResult({ label, envelope, report }: Ran, duration_ms: number): TaskResult {
+  const { success, output, error, metadata } = envelope;
+  const { completion_status } = metadata;
+  // A call that broke off has spent what nobody counted; the account has what was set aside for it.
+  const tokens_used = report ? Math.max(report.usage.total_tokens, report.spent.tokens) : 0;
+  const status = completion_status === "complete" ? "complete" : "incomplete";
+  return { label, success, output, duration_ms, error, tokens_used, completion_status: status };
+}
+
+function wrong(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

@@ -1,0 +1,27 @@
+/** The plan of a task, with the tools and prices that the runtime knows. Nothing is sent for it. */
+
+import type { AgentTask } from "../agent/task.ts";
+import type { Plan } from "../delegation/plan.ts";
+import { toPlan } from "../delegation/plan.ts";
+import type { ModelOverride } from "../providers/models/models.ts";
+import type { AgentParts } from "./agent-body.ts";
+import { toPlannedModel } from "./planned-model.ts";
+
+interface PlanOptions {
+  readonly timeoutMs: number | undefined;
+  readonly overrides: readonly ModelOverride[] | undefined;
+}
+
+export async function planRun(
+  task: AgentTask,
+  { toolbox, delegation: settings, agents = [] }: AgentParts,
+  { timeoutMs, overrides }: PlanOptions,
+): Promise<Plan> {
+  const tools = await toolbox.pick(task.tools);
+  return toPlan(task, {
+    ...{ settings, agents, timeoutMs },
+    specs: tools.map(({ spec }) => spec),
+    thresholdUsd: settings.planThresholdUsd,
+    modelOf: (ref) => toPlannedModel(ref, task.url, overrides),
+  });
+}

@@ -1,0 +1,143 @@
+/**
+ * What the tables of the record mean, for people who read them with plain SQL. A test holds these rows
+ * against the tables themselves, and runs the examples.
+ */
+
+export interface TableDoc {
+  readonly summary: string;
+  readonly columns: Readonly<Record<string, string>>;
+}
+
+export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
+  runs: {
+    summary: "One row a run: a main agent, a subagent and a server response alike.",
+    columns: {
+      id: "`run_…`; a child's is its parent's, a slash and its place: `run_…/count-1.0`",
+      parent_id: "The run that started it; null for one that a person started",
+      path: "Who delegated to whom: `/root/count-1.0`",
+      name: "Which code runs it; `agent` for agents",
+      title: "The beginning of the prompt; a subagent's label",
+      input: "JSON: the task it was given, with settings and limits",
+      input_blob: "Where `input` is, if it is large",
+      created_at_ms: "When it was written down, before anything of it happened",
+      status: "`running` or `ended`. A run whose process died is `running` until it is resumed",
+      epoch: "How often it was taken over by a process; 1 for a run that was never cut",
+      owner: "`workers.id` of the process that runs it, or last did",
+      ending:
+        "`completed`, `max_turns`, `budget`, `refused`, `timeout`, `cancelled`, `failed`; null while it runs",
+      result: "JSON: what it came to; null while it runs",
+      result_blob: "Where `result` is, if it is large",
+      ended_at_ms: "When it ended; null while it runs",
+      next_seq: "How many events its log has",
+    },
+  },
+  run_events: {
+    summary:
+      "The log, one row an event: the view to ask. Everything that is shown or billed is in it.",
+    columns: {
+      run_id: "`runs.id`",
+      seq: "Its number in the run's log, from 0, without gaps",
+      type: "`run_start`, `turn_start`, `turn_end`, `tool_start`, `tool_decision`, `tool_end`, `child_start`, `child_end`, `run_end` and what the model said bit by bit",
+      event: "JSON: the event, with its `type`. Most have `at_ms`",
+    },
+  },
+  events: {
+    summary: "The same as it is kept: one row a batch. `run_events` takes it apart.",
+    columns: {
+      run_id: "`runs.id`",
+      first_seq: "The number of the batch's first event",
+      count: "How many events it has",
+      epoch: "The owner that wrote it",
+      body: "JSON: an array of events",
+      body_blob: "Where `body` is, if it is large",
+    },
+  },
+  steps: {
+    summary:
+      "The journal: what finished steps returned, so that a resumed run does not repeat them.",
+    columns: {
+      run_id: "`runs.id`",
+      key: "`model:3` is the third model call, `tool:3.0` the first call of its tools; what begins with `@` is the engine's own",
+      epoch: "The owner that finished it",
+      value: "JSON",
+      value_blob: "Where `value` is, if it is large",
+    },
+  },
+  blobs: {
+    summary: "Values over 256 KB, each of one run.",
+    columns: {
+      run_id: "`runs.id`",
+      sha256: "Of `body`; what the columns that end in `_blob` name",
+      body: "JSON",
+    },
+  },
+  signals: {
+    summary: "Messages left for runs.",
+    columns: {
+      id: "The order in which they came",
+      run_id: "`runs.id`",
+      topic: "What it is about",
+      key: "A second message of a topic with the same key is the same message",
+      body: "JSON",
+      taken: "1 once the run has it",
+    },
+  },
+  workers: {
+    summary: "Processes that run runs, or did within a day.",
+    columns: {
+      id: "What `runs.owner` names",
+      host: "The machine's name",
+      pid: "The process",
+      beat_at_ms: "When it last said that it lives",
+    },
+  },
+};
+
+export interface ExampleQuery {
+  readonly title: string;
+  readonly sql: string;
+}
+
+/** A null price stays null in a sum of its own: unknown is not free. */
+export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
+  {
+    title: "The tree of the newest run",
+    sql: `with recursive tree (id, depth) as (
+  select id, 0 from runs
+  where id = (select id from runs where parent_id is null order by created_at_ms desc limit 1)
+  union all
+  select runs.id, depth + 1 from tree join runs on runs.parent_id = tree.id
+)
+select depth, title, coalesce(ending, 'not ended') as ending,
+  (ended_at_ms - created_at_ms) / 1000.0 as seconds
+from tree join runs using (id)
+order by path;`,
+  },
+  {
+    title: "Tokens and dollars by subagent and model",
+    sql: `with settings as (
+  select run_id, event ->> '$.settings.label' as label, event ->> '$.settings.model' as model
+  from run_events where type = 'run_start'
+)
+select coalesce(label, 'root') as agent, model, count(*) as calls,
+  sum(event ->> '$.usage.input_tokens') as input_tokens,
+  sum(event ->> '$.usage.output_tokens') as output_tokens,
+  sum(event ->> '$.cost_usd') as known_usd,
+  sum(event ->> '$.cost_usd' is null) as calls_of_unknown_cost
+from run_events join settings using (run_id)
+where type = 'turn_end'
+group by agent, model
+order by known_usd desc, input_tokens desc;`,
+  },
+  {
+    title: "Tools that fail or are denied",
+    sql: `select event ->> '$.name' as tool,
+  sum(type = 'tool_end') as calls,
+  sum(type = 'tool_end' and event ->> '$.failed') as failed,
+  sum(type = 'tool_decision' and event ->> '$.verdict' = 'deny') as denied
+from run_events
+where type in ('tool_end', 'tool_decision')
+group by tool
+order by failed desc, calls desc;`,
+  },
+];

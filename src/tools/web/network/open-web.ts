@@ -1,0 +1,36 @@
+/** The run's one web client: its rate limit and what it learnt of robots.txt are the run's. */
+
+import { type Clock, systemClock } from "../../../base/clock.ts";
+import type { ToolContext } from "../../tool.ts";
+import type { Environment } from "./proxy.ts";
+import type { ResolveHost } from "./resolve-host.ts";
+import type { Dial, WebClient } from "./web-client.ts";
+
+export interface WebSettings {
+  /** Sent with every request: `offshoot/1.2.3`. */
+  readonly userAgent: string;
+  /** `web_private_hosts`. */
+  readonly privateHosts: readonly string[];
+  /** `web_robots`. */
+  readonly respectRobots: boolean;
+  /** The environment that names proxies, where `web_proxy` is on. */
+  readonly proxies?: Environment | undefined;
+  /** The authorities to trust in place of the runtime's; called with the first use. */
+  trusted?(): readonly string[] | undefined;
+  readonly clock?: Clock;
+  readonly resolve?: ResolveHost;
+  readonly dial?: Dial;
+}
+
+export function openWeb(context: ToolContext, settings: WebSettings): Promise<WebClient> {
+  return context.scope.keep("web", async () => {
+    const { createWebClient } = await import("./web-client.ts");
+    const { resolveHost } = await import("./resolve-host.ts");
+    return createWebClient({
+      clock: systemClock,
+      resolve: resolveHost,
+      ...settings,
+      ca: settings.trusted?.(),
+    });
+  });
+}

@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Options } from "../../../src/cli/command.ts";
+import { showCost } from "../../../src/cli/commands/runs-cost.ts";
+import { exportRun } from "../../../src/cli/commands/runs-export.ts";
+import { showTree } from "../../../src/cli/commands/runs-tree.ts";
+import { createManualClock } from "../../../src/testing/index.ts";
+import {
+  call,
+  childEnd,
+  childStart,
+  end,
+  record,
+  start,
+  tool,
+} from "../../delegation/ledger-record.ts";
+import { createFakeIo } from "../fake-io.ts";
+
+const TREE = {
+  run_1: [
+    start("run_1", 1000),
+    ...call(1, 1000, 1200, 0.5),
+    childStart("run_1/a-1.0", "a", 1300),
+    childStart("run_1/b-1.1", "b\x1b[2J", 1300),
+    childEnd("run_1/a-1.0", "a", { at_ms: 2000 }),
+    end(3000, { turns: 1 }),
+  ],
+  "run_1/a-1.0": [start("run_1/a-1.0", 1300, "a"), ...call(1, 1400, 1500, 0), end(1900)],
+  "run_1/b-1.1": [
+    start("run_1/b-1.1", 1300, "b\x1b[2J"),
+    ...call(1, 1400, 1500, null),
+    ...tool("read", 1600, 1700),
+  ],
+};
+
+const words = (options: Options) => {
+  const io = createFakeIo();
+  return { io, call: { options, words: [] } };
+};
+
+describe("runs tree", () => {
+  it("shows state, figures and last action of each, and marks what has not ended", async () => {
+    const { io, call } = words({});
+    await showTree(await record(TREE), "run_1", { io, call, clock: createManualClock(9700) });
+    assert.deepEqual(io.written.stdout.trimEnd().split("\n"), [
+      "run_1  the prompt",
+      "root: completed · 1 turn · 1,234 tokens · 2.0 s · $0.50 · last: answering",
+      "├─ a [a-1.0]: completed · 1 turn · 1,234 tokens · 0.6 s · free · last: answering",
+      "└─ b [b-1.1]: NOT ENDED · 1 turn · 1 tool call · 1,234 tokens · 0.4 s · cost unknown · last: read a.txt · silent 8 s",
+      "total: 3 runs · 1 not ended · 3 turns · 1 tool call · 3,702 tokens · $0.50 + unknown",
+    ]);
+  });
+
+  it("gives the same as JSON, children inside their parents", async () => {
+    const { io, call } = words({ json: true });
+    await showTree(await record(TREE), "run_1", { io, call, clock: createManualClock(9700) });
+    const tree = JSON.parse(io.written.stdout);
+    assert.deepEqual([tree.total.runs, tree.total.unfinished, tree.total.cost_usd], [3, 1, null]);
+    const [a, b] = tree.children;
+    assert.deepEqual(
+      [a.id, a.parent_id, a.ending, a.seconds, a.silent_seconds],
+      [...["run_1/a-1.0", "run_1", "completed", 0.6], null],
+    );
+    assert.deepEqual([b.ending, b.silent_seconds, b.last_action], [null, 8, "read a.txt"]);
+  });
+});
+
+describe("runs cost", () => {
+  it("is a table by agent when nothing is said", async () => {
+    const { io, call } = words({});
+    await showCost(await record(TREE), "run_1", { io, call, limit: 20 });
+    assert.deepEqual(io.written.stdout.trimEnd().split("\n"), [
+      "agent  calls  failed  input  cached  output   time          cost",
+      "root       1       0  1,200     200      34  2.0 s         $0.50",
+      "a          1       0  1,200     200      34  0.6 s          free",
+      "b          1       0  1,200     200      34  0.4 s  cost unknown",
+    ]);
+  });
+
+  it("takes the newest runs with their trees when no run is named", async () => {
+    const store = await record({ run_0: call(1, 1, 2, 8), ...TREE });
+    for (const [limit, runs] of [
+      [20, ["run_1", "run_0"]],
+      [1, ["run_1"]],
+    ] as const) {
+      const { io, call } = words({ json: true, by: "model" });
+      await showCost(store, undefined, { io, call, limit });
+      assert.deepEqual(JSON.parse(io.written.stdout).runs, runs);
+    }
+  });
+
+  it("by tool has calls, failures and time", async () => {
+    const { io, call } = words({ by: "tool" });
+    await showCost(await record(TREE), "run_1", { io, call, limit: 20 });
+    assert.equal(io.written.stdout, "tool  calls  failed   time\nread      1       0  0.1 s\n");
+  });
+
+  it("refuses another key", async () => {
+    const { io, call } = words({ by: "day" });
+    await assert.rejects(showCost(await record(TREE), "run_1", { io, call, limit: 1 }), {
+      code: "invalid_request",
+      message: "--by takes one of agent, model, tool, not `day`.",
+    });
+  });
+});
+
+describe("runs export", () => {
+  it("is a Markdown session by default", async () => {
+    const { io, call } = words({});
+    await exportRun(await record(TREE), "run_1", { io, call });
+    assert.match(io.written.stdout, /^# Session\n[\s\S]*\n## Subagent a\n/);
+  });
+
+  it("is every event of the tree as JSON lines, with run and parent", async () => {
+    const { io, call } = words({ format: "jsonl" });
+    await exportRun(await record(TREE), "run_1", { io, call });
+    const lines = io.written.stdout.trimEnd().split("\n");
+    const events = lines.map((line) => JSON.parse(line));
+    const all = Object.values(TREE).reduce((count, log) => count + log.length, 0);
+    assert.equal(events.length, all);
+    for (const { run_id, parent_id, path, type } of events) {
+      const isRoot = run_id === "run_1";
+      assert.equal(parent_id, isRoot ? null : "run_1", `${run_id} ${type}`);
+      assert.equal(path, run_id.replace("run_1", "/root"));
+    }
+  });
+
+  it("refuses another format, and a run that there is not", async () => {
+    const { io, call } = words({ format: "pdf" });
+    const store = await record(TREE);
+    await assert.rejects(exportRun(store, "run_1", { io, call }), { code: "invalid_request" });
+    await assert.rejects(exportRun(store, "run_x", words({})), { code: "not_found" });
+  });
+});

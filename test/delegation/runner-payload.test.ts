@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { PassThrough } from "node:stream";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../../src/base/json.ts";
+import { parsePayload } from "../../src/delegation/runner/payload.ts";
+import { MAX_PAYLOAD_BYTES, readPayload } from "../../src/delegation/runner/payload-input.ts";
+import { watchParent } from "../../src/delegation/runner/watch-parent.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+
+const TEN: JsonObject = {
+  model: "test-model",
+  provider: "openai-chat",
+  url: "http://127.0.0.1:1/v1",
+  api_key_name: "TEST_KEY",
+  prompt: "Hello",
+  system_prompt: "Be brief.",
+  tool_subset: ["search_web", "scrape_webpage"],
+  think: false,
+  temperature: 0.8,
+  max_tokens: 8192,
+};
+
+describe("a payload", () => {
+  it("is complete with ten fields", () => {
+    const payload = parsePayload(TEN);
+    for (const [name, value] of Object.entries(TEN)) {
+      assert.deepEqual(payload[name as keyof typeof payload], value, name);
+    }
+    assert.deepEqual([payload.grant, payload.depth, payload.on_throw], [undefined, 0, "end"]);
+  });
+
+  it("is enough with a model and a prompt, and null is nothing", () => {
+    const nothing = Object.fromEntries(Object.keys(TEN).map((name) => [name, null]));
+    const payload = parsePayload({ ...nothing, model: "m", prompt: "p" });
+    assert.deepEqual([payload.url, payload.tool_subset, payload.think], [null, [], false]);
+    assert.deepEqual(payload, parsePayload({ model: "m", prompt: "p", url: "", provider: "" }));
+  });
+
+  it("may have fields that nobody knows", () => {
+    assert.deepEqual(parsePayload({ ...TEN, colour: "red" }), parsePayload(TEN));
+  });
+
+  const WRONG: readonly [JsonObject, RegExp][] = [
+    [{ model: undefined }, /it lacks `model`/],
+    [{ prompt: "  " }, /it lacks `prompt`/],
+    [{ prompt: ["Hi"] }, /`prompt` must be a text/],
+    [{ tool_subset: "read" }, /`tool_subset` must be a list of texts/],
+    [{ temperature: 3 }, /`temperature` must be a number from 0 to 2/],
+    [{ temperature: "hot" }, /`temperature` must be a number/],
+    [{ max_tokens: 0.5 }, /`max_tokens` must be a whole number of 1 or more/],
+    [{ think: "yes" }, /`think` must be true or false/],
+    [{ approve: "always" }, /`approve` must be one of ask, auto, deny/],
+    [{ limits: { tokens: -1 } }, /`limits.tokens` must be a number of 0 or more/],
+    [{ grant: "all" }, /`grant` must be a list of layers/],
+    [{ run: { id: "x" } }, /`run` must have/],
+  ];
+  for (const [changes, message] of WRONG) {
+    it(`is refused with ${JSON.stringify(changes)}`, () => {
+      assert.throws(() => parsePayload({ ...TEN, ...changes }), {
+        code: "invalid_request",
+        message,
+      });
+    });
+  }
+
+  it("shows no key that stands in the place of its variable", () => {
+    const key = "sk-live-0123456789";
+    assert.throws(
+      () => parsePayload({ ...TEN, api_key_name: key }),
+      (thrown: Error) => {
+        assert.match(thrown.message, /must be the name of an environment variable/);
+        return !thrown.message.includes(key);
+      },
+    );
+  });
+});
+
+describe("the payload on standard input", () => {
+  it("is all of it up to its end, over as many lines as it has", async () => {
+    const input = new PassThrough();
+    input.write('{\n "model": "m",\n');
+    input.end(' "prompt": "ü" }\n');
+    const { document, parentGone } = await readPayload(input);
+    assert.deepEqual([document, parentGone], [{ model: "m", prompt: "ü" }, undefined]);
+  });
+
+  it("is its first line where a parent holds it open, and its end is the parent's", async () => {
+    const input = new PassThrough();
+    input.write('{"model":"m","life');
+    input.write('line":true}\n');
+    const { document, parentGone, close } = await readPayload(input);
+    assert.equal(document["model"], "m");
+    assert.equal(parentGone?.aborted, false);
+    input.end();
+    await new Promise((resolve) => parentGone?.addEventListener("abort", resolve));
+    close();
+  });
+
+  const WRONG: readonly [name: string, text: string, message: RegExp][] = [
+    ["nothing", " \n", /Standard input is empty/],
+    ["no JSON", "prompt: hi", /The payload is not JSON/],
+    ["no object", "[1]", /must be a JSON object/],
+    ["too much", `"${"x".repeat(MAX_PAYLOAD_BYTES)}"`, /larger than 10 MB/],
+  ];
+  for (const [name, text, message] of WRONG) {
+    it(`is refused when it is ${name}`, async () => {
+      const input = new PassThrough();
+      input.end(text);
+      await assert.rejects(readPayload(input), { code: "invalid_request", message });
+    });
+  }
+});
+
+describe("the watch over a parent", () => {
+  function watch(parentId: () => number) {
+    const clock = createManualClock();
+    const line = new AbortController();
+    const seen = { gone: 0 };
+    const stop = watchParent({
+      parentGone: line.signal,
+      clock,
+      parentId,
+      onGone: () => {
+        seen.gone++;
+      },
+    });
+    return { clock, line, seen, stop };
+  }
+
+  it("tells once that the life line was cut", () => {
+    const { line, seen, stop } = watch(() => 7);
+    assert.equal(seen.gone, 0);
+    line.abort();
+    assert.equal(seen.gone, 1);
+    stop();
+  });
+
+  it("tells that another process has become the parent", async () => {
+    let id = 7;
+    const { clock, seen, line } = watch(() => id);
+    await clock.advance(1000);
+    assert.equal(seen.gone, 0);
+    id = 1;
+    await clock.advance(1000);
+    assert.equal(seen.gone, 1);
+    line.abort();
+    assert.equal(seen.gone, 1);
+  });
+
+  it("tells nothing when it was ended", async () => {
+    const { line, seen, stop } = watch(() => 7);
+    stop();
+    line.abort();
+    assert.equal(seen.gone, 0);
+  });
+});

@@ -1,0 +1,294 @@
+/**
+ * No process is left behind: not of fifty children side by side, not of a parent that was killed, not
+ * of one that was cancelled. And what was killed goes on where it stood.
+ */
+
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { createAccount } from "../../src/agent/account.ts";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { systemClock } from "../../src/base/clock.ts";
+import {
+  type ChildProcessParts,
+  createChildProcessExecutor,
+} from "../../src/delegation/executors/child-process.ts";
+import { openGrantKey } from "../../src/delegation/runner/grant-key.ts";
+import { DELEGATION } from "../../src/delegation/settings.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import { userPaths } from "../../src/runtime/paths.ts";
+import { reply, respond, type Script, startChatUpstream } from "../../src/testing/index.ts";
+import { TASK } from "../delegation/child-process-bench.ts";
+import { CLI, createPlace, type Place } from "./command.ts";
+
+/** How long what is to leave may take, on a busy machine. */
+const LIMIT_MS = 10_000;
+
+/** The processes that have this home, as only a test's own have. */
+function processesOf({ home }: Place): number[] {
+  const mark = `HOME=${home}\0`;
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((name) => {
+      try {
+        return readFileSync(`/proc/${name}/environ`, "latin1").includes(mark);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}
+
+async function waitUntil(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  for (const startedMs = performance.now(); !(await is()); await delay(25)) {
+    assert.ok(performance.now() - startedMs < LIMIT_MS, `${what} after ${LIMIT_MS} ms`);
+  }
+}
+
+const lastAsked = ({ items }: ModelRequest): string => {
+  const message = items.findLast((item) => item.type === "message" && item.role === "user");
+  if (message?.type !== "message") return "";
+  const { content } = message;
+  return typeof content === "string" ? content : JSON.stringify(content);
+};
+const hasOutputs = ({ items }: ModelRequest): boolean =>
+  items.some(({ type }) => type === "function_call_output");
+const outputsOf = ({ items }: ModelRequest): unknown[] =>
+  items.flatMap((item) => (item.type === "function_call_output" ? [item.output] : []));
+
+const ask = (prompt: string, more: object = {}) => ({
+  name: "call_subagent",
+  arguments: { prompt, ...more },
+});
+
+/** A root that asks two children, of which the second says `held` replies first. */
+function twoChildren(...held: ReturnType<typeof reply.text>[]): Script & { results: unknown[] } {
+  const results: unknown[] = [];
+  const engine = respond((request) => {
+    const asked = lastAsked(request);
+    if (asked.includes("child one")) return reply.text("One is done.");
+    if (asked.includes("child two")) return held.shift() ?? reply.text("Two is done.");
+    if (!hasOutputs(request)) return reply.calls([ask("child one"), ask("child two")]);
+    results.push(...outputsOf(request));
+    return reply.text("All is done.");
+  });
+  return Object.assign(engine, { results });
+}
+
+const start = (place: Place, url: string, ...more: string[]) =>
+  place.start([
+    ...["run", "-q", "-m", "test-model", "--url", url, "--provider", "openai-chat"],
+    ...["--tools", "call_subagent,read,shell", ...more, "go"],
+  ]);
+
+describe("children in processes of their own", { skip: process.platform !== "linux" }, () => {
+  it("all finish, fifty side by side, and none is left", async () => {
+    await using place = await createPlace();
+    await using upstream = await startChatUpstream({
+      engine: respond((request) => reply.text(`You said ${lastAsked(request)}`)),
+    });
+    const parts: ChildProcessParts = {
+      command: [process.execPath, CLI, "subagent"],
+      env: { PATH: process.env["PATH"], HOME: place.home },
+      variablesFor: () => [],
+      grantKey: () => openGrantKey(userPaths({}, place.home).grantKeyFile),
+      parent: { id: "run_1", path: "/root" },
+      storePath: undefined,
+      safety: {},
+      settings: DELEGATION,
+      clock: systemClock,
+    };
+    const executor = createChildProcessExecutor(parts);
+    const { signal } = new AbortController();
+    const children = Array.from({ length: 50 }, (_, at) => {
+      const items = [{ type: "message", role: "user", content: `number ${at}` }] as const;
+      const task = { ...TASK, url: upstream.url, api_key_name: null, root: place.cwd, items };
+      const account = createAccount(NO_LIMITS).open(NO_LIMITS);
+      const order = {
+        key: `child-${at}`,
+        task: { ...task, tools: [] },
+        account,
+        timeoutMs: 60_000,
+      };
+      return executor.run(order, signal);
+    });
+    const reports = await Promise.all(children);
+    for (const [at, { ending, message, text, turns }] of reports.entries()) {
+      assert.deepEqual(
+        [ending, message, text, turns],
+        ["completed", "", `You said number ${at}`, 1],
+      );
+    }
+    assert.deepEqual(processesOf(place), []);
+  });
+
+  it("answer their parent, and their record is one tree with its", async () => {
+    await using place = await createPlace();
+    const engine = twoChildren();
+    await using upstream = await startChatUpstream({ engine });
+    const { code, stdout, stderr } = await start(place, upstream.url).ended;
+    assert.deepEqual([code, stdout], [0, "All is done.\n"], stderr);
+    assert.deepEqual(engine.results, ["One is done.", "Two is done."]);
+    assert.deepEqual(processesOf(place), []);
+    const ids = (await place.runIds()).sort();
+    const [root = ""] = ids;
+    assert.deepEqual(ids, [root, `${root}/call-subagent-1.0`, `${root}/call-subagent-1.1`]);
+    const child = await place.show(`${root}/call-subagent-1.0`);
+    assert.deepEqual([child.ending, child.parent_id], ["completed", root]);
+    assert.equal(child.path, "/root/call-subagent-1.0");
+  });
+
+  it("nest, each with its parent's bounds, and the tree is whole in the record", async () => {
+    await using place = await createPlace();
+    const delegate = (label: string) =>
+      reply.calls([{ name: "subagent", arguments: { label, task_prompt: `task of ${label}` } }]);
+    const engine = respond((request) => {
+      const asked = lastAsked(request);
+      if (asked.startsWith("Summarize")) return reply.text("summary");
+      if (asked.includes("task of low")) return reply.text("The lowest.");
+      if (hasOutputs(request)) return reply.text("done");
+      return delegate(asked.includes("task of mid") ? "low" : "mid");
+    });
+    await using upstream = await startChatUpstream({ engine });
+    const command = place.start(
+      [
+        ...["run", "-q", "-m", "test-model", "--url", upstream.url, "--provider", "openai-chat"],
+        ...["--tools", "subagent", "go"],
+      ],
+      { env: { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: "child_process" } },
+    );
+    const { code, stderr } = await command.ended;
+    assert.equal(code, 0, stderr);
+    const ids = (await place.runIds()).sort();
+    const [root = ""] = ids;
+    assert.deepEqual(ids, [root, `${root}/mid-1.0`, `${root}/mid-1.0/low-1.0`]);
+    const { events, ending } = await place.show(`${root}/mid-1.0/low-1.0`);
+    assert.equal(ending, "completed");
+    const [first] = events;
+    assert.ok(first?.type === "run_start");
+    assert.deepEqual([first.settings.depth, first.settings.label], [2, "low"]);
+    assert.equal(first.settings.grant.length, 2);
+    assert.deepEqual(processesOf(place), []);
+  });
+
+  it("obey the rules of their parent's command line", async () => {
+    await using place = await createPlace({ "plain.txt": "seen", "hidden.txt": "not to be seen" });
+    const results: unknown[] = [];
+    const engine = respond((request) => {
+      const isChild = lastAsked(request).includes("child");
+      if (isChild && hasOutputs(request)) {
+        results.push(...outputsOf(request));
+        return reply.text("done");
+      }
+      if (isChild) {
+        const paths = ["plain.txt", "hidden.txt"];
+        return reply.calls(paths.map((path) => ({ name: "read", arguments: { path } })));
+      }
+      return hasOutputs(request)
+        ? reply.text("done")
+        : reply.calls([ask("child", { tool_subset: ["read"] })]);
+    });
+    await using upstream = await startChatUpstream({ engine });
+    const command = start(place, upstream.url, "--deny", "path(hidden.txt)");
+    const { code, stderr } = await command.ended;
+    assert.equal(code, 0, stderr);
+    assert.match(String(results[0]), /seen/);
+    assert.match(String(results[1]), /^Error: .*deny path\(hidden\.txt\)/);
+  });
+
+  it("leave when their parent is killed, and go on with it when it is resumed", async () => {
+    await using place = await createPlace();
+    const engine = twoChildren(reply.silence("Two is "));
+    await using upstream = await startChatUpstream({ engine });
+    const command = start(place, upstream.url);
+    const childTwo = (): boolean =>
+      upstream.requests.some(({ text }) => text.includes("child two") && !text.includes("tools"));
+    await waitUntil(childTwo, "child two has not asked");
+    // The first is done before the kill.
+    const root = (await place.runIds()).find((id) => !id.includes("/")) ?? "";
+    const isDone = async (): Promise<boolean> =>
+      (await place.show(`${root}/call-subagent-1.0`).catch(() => undefined))?.ending ===
+      "completed";
+    await waitUntil(isDone, "child one has not ended");
+    const count = (word: string): number =>
+      upstream.requests.filter(({ text }) => text.includes(word) && !text.includes('"go"')).length;
+    const before = count("child one");
+    command.child.kill("SIGKILL");
+    await command.ended;
+    await waitUntil(() => processesOf(place).length === 0, "a process is left");
+
+    const resumed = await place.run(["runs", "resume", root]);
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.match(resumed.stdout, /All is done\.\n$/);
+    assert.deepEqual(engine.results, ["One is done.", "Two is done."]);
+    assert.equal(count("child one"), before, "what was done is not done again");
+    assert.deepEqual(processesOf(place), []);
+  });
+
+  it("leave nothing behind and lose nothing, at whatever moment the kill comes", async () => {
+    for (let moment = 0; moment < 10; moment++) {
+      await using place = await createPlace();
+      const engine = twoChildren();
+      await using upstream = await startChatUpstream({ engine });
+      const command = start(place, upstream.url);
+      // Spread over the life of the tree, from before its first request to behind its last.
+      await delay(150 + moment * 75);
+      command.child.kill("SIGKILL");
+      const { signal } = await command.ended;
+      await waitUntil(() => processesOf(place).length === 0, `a process is left at ${moment}`);
+      const root = (await place.runIds()).find((id) => !id.includes("/"));
+      if (signal === null || root === undefined) continue;
+      if ((await place.show(root)).status === "running") {
+        const { code, stderr } = await place.run(["runs", "resume", root]);
+        assert.equal(code, 0, stderr);
+      }
+      assert.deepEqual(engine.results.slice(-2), ["One is done.", "Two is done."]);
+      const { events } = await place.show(`${root}/call-subagent-1.0`);
+      assert.equal(events.filter(({ type }) => type === "run_end").length, 1);
+      assert.deepEqual(processesOf(place), []);
+    }
+  });
+
+  it("are cancelled with their parent, and it is written down", async () => {
+    await using place = await createPlace();
+    const engine = twoChildren(reply.silence("Two is "));
+    await using upstream = await startChatUpstream({ engine });
+    const command = start(place, upstream.url);
+    const isAsked = (): boolean => upstream.requests.some(({ text }) => text.includes("child two"));
+    await waitUntil(() => isAsked() && processesOf(place).length > 1, "no child");
+    command.child.kill("SIGINT");
+    const { code } = await command.ended;
+    assert.equal(code, 130);
+    assert.deepEqual(processesOf(place), []);
+  });
+
+  it("take their commands along when they are killed", async () => {
+    await using place = await createPlace();
+    const engine = respond((request) => {
+      const isChild = lastAsked(request).includes("child");
+      if (isChild) return reply.calls([{ name: "shell", arguments: { command: "sleep 600" } }]);
+      return hasOutputs(request)
+        ? reply.text("done")
+        : reply.calls([ask("child", { tool_subset: ["shell"] })]);
+    });
+    await using upstream = await startChatUpstream({ engine });
+    const command = start(place, upstream.url, "--approve", "auto", "--sandbox", "none");
+    const sleeping = (): number[] =>
+      processesOf(place).filter((pid) => commandOf(pid).startsWith("sleep\0"));
+    await waitUntil(() => sleeping().length === 1, "no command");
+    const [runner] = processesOf(place).filter((pid) => commandOf(pid).includes("\0subagent\0"));
+    process.kill(runner ?? assert.fail("no runner"), "SIGKILL");
+    const { code, stderr } = await command.ended;
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(processesOf(place), []);
+  });
+});
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
+}
