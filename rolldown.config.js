@@ -68,4 +68,10 @@ const pythonWorker = {
   output: { dir: "dist/bin", format: "cjs", codeSplitting: false, banner: '"use strict";' },
 };
 
-export default defineConfig([command, pythonWorker]);
+/** Pages and PDFs of strangers are read in a process that can be ended. */
+const pageWorker = {
+  ...pythonWorker,
+  input: { "page-worker": "src/tools/web/content/page-worker.ts" },
+};
+
+export default defineConfig([command, pythonWorker, pageWorker]);

@@ -104,9 +104,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
   const delegation = { ...DELEGATION, ...options.delegation };
-  const { subagentLog, observe } = options;
-  const seeing = { settings: delegation, version: VERSION, log: subagentLog, observe };
-  const watch = await openWatch(env, seeing);
+  const told = { log: options.subagentLog, observe: options.observe };
+  const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
   const agentParts: AgentParts = {
     clock,

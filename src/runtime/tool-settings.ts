@@ -101,8 +101,9 @@ function unusable(url: string, why: string): Failure {
   return new Failure("tool_failed", `${origin}${pathname} ${why}. See \`python_index\`.`);
 }
 
-function toMcp(config: Config, { cwd, stderr }: Surroundings): McpSettings {
+function toMcp(config: Config, { env, cwd, stderr }: Surroundings): McpSettings {
   return {
+    trusted: () => readTrustedBundle(env) ?? readSystemBundle(SYSTEM_BUNDLES),
     ...toMcpFiles(config),
     servers: toMcpServers(config),
     root: cwd,

@@ -19,7 +19,10 @@ export interface ToolSettings extends Partial<CatalogueSettings> {
   readonly mcp?: McpSettings | undefined;
 }
 
-export type McpSettings = Pick<McpParts, "servers" | "root" | "pins" | "logins" | "onProblem">;
+export type McpSettings = Pick<
+  McpParts,
+  "servers" | "root" | "pins" | "logins" | "onProblem" | "trusted"
+>;
 
 export interface ToolboxParts extends ToolSettings {
   /** Of the program itself; one of the same name takes a built-in one's place. */

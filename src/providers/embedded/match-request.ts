@@ -68,8 +68,11 @@ function matchOne(
 function withoutMention(text: string, { tools }: Conversation): string {
   const [mention = ""] = TOOL_MENTION.exec(text) ?? [];
   // "Run `date`, then …" names no tool: it is an order of its own.
-  const isTool = /\btools?\b/i.test(mention) || tools.some(({ name }) => mention.includes(name));
-  return isTool ? text.slice(mention.length) : text;
+  const isOrder =
+    /\brun\b/i.test(mention) &&
+    !/\btools?\b/i.test(mention) &&
+    !tools.some(({ name }) => mention.includes(name));
+  return isOrder ? text : text.slice(mention.length);
 }
 
 const TOOL_MENTION =

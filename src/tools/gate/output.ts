@@ -2,6 +2,7 @@
 
 import type { Json } from "../../base/json.ts";
 import type { Redact } from "../../base/redact.ts";
+import { cutToChars } from "../../base/text.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import { ToolOutput } from "../tool.ts";
 
@@ -34,6 +35,6 @@ function redactPart<Part extends ContentPart>(part: Part, redact: Redact): Part 
 
 function cut(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  const kept = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
+  const kept = cutToChars(text, maxChars);
   return `${kept}\n[Output truncated: ${kept.length} of ${text.length} characters]`;
 }
