@@ -10,6 +10,7 @@ import { throwIfAborted } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
 import { ANSWERS, type Answer, type Ask, type Question } from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
+import type { LiveBlock } from "./output/live-block.ts";
 
 export interface TerminalAsk {
   readonly ask: Ask;
@@ -17,8 +18,11 @@ export interface TerminalAsk {
   quiet(): Promise<void>;
 }
 
-/** Undefined when there is no terminal. */
-export function createAskOnTerminal(io: Pick<Io, "openTerminal">): TerminalAsk | undefined {
+/** Undefined when there is no terminal. `live`: what is drawn on it and must make way for a question. */
+export function createAskOnTerminal(
+  io: Pick<Io, "openTerminal">,
+  live?: LiveBlock,
+): TerminalAsk | undefined {
   const terminal = io.openTerminal();
   if (!terminal) return undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -26,10 +30,15 @@ export function createAskOnTerminal(io: Pick<Io, "openTerminal">): TerminalAsk |
 
   async function askNext(question: Question, signal: AbortSignal): Promise<Answer> {
     throwIfAborted(signal);
-    // Whoever ends the run has answered what else it would ask.
-    const answer = isCancelled ? "cancel" : await askOn(terminal as Terminal, question, signal);
-    isCancelled ||= answer === "cancel";
-    return answer;
+    const release = live?.hold();
+    try {
+      // Whoever ends the run has answered what else it would ask.
+      const answer = isCancelled ? "cancel" : await askOn(terminal as Terminal, question, signal);
+      isCancelled ||= answer === "cancel";
+      return answer;
+    } finally {
+      release?.();
+    }
   }
 
   return {

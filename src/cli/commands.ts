@@ -134,10 +134,25 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   runs: {
     summary: "Look at the record of runs, or go on with one that was cut",
-    usage: "list | show ID | why-denied ID | resume ID | delete ID",
+    usage: "[list | cost [ID] | SUBCOMMAND ID]",
     options: {
       json: { type: "boolean", summary: "JSON instead of text" },
-      limit: { type: "string", short: "n", value: "N", summary: "How many runs to list (20)" },
+      limit: { type: "string", short: "n", value: "N", summary: "list, cost: how many runs (20)" },
+      all: { type: "boolean", summary: "list: subagents' runs too" },
+      from: { type: "string", value: "NODE", summary: "replay: the run that is changed" },
+      with: { type: "string", value: "CHANGE", summary: "replay: `prompt=TEXT`, what it is asked" },
+      by: {
+        type: "string",
+        value: "KEY",
+        choices: ["agent", "model", "tool"],
+        summary: "cost: what to add up by (agent)",
+      },
+      format: {
+        type: "string",
+        value: "FORMAT",
+        choices: ["md", "jsonl"],
+        summary: "export: a Markdown session, or the log as JSON lines (md)",
+      },
       output: {
         type: "string",
         short: "o",
@@ -149,6 +164,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     subcommands: {
       list: "The newest runs, one a line",
       show: "One run: settings, turns, tool calls, ending",
+      tree: "A run and all its subagents: state, last action, tokens, cost",
+      cost: "Tokens, dollars and time of a run's tree, or of the newest runs",
+      export: "A run with its subagents, as a document or as JSON lines",
+      replay: "Run a recorded tree again, sending nothing; or what depends on a change",
       "why-denied": "The tool calls of a run that were refused, and by what",
       resume: "Go on with a run whose process died",
       delete: "Remove a run and all its records",
@@ -156,6 +175,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     examples: [
       "offshoot runs list",
       "offshoot runs show run_01k…",
+      "offshoot runs tree run_01k…",
+      "offshoot runs cost --by model",
+      "offshoot runs export run_01k… > session.md",
+      "offshoot runs replay run_01k…",
       "offshoot runs why-denied run_01k…",
       "offshoot runs resume run_01k…",
     ],

@@ -5,12 +5,14 @@ import { createRedact, findSecrets } from "../base/redact.ts";
 import { ENDINGS, type RunEnd } from "../protocol/run-events.ts";
 import type { Run } from "../runtime/runtime.ts";
 import type { Io } from "./io.ts";
+import type { LiveBlock } from "./output/live-block.ts";
 import type { Projection } from "./output/output.ts";
 import { cleanForTerminal } from "./terminal.ts";
 
 interface ShowIo extends Io {
   /** Resolves when nothing else is on the screen that must not be written behind. */
   readonly quiet?: (() => Promise<void>) | undefined;
+  readonly live?: LiveBlock | undefined;
 }
 
 /**
@@ -25,8 +27,9 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     // As below: one that cannot be cancelled has ended.
     run.cancel().catch(() => {});
   });
+  let projection: Projection | undefined;
   try {
-    const projection = await opening;
+    projection = await opening;
     for await (const batch of run.follow()) {
       await io.quiet?.();
       await projection.write(batch);
@@ -40,6 +43,7 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     await run.cancel().catch(() => {});
     throw thrown;
   } finally {
+    projection?.close?.();
     stopListening();
     stopWatching();
   }
@@ -49,11 +53,12 @@ export function exitCodeOf({ ending, error }: RunEnd): number {
   return ending === "failed" && error ? FAILURES[error.code].exit : ENDINGS[ending].exit;
 }
 
-function createInterrupt(run: Run, io: Io): () => void {
+function createInterrupt(run: Run, io: ShowIo): () => void {
   let isCancelled = false;
   return () => {
     if (isCancelled) io.leave(ENDINGS.cancelled.exit);
     isCancelled = true;
+    io.live?.clear();
     void io.stderr.write("\noffshoot: cancelling; Ctrl-C again to leave at once\n");
     // A run that cannot be cancelled has ended, which `follow` is about to see.
     run.cancel().catch(() => {});

@@ -88,7 +88,7 @@ export async function createPlace(
   return {
     ...{ home, cwd, start, run },
     show: async (id) => (await json("show", id)) as ShownRun,
-    runIds: async () => ((await json("list")) as { id: string }[]).map(({ id }) => id),
+    runIds: async () => ((await json("list", "--all")) as { id: string }[]).map(({ id }) => id),
     async [Symbol.asyncDispose]() {
       for (const child of running) child.kill("SIGKILL");
       await rm(root, { recursive: true, force: true });

@@ -11,7 +11,7 @@ import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
 import type { Network } from "../../runtime/network.ts";
-import { createRuntime, type RunRequest, type Runtime } from "../../runtime/runtime.ts";
+import { createRuntime, type Run, type RunRequest, type Runtime } from "../../runtime/runtime.ts";
 import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
@@ -20,6 +20,8 @@ import { readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
+import { followTree } from "../output/follow-tree.ts";
+import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { showRun } from "../show-run.ts";
 
@@ -40,7 +42,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const choice = await pickModel(config, network, io);
   const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 
-  const asking = createAskOnTerminal(io);
+  const live = createLiveBlock(io.stderr);
+  const asking = createAskOnTerminal(io, live);
   const { agents, warnings } = await loadAgents(await toPlaces(io));
   for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
   const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
@@ -67,8 +70,11 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       quiet: config.get("quiet"),
       isStructured: format.type !== "text",
       doneMarker: options["done-marker"] === true,
+      live,
     });
-    return await showRun(started, projection, { ...io, quiet: asking?.quiet });
+    const follow: Run["follow"] = (signal) => followTree(runtime.engine, started.id, { signal });
+    const tree = { ...started, follow };
+    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live });
   } finally {
     await runtime.close();
   }

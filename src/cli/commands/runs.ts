@@ -4,7 +4,7 @@ import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { Config } from "../../runtime/config.ts";
-import { createRuntime } from "../../runtime/runtime.ts";
+import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
@@ -12,6 +12,8 @@ import type { CommandCall, RunCommand } from "../command.ts";
 import { renderDenial, toDenials } from "../denials.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
+import { followTree } from "../output/follow-tree.ts";
+import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";
 import { toSummary } from "../output/text-output.ts";
@@ -22,12 +24,27 @@ export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
   const config = await openConfig({}, io);
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
+  if (subcommand === "replay") {
+    const { replay } = await import("./runs-replay.ts");
+    const stored = await lookUp(config, requireId(subcommand, id));
+    return replay(stored.id, call.options, { config, io });
+  }
   const store = await openRecord(config);
   try {
     if (subcommand === "list") await list(store, call, io);
     else if (subcommand === "show") await show(store, requireId(subcommand, id), { call, io });
     else if (subcommand === "why-denied") {
       await whyDenied(store, requireId(subcommand, id), { call, io });
+    } else if (subcommand === "tree") {
+      const { showTree } = await import("./runs-tree.ts");
+      await showTree(store, await findId(store, subcommand, id), { call, io });
+    } else if (subcommand === "cost") {
+      const { showCost } = await import("./runs-cost.ts");
+      const stored = id === undefined ? undefined : await findRun(store, id);
+      await showCost(store, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
+    } else if (subcommand === "export") {
+      const { exportRun } = await import("./runs-export.ts");
+      await exportRun(store, await findId(store, subcommand, id), { call, io });
     } else await remove(store, requireId(subcommand, id), io);
     return 0;
   } finally {
@@ -47,7 +64,8 @@ async function openRecord(config: Config): Promise<Store> {
 }
 
 async function list(store: Store, { options }: CommandCall, io: Io): Promise<void> {
-  const runs = await store.listRuns({ limit: toLimit(options["limit"]) });
+  const some = options["all"] ? {} : { parent_id: null };
+  const runs = await store.listRuns({ limit: toLimit(options["limit"]), ...some });
   if (options["json"]) {
     await io.stdout.write(`${JSON.stringify(runs.map(toRow))}\n`);
     return;
@@ -107,16 +125,23 @@ async function whyDenied(
   await io.stdout.write(cleanForTerminal(denials.map(renderDenial).join("")));
 }
 
-/** An id, or the beginning of one that only one run has. */
+async function findId(store: Store, subcommand: string, id: string | undefined): Promise<string> {
+  return (await findRun(store, requireId(subcommand, id))).id;
+}
+
+/** An id, or the beginning of one that only one run has, with what is below it. */
 async function findRun(store: Store, id: string): Promise<StoredRun> {
   const exact = await store.getRun(id);
   if (exact) return exact;
   const near = (await store.listRuns({ limit: 1000 })).filter((stored) => stored.id.startsWith(id));
-  const [only, ...others] = near;
-  if (only && others.length === 0) return only;
-  const what = only
-    ? `\`${id}\` is the beginning of ${near.length} runs`
-    : `There is no run \`${id}\``;
+  const only = near.find((stored) =>
+    near.every((other) => other === stored || other.id.startsWith(`${stored.id}/`)),
+  );
+  if (only) return only;
+  const what =
+    near.length > 0
+      ? `\`${id}\` is the beginning of ${near.length} runs`
+      : `There is no run \`${id}\``;
   throw new Failure("not_found", `${what}. \`offshoot runs list\` has the ids.`);
 }
 
@@ -180,7 +205,10 @@ function renderEnd(end: RunEnd): string[] {
 
 async function remove(store: Store, id: string, io: Io): Promise<void> {
   const stored = await findRun(store, id);
-  await store.deleteRun(stored.id);
+  const { listNodes, readTree } = await import("../../delegation/ledger/tree.ts");
+  const nodes = listNodes(await readTree(store, stored.id));
+  // From below, so that what is left after a crash still hangs together.
+  for (const node of nodes.reverse()) await store.deleteRun(node.id);
   await io.stderr.write(`deleted ${stored.id}\n`);
 }
 
@@ -190,7 +218,8 @@ async function resume(
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
   const stored = await lookUp(config, given);
-  const asking = createAskOnTerminal(io);
+  const live = createLiveBlock(io.stderr);
+  const asking = createAskOnTerminal(io, live);
   const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   try {
     const resumed = await runtime.resume(stored.id);
@@ -201,11 +230,14 @@ async function resume(
       quiet: config.get("quiet"),
       isStructured: isStructured(stored),
       doneMarker: false,
+      live,
     });
     // The log's own form shows all of it, also what was cut.
     const firstLive = format === "jsonl" ? 0 : stored.next_seq;
     const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
-    return await showRun(resumed, projection, { ...io, quiet: asking?.quiet });
+    const follow: Run["follow"] = (signal) => followTree(runtime.engine, resumed.id, { signal });
+    const tree = { ...resumed, follow };
+    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live });
   } finally {
     await runtime.close();
   }

@@ -1,33 +1,46 @@
 /** The two JSON forms: one document at the end (`json`), or the log itself, a line an event (`jsonl`). */
 
+import type { Totals } from "../../delegation/ledger/tree.ts";
+import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/event-writer.ts";
+import { createJsonLines } from "./json-line.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
 /**
  * One document. With a schema it is the validated answer and nothing else, so that `| jq .city`
- * works; else the run: its ending, text, items, tokens and cost.
+ * works; else the run: its ending, text, items, tokens and cost, and what it and all below it came to.
  */
 export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): Projection {
   const writer = createEventWriter();
+  const tree = createTreeTotals();
+  let root: string | undefined;
   let start: RunStart | undefined;
   return {
     async write(events) {
-      for (const { event } of events) {
+      root ??= events[0]?.run_id;
+      for (const logged of events) {
+        tree.read(logged);
+        const { run_id, event } = logged;
+        if (run_id !== root) continue;
         writer.write(event);
         if (event.type === "run_start") start = event;
         if (event.type !== "run_end") continue;
         const isDocument = isStructured && event.ending === "completed";
         const document = isDocument
           ? event.output_json
-          : toRecord(start, event, writer.response()?.output);
+          : toRecord(start, event, { output: writer.response()?.output, total: tree.totals });
         await stdout.write(`${JSON.stringify(document)}\n`);
       }
     },
   };
 }
 
-function toRecord(start: RunStart | undefined, end: RunEnd, output: unknown): object {
+function toRecord(
+  start: RunStart | undefined,
+  end: RunEnd,
+  { output, total }: { readonly output: unknown; readonly total: Totals },
+): object {
   const { ending, message, output_text, output_json, error, turns, tool_calls, usage, cost_usd } =
     end;
   return {
@@ -43,21 +56,15 @@ function toRecord(start: RunStart | undefined, end: RunEnd, output: unknown): ob
     tool_calls,
     usage,
     cost_usd,
+    total,
     seconds: start ? (end.at_ms - start.created_at_ms) / 1000 : null,
   };
 }
 
 /** Every event of the log with its run and number. */
 export function createJsonLinesOutput({ stdout }: ProjectionOptions): Projection {
-  let parent_id: string | null = null;
-  let path = "/root";
+  const toLine = createJsonLines();
   return {
-    async write(events) {
-      const lines = events.map(({ run_id, seq, event }) => {
-        if (event.type === "run_start") ({ parent_id, path } = event);
-        return `${JSON.stringify({ run_id, parent_id, path, seq, ...event })}\n`;
-      });
-      await stdout.write(lines.join(""));
-    },
+    write: async (events) => await stdout.write(events.map(toLine).join("")),
   };
 }

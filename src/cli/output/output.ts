@@ -7,10 +7,17 @@
 
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Output } from "../io.ts";
+import type { LiveBlock } from "./live-block.ts";
+import { onlyRoot } from "./only-root.ts";
 
 export interface Projection {
-  /** One batch of the log, in order; the last one holds the `run_end`. */
+  /**
+   * One batch of the log of the root or of a run below it, each in order; the first is of the root, and
+   * the last one holds its `run_end`.
+   */
   write(events: readonly LoggedEvent[]): Promise<void>;
+  /** Gives back what it holds of the terminal; called once, however the run ended. */
+  close?(): void;
 }
 
 export interface ProjectionOptions {
@@ -24,6 +31,8 @@ export interface ProjectionOptions {
   readonly isStructured: boolean;
   /** Whether the text form ends with the marker. */
   readonly doneMarker: boolean;
+  /** The lines that are drawn over in place, shared with who else writes on the terminal. */
+  readonly live?: LiveBlock | undefined;
 }
 
 export const OUTPUT_FORMATS = ["text", "json", "jsonl", "sse"] as const;
@@ -35,13 +44,15 @@ export async function openProjection(
   options: ProjectionOptions,
 ): Promise<Projection> {
   switch (format) {
-    case "text":
-      return (await import("./text-output.ts")).createTextOutput(options);
+    case "text": {
+      const { createTextOutput } = await import("./text-output.ts");
+      return (await import("./tree-output.ts")).createTreeOutput(options, createTextOutput);
+    }
     case "json":
       return (await import("./json-output.ts")).createJsonOutput(options);
     case "jsonl":
       return (await import("./json-output.ts")).createJsonLinesOutput(options);
     case "sse":
-      return (await import("./sse-output.ts")).createSseOutput(options);
+      return onlyRoot((await import("./sse-output.ts")).createSseOutput(options));
   }
 }

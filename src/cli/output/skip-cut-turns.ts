@@ -1,6 +1,7 @@
 /**
  * What a dead process said of a turn that starts again is no part of the answer: it is left out when
- * the log of a resumed run is shown from its beginning. Finished turns and live events pass.
+ * the log of a resumed run is shown from its beginning. Finished turns, live events and the runs below
+ * it pass.
  */
 
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -10,8 +11,11 @@ import type { Projection } from "./output.ts";
 export function skipCutTurns(projection: Projection, firstLive: number): Projection {
   /** The turn being read, held back until its end is seen. */
   let open: LoggedEvent[] | undefined;
+  let root: string | undefined;
 
   function read(logged: LoggedEvent): readonly LoggedEvent[] {
+    root ??= logged.run_id;
+    if (logged.run_id !== root) return [logged];
     const { type } = logged.event;
     if (logged.seq >= firstLive || type === "run_resume") open = undefined;
     else if (type === "turn_start") open = [];
@@ -28,5 +32,6 @@ export function skipCutTurns(projection: Projection, firstLive: number): Project
       const shown = events.flatMap(read);
       if (shown.length > 0) await projection.write(shown);
     },
+    close: () => projection.close?.(),
   };
 }

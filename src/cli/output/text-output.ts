@@ -14,6 +14,7 @@ import type {
   ToolStart,
 } from "../../protocol/run-events.ts";
 import { cleanForTerminal } from "../terminal.ts";
+import { toMoney, toSeconds, withThousands } from "./amounts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
 const DONE_MARKER = "=== [ DONE ] ===";
@@ -179,22 +180,10 @@ function toShown(text: string): string {
 
 /** `2 turns · 1 tool call · 1,234 tokens · 3.2 s · $0.0012` */
 export function toSummary(end: RunEnd, start: RunStart | undefined): string {
-  const seconds = start ? [`${((end.at_ms - start.created_at_ms) / 1000).toFixed(1)} s`] : [];
+  const seconds = start ? [toSeconds(end.at_ms - start.created_at_ms)] : [];
   const calls = end.tool_calls > 0 ? [plural(end.tool_calls, "tool call")] : [];
   const tokens = `${withThousands(end.usage.total_tokens)} tokens`;
   return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, toMoney(end.cost_usd)].join(
     " · ",
   );
-}
-
-function toMoney(usd: number | null): string {
-  if (usd === null) return "cost unknown";
-  if (usd === 0) return "free";
-  if (usd < 0.0001) return "under $0.0001";
-  return `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
-}
-
-/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
-function withThousands(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -8,6 +8,7 @@ import {
   runEnd,
   runFailure,
   runStart,
+  toLog,
   toolRun,
   turn,
   USAGE,
@@ -27,7 +28,8 @@ const log: readonly RunEvent[] = [
 describe("the JSON form", () => {
   it("is one document on one line: the run, its items, its tokens and its cost", async () => {
     const { stdout, stderr, writes } = await project(createJsonOutput, log);
-    const { output, ...rest } = JSON.parse(stdout);
+    const { output, total, ...rest } = JSON.parse(stdout);
+    assert.deepEqual([total.runs, total.turns, total.tool_calls], [1, 2, 1]);
     assert.deepEqual(rest, {
       run_id: "run_01",
       model: "openai/gpt-x",
@@ -47,6 +49,29 @@ describe("the JSON form", () => {
     );
     assert.match(stdout, /^[^\n]+\n$/);
     assert.deepEqual([stderr, writes.length], ["", 1]);
+  });
+
+  it("adds up the runs below it, and takes nothing else from them", async () => {
+    const writes: string[] = [];
+    const output = {
+      isTerminal: false,
+      columns: 80,
+      write: (text: string) => void writes.push(text),
+    };
+    const flags = { brief: false, quiet: false, isStructured: false, doneMarker: false };
+    const projection = createJsonOutput({ stdout: output, stderr: output, ...flags });
+    const end = log.length - 1;
+    await projection.write(toLog(log.slice(0, end)));
+    const child = toLog(log).map((logged) => ({ ...logged, run_id: "run_01/a" }));
+    await projection.write(child);
+    await projection.write(toLog(log).slice(end));
+    assert.equal(writes.length, 1);
+    const { total, output: items, usage } = JSON.parse(writes[0] ?? "");
+    assert.deepEqual(
+      [total.runs, total.turns, total.usage.total_tokens],
+      [2, 4, 4 * USAGE.total_tokens],
+    );
+    assert.deepEqual([items.length, usage], [3, USAGE]);
   });
 
   it("is the answer alone when it was to be a document", async () => {
@@ -106,6 +131,25 @@ describe("the JSON lines form", () => {
       const { parent_id, path } = JSON.parse(line);
       assert.deepEqual([parent_id, path], ["run_00", "/root/research"]);
     }
+  });
+
+  it("names the parent of each run where several are mixed", async () => {
+    const child = { ...runStart(), run_id: "run_01/a", parent_id: "run_01", path: "/root/a" };
+    const { stdout } = await project(createJsonLinesOutput, [[runStart()]]);
+    assert.equal(JSON.parse(stdout).parent_id, null);
+    const lines: string[] = [];
+    const write = (text: string): void => void lines.push(...text.trimEnd().split("\n"));
+    const output = { isTerminal: false, columns: 80, write };
+    const flags = { brief: false, quiet: false, isStructured: false, doneMarker: false };
+    const projection = createJsonLinesOutput({ stdout: output, stderr: output, ...flags });
+    await projection.write(toLog([runStart()]));
+    await projection.write([{ run_id: "run_01/a", seq: 0, event: child }]);
+    await projection.write(toLog([runStart(), runEnd()]).slice(1));
+    await projection.write([{ run_id: "run_01/a", seq: 1, event: runEnd() }]);
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).parent_id),
+      [null, "run_01", null, "run_01"],
+    );
   });
 
   it("writes once a batch", async () => {
