@@ -114,6 +114,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     ],
     load: () => import("./commands/run.ts"),
   },
+  subagent: {
+    summary: "Run one JSON payload from standard input as SSE: the runner of child processes",
+    usage: "",
+    options: {},
+    examples: [
+      `echo '{"model": "embedded", "prompt": "Hello"}' | offshoot subagent`,
+      "offshoot subagent < payload.json",
+    ],
+    load: () => import("./commands/subagent.ts"),
+  },
   models: {
     summary: "List the models that can be reached now, or get one",
     usage: "[list | pull NAME]",

@@ -2,12 +2,14 @@
 
 import type { Tool } from "../tools/tool.ts";
 import type { DelegationNode } from "./node.ts";
+import { createCallSubagentTool } from "./tools/call-subagent.ts";
 import type { DelegatingName } from "./tools/names.ts";
 import { createParallelSubagentTool } from "./tools/parallel-subagent.ts";
 import { createSubagentTool } from "./tools/subagent.ts";
 
 const TOOLS: Partial<Record<DelegatingName, (node: DelegationNode) => Tool>> = {
   subagent: createSubagentTool,
+  call_subagent: createCallSubagentTool,
   parallel_subagent: createParallelSubagentTool,
 };
 

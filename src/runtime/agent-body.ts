@@ -14,6 +14,7 @@ import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunBody } from "../engine/engine.ts";
+import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
@@ -30,6 +31,10 @@ export interface AgentParts {
   readonly safety: GateSurroundings;
   readonly delegation: DelegationSettings;
   readonly observe: (event: SubagentEvent) => void;
+  /** How children in processes of their own are started; without it there are none. */
+  readonly childProcess?: ChildProcessSettings | undefined;
+  /** Where they find the record. */
+  readonly storePath?: string | undefined;
   /** Those that calls may name. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** What is known of a task's or another model; throws for one that is none. */
@@ -49,6 +54,9 @@ export interface AgentBody {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
+  const { childProcess, storePath } = parts;
+  const processChildren =
+    childProcess && createProcessChildren({ childProcess, storePath, safety, settings, clock });
 
   const checkModel = async (task: AgentTask): Promise<void> => {
     const model = await parts.openModel(task);
@@ -67,7 +75,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const account = accounts.get(context.id) ?? createAccount(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
       const about = { agents, check: checkModel, modelOf: toModelOf(parts, task) };
-      const node = openNode({ ...place, ...about, settings, clock, observe });
+      const node = openNode({ ...place, ...about, settings, clock, observe, processChildren });
       const gate = await openGate(
         task,
         [...tools, ...createDelegatingTools(node, task.tools)],

@@ -3,7 +3,9 @@
 import type { Account } from "../agent/account.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import type { Executor } from "../delegation/child.ts";
 import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
@@ -12,6 +14,7 @@ import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Tool } from "../tools/tool.ts";
+import type { ProcessChildren } from "./child-processes.ts";
 
 export interface NodeParts {
   readonly context: RunContext;
@@ -23,6 +26,7 @@ export interface NodeParts {
   readonly settings: DelegationSettings;
   readonly clock: Clock;
   readonly observe: (event: SubagentEvent) => void;
+  readonly processChildren: ProcessChildren | undefined;
   readonly agents: readonly AgentDefinition[];
   readonly check: DelegationNode["check"];
   /** What is known of a model, for what it may cost; throws for one that is none. */
@@ -36,7 +40,10 @@ export function openNode(parts: NodeParts): DelegationNode {
     id: context.id,
     path: context.path,
     ...{ task, account, tools, settings, observe, agents, check },
-    executors: { in_process: inProcess, child_process: inProcess },
+    executors: {
+      in_process: inProcess,
+      child_process: parts.processChildren?.(context) ?? NO_PROCESSES,
+    },
     emit: (events) => context.emit(events),
     now: () => clock.now(),
     asksAbout: (wishes) =>
@@ -47,3 +54,11 @@ export function openNode(parts: NodeParts): DelegationNode {
     spentBelow: new Map(),
   };
 }
+
+/** Of a program that embeds the runtime and did not say how. */
+const NO_PROCESSES: Executor = {
+  run() {
+    const message = "This runtime starts no child processes: it was given no `childProcess`.";
+    return Promise.reject(new Failure("forbidden", message));
+  },
+};

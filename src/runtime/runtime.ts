@@ -19,6 +19,8 @@ import { type Log, silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Plan } from "../delegation/plan.ts";
+import type { RunPlace } from "../delegation/runner/payload.ts";
+import { takeUp } from "../delegation/runner/take-up.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
@@ -32,6 +34,7 @@ import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "./agent-body.ts";
+import type { ChildProcessSettings } from "./child-processes.ts";
 import { createNetwork } from "./network.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
@@ -54,6 +57,8 @@ export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySetti
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** Where what happens to subagents is logged. */
   readonly subagentLog?: Log | undefined;
+  /** How children in processes of their own are started; without it there are none. */
+  readonly childProcess?: ChildProcessSettings | undefined;
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
@@ -64,6 +69,8 @@ export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">> 
   /** The user's words, or a whole conversation. */
   readonly input: string | readonly Item[];
   readonly timeoutMs?: number | undefined;
+  /** Its place in a tree that another process began; it is found again there. */
+  readonly place?: RunPlace | undefined;
 }
 
 export interface Runtime {
@@ -115,6 +122,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     delegation,
     observe: watch.tell,
     agents: options.agents ?? [],
+    childProcess: options.childProcess,
+    storePath: options.storePath,
     modelOf: (ref, { url }) => toPlannedModel(ref, url, options.overrides),
   };
   const agent = createAgentBody(agentParts);
@@ -130,11 +139,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async run(request) {
       const task = toTask(request);
       await agent.check(task);
-      const id = makeId("run");
-      const { timeoutMs } = request;
-      const title = clip(lastWords(task.items), 80);
-      await engine.submit(AGENT_BODY, encodeTask(task), { id, title, timeoutMs });
-      return toRun(engine, id);
+      return toRun(engine, await submitRun(engine, { task, request, clock }));
     },
     async plan(request) {
       const task = toTask(request);
@@ -164,6 +169,23 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       await gguf.close();
     },
   };
+}
+
+interface Submitting {
+  readonly task: AgentTask;
+  readonly request: RunRequest;
+  readonly clock: Clock;
+}
+
+/** Starts it, or goes on with it where another process has begun it; returns its id. */
+async function submitRun(engine: Engine, { task, request, clock }: Submitting): Promise<string> {
+  const { timeoutMs, place } = request;
+  const id = place?.id ?? makeId("run");
+  if (place && (await takeUp(engine, id, clock))) return id;
+  const title = task.label ?? clip(lastWords(task.items), 80);
+  const where = { id, title, timeoutMs, parent_id: place?.parent_id, path: place?.path };
+  await engine.submit(AGENT_BODY, encodeTask(task), where);
+  return id;
 }
 
 function toRun(engine: Engine, id: string): Run {
@@ -205,7 +227,7 @@ async function openStore(path: string | undefined): Promise<Store> {
   return openSqliteStore(path);
 }
 
-function toTask({ input, timeoutMs: _, ...request }: RunRequest): AgentTask {
+function toTask({ input, timeoutMs: _, place: __, ...request }: RunRequest): AgentTask {
   const items: readonly Item[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
   if (items.length === 0 || lastWords(items).trim() === "") {

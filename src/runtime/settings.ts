@@ -56,6 +56,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     protectedPaths: [config.paths.configFile, config.paths.dataDir, storePath],
     toolSettings: toToolSettings(config, around),
     delegation: toDelegation(config),
+    childProcess: { grantKeyFile: config.paths.grantKeyFile },
   };
 }
 

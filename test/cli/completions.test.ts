@@ -58,8 +58,8 @@ describe("completions of bash", () => {
     const { cwd } = createSandbox(t);
     assert.deepEqual(await complete(cwd, "run", "--max"), [
       "--max-cost",
-      "--max-tool-calls",
       "--max-total-tokens",
+      "--max-tool-calls",
       "--max-tokens",
       "--max-turns",
     ]);

@@ -4,7 +4,7 @@ import { deflateSync } from "node:zlib";
 import { readHtml, readPdf, readResults } from "../../../../src/tools/web/content/page-process.ts";
 import { writePdf } from "./pdf-file.ts";
 
-const signal = AbortSignal.timeout(90_000);
+const { signal } = new AbortController();
 
 /** A page whose text is unpacked to this many megabytes of empty instructions. */
 function writeBomb(megabytes: number): Buffer {

@@ -1,0 +1,86 @@
+/** Children in processes of their own, made of what the runtime has. Loaded by the first of them. */
+
+import type { AgentTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
+import type { JsonObject } from "../base/json.ts";
+import type { Executor } from "../delegation/child.ts";
+import type { DelegationSettings } from "../delegation/settings.ts";
+import type { RunContext } from "../engine/engine.ts";
+import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
+import { vendorOf } from "../providers/vendors/catalog.ts";
+import { type GateSurroundings, SAFETY, type SafetySettings } from "./open-gate.ts";
+import type { Environment } from "./paths.ts";
+
+export interface ChildProcessSettings {
+  /** What starts a runner; the package's own command when left out. */
+  readonly command?: readonly [string, ...string[]] | undefined;
+  /** Holds the key that grants are signed with; made when it is first needed. */
+  readonly grantKeyFile: string;
+}
+
+interface Parts {
+  readonly childProcess: ChildProcessSettings;
+  readonly storePath: string | undefined;
+  readonly safety: GateSurroundings;
+  readonly settings: DelegationSettings;
+  readonly clock: Clock;
+}
+
+/** Makes the executor of one run. */
+export type ProcessChildren = (parent: Pick<RunContext, "id" | "path">) => Executor;
+
+export function createProcessChildren(parts: Parts): ProcessChildren {
+  const { childProcess, storePath, safety, settings, clock } = parts;
+  const { env } = safety;
+  return (parent) => ({
+    async run(order, signal) {
+      const [{ createChildProcessExecutor }, { findRunnerCommand }, { openGrantKey }] =
+        await Promise.all([
+          import("../delegation/executors/child-process.ts"),
+          import("../delegation/executors/runner-command.ts"),
+          import("../delegation/runner/grant-key.ts"),
+        ]);
+      const executor = createChildProcessExecutor({
+        command: childProcess.command ?? findRunnerCommand(),
+        grantKey: () => openGrantKey(childProcess.grantKeyFile),
+        parent: { id: parent.id, path: parent.path },
+        safety: toJson(safety),
+        variablesFor: (task) => variablesFor(task, env),
+        ...{ storePath, settings, env, clock },
+      });
+      return await executor.run(order, signal);
+    },
+  });
+}
+
+/** Everything but whom to ask: a child process has nobody. */
+const NAMES = (Object.keys(SAFETY) as (keyof SafetySettings)[]).filter((name) => name !== "ask");
+
+function toJson(safety: SafetySettings): JsonObject {
+  return Object.fromEntries(NAMES.map((name) => [name, safety[name]])) as JsonObject;
+}
+
+/** The credentials of a cloud are many variables, and files that they name. */
+const CLOUDS = {
+  google: /^(GOOGLE|CLOUDSDK|GCE|GCLOUD|VERTEX)_/,
+  aws: /^AWS_/,
+} as const;
+
+function variablesFor(task: AgentTask, env: Environment): string[] {
+  const search = task.tools.includes("search_web")
+    ? Object.keys(env).filter((name) => /^(BRAVE_SEARCH|TAVILY|EXA|GOOGLE_CSE)_/.test(name))
+    : [];
+  return [...modelVariables(task, env), ...search];
+}
+
+function modelVariables({ model, url, api_key_name }: AgentTask, env: Environment): string[] {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+  if (vendor === EMBEDDED || vendor === GGUF) return [];
+  const { auth, keyVariable = "", otherKeyVariables = [], baseUrlVariable = "" } = vendorOf(vendor);
+  const keys = api_key_name === null ? [keyVariable, ...otherKeyVariables] : [api_key_name];
+  const cloud =
+    auth === "google" || auth === "aws"
+      ? Object.keys(env).filter((name) => CLOUDS[auth].test(name))
+      : [];
+  return [...keys, baseUrlVariable, ...cloud];
+}
