@@ -69,9 +69,16 @@ function emptyPrompt(hasFiles: boolean): Failure {
 function joinParts(files: readonly ContentPart[], prompt: string, piped: string): ContentPart[] {
   const media = files.filter((part) => part.type !== "input_text");
   const texts = files.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
-  const asked = [prompt, piped].filter((text) => text.trim() !== "").join("\n\n");
+  const asked = joinAsked(prompt, piped, files.length > 0);
   const text = texts.length > 0 ? `${texts.join("\n\n")}\n\n---\n\n${asked}` : asked;
   return [...media, { type: "input_text", text }];
+}
+
+/** Behind files, an empty prompt keeps its place: what is piped in must not pass for an order. */
+function joinAsked(prompt: string, piped: string, hasFiles: boolean): string {
+  if (piped.trim() === "") return prompt;
+  if (prompt.trim() !== "") return `${prompt}\n\n${piped}`;
+  return hasFiles ? `\n\n${piped}` : piped;
 }
 
 /** Reads one file as the part it is: text, an image, or a PDF. */

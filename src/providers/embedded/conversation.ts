@@ -23,9 +23,17 @@ export interface Conversation {
   readonly earlier: readonly string[];
   /** Calls made since that message, in their order. */
   readonly calls: readonly MadeCall[];
+  /** What came of the user's message before that one. */
+  readonly before: Before;
   readonly attachments: readonly Attachment[];
   /** The functions that may be called now. */
   readonly tools: readonly FunctionTool[];
+}
+
+export interface Before {
+  /** The last answer in words. */
+  readonly said: string | undefined;
+  readonly calls: readonly MadeCall[];
 }
 
 export interface MadeCall {
@@ -48,6 +56,7 @@ export function readConversation(request: ModelRequest): Conversation {
     order: findOrder(asked.filter((text) => text.trim() !== "")),
     earlier: asks.slice(0, -1).map((index) => messageText(items[index])),
     calls: readCalls(items.slice(last + 1)),
+    before: readBefore(items.slice((asks.at(-2) ?? -1) + 1, Math.max(last, 0))),
     attachments,
     tools: callableTools(request),
   };
@@ -90,6 +99,14 @@ function toParts(content: string | readonly ContentPart[]): readonly ContentPart
 
 function textOf(part: ContentPart): string[] {
   return "text" in part && typeof part.text === "string" ? [part.text] : [];
+}
+
+function readBefore(items: readonly Item[]): Before {
+  const answer = items.findLast(
+    (item) =>
+      item.type === "message" && item.role === "assistant" && messageText(item).trim() !== "",
+  );
+  return { said: answer && messageText(answer).trim(), calls: readCalls(items) };
 }
 
 /** Each call with the first output for its id after it: some servers use an id more than once. */

@@ -19,6 +19,7 @@ import {
   answerUnknownTool,
   UNKNOWN_IN_SHORT,
 } from "./fallback.ts";
+import { toRecap } from "./intents/delegating.ts";
 import type { Answer, Match, Plan, ToolRequest } from "./intents/intent.ts";
 import { matchRequest } from "./match-request.ts";
 import { type Reply, toReply } from "./reply.ts";
@@ -83,6 +84,12 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
       why: "No intent matches, but tools were called: I tell what they gave.",
     };
   }
+  if (asksForReport(request, conversation)) {
+    return {
+      step: say(toRecap(conversation)),
+      why: "The work is over and a report is asked for: I say my last answer again.",
+    };
+  }
   const missing = findMissingTool(conversation);
   if (missing !== undefined) {
     const step = { ...say(answerUnknownTool(missing, request)), understood: false };
@@ -92,6 +99,18 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
     step: { ...say(answerUnknown()), understood: false },
     why: "No intent matches the request, so I say what I can do.",
   };
+}
+
+const REPORT =
+  /\b(summar\w*|reports?|findings?|results?|answers?|conclu\w*|numbers?|outcome|recap|concise\w*|brief\w*|found)\b/i;
+
+/**
+ * A loop asks for the report in words of anybody's making, and takes the tools away. Whoever had tools
+ * and has them no more is surely asked for that; else the words must say so.
+ */
+function asksForReport({ tools }: ModelRequest, { asked, before }: Conversation): boolean {
+  if (tools.length > 0) return false;
+  return before.calls.length > 0 || (before.said !== undefined && REPORT.test(asked.join("\n")));
 }
 
 /** Runs each plan as far as it gets; the first that needs calls decides the turn. */

@@ -29,6 +29,8 @@ const DIRECTORY = [
 const NUMBER_WORDS: readonly string[] =
   "zero one two three four five six seven eight nine ten eleven twelve".split(" ");
 
+const ANSWERS =
+  "(?:them|these|those|everything|it\\s+all|(?:all\\s+)?(?:of\\s+)?(?:the|their)\\s+(?:results?|numbers?|counts?|answers?|findings?|sums?))";
 const WORD = "[^\\s\"'`,;:?!.()=]+";
 
 /** What a slot may hold, as the source of a regular expression. */
@@ -57,6 +59,12 @@ export const SLOTS: Readonly<Record<string, string>> = {
   none: "empty",
   summarise:
     "(?:summari[sz]e|sum up|(?:(?:give me|write|make|tell me) )?(?:a|the) (?:short )?summary of)",
+  subagents: "sub-?agents?",
+  delegate: "[\"'`]?(?:parallel_|call_)?subagent[\"'`]?",
+  /** Behind an order to several: their answers are numbers, to be added up. */
+  sum: `(?:(?:and|then|finally)\\s+)*(?:(?:add|sum|total)(?:\\s+up|\\s+together)?\\s+${ANSWERS}(?:\\s+(?:all|up|together))*|(?:add|sum)\\s+up|(?:tell|give|show|compute|calculate|report)\\s+(?:me\\s+)?the\\s+(?:total|sum))`,
+  /** The same, where their answers are wanted as they are. */
+  gather: `(?:(?:and|then|finally)\\s+)*(?:(?:list|show|tell|give|report|print|collect|gather)\\s+(?:me\\s+)?(?:${ANSWERS}|what\\s+they\\s+(?:say|said|find|found)))`,
   owner: "my|our|your|the",
   my: "my",
   me: "i",

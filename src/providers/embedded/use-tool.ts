@@ -6,6 +6,7 @@
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { buildArguments, hasArguments } from "./build-arguments.ts";
 import type { Conversation, MadeCall } from "./conversation.ts";
+import { isDelegating } from "./intents/delegating.ts";
 import type { Answer, ToolRequest } from "./intents/intent.ts";
 
 export interface ToolUse {
@@ -50,11 +51,15 @@ export function findMissingTool({ order = "", tools }: Conversation): string | u
   return name === undefined || tools.some((tool) => tool.name === name) ? undefined : name;
 }
 
-/** The one tool whose name the request speaks of and whose arguments it gives. */
+/**
+ * The one tool whose name the request speaks of and whose arguments it gives. A subagent would be given
+ * the same request, and not understand it either.
+ */
 export function findFittingTool(conversation: Conversation): ToolUse | undefined {
   const { order = "" } = conversation;
   const fitting = conversation.tools.filter(
-    (tool) => sharedWords(tool.name, order) > 0 && hasArguments(tool, order),
+    (tool) =>
+      !isDelegating(tool.name) && sharedWords(tool.name, order) > 0 && hasArguments(tool, order),
   );
   const [tool] = fitting;
   return tool && fitting.length === 1

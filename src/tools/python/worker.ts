@@ -10,10 +10,11 @@ import type { OpenRequest } from "./messages.ts";
 import { openRealm, type Realm } from "./realm.ts";
 
 const { stdin, stdout } = process;
+
 /** What reaches the network, or more of Node. */
 const GLOBALS = [
   ...["fetch", "WebSocket", "EventSource", "XMLHttpRequest", "Request", "Response"],
-  ...["Worker", "BroadcastChannel", "MessageChannel", "require", "module", "navigator", "storage"],
+  ...["Worker", "BroadcastChannel", "MessageChannel", "require", "module", "navigator"],
 ];
 /** The streams are sockets, whose kind can connect. */
 const PARTS = [

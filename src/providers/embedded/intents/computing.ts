@@ -47,7 +47,7 @@ function withoutEquals(text: string): string {
 }
 
 /** JSON numbers hold 53 bits; a longer result stays text rather than lose its digits. */
-function toNumberIfExact(result: string): number | string {
+export function toNumberIfExact(result: string): number | string {
   const value = Number(result);
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? result : value;
 }

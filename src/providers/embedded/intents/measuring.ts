@@ -1,10 +1,12 @@
-/** Intents that count lines. They need `read`, and `bash_find` for whole directories. */
+/** Intents that count lines. They need `read`, and `bash_find` or `bash_ripgrep` for whole directories. */
 
 import { plural } from "../../../base/text.ts";
 import { findKind } from "../file-kinds.ts";
 import { isFilePath, toDirectory } from "../slots.ts";
+import { numberIn, parseResult } from "../tool-results.ts";
 import { MAYBE_IN_DIR } from "../wording.ts";
 import {
+  callTool,
   type FileLines,
   findPaths,
   inDirectory,
@@ -52,6 +54,54 @@ const countLines = defineIntent<"file">({
   },
 });
 
+const LINES = "lines [of (code|text)]";
+
+const countLinesAll = defineIntent<"dir">({
+  name: "count-lines-all",
+  summary: "count the lines of a directory",
+  tools: ["bash_ripgrep"],
+  hints: /\blines\b/i,
+  phrasings: [
+    "how many lines are there in src?",
+    "count the lines of src",
+    "count the lines of the files in test",
+    "how many lines of code does src contain?",
+    "how many lines do the files in docs have?",
+    "count all the lines of code under tools",
+  ],
+  templates: [
+    `how many ${LINES} (are|are there) [in total] (in|under) [the files (in|under)] {dir}`,
+    `how many ${LINES} (does|do|has|have) [the files (in|under)] {dir} [(have|contain|hold)] [in total]`,
+    `count [all] [the] ${LINES} (of|in|under) [the files (in|under)] {dir}`,
+  ],
+  // What names a kind or a file, or wants a count for each, is asked of the other intents.
+  accept: ({ dir = "" }) => !/^(each|every|all)\b/i.test(dir) && !isFilePath(dir),
+  *plan({ dir }, conversation) {
+    const path = toDirectory(dir);
+    const isOffered = conversation.tools.some(({ name }) => name === "bash_ripgrep");
+    if (!isOffered) return yield* countByReading(path);
+    // The start of a line is found once in each of them; only how often is asked for.
+    const output = yield* callTool("bash_ripgrep", { pattern: "^", files: path, limit: 1 });
+    const page = parseResult(output);
+    const count = page && numberIn(page, "total");
+    if (count === undefined) return refusal("bash_ripgrep", output);
+    return toLineCount(path, count);
+  },
+});
+
+function* countByReading(path: string): Step<Answer> {
+  const counted = yield* countEach(path, undefined);
+  if (!("files" in counted)) return counted;
+  const count = counted.files.reduce((sum, file) => sum + lastNumber(file.lines), 0);
+  const { text, data = {} } = toLineCount(path, count);
+  return { text: join([text, counted.skipped]), data };
+}
+
+function toLineCount(path: string, count: number): Answer {
+  const text = `The text files ${inDirectory(path)} have ${plural(count, "line")}.`;
+  return { text, data: { path, lines: count, count, total: count, result: count } };
+}
+
 const countLinesEach = defineIntent<"kind" | "dir">({
   name: "count-lines-each",
   summary: "count the lines of each file in a directory",
@@ -63,16 +113,12 @@ const countLinesEach = defineIntent<"kind" | "dir">({
     "line counts of all files here",
     "show me the number of lines for each Python file in tools",
     "how long is each file in docs?",
-    "how many lines are there in src?",
   ],
   templates: [
     `how many lines (has|have|does|do|are in) [(each|every|all)] [of] [the] [{kind}] ${FILES} ${MAYBE_IN_DIR} [(have|contain)]`,
     `(count|show me|list|give me) [the] (lines|line counts?|number of lines) (of|in|for) (each|every|all|all the|all of the|the) [{kind}] ${FILES} ${MAYBE_IN_DIR}`,
     `[the] (line counts?|number of lines) (of|in|for|per) [(each|every|all|all the)] [{kind}] ${FILES} ${MAYBE_IN_DIR}`,
     `how long (is|are) (each|every|all|all the|the) [{kind}] ${FILES} ${MAYBE_IN_DIR}`,
-    "how many lines [of code] (are|are there) [in total] (in|under) {dir}",
-    "how many lines [of code] (does|do) {dir} (have|contain)",
-    "count [all] the lines [of code] (in|under) {dir}",
   ],
   *plan({ kind, dir }) {
     const path = toDirectory(dir);
@@ -191,4 +237,10 @@ function compare(first: FileLines, second: FileLines): Answer {
   return { text: `${lengths} ${difference}`, data: { same, lines: [a, b] } };
 }
 
-export const MEASURING: readonly Intent[] = [countLines, countLinesEach, longestFile, compareFiles];
+export const MEASURING: readonly Intent[] = [
+  countLines,
+  countLinesAll,
+  countLinesEach,
+  longestFile,
+  compareFiles,
+];

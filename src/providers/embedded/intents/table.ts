@@ -7,6 +7,7 @@ import { ARRANGING } from "./arranging.ts";
 import { BROWSING } from "./browsing.ts";
 import { CALLING } from "./calling.ts";
 import { COMPUTING } from "./computing.ts";
+import { DELEGATING } from "./delegating.ts";
 import type { Intent } from "./intent.ts";
 import { LISTING } from "./listing.ts";
 import { MEASURING } from "./measuring.ts";
@@ -28,6 +29,7 @@ export const INTENTS: readonly Intent[] = [
   ...ARRANGING,
   ...RUNNING,
   ...BROWSING,
+  ...DELEGATING,
   ...REMEMBERING,
   ...TALKING,
   defineHelp(() => INTENTS),
