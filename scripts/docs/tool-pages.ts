@@ -39,10 +39,10 @@ export function renderToolsPage(): string {
     ),
     "## Your own programs as tools",
     renderFence("yaml", OWN_TOOL),
-    "The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run, and is asked about like any program. In the library, `defineTool` makes a function a tool; see the README.",
+    "The arguments go in as one JSON document on standard input; what comes out on standard output is the result, as JSON if it is that, else as text. Any other exit code than 0 is a failure, told with the end of standard error. It runs where the run's commands run, and is asked about like any program. The words of `command` are read by no shell; a relative program is looked for in the workspace, where a tool that writes files could change it. In the library, `defineTool` makes a function a tool; see the README.",
     "## MCP servers",
     renderFence("console", MCP_COMMANDS),
-    "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down.",
+    "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown and decides nothing. Servers run outside of the sandbox, as you.",
   ]);
 }
 
@@ -109,7 +109,7 @@ export function renderSafetyPage(): string {
         ],
       ],
     ),
-    "A rule that denies or asks fits when anything the call touches fits; one that allows only when everything does. A command that cannot be read beforehand (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands, and none that allows. Rules about paths hold for the words of a command too, but a program can read what its words do not name: only the sandbox holds a program.",
+    "A rule that denies or asks fits when anything the call touches fits; one that allows only when everything does. A command that cannot be read beforehand (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and none that allows; one that is let through by its name writes no file by `>`. Rules read a command's words, not what its programs do: a script or a makefile is known by its name, launchers by a list. Only the sandbox holds a program. Listings and searches ask nobody, so they leave out what a rule asks about or denies.",
     "## The workspace",
     "Tools stay in the folder the run was started in. Paths are resolved to where they really lead, and what was opened is checked once more. Refused at any depth, whatever is approved:",
     renderTable(
@@ -123,9 +123,10 @@ export function renderSafetyPage(): string {
       ["level", ""],
       Object.entries(SANDBOX_LEVELS).map(([name, { summary }]) => [`\`${name}\``, summary]),
     ),
-    "`sandbox` is bubblewrap on Linux (`apt install bubblewrap`) and Seatbelt on macOS. Inside it commands need no question. At `none` and `process` a command runs as you: it can read your files, and the environment of your other processes where the system lets you. The values of key variables are kept out of what tools return, as they stand; that is a net, not a wall.",
+    "`sandbox` is bubblewrap on Linux (`apt install bubblewrap`) and Seatbelt on macOS. Inside it commands need no question. They see the workspace, the system's programs and those on the PATH; the home folder and `/tmp` are empty, in memory, and new for each command. Files that a rule denies or that usually hold secrets cannot be read (`--allow 'path(…)'` shows the latter); version control can be read, not changed, and not made at the top. A workspace that contains your home folder is refused.",
+    "At `none` and `process` a command runs as you: it can read your files by their paths, the variables of your other processes where the system lets you, and reach the network. What it started is ended with it, by its process group and, on Linux, by a mark in its environment and by its descent; a program that leaves all three gets away. The limit on processes does not hold for the superuser. The values of key variables are kept out of what tools return, as they stand; that is a net, not a wall.",
     "## The web",
-    "`fetch`, `scrape_webpage` and `search_web` speak http and https alone. A host is resolved once, every address it has is checked, and the connection goes to a checked address: this machine, private networks, link-local and metadata addresses are refused in every form they can be written. Each redirect is checked again, five at most. `web_private_hosts` lets hosts of yours through.",
+    "`fetch`, `scrape_webpage` and `search_web` speak http and https alone. A host is resolved once, every address it has is checked, and the connection goes to a checked address: this machine, private networks, link-local and metadata addresses are refused in every form they can be written. Each redirect is checked again, five at most; a call that a rule lets through for its host goes to no other. 5 MiB on the wire, 20 MiB decompressed, 30 s in all; pages and PDFs are read in a process of their own, which is ended when it takes too long or too much. `web_private_hosts` lets hosts of yours through. `web_proxy: true` trusts the proxy to resolve names: what only the proxy can resolve is not checked.",
     "## Who decided",
     "`offshoot runs why-denied ID` lists what a run was refused, with the rule that did it and where that rule stands. In the record, `by` is one of:",
     renderTable(

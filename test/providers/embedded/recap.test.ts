@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Item } from "../../../src/protocol/items.ts";
+import { ask, assistant, listen, user } from "./replies.ts";
+
+describe("the report of a subagent", () => {
+  const call: Item = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
+  const output: Item = { type: "function_call_output", call_id: "c", output: "   1 | x" };
+  const done = [user("Count it"), call, output, assistant("There are 7 lines.")];
+  const rows: readonly (readonly [string, readonly Item[], RegExp])[] = [
+    ["Summarize your findings concisely", done, /^There are 7 lines\.$/],
+    ["Nur die Zahl, bitte", done, /^There are 7 lines\.$/],
+    ["State the number only.", [user("compute 6*7"), assistant("6*7 = 42")], /^6\*7 = 42$/],
+    [
+      "Summarize your findings concisely",
+      done.slice(0, 3),
+      /^I have no answer yet after 1 tool call\.$/,
+    ],
+    ["what did you find?", [], /^I have no answer yet\.$/],
+    ["write a poem", [user("hello"), assistant("Hello.")], /^I am `embedded\/offline`/],
+    [
+      "report your results",
+      [user("x"), assistant("y".repeat(3000))],
+      /^y{2000}\n\(1000 characters are left out\.\)$/,
+    ],
+  ];
+  for (const [prompt, before, answer] of rows) {
+    it(`is the last answer: "${prompt}" behind ${before.length} items`, async () => {
+      const { text } = await listen(ask([...before, user(prompt)], { tools: [] }));
+      assert.match(text, answer);
+    });
+  }
+});
