@@ -45,8 +45,9 @@ describe("the embedded model as the one that delegates", () => {
       ].join("\n"),
     );
     const ids = await place.runIds();
-    assert.equal(ids.length, 1, "the record lists what a person started");
-    const { events } = await place.show(ids[0] ?? "");
+    const root = ids.find((id) => !id.includes("/")) ?? "";
+    assert.equal(ids.length, 4, "one run and three below it");
+    const { events } = await place.show(root);
     const starts = events.filter((event): event is Start => event.type === "child_start");
     assert.deepEqual(starts.map(({ label }) => label).sort(), ["docs", "src", "test"]);
     for (const { child_id, label } of starts) {
@@ -55,6 +56,10 @@ describe("the embedded model as the one that delegates", () => {
       assert.deepEqual([end?.ending, end?.tool_calls], ["completed", 1], label);
       assert.match(end?.output_text ?? "", /^The text files in `\w+` have \d+ lines\.$/);
     }
+    const tree = await place.run(["runs", "tree", root]);
+    assert.equal(tree.code, 0, tree.stderr);
+    for (const label of ["src", "test", "docs"])
+      assert.ok(tree.stdout.includes(label), tree.stdout);
   });
 
   it("names no total that lacks a part", async () => {

@@ -26,7 +26,9 @@ export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Pro
     const wrapped = await holder.wrap(command);
     // What the tool itself asks for comes last: it may want a home of its own.
     const all = { ...env, ...wrapped.env, ...command.env };
-    return startWrapped(wrapped, { argv: wrapped.argv, cwd: command.cwd, env: all });
+    const isNamespace = level === "sandbox" && process.platform === "linux";
+    const { argv } = wrapped;
+    return startWrapped(wrapped, { argv, cwd: command.cwd, env: all, isNamespace });
   }
 
   return { level, start, close: holder.close };

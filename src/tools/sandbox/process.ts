@@ -29,10 +29,13 @@ export interface Start {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the system ends with it all that it has started. */
+  readonly isNamespace?: boolean | undefined;
 }
 
 /** Rejects with `Failure("tool_failed")` when it cannot be started. */
-export async function startProcess({ argv, cwd, env }: Start): Promise<RunningCommand> {
+export async function startProcess(start: Start): Promise<RunningCommand> {
+  const { argv, cwd, env, isNamespace = false } = start;
   const mark = randomBytes(16).toString("hex");
   const [program, ...words] = argv;
   const child = spawn(program, words, {
@@ -48,8 +51,11 @@ export async function startProcess({ argv, cwd, env }: Start): Promise<RunningCo
   let ending: Promise<void> | undefined;
 
   async function end(): Promise<void> {
-    // Before their parents are gone, which are all that lead to some of them.
-    const family = group.isRunning() ? findFamily(`${MARK}=${mark}`, child.pid) : [];
+    // Looked for before their parents are gone, which are all that lead to some of them; and halted
+    // first, because whoever starts processes without end would do so while we look.
+    if (!isNamespace) group.halt();
+    const isSought = !isNamespace && group.isRunning();
+    const family = isSought ? findFamily(`${MARK}=${mark}`, child.pid) : [];
     group.kill();
     for (const pid of family) send(pid, "SIGKILL");
     await group.exited;
@@ -86,6 +92,7 @@ interface Group {
   readonly exited: Promise<Exit>;
   /** Whether its leader is, so that its number is nobody else's. */
   isRunning(): boolean;
+  halt(): void;
   kill(): void;
 }
 
@@ -98,12 +105,14 @@ function createGroup(child: ChildProcessWithoutNullStreams): Group {
       resolve({ code, signal });
     });
   });
+  const tell = (signal: NodeJS.Signals): void => {
+    if (!isEmpty && child.pid !== undefined) send(-child.pid, signal);
+  };
   return {
     exited,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    kill: () => {
-      if (!isEmpty && child.pid !== undefined) send(-child.pid, "SIGKILL");
-    },
+    halt: () => tell("SIGSTOP"),
+    kill: () => tell("SIGKILL"),
   };
 }
 

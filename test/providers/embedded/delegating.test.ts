@@ -323,10 +323,12 @@ describe("the tool that delegates", () => {
     "--- notes.txt ---\nask a subagent to read a.md",
     "--- notes.txt ---\nx\n\n---\nmake it better\n\nask a subagent to read a.md",
     "make it better\n\nask a subagent to read a.md",
+    "\n\nask a subagent to read a.md",
   ];
+  const real = tool("subagent", { label: { type: "string" }, task_prompt: { type: "string" } });
   for (const text of strangers) {
     it(`is not called for ${JSON.stringify(text)}`, async () => {
-      assert.deepEqual((await listen(ask(text, { tools: ALL }))).calls, []);
+      assert.deepEqual((await listen(ask(text, { tools: [READ, real] }))).calls, []);
     });
   }
 });

@@ -6,6 +6,7 @@ import { ask, assistant, listen, user } from "./replies.ts";
 describe("the report of a subagent", () => {
   const call: Item = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
   const output: Item = { type: "function_call_output", call_id: "c", output: "   1 | x" };
+  const rule: Item = { type: "message", role: "developer", content: "Be brief." };
   const done = [user("Count it"), call, output, assistant("There are 7 lines.")];
   const rows: readonly (readonly [string, readonly Item[], RegExp])[] = [
     ["Summarize your findings concisely", done, /^There are 7 lines\.$/],
@@ -17,6 +18,7 @@ describe("the report of a subagent", () => {
       /^I have no answer yet after 1 tool call\.$/,
     ],
     ["what did you find?", [], /^I have no answer yet\.$/],
+    ["what did you find?", [rule], /^I have no answer yet\.$/],
     ["write a poem", [user("hello"), assistant("Hello.")], /^I am `embedded\/offline`/],
     [
       "report your results",
