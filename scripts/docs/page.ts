@@ -1,5 +1,8 @@
 /** The parts a generated page is made of. */
 
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { main } from "../../src/cli/main.ts";
 
 const NOTE =
@@ -51,9 +54,12 @@ async function call(
       shown += text;
     },
   };
+  // A run works in a folder that is there; the others only speak of theirs.
+  const cwd =
+    args[0] === "run" ? mkdtempSync(join(tmpdir(), "offshoot-docs-")) : "/home/ada/garden";
   const exitCode = await main(args, {
     env,
-    cwd: "/home/ada/garden",
+    cwd,
     home: "/home/ada",
     stdin: { isTerminal: true, isPiped: false, readAll: async () => Buffer.alloc(0) },
     stdout: output,

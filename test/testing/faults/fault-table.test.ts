@@ -37,7 +37,8 @@ describe("FAULTS", () => {
     const made = new Set(FAULTS.map(({ create }) => create().name));
     const constructors = Object.entries(kit)
       .filter(
-        ([name, value]) => typeof value === "function" && !/^(create|start|script|respond)/.test(name),
+        ([name, value]) =>
+          typeof value === "function" && !/^(create|start|script|respond)/.test(name),
       )
       .map(([name]) => name);
     assert.deepEqual([...made].sort(), constructors.sort());

@@ -6,7 +6,7 @@ import type { Amount, LimitKind, Limits } from "../../src/agent/limits.ts";
 import { LIMIT_KINDS } from "../../src/agent/limits.ts";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import type { Store, StoredRun } from "../../src/store/store.ts";
-import { createChance, type RandomTree, startRandomTree } from "./random-tree.ts";
+import { createChance, type RandomTree, startRandomTree } from "../delegation/random-tree.ts";
 
 const TREES = 1000;
 const SIDE_BY_SIDE = 50;

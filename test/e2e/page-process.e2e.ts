@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { deflateSync } from "node:zlib";
-import { readHtml, readPdf, readResults } from "../../../../src/tools/web/content/page-process.ts";
-import { writePdf } from "./pdf-file.ts";
+import { readHtml, readPdf, readResults } from "../../src/tools/web/content/page-process.ts";
+import { writePdf } from "../tools/web/content/pdf-file.ts";
 
 const { signal } = new AbortController();
 
