@@ -10,7 +10,7 @@ const transport = createTransport({});
 const upstreams: Upstream[] = [];
 
 // Side by side: most of each is waiting for a server that says nothing.
-describe("every wire", { concurrency: 4 }, () => {
+describe("every wire", { concurrency: 10 }, () => {
   for (const row of CONTRACT_WIRES) {
     describeProvider(
       row.name,
