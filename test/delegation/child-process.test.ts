@@ -144,7 +144,7 @@ describe("a child process that fails", () => {
     });
     const { ending, message } = await bench.run();
     assert.equal(ending, "failed");
-    assert.equal(message, "Subagent cannot be started: `/nowhere/offshoot` (ENOENT).");
+    assert.equal(message, "Subagent `/nowhere/offshoot` cannot be started (ENOENT).");
     assert.equal(bench.account.left.tokens, 100);
   });
 

@@ -4,13 +4,11 @@
  * killed and could not end it.
  */
 
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../base/clock.ts";
-import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { createGroup, sweep, untilStarted } from "../../tools/sandbox/process-group.ts";
 import type { Exit } from "../../tools/sandbox/sandbox.ts";
 import { CHILD_MARK } from "./child-mark.ts";
 
@@ -18,8 +16,6 @@ import { CHILD_MARK } from "./child-mark.ts";
 const GRACE_MS = 2000;
 /** What was written before the end is still read; whoever holds the pipe does not hold us up. */
 const DRAIN_MS = 1000;
-/** Rounds of looking for what it left behind: one that forks on and on is met again. */
-const MAX_SWEEPS = 200;
 
 export interface RunnerStart {
   readonly argv: readonly [string, ...string[]];
@@ -66,7 +62,7 @@ export async function startRunner(
   const closed = new Promise<void>((resolve) => {
     child.once("close", () => resolve());
   });
-  await started(child, program);
+  await untilStarted(child, `Subagent \`${clip(program, 80)}\``);
   child.stdin.write(`${line}\n`);
   const { exited } = group;
 
@@ -76,7 +72,7 @@ export async function startRunner(
     group.send("SIGKILL");
     const { code } = await exited;
     // One that came to its own end has ended what it had started.
-    if (code !== 0) await sweep(`${CHILD_MARK}=${mark}`, clock);
+    if (code !== 0) await sweep(`${CHILD_MARK}=${mark}`);
     await within(DRAIN_MS, closed, clock);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   }
@@ -93,38 +89,6 @@ export async function startRunner(
   };
 }
 
-async function started(child: ChildProcessWithoutNullStreams, program: string): Promise<void> {
-  try {
-    await once(child, "spawn");
-  } catch (cause) {
-    const { code = "unknown reason" } = cause as NodeJS.ErrnoException;
-    const message = `Subagent cannot be started: \`${clip(program, 80)}\` (${code}).`;
-    throw new Failure("tool_failed", message, { cause });
-  }
-}
-
-interface Group {
-  readonly exited: Promise<Exit>;
-  send(signal: NodeJS.Signals): void;
-}
-
-/** The group's number is its leader's, and free for others once the last member has left. */
-function createGroup(child: ChildProcessWithoutNullStreams): Group {
-  let isEmpty = false;
-  const exited = new Promise<Exit>((resolve) => {
-    child.once("exit", (code, signal) => {
-      isEmpty = child.pid === undefined || !send(-child.pid, 0);
-      resolve({ code, signal });
-    });
-  });
-  return {
-    exited,
-    send: (signal) => {
-      if (!isEmpty && child.pid !== undefined) send(-child.pid, signal);
-    },
-  };
-}
-
 /** Whether it happens in this time. */
 async function within(ms: number, event: Promise<unknown>, clock: Clock): Promise<boolean> {
   const done = new AbortController();
@@ -132,34 +96,4 @@ async function within(ms: number, event: Promise<unknown>, clock: Clock): Promis
   // The sleep that is not needed any more rejects into the race, which is over.
   const late = clock.sleep(ms, done.signal).then(() => false);
   return await Promise.race([happened, late]).finally(() => done.abort());
-}
-
-/** Ends every process whose environment holds the mark. Where there is no `/proc`, there is nothing to go by. */
-async function sweep(mark: string, clock: Clock): Promise<void> {
-  if (process.platform !== "linux") return;
-  for (let round = 0; round < MAX_SWEEPS; round++) {
-    const left = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isMarked(name, mark));
-    if (left.length === 0) return;
-    for (const pid of left) send(Number(pid), "SIGKILL");
-    await clock.sleep(5, undefined);
-  }
-}
-
-function isMarked(pid: string, mark: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1").includes(mark);
-  } catch {
-    // Somebody else's, or gone meanwhile.
-    return false;
-  }
-}
-
-/** Whether there was somebody to send it to. */
-function send(pid: number, signal: NodeJS.Signals | 0): boolean {
-  try {
-    process.kill(pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
 }
