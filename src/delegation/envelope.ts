@@ -34,8 +34,10 @@ export function toEnvelope(
   { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
 ): Envelope {
   const { ending, message, turns, usage } = report;
-  if (!USABLE.has(ending)) {
-    const envelope = toErrorEnvelope(named, `Subagent execution failed: ${message || ending}`);
+  const isEmpty = hasNoAnswer(report);
+  if (!USABLE.has(ending) || isEmpty) {
+    const why = isEmpty ? NO_ANSWER : message || ending;
+    const envelope = toErrorEnvelope(named, `Subagent execution failed: ${why}`);
     return { ...envelope, output: toOutput(named, report, { maxBytes, observe }) };
   }
   return {
@@ -51,6 +53,13 @@ export function toEnvelope(
       tokens_consumed: String(usage.total_tokens),
     },
   };
+}
+
+export const NO_ANSWER = "it gave no answer";
+
+/** A child that says it is done and has nothing to say has failed. Partial work may be empty. */
+export function hasNoAnswer({ ending, text, json }: ChildReport): boolean {
+  return ending === "completed" && json === undefined && text.trim() === "";
 }
 
 /** Cut on a character, with where the whole is to be found. */

@@ -7,6 +7,7 @@ import type { RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
 import type { ChildWish, Executor } from "./child.ts";
+import type { Conversations } from "./conversations.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 
@@ -30,6 +31,8 @@ export interface DelegationNode {
   check(task: AgentTask): Promise<void>;
   /** Why a call that wishes for these is asked about; undefined where it is not. */
   asksAbout(wishes: readonly ChildWish[]): string | undefined;
+  /** Keeps what children say, where that is wanted. */
+  readonly conversations?: Pick<Conversations, "open"> | undefined;
   /** What the children of a call have spent, by the call's idempotency key; read by the loop. */
   readonly spentBelow: Map<string, Amount>;
 }

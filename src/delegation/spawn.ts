@@ -5,12 +5,15 @@
 
 import type { ChildAccount } from "../agent/account.ts";
 import { addAmounts } from "../agent/limits.ts";
-import { Failure } from "../base/failure.ts";
+import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
-import type { ChildReport, ChildWish } from "./child.ts";
+import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
 import { toChildLimits, toChildTask } from "./child-task.ts";
 import type { DelegationNode } from "./node.ts";
 import type { ExecutorName } from "./settings.ts";
+
+/** Of any child, whatever the settings say. */
+const MAX_TURNS = 50;
 
 export interface Spawning {
   /** The call's idempotency key. */
@@ -35,7 +38,7 @@ export async function spawn(
   checkDepth(node, wish);
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
-  const maxTurns = wish.maxTurns ?? settings.defaultMaxTurns;
+  const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
   const place = account.hold({ children: 1 });
   let money: ChildAccount;
   try {
@@ -75,9 +78,7 @@ export async function spawn(
   ]);
   try {
     const order = { key: spawning.key, task, account: money, timeoutMs };
-    const report = await node.executors[spawning.executor].run(order, spawning.signal);
-    await finish(node, wish, report);
-    return report;
+    return await runChild(node, order, spawning);
   } finally {
     place.settle({ children: 1 });
     money.close();
@@ -105,16 +106,48 @@ function toRequested({ agent, model, tools, maxTurns, limits, timeoutMs }: Child
   };
 }
 
+async function runChild(
+  node: DelegationNode,
+  order: ChildOrder,
+  { executor, signal }: Spawning,
+): Promise<ChildReport> {
+  const startedAtMs = node.now();
+  const tellEnd = node.conversations?.open(signal);
+  let report: ChildReport | undefined;
+  let failure: Failure | undefined;
+  try {
+    report = await node.executors[executor].run(order, signal);
+    await finish(node, order, report);
+    return report;
+  } catch (thrown) {
+    failure = toFailure(thrown);
+    throw thrown;
+  } finally {
+    const { task, key } = order;
+    const [id, endedAtMs] = [`${node.id}/${key}`, node.now()];
+    const child = { id, parentId: node.id, task, startedAtMs, endedAtMs, report, failure };
+    await tellEnd?.(child);
+  }
+}
+
 async function finish(
   node: DelegationNode,
-  { label }: ChildWish,
+  { task, key }: ChildOrder,
   report: ChildReport,
 ): Promise<void> {
   const { id: child_id, ending, message, turns, usage, costUsd: cost_usd } = report;
+  const label = task.label ?? key;
   const at_ms = node.now();
+  const flag = hasDoneNothing(task, report) ? { did_nothing: true } : {};
   await node.emit([
-    { type: "child_end", child_id, label, ending, message, turns, usage, cost_usd, at_ms },
+    { type: "child_end", child_id, label, ending, message, turns, usage, cost_usd, ...flag, at_ms },
   ]);
+}
+
+/** It had tools and says that it is done, and has not touched one: its answer is made of nothing. */
+function hasDoneNothing({ tools }: ChildOrder["task"], report: ChildReport): boolean {
+  const { ending, toolCalls, turns } = report;
+  return ending === "completed" && tools.length > 0 && toolCalls === 0 && turns >= 1;
 }
 
 /** For the journal: a replay of the call charges what its children have spent. */

@@ -53,5 +53,5 @@ export const SUBAGENT_EVENTS: Readonly<
   error: { level: "error", message: "Subagent execution failed" },
   max_turns_exceeded: { level: "warn", message: "Subagent exceeded max turns" },
   truncation: { level: "warn", message: "Subagent output truncated" },
-  depth_limit: { level: "debug", message: "Subagent recursion depth limit enforced" },
+  depth_limit: { level: "info", message: "Subagent recursion depth limit enforced" },
 };

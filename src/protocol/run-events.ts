@@ -178,6 +178,8 @@ export interface ChildEnd {
   readonly turns: number;
   readonly usage: Usage;
   readonly cost_usd: number | null;
+  /** True where it completed without a tool call although it had tools; else it is not there. */
+  readonly did_nothing?: boolean;
   readonly at_ms: number;
 }
 

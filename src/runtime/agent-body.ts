@@ -7,6 +7,7 @@ import { createOutputCheck } from "../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
@@ -39,6 +40,8 @@ export interface AgentParts {
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** What is known of a task's or another model; throws for one that is none. */
   readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
+  /** Keeps what children say, where that is wanted. */
+  readonly conversations?: Conversations | undefined;
   /** Plays recorded runs again in place of asking models and running tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
@@ -54,7 +57,7 @@ export interface AgentBody {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
-  const { childProcess, storePath } = parts;
+  const { childProcess, storePath, conversations } = parts;
   const processChildren =
     childProcess && createProcessChildren({ childProcess, storePath, safety, settings, clock });
 
@@ -74,7 +77,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const tools = await toolbox.pick(task.tools);
       const account = accounts.get(context.id) ?? createAccount(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
-      const about = { agents, check: checkModel, modelOf: toModelOf(parts, task) };
+      const about = { agents, check: checkModel, modelOf: toModelOf(parts, task), conversations };
       const node = openNode({ ...place, ...about, settings, clock, observe, processChildren });
       const gate = await openGate(
         task,

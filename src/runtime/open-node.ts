@@ -29,17 +29,19 @@ export interface NodeParts {
   readonly processChildren: ProcessChildren | undefined;
   readonly agents: readonly AgentDefinition[];
   readonly check: DelegationNode["check"];
+  readonly conversations: DelegationNode["conversations"];
   /** What is known of a model, for what it may cost; throws for one that is none. */
   readonly modelOf: (ref: string) => PlannedModel;
 }
 
 export function openNode(parts: NodeParts): DelegationNode {
-  const { context, task, account, tools, settings, clock, observe, agents, check } = parts;
+  const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
+    parts;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   return {
     id: context.id,
     path: context.path,
-    ...{ task, account, tools, settings, observe, agents, check },
+    ...{ task, account, tools, settings, observe, agents, check, conversations },
     executors: {
       in_process: inProcess,
       child_process: parts.processChildren?.(context) ?? NO_PROCESSES,

@@ -36,6 +36,7 @@ import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "./agent-body.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
 import { createNetwork } from "./network.ts";
+import { openConversations } from "./open-conversations.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
@@ -53,6 +54,8 @@ export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySetti
   readonly clock?: Clock | undefined;
   /** What holds for all delegation. */
   readonly delegation?: Partial<DelegationSettings> | undefined;
+  /** Where children's conversations are written, if the settings of delegation say that they are. */
+  readonly conversationsDir?: string | undefined;
   /** Those that calls of delegation may name. */
   readonly agents?: readonly AgentDefinition[] | undefined;
   /** Where what happens to subagents is logged. */
@@ -114,6 +117,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const told = { log: options.subagentLog, observe: options.observe };
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
+  const { agents = [], childProcess, storePath } = options;
+  const store = await openStore(storePath);
+  const engine = createLocalEngine({ store, clock, observe: watch.observe });
+  const conversations = openConversations({ ...options, env, delegation, store, engine, clock });
   const agentParts: AgentParts = {
     clock,
     toolbox,
@@ -121,14 +128,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     safety: { ...SAFETY, ...options, env },
     delegation,
     observe: watch.tell,
-    agents: options.agents ?? [],
-    childProcess: options.childProcess,
-    storePath: options.storePath,
+    ...{ agents, childProcess, storePath, conversations },
     modelOf: (ref, { url }) => toPlannedModel(ref, url, options.overrides),
   };
   const agent = createAgentBody(agentParts);
-  const store = await openStore(options.storePath);
-  const engine = createLocalEngine({ store, clock, observe: watch.observe });
   engine.define(AGENT_BODY, agent.run);
 
   return {
@@ -159,9 +162,10 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     },
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
-      return await replayTree({ store, ...request }, agentParts);
+      return await replayTree({ store, ...request }, { ...agentParts, conversations: undefined });
     },
     async close() {
+      await conversations?.close();
       await engine.stop();
       await watch.close();
       await toolbox.close();

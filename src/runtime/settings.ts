@@ -1,5 +1,6 @@
 /** The settings as the runtime takes them. */
 
+import { join } from "node:path";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { systemClock } from "../base/clock.ts";
 import { createLog } from "../base/log.ts";
@@ -56,6 +57,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     protectedPaths: [config.paths.configFile, config.paths.dataDir, storePath],
     toolSettings: toToolSettings(config, around),
     delegation: toDelegation(config),
+    conversationsDir: join(config.paths.dataDir, "conversations"),
     childProcess: { grantKeyFile: config.paths.grantKeyFile },
   };
 }

@@ -56,7 +56,7 @@ const EVENTS: readonly (readonly [SubagentEvent, string])[] = [
   ],
   [
     { event: "depth_limit", label, current_depth: 3, max_depth: 3 },
-    "debug subagent subagent.event=depth_limit subagent.label=research_quantum subagent.current_depth=3 subagent.max_depth=3 Subagent recursion depth limit enforced",
+    "info subagent subagent.event=depth_limit subagent.label=research_quantum subagent.current_depth=3 subagent.max_depth=3 Subagent recursion depth limit enforced",
   ],
 ];
 
@@ -87,7 +87,7 @@ describe("the log of subagents", () => {
     const [line] = linesOf([{ event: "depth_limit", label: "", current_depth: 3, max_depth: 3 }]);
     assert.equal(
       line,
-      "debug subagent subagent.event=depth_limit subagent.current_depth=3 subagent.max_depth=3 Subagent recursion depth limit enforced",
+      "info subagent subagent.event=depth_limit subagent.current_depth=3 subagent.max_depth=3 Subagent recursion depth limit enforced",
     );
   });
 
@@ -107,7 +107,7 @@ describe("the log of subagents", () => {
     ["", 0],
     ["error", 1],
     ["warn", 3],
-    ["info", 5],
+    ["info", 6],
     ["subagent=debug", 6],
     ["info,subagent=error", 1],
     ["debug,subagent=off", 0],

@@ -76,7 +76,7 @@ function renderBelow(node: TreeNode, indent: string, nowMs: number): string[] {
 function renderNode(node: TreeNode, nowMs: number): string {
   const silence = toSilence(node, nowMs);
   const parts = [
-    node.ending ?? "NOT ENDED",
+    `${node.ending ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
     ...(node.message === "" ? [] : [toShown(node.message, 80)]),
     plural(node.turns, "turn"),
     ...(node.tool_calls > 0 ? [plural(node.tool_calls, "tool call")] : []),

@@ -17,6 +17,8 @@ export interface TreeNode extends RunFigures {
   readonly depth: number;
   /** `unrecorded`: its parent tells of it, and it has left no log of its own. */
   readonly status: StoredRun["status"] | "unrecorded";
+  /** It completed without a tool call although it had tools, by its parent's word. */
+  readonly did_nothing: boolean;
   /** In the order they were started. */
   readonly children: readonly TreeNode[];
 }
@@ -44,7 +46,7 @@ export async function readTree(
   visit: Visit = () => {},
 ): Promise<TreeNode> {
   const run = await record.getRun(id);
-  if (run) return readNode(record, run, { depth: 0, visit });
+  if (run) return readNode(record, run, { depth: 0, visit, did_nothing: false });
   throw new Failure("not_found", `There is no run \`${id}\`.`);
 }
 
@@ -89,12 +91,13 @@ export async function* readLog(
 interface Reading {
   readonly depth: number;
   readonly visit: Visit;
+  readonly did_nothing: boolean;
 }
 
 async function readNode(
   record: RecordReader,
   run: StoredRun,
-  { depth, visit }: Reading,
+  { depth, visit, did_nothing }: Reading,
 ): Promise<TreeNode> {
   const fold = createRunFold();
   const told = new Map<string, TreeNode>();
@@ -110,13 +113,14 @@ async function readNode(
   const recorded = (await record.listRuns(query)).reverse();
   const children: TreeNode[] = [];
   for (const child of recorded) {
+    const { did_nothing = false } = told.get(child.id) ?? {};
     told.delete(child.id);
-    children.push(await readNode(record, child, { depth: depth + 1, visit }));
+    children.push(await readNode(record, child, { depth: depth + 1, visit, did_nothing }));
   }
   const { id, parent_id, path, title, status } = run;
   return {
     ...fold.figures,
-    ...{ id, parent_id, path, title, status, depth },
+    ...{ id, parent_id, path, title, status, depth, did_nothing },
     label: fold.figures.label ?? (parent_id === null ? null : title),
     started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
     children: [...children, ...told.values()],
@@ -137,6 +141,7 @@ function toUnrecorded(parent: StoredRun, start: ChildStart, depth: number): Tree
     depth: depth + 1,
     model: typeof model === "string" ? model : null,
     status: "unrecorded",
+    did_nothing: false,
     started_at_ms: at_ms,
     last_at_ms: at_ms,
     children: [],
@@ -147,5 +152,6 @@ function endUnrecorded(told: Map<string, TreeNode>, end: ChildEnd): void {
   const node = told.get(end.child_id);
   if (!node) return;
   const { label, model, started_at_ms } = node;
-  told.set(end.child_id, { ...node, ...toToldFigures(end), label, model, started_at_ms });
+  const own = { label, model, started_at_ms, did_nothing: end.did_nothing ?? false };
+  told.set(end.child_id, { ...node, ...toToldFigures(end), ...own });
 }

@@ -79,6 +79,7 @@ const VARYING: ReadonlySet<string> = new Set([
   "model_reason",
   "cost_usd",
   "spent",
+  "did_nothing",
 ]);
 
 function toText(event: RunEvent): string {

@@ -162,8 +162,9 @@ export function readWish(input: Json, node: DelegationNode): ChildWish {
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
   if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
   const { label, task_prompt, summary_prompt, allowed_tools, max_turns } = input;
-  if (typeof label !== "string") throw wrong("Invalid input: missing field `label`");
-  if (label.trim() === "") throw wrong("label cannot be empty");
+  if (typeof label !== "string" || label.trim() === "") {
+    throw wrong("Invalid input: missing field `label`");
+  }
   if (typeof task_prompt !== "string" || task_prompt.trim() === "") {
     throw wrong("task_prompt cannot be empty");
   }

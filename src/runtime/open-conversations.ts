@@ -1,0 +1,38 @@
+/** Who keeps the conversations of children, where the settings say that they are kept. */
+
+import type { Clock } from "../base/clock.ts";
+import { type Log, silentLog } from "../base/log.ts";
+import { createRedact, findSecrets } from "../base/redact.ts";
+import { type Conversations, createConversations } from "../delegation/conversations.ts";
+import type { DelegationSettings } from "../delegation/settings.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Store } from "../store/store.ts";
+import type { Environment } from "./paths.ts";
+import { writePrivateFile } from "./private-file.ts";
+
+interface Options {
+  readonly conversationsDir?: string | undefined;
+  readonly subagentLog?: Log | undefined;
+  readonly env: Environment;
+  readonly delegation: Pick<DelegationSettings, "persistenceEnabled">;
+  readonly store: Store;
+  readonly engine: Pick<Engine, "result">;
+  readonly clock: Clock;
+}
+
+export function openConversations(options: Options): Conversations | undefined {
+  const { conversationsDir: dir, subagentLog: log = silentLog, delegation } = options;
+  const { env, store, engine, clock } = options;
+  if (dir === undefined || !delegation.persistenceEnabled) return undefined;
+  const secrets = findSecrets(env);
+  return createConversations({
+    ...{ dir, log, clock, record: store, write: writePrivateFile },
+    // A call's arguments are JSON inside of a text: a secret stands in them as JSON spells it.
+    redact: createRedact([...secrets, ...secrets.map(toEscaped)]),
+    whenEnded: (id, signal) => engine.result(id, signal),
+  });
+}
+
+function toEscaped(secret: string): string {
+  return JSON.stringify(secret).slice(1, -1);
+}
