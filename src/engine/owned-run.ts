@@ -5,6 +5,7 @@
  * After that every write is refused here already, before the store would do it.
  */
 
+import { setMaxListeners } from "node:events";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { Store, StoredRun } from "../store/store.ts";
@@ -41,6 +42,8 @@ interface OwnedRunOptions {
 export function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): OwnedRun {
   const { id } = run;
   const controller = new AbortController();
+  // All steps and children of the run listen to it; Node would warn the user of more than ten.
+  setMaxListeners(0, controller.signal);
   let lost: Failure | undefined;
 
   const lose = (reason: Failure): void => {

@@ -1,6 +1,7 @@
 /** Models for the tests of families of runs: who says what, by the task each run was given. */
 
 import assert from "node:assert/strict";
+import { setTimeout } from "node:timers/promises";
 import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
 import type { Envelope } from "../../src/delegation/envelope.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
@@ -97,6 +98,19 @@ export function createGate(): { readonly opened: Promise<void>; open(): void } {
     open = resolve;
   });
   return { opened, open: () => open() };
+}
+
+/** What was killed has its number until its parent has heard of it. */
+export async function isGone(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 300; tries++) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return true;
+    }
+    await setTimeout(10);
+  }
+  return false;
 }
 
 /** How many model calls were made in all for this task. */

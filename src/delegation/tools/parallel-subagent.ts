@@ -4,6 +4,7 @@
  * are checked before the first is started.
  */
 
+import { setMaxListeners } from "node:events";
 import { mapConcurrent, throwIfAborted } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
@@ -154,6 +155,8 @@ async function runAll(
 ): Promise<TaskResult[]> {
   const stop = new AbortController();
   const signal = AbortSignal.any([context.signal, stop.signal]);
+  // As many as there are children listen to it; Node would warn the user of more than ten.
+  setMaxListeners(0, signal);
   let failed: string | undefined;
   const results = await mapConcurrent(wishes, maxConcurrent, async (wish, at) => {
     const startedMs = node.now();
