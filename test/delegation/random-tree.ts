@@ -45,6 +45,8 @@ export interface TreeWish {
   readonly chance: Chance;
   readonly maxDepth: number;
   readonly limits: Limits;
+  /** Whether every run that may delegate does, to one child: as deep as it is allowed. */
+  readonly isDeep: boolean;
 }
 
 /** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
@@ -52,7 +54,7 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
   const store = createMemoryStore();
   const engine = createLocalEngine({ store });
   const asked: { run: string; request: ModelRequest }[] = [];
-  const provider = createRandomProvider(wish.chance, asked);
+  const provider = createRandomProvider(wish, asked);
   const clock = systemClock;
   const env = {};
   const toolbox = await createToolbox({ tools: [], env, clock, log: silentLog, version: "0" });
@@ -101,7 +103,7 @@ function toTask(limits: Limits): AgentTask {
 
 /** Says something, delegates, or breaks. What it says never costs more than it was allowed to. */
 function createRandomProvider(
-  chance: Chance,
+  { chance, isDeep }: TreeWish,
   asked: { run: string; request: ModelRequest }[],
 ): Provider {
   const makeId = createCountingIds();
@@ -117,17 +119,21 @@ function createRandomProvider(
       const roll = chance();
       // Others get their turn, so that runs come to stand between each other.
       await new Promise((resolve) => setImmediate(resolve));
-      if (roll < 0.05) throw new Failure("provider_failed", "It broke.");
+      if (roll < 0.05 && !isDeep) throw new Failure("provider_failed", "It broke.");
       const output = Math.min(Math.floor(chance() * 200), request.maxOutputTokens ?? 200);
       const usage = { input: Math.floor(chance() * 50), output };
-      const delegates = roll < 0.55 && JSON.stringify(request.tools).includes('"subagent"');
-      const count = delegates ? 1 + Math.floor(chance() * 3) : 0;
+      const mayDelegate = JSON.stringify(request.tools).includes('"subagent"');
+      const isFirst = !request.items.some(({ type }) => type === "function_call_output");
+      const some = mayDelegate && roll < 0.55 ? 1 + Math.floor(chance() * 3) : 0;
+      const count = isDeep ? Number(mayDelegate && isFirst) : some;
       const said =
         count > 0
           ? reply.calls(Array.from({ length: count }, toCall), { usage })
           : reply.text("Done.", { usage });
       const ending =
-        roll > 0.95 ? ({ ...said, ending: "fail", message: "It was cut." } as const) : said;
+        roll > 0.95 && !isDeep
+          ? ({ ...said, ending: "fail", message: "It was cut." } as const)
+          : said;
       yield* replyEvents(ending, request, { signal, makeId });
     },
   };

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Amount, LimitKind, Limits } from "../../src/agent/limits.ts";
-import { LIMIT_KINDS } from "../../src/agent/limits.ts";
+import { LIMIT_KINDS, NO_LIMITS } from "../../src/agent/limits.ts";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import type { Store, StoredRun } from "../../src/store/store.ts";
 import { createChance, type RandomTree, startRandomTree } from "../delegation/random-tree.ts";
@@ -36,7 +36,7 @@ describe("a thousand random trees", () => {
       );
     }
     assert.ok(runs > 2 * TREES, `only ${runs} runs`);
-    assert.ok(deepest >= 4, `only ${deepest} deep`);
+    assert.equal(deepest, 10, "how deep the deepest is");
     for (const ending of ["completed", "budget", "failed", "cancelled", "max_turns"]) {
       assert.ok(endings.has(ending), `none ended as ${ending}`);
     }
@@ -53,8 +53,14 @@ async function growTree(seed: number): Promise<Node[]> {
     tool_calls: chance() < 0.5 ? null : Math.floor(chance() * 30),
     children: Math.floor(chance() * 25),
   };
-  const tree = await startRandomTree({ chance, maxDepth: 10, limits });
-  if (chance() < 0.15) await cancelSoon(tree);
+  const isDeep = seed % 50 === 0;
+  const tree = await startRandomTree({
+    chance,
+    maxDepth: 10,
+    limits: isDeep ? NO_LIMITS : limits,
+    isDeep,
+  });
+  if (!isDeep && chance() < 0.15) await cancelSoon(tree);
   await tree.engine.result(tree.id);
   const nodes = await readTree(tree.store);
   await tree.engine.stop();

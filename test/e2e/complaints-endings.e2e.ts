@@ -16,8 +16,8 @@ import {
   playing,
   spawning,
   toCalls,
-} from "./family.ts";
-import { startTree } from "./tree-bench.ts";
+} from "../delegation/family.ts";
+import { startTree } from "../delegation/tree-bench.ts";
 
 const READING = callingForEver("read", { path: "a.txt" });
 const FILES = { "a.txt": "hello", "secret.txt": "TOP" };
@@ -89,7 +89,7 @@ describe("complaints about what children answer", () => {
         a: () => reply.silence("Half of the "),
         long: () => reply.text("x".repeat(5000)),
       }),
-      { delegation: { childTimeoutMs: 1000 } },
+      { delegation: { childTimeoutMs: 2000 } },
     );
     const { events, id } = await tree.run();
     const { a, long } = envelopesIn(events);
@@ -155,7 +155,7 @@ describe("complaints about children that do not end", () => {
       t,
       playing({ go: calling(spawning("a"), spawning("b")), a: calling(["hang", {}]) }),
       {
-        delegation: { childTimeoutMs: 1000 },
+        delegation: { childTimeoutMs: 2000 },
         tools: [
           {
             spec: {

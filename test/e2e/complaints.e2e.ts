@@ -18,8 +18,8 @@ import {
   playing,
   spawning,
   toCalls,
-} from "./family.ts";
-import { startTree } from "./tree-bench.ts";
+} from "../delegation/family.ts";
+import { startTree } from "../delegation/tree-bench.ts";
 
 const READING = callingForEver("read", { path: "a.txt" });
 const FILES = { "a.txt": "hello", "secret.txt": "TOP" };

@@ -21,8 +21,8 @@ import {
   playing,
   spawning,
   toCalls,
-} from "./family.ts";
-import { startTree } from "./tree-bench.ts";
+} from "../delegation/family.ts";
+import { startTree } from "../delegation/tree-bench.ts";
 
 function createRecord(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-regressions-"));
@@ -172,9 +172,8 @@ describe("bugs of counting", () => {
       t,
       playing({ go: calling(spawning("a")), a: calling(spawning("b")) }),
     );
-    const { end, events } = await tree.run();
+    const { end } = await tree.run();
     assert.equal(end.spent["turns"], tree.upstream.requests.length);
-    assert.equal(eventsOfType(events, "child_end").length, 1);
     assert.ok(Number(end.spent["tokens"]) > end.usage.total_tokens);
   });
 });
@@ -286,7 +285,7 @@ describe("a failing child", () => {
         t,
         playing({ go: calling(spawning("fails"), spawning("works")), fails: role }),
         {
-          delegation: { childTimeoutMs: 1000 },
+          delegation: { childTimeoutMs: 2000 },
           retry: { attempts: 3, baseMs: 1, maxMs: 5, maxRetryAfterMs: 1000 },
         },
       );
@@ -310,7 +309,7 @@ describe("a failing child", () => {
         fails: () => reply.status(429, { error: { message: "slow" } }),
       }),
       {
-        delegation: { childTimeoutMs: 600 },
+        delegation: { childTimeoutMs: 1500 },
         retry: { attempts: 1_000_000, baseMs: 20, maxMs: 20, maxRetryAfterMs: 1000 },
       },
     );
