@@ -4,7 +4,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { reply } from "../../src/testing/index.ts";
-import { CALL, call, delegate, eventsIn, outputsIn, saidIn, toolsOf } from "./seed-002-call.ts";
+import {
+  CALL,
+  call,
+  delegate,
+  eventsIn,
+  outputsIn,
+  saidIn,
+  toolsOf,
+} from "../delegation/seed-002-call.ts";
 
 /** The tool as the parent's model is shown it. */
 async function shown(t: Parameters<typeof delegate>[0]): Promise<JsonObject> {

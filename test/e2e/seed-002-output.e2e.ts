@@ -13,7 +13,7 @@ import {
   outputsIn,
   refusal,
   saidIn,
-} from "./seed-002-call.ts";
+} from "../delegation/seed-002-call.ts";
 
 const KEYS = [
   "subagent_label",

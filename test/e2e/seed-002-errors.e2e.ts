@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import { reply } from "../../src/testing/index.ts";
-import { CALL, call, delegate, eventsIn, outputsIn, refusal } from "./seed-002-call.ts";
+import { CALL, call, delegate, eventsIn, outputsIn, refusal } from "../delegation/seed-002-call.ts";
 
 describe("the error response", () => {
   const broken = { child: () => refusal("The model is on fire.") };
