@@ -73,6 +73,8 @@ export interface RunContext {
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /** Waits for a message left with `engine.signal`; null when none came in time. Journaled. */
   waitFor(topic: string, timeoutMs: number): Promise<Json>;
+  /** Waits for somebody, without counting it against the time of this run and of those above it here. */
+  uncounted<Out>(work: () => Promise<Out>): Promise<Out>;
   /** Appends events to the run's log; returns the last one's number. Only inside a step. */
   emit(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */

@@ -277,7 +277,8 @@ class LocalEngine implements Engine {
         await this.#abortHere(id, { tree: true });
       },
     };
-    const context = createRunContext({ store, hub, clock, owned, children });
+    const uncounted = <Out>(work: () => Promise<Out>): Promise<Out> => this.#uncounted(owned, work);
+    const context = createRunContext({ store, hub, clock, owned, children, uncounted });
     try {
       const body = this.#bodies.get(owned.run.name);
       if (!body) throw new Failure("internal", `Body \`${owned.run.name}\` is not defined.`);
@@ -303,9 +304,14 @@ class LocalEngine implements Engine {
 
   /** Ends the run when its time is up. Each owner gives it the whole time again. */
   async #limit(id: string, limitMs: number, done: AbortSignal): Promise<void> {
+    const startMs = this.#clock.now();
+    const leftMs = (): number => {
+      const nowMs = this.#clock.now();
+      return startMs + limitMs + (this.#owned.get(id)?.uncounted.until(nowMs) ?? 0) - nowMs;
+    };
     try {
-      for (let leftMs = limitMs; leftMs > 0; leftMs -= MAX_TIMER_MS) {
-        await this.#clock.sleep(Math.min(leftMs, MAX_TIMER_MS), done);
+      for (let ms = limitMs; ms > 0; ms = leftMs()) {
+        await this.#clock.sleep(Math.min(ms, MAX_TIMER_MS), done);
       }
     } catch {
       // The run was done in time.
@@ -315,6 +321,19 @@ class LocalEngine implements Engine {
     this.#owned.get(id)?.abort(new Failure("timeout", message));
     const above = new Failure("cancelled", "The time limit of the run above it passed.");
     for (const run of this.#descendants(id)) this.#owned.get(run)?.abort(above);
+  }
+
+  /** Waits for `work` without counting it against the limits of this run and of those above it. */
+  async #uncounted<Out>(owned: OwnedRun, work: () => Promise<Out>): Promise<Out> {
+    const ends: ((nowMs: number) => void)[] = [];
+    for (let at: OwnedRun | undefined = owned; at; at = this.#owned.get(at.run.parent_id ?? "")) {
+      ends.push(at.uncounted.begin(this.#clock.now()));
+    }
+    try {
+      return await work();
+    } finally {
+      for (const end of ends) end(this.#clock.now());
+    }
   }
 
   /** Every run of this process below this one. */

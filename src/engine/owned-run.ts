@@ -11,6 +11,7 @@ import type { Json } from "../base/json.ts";
 import type { Store, StoredRun } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
+import { createUncounted, type Uncounted } from "./uncounted.ts";
 
 export interface OwnedRun {
   readonly run: StoredRun;
@@ -27,6 +28,7 @@ export interface OwnedRun {
   abort(reason: Failure): void;
   /** Tells the body to stop; nothing of it is written from here on. */
   lose(reason: Failure): void;
+  readonly uncounted: Uncounted;
   /** Called when the ending is in the store. */
   close(): void;
 }
@@ -67,6 +69,7 @@ export function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOpti
   return {
     ...{ run, epoch, journal, log, write, lose },
     signal: controller.signal,
+    uncounted: createUncounted(),
     get lost() {
       return lost;
     },

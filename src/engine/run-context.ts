@@ -21,6 +21,7 @@ interface ContextParts {
   readonly clock: Clock;
   readonly owned: OwnedRun;
   readonly children: Children;
+  readonly uncounted: RunContext["uncounted"];
 }
 
 interface ChildWork extends ChildOptions {
@@ -54,6 +55,7 @@ class Context implements RunContext {
   readonly epoch: number;
   readonly signal: AbortSignal;
   readonly waitFor: WaitFor;
+  readonly uncounted: RunContext["uncounted"];
   readonly #parts: ContextParts;
   readonly #used = new Set<string>();
   #running = 0;
@@ -66,6 +68,7 @@ class Context implements RunContext {
     this.epoch = epoch;
     this.signal = signal;
     this.waitFor = createWaits(parts);
+    this.uncounted = parts.uncounted;
     this.#parts = parts;
   }
 

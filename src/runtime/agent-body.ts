@@ -14,7 +14,8 @@ import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
-import type { RunBody } from "../engine/engine.ts";
+import type { RunBody, RunContext } from "../engine/engine.ts";
+import type { Ask } from "../tools/gate/ask.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
@@ -79,11 +80,8 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
       const about = { agents, check: checkModel, modelOf: toModelOf(parts, task), conversations };
       const node = openNode({ ...place, ...about, settings, clock, observe, processChildren });
-      const gate = await openGate(
-        task,
-        [...tools, ...createDelegatingTools(node, task.tools)],
-        safety,
-      );
+      const all = [...tools, ...createDelegatingTools(node, task.tools)];
+      const gate = await openGate(task, all, { ...safety, ask: withoutClock(safety.ask, context) });
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
         const loop = { context, task, clock, checkOutput, account, spentBelow };
@@ -112,4 +110,9 @@ const UNKNOWN: PlannedModel = {
 
 function toModelOf({ modelOf }: AgentParts, task: AgentTask): (ref: string) => PlannedModel {
   return (ref) => modelOf?.(ref, task) ?? UNKNOWN;
+}
+
+/** A person takes as long as a person takes: that is not the run's time. */
+function withoutClock(ask: Ask | undefined, context: RunContext): Ask | undefined {
+  return ask && ((question, signal) => context.uncounted(() => ask(question, signal)));
 }

@@ -1,0 +1,23 @@
+/** Time that does not count against a run's limit: somebody is being asked, and takes as long as it takes. */
+
+export interface Uncounted {
+  /** What was not counted until now, an open wait included. */
+  until(nowMs: number): number;
+  /** Begins a wait; the returned function ends it. Waits overlap as one. */
+  begin(nowMs: number): (nowMs: number) => void;
+}
+
+export function createUncounted(): Uncounted {
+  let total = 0;
+  let open = 0;
+  let since = 0;
+  return {
+    until: (nowMs) => total + (open > 0 ? nowMs - since : 0),
+    begin(nowMs) {
+      if (open++ === 0) since = nowMs;
+      return (endMs) => {
+        if (--open === 0) total += endMs - since;
+      };
+    },
+  };
+}
