@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readCommand } from "../../src/tools/gate/read-command.ts";
 import { countProcesses, openTestSandbox } from "../tools/sandbox/test-sandbox.ts";
-import { EXCESSES, HIDDEN_COMMANDS, OUTLIVING } from "./command-rows.ts";
+import { EXCESSES, type Excess, HIDDEN_COMMANDS, OUTLIVING } from "./command-rows.ts";
 
 describe("a command that hides `rm`", () => {
   for (const { name, command } of HIDDEN_COMMANDS) {
@@ -50,19 +50,8 @@ describe("a child that tries to outlive its call", () => {
 
 // Side by side: most of each is waiting for its time to run out.
 describe("a command that uses too much", { concurrency: 4 }, () => {
-  for (const { name, script, timeoutMs } of EXCESSES) {
-    for (const level of ["process", "sandbox"] as const) {
-      it(`is stopped with all it started: ${name} (${level})`, async () => {
-        await using place = await openTestSandbox(level);
-        const options = { timeoutMs, maxStdoutBytes: 1000, maxStderrBytes: 1000 };
-        const seconds = uniqueSeconds();
-        const line = `: ${seconds}; ${script.replaceAll("NUMBER", seconds)}`;
-        const { timedOut, stdout, stderr } = await place.sh(line, options);
-        assert.ok(timedOut);
-        assert.ok(stdout.length <= 1000 && stderr.length <= 1000);
-        assert.equal(countProcesses(seconds), 0);
-      });
-    }
+  for (const excess of EXCESSES.filter((one) => !isForking(one))) {
+    for (const level of ["process", "sandbox"] as const) tryExcess(excess, level);
   }
 
   it("gets no answer from its input: it is empty", async () => {
@@ -70,6 +59,30 @@ describe("a command that uses too much", { concurrency: 4 }, () => {
     assert.equal((await place.sh("cat; read x; echo end")).stdout, "end\n");
   });
 });
+
+// One by one: each takes all of the machine while it lasts.
+describe("a command that starts others without end", () => {
+  for (const excess of EXCESSES.filter(isForking)) {
+    for (const level of ["process", "sandbox"] as const) tryExcess(excess, level);
+  }
+});
+
+function isForking({ name }: Excess): boolean {
+  return name.endsWith("without end");
+}
+
+function tryExcess({ name, script, timeoutMs }: Excess, level: "process" | "sandbox"): void {
+  it(`is stopped with all it started: ${name} (${level})`, async () => {
+    await using place = await openTestSandbox(level);
+    const options = { timeoutMs, maxStdoutBytes: 1000, maxStderrBytes: 1000 };
+    const seconds = uniqueSeconds();
+    const line = `: ${seconds}; ${script.replaceAll("NUMBER", seconds)}`;
+    const { timedOut, stdout, stderr } = await place.sh(line, options);
+    assert.ok(timedOut);
+    assert.ok(stdout.length <= 1000 && stderr.length <= 1000);
+    assert.equal(countProcesses(seconds), 0);
+  });
+}
 
 let last = 40_000_000;
 
