@@ -1,7 +1,6 @@
 /** Endings the engine writes itself: for a body that threw, and from the store for one that ended. */
 
-import type { Failure } from "../base/failure.ts";
-import { toFailure } from "../base/failure.ts";
+import { Failure, toFailure } from "../base/failure.ts";
 import type { Ending, RunEnd } from "../protocol/run-events.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
 import type { Store, StoredRun } from "../store/store.ts";
@@ -40,4 +39,12 @@ export async function readOutcome(store: Store, run: StoredRun): Promise<RunOutc
   const last = await store.readEvents(run.id, run.next_seq - 2, 1);
   const events = last.map(({ event }) => event).filter(({ type }) => type === "run_end");
   return { ending: run.ending ?? "failed", result: run.result, events };
+}
+
+export function toEnded({ id, ending }: StoredRun): Failure {
+  return new Failure("conflict", `Run ${id} has ended already: ${ending ?? "unknown"}.`);
+}
+
+export function toStopped(): Failure {
+  return new Failure("cancelled", "This process stops; its unfinished runs can be resumed.");
 }

@@ -11,12 +11,13 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { Store, StoredRun, Worker } from "../store/store.ts";
-import { readOutcome, toFailedOutcome } from "./ending.ts";
+import { readOutcome, toEnded, toFailedOutcome, toStopped } from "./ending.ts";
 import type { ChildOptions, Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
 import { followRun, POLL_MS } from "./follow.ts";
 import { createHub, type Hub } from "./hub.ts";
 import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
 import { createRunContext } from "./run-context.ts";
+import { isTimeUp } from "./time-limit.ts";
 import {
   createHeartbeat,
   createLiveness,
@@ -26,8 +27,6 @@ import {
 } from "./worker.ts";
 
 const PAGE_RUNS = 200;
-/** The longest time a timer can be set to. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Journal key of a run's time limit, so that it holds after a takeover too. */
 const LIMIT_KEY = "@limit_ms";
 
@@ -62,6 +61,8 @@ class LocalEngine implements Engine {
   readonly #owned = new Map<string, OwnedRun>();
   /** Settles for each owned run when its body is done and its ending written or given up. */
   readonly #executions = new Map<string, Promise<void>>();
+  /** Runs that end with everything below them. */
+  readonly #treeEnds = new Set<string>();
   /** Runs of this process whose ending could not be written, and why. */
   readonly #broken = new Map<string, Failure>();
   #stopped = false;
@@ -154,7 +155,7 @@ class LocalEngine implements Engine {
     if (this.#stopped) return;
     this.#stopped = true;
     await Promise.allSettled(this.#launching.values());
-    for (const owned of this.#owned.values()) owned.lose(this.#toStopped());
+    for (const owned of this.#owned.values()) owned.lose(toStopped());
     this.#hub.ringAll();
     await Promise.all(this.#executions.values());
     await this.#heartbeat.end();
@@ -167,7 +168,10 @@ class LocalEngine implements Engine {
     await this.#launching.get(id);
     const runs = [id, ...(tree ? this.#descendants(id) : [])];
     const here = runs.flatMap((run) => this.#owned.get(run) ?? []);
-    for (const owned of here) owned.abort(failure);
+    for (const owned of here) {
+      if (tree) this.#treeEnds.add(owned.run.id);
+      owned.abort(failure);
+    }
     return here.length > 0;
   }
 
@@ -208,14 +212,14 @@ class LocalEngine implements Engine {
   }
 
   #checkRunnable(id: string, name: string): void {
-    if (this.#stopped) throw this.#toStopped();
+    if (this.#stopped) throw toStopped();
     if (this.#bodies.has(name)) return;
     throw new Failure("invalid_request", `Run ${id} needs \`${name}\`, which is not defined here.`);
   }
 
   /** Claims the run and starts its body. False when it has ended already. */
   #launch(id: string, limitMs?: number): Promise<boolean> {
-    if (this.#stopped) return Promise.reject(this.#toStopped());
+    if (this.#stopped) return Promise.reject(toStopped());
     if (this.#owned.has(id)) return Promise.resolve(true);
     const known = this.#launching.get(id);
     if (known !== undefined) return known;
@@ -254,7 +258,9 @@ class LocalEngine implements Engine {
     const done = new AbortController();
     if (typeof limitMs === "number") void this.#limit(id, limitMs, done.signal);
     try {
-      await this.#finish(owned, await this.#runBody(owned));
+      const outcome = await this.#runBody(owned);
+      if (this.#treeEnds.delete(id) && !owned.lost) await this.#endBelow(id);
+      await this.#finish(owned, outcome);
     } catch (thrown) {
       if (!owned.lost) this.#broken.set(id, toFailure(thrown));
     } finally {
@@ -290,6 +296,22 @@ class LocalEngine implements Engine {
     }
   }
 
+  /**
+   * A run ends after everything below it. After a takeover there may be children that nobody waits for:
+   * their parent was cancelled before it came to them.
+   */
+  async #endBelow(id: string): Promise<void> {
+    const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
+    for (const run of await this.#store.listRuns(query)) {
+      const isElsewhere = !this.#isHere(run.id) && (await this.#hasOwner(run));
+      if (isElsewhere || !this.#bodies.has(run.name)) continue;
+      this.#treeEnds.add(run.id);
+      await this.#launch(run.id);
+      this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
+      await this.#executions.get(run.id);
+    }
+  }
+
   async #finish(owned: OwnedRun, { ending, result, events }: RunOutcome): Promise<void> {
     const { id } = owned.run;
     // A refused append has failed the run already; the ending follows what is in the log.
@@ -304,19 +326,8 @@ class LocalEngine implements Engine {
 
   /** Ends the run when its time is up. Each owner gives it the whole time again. */
   async #limit(id: string, limitMs: number, done: AbortSignal): Promise<void> {
-    const startMs = this.#clock.now();
-    const leftMs = (): number => {
-      const nowMs = this.#clock.now();
-      return startMs + limitMs + (this.#owned.get(id)?.uncounted.until(nowMs) ?? 0) - nowMs;
-    };
-    try {
-      for (let ms = limitMs; ms > 0; ms = leftMs()) {
-        await this.#clock.sleep(Math.min(ms, MAX_TIMER_MS), done);
-      }
-    } catch {
-      // The run was done in time.
-      return;
-    }
+    const left = { limitMs, clock: this.#clock, uncounted: () => this.#owned.get(id)?.uncounted };
+    if (!(await isTimeUp(left, done))) return;
     const message = `The run's time limit of ${limitMs / 1000} s passed.`;
     this.#owned.get(id)?.abort(new Failure("timeout", message));
     const above = new Failure("cancelled", "The time limit of the run above it passed.");
@@ -388,19 +399,11 @@ class LocalEngine implements Engine {
   #check(id: string): void {
     const broken = this.#broken.get(id);
     if (broken) throw broken;
-    if (this.#stopped) throw this.#toStopped();
+    if (this.#stopped) throw toStopped();
   }
 
   /** Stops the beat when this process has nothing that could be taken over. */
   #rest(): void {
     if (this.#owned.size === 0 && this.#launching.size === 0) this.#heartbeat.pause();
   }
-
-  #toStopped(): Failure {
-    return new Failure("cancelled", "This process stops; its unfinished runs can be resumed.");
-  }
-}
-
-function toEnded({ id, ending }: StoredRun): Failure {
-  return new Failure("conflict", `Run ${id} has ended already: ${ending ?? "unknown"}.`);
 }

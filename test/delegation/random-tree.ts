@@ -26,6 +26,8 @@ export interface RandomTree {
   /** The requests that were made, by the run that made them. */
   readonly asked: readonly { readonly run: string; readonly request: ModelRequest }[];
   readonly id: string;
+  /** Leaves everything as a killed process does, and goes on in another one. */
+  killAndResume(): Promise<void>;
 }
 
 /** Numbers from 0 to 1, the same for the same seed. */
@@ -51,8 +53,8 @@ export interface TreeWish {
 
 /** Starts the tree; it ends by itself, or is cancelled by whoever started it. */
 export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
+  // Closing it does nothing: the engine that comes next finds everything.
   const store = createMemoryStore();
-  const engine = createLocalEngine({ store });
   const asked: { run: string; request: ModelRequest }[] = [];
   const provider = createRandomProvider(wish, asked);
   const clock = systemClock;
@@ -72,10 +74,27 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
     delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: 5000 },
     observe() {},
   });
-  engine.define(AGENT_BODY, body.run);
+  const start = (): Engine => {
+    const engine = createLocalEngine({ store });
+    engine.define(AGENT_BODY, body.run);
+    return engine;
+  };
+  let engine = start();
   const id = "run_root";
   await engine.submit(AGENT_BODY, encodeTask(toTask(wish.limits)), { id, title: "tree" });
-  return { engine, store, asked, id };
+  return {
+    get engine() {
+      return engine;
+    },
+    store,
+    asked,
+    id,
+    async killAndResume() {
+      await engine.stop();
+      engine = start();
+      await engine.start();
+    },
+  };
 }
 
 function toTask(limits: Limits): AgentTask {
