@@ -6,7 +6,16 @@
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
-import type { NewRun, RunFinish, RunQuery, Store, StoredRun, Worker } from "./store.ts";
+import type {
+  FoundSignal,
+  NewRun,
+  RunFinish,
+  RunQuery,
+  Store,
+  StoredRun,
+  UnfinishedRun,
+  Worker,
+} from "./store.ts";
 import { takenKey } from "./taken-key.ts";
 
 export function createMemoryStore(): Store {
@@ -32,10 +41,15 @@ class MemoryStore implements Store {
   /** In the order of creation, which decides between runs of one millisecond. */
   readonly #entries = new Map<string, Entry>();
   readonly #workers = new Map<string, Worker>();
+  /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
+  readonly #children = new Map<string, Set<string>>();
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
     this.#entries.set(run.id, { run: toStored(run), steps: new Map(), events: [], signals: [] });
+    if (run.parent_id === null) return true;
+    const beside = this.#children.get(run.parent_id) ?? new Set();
+    this.#children.set(run.parent_id, beside.add(run.id));
     return true;
   }
 
@@ -57,10 +71,18 @@ class MemoryStore implements Store {
       .slice(0, limit);
   }
 
-  async claim(id: string, owner: string): Promise<number | undefined> {
+  async listUnfinished(): Promise<UnfinishedRun[]> {
+    const runs = [...this.#entries.values()].map(({ run }) => ({ ...run }));
+    return runs
+      .filter(({ status }) => status === "running")
+      .sort((a, b) => a.created_at_ms - b.created_at_ms);
+  }
+
+  async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
     const entry = this.#entries.get(id);
     if (!entry) throw toUnknownRun(id);
     if (entry.run.status === "ended") return undefined;
+    if (from !== undefined && entry.run.epoch !== from) return undefined;
     entry.run.owner = owner;
     return ++entry.run.epoch;
   }
@@ -115,6 +137,16 @@ class MemoryStore implements Store {
     return next.body;
   }
 
+  async findSignals(owner: string, topic: string): Promise<FoundSignal[]> {
+    const found: FoundSignal[] = [];
+    for (const { run, signals } of this.#entries.values()) {
+      if (run.owner !== owner || run.status === "ended") continue;
+      const next = signals.find((signal) => signal.topic === topic && !signal.taken);
+      if (next) found.push({ run_id: run.id, body: next.body });
+    }
+    return found;
+  }
+
   async beat(worker: Worker): Promise<void> {
     this.#workers.set(worker.id, worker);
   }
@@ -124,7 +156,22 @@ class MemoryStore implements Store {
   }
 
   async deleteRun(id: string): Promise<void> {
+    const parent = this.#entries.get(id)?.run.parent_id ?? null;
+    if (parent !== null) {
+      const beside = this.#children.get(parent);
+      beside?.delete(id);
+      if (beside?.size === 0) this.#children.delete(parent);
+    }
     this.#entries.delete(id);
+  }
+
+  async deleteTree(id: string): Promise<void> {
+    const doomed = new Set([id]);
+    // A set gives what is added while it is walked through, too, and each once.
+    for (const parent of doomed) {
+      for (const child of this.#children.get(parent) ?? []) doomed.add(child);
+    }
+    for (const run of doomed) await this.deleteRun(run);
   }
 
   async close(): Promise<void> {}

@@ -91,6 +91,75 @@ const MIGRATIONS: readonly string[] = [
     left join blobs b on b.run_id = e.run_id and b.sha256 = e.body_blob
     join json_each(coalesce(e.body, b.body)) j;
   `,
+  `
+  -- What the server keeps for its tenants: responses, conversations, files, keys. One row a thing.
+  create table things (
+    position integer primary key autoincrement,  -- grows with each thing
+    tenant text not null,          -- whose it is; '' for the server's own
+    kind text not null,            -- 'response', 'conversation', 'file'
+    id text not null,
+    parent text,                   -- id of the thing it goes with, or null
+    body text not null,            -- JSON
+    created_at_ms integer not null,
+    expires_at_ms integer,         -- when it is to go; null for never
+    unique (tenant, kind, id)
+  ) strict;
+  create index things_by_parent on things (tenant, parent, kind, position);
+  create index things_by_kind on things (tenant, kind, position);
+  create index things_expiring on things (expires_at_ms) where expires_at_ms is not null;
+
+  -- The bytes of things, in pieces of a megabyte.
+  create table contents (
+    position integer not null references things (position) on delete cascade,
+    part integer not null,         -- order; an empty piece ends the bytes
+    bytes blob not null,
+    primary key (position, part)
+  ) strict;
+
+  -- Pieces of files that can be searched, by the vector store they were added to.
+  create table chunks (
+    id integer primary key,
+    tenant text not null,
+    store text not null,           -- id of the vector store
+    file text not null,            -- id of the file
+    part integer not null,         -- from 0, in the order of the text
+    text text not null,
+    embedding blob,                -- 32-bit floats; null where there are no embeddings
+    model text                     -- what made the embedding
+  ) strict;
+  create index chunks_by_store on chunks (tenant, store, file, part);
+  create virtual table chunk_words using fts5(
+    text, content = 'chunks', content_rowid = 'id', tokenize = 'unicode61 remove_diacritics 2');
+  create trigger chunks_added after insert on chunks begin
+    insert into chunk_words (rowid, text) values (new.id, new.text);
+  end;
+  create trigger chunks_removed after delete on chunks begin
+    insert into chunk_words (chunk_words, rowid, text) values ('delete', old.id, old.text);
+  end;
+
+  -- What keys have used, by window of time, for their limits.
+  create table spending (
+    key_id text not null,
+    window text not null,          -- 'total', or when the window began: '2026-11-15', '2026-11-15T10:31'
+    requests integer not null default 0,
+    tokens integer not null default 0,
+    usd real not null default 0,
+    primary key (key_id, window)
+  ) strict;
+
+  -- Who did what, without its words.
+  create table audit (
+    id integer primary key,
+    at_ms integer not null,
+    tenant text not null,
+    key_id text,                   -- null where no key was shown
+    action text not null,          -- 'responses.create'
+    target text,                   -- the id it was about, or null
+    status integer not null,       -- of the HTTP answer
+    address text                   -- who asked
+  ) strict;
+  create index audit_by_age on audit (at_ms);
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

@@ -41,3 +41,12 @@ export function toUnknownRun(id: string): Failure {
 export function toRepeatedStep(id: string, key: string): Failure {
   return new Failure("internal", `Step \`${key}\` of run ${id} is in the journal already.`);
 }
+
+export function toUnknownThing({ kind, id }: { kind: string; id: string }): Failure {
+  return new Failure("not_found", `There is no ${kind} \`${id}\`.`);
+}
+
+export function toContentLost({ kind, id }: { kind: string; id: string }): Failure {
+  const message = `The bytes of ${kind} \`${id}\` were replaced or removed by another meanwhile. Try again.`;
+  return new Failure("conflict", message);
+}

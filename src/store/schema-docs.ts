@@ -91,6 +91,70 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       beat_at_ms: "When it last said that it lives",
     },
   },
+  things: {
+    summary:
+      "What the server keeps for its tenants, one row a thing: responses, conversations, files, keys.",
+    columns: {
+      position: "Grows with each thing",
+      tenant: "Whose it is; empty for the server's own",
+      kind: "`response`, `conversation`, `conversation_item`, `file` and so on",
+      id: "One of its kind and tenant; of an item of a conversation, the conversation's id, a slash and the item's",
+      parent: "The id of the thing it goes with, and is removed with; null for none",
+      body: "JSON",
+      created_at_ms: "When it was put",
+      expires_at_ms: "When it is to go; null for never",
+    },
+  },
+  contents: {
+    summary: "The bytes of things, in pieces of a megabyte.",
+    columns: {
+      position: "`things.position`",
+      part: "The order of the pieces. Whoever writes anew begins at the next multiple of 1048576",
+      bytes:
+        "The piece. An empty one ends the bytes; those without one are not whole yet and do not count",
+    },
+  },
+  chunks: {
+    summary: "Pieces of files that can be searched, by the vector store they were added to.",
+    columns: {
+      id: "What `chunk_words.rowid` names",
+      tenant: "Whose it is",
+      store: "The id of the vector store",
+      file: "The id of the file",
+      part: "From 0, in the order of the text",
+      text: "The words",
+      embedding: "32-bit floats; null where there are no embeddings",
+      model: "What made the embedding",
+    },
+  },
+  chunk_words: {
+    summary:
+      "The words of `chunks`, for full-text search (FTS5): `where chunk_words match 'word'`.",
+    columns: { text: "`chunks.text`" },
+  },
+  spending: {
+    summary: "What each key of the server has used, by window of time.",
+    columns: {
+      key_id: "The key",
+      window: "`total`, or when the window began, in UTC: `2026-11-15`, `2026-11-15T10:31`",
+      requests: "How many were let in",
+      tokens: "Input and output",
+      usd: "What they cost, as far as prices are known",
+    },
+  },
+  audit: {
+    summary: "Who did what on the server, without its words.",
+    columns: {
+      id: "Grows with each entry",
+      at_ms: "When",
+      tenant: "Whose things it was about",
+      key_id: "The key that was shown; null for none",
+      action: "`responses.create`",
+      target: "The id it was about, or null",
+      status: "Of the HTTP answer",
+      address: "Who asked",
+    },
+  },
 };
 
 export interface ExampleQuery {

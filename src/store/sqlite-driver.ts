@@ -5,7 +5,7 @@
 
 import { createRequire } from "node:module";
 
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 export interface Statement {

@@ -9,17 +9,49 @@ import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
+import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
-import type { NewRun, RunFinish, RunQuery, Store, StoredRun, Worker } from "./store.ts";
+import { createSqliteShelf } from "./sqlite-shelf.ts";
+import type {
+  FoundSignal,
+  NewRun,
+  RunFinish,
+  RunQuery,
+  Store,
+  StoredRun,
+  UnfinishedRun,
+  Worker,
+} from "./store.ts";
 import { takenKey } from "./taken-key.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
 
 /** Longer values go to `blobs`, so that listing runs or batches does not read through them. */
 const MAX_INLINE_BYTES = 256 * 1024;
 
 /** Opens the file, creating it and its directory when they are missing. */
 export async function openSqliteStore(path: string): Promise<Store> {
+  return createSqliteStore(await openDatabase(path));
+}
+
+/** What a server keeps, over one connection to one file. */
+export interface SqliteStores {
+  readonly store: Store;
+  readonly shelf: Shelf;
+  /** The connection, for what is asked in SQL of its own: chunks, spending, audit. */
+  readonly chunksDb: Database;
+  /** Closes the connection, and so all of them. */
+  close(): Promise<void>;
+}
+
+/** Like `openSqliteStore`, with the shelf in the same file. Close it here, not at `store`. */
+export async function openSqliteStores(path: string): Promise<SqliteStores> {
   const db = await openDatabase(path);
+  const store = createSqliteStore(db);
+  return { store, shelf: createSqliteShelf(db), chunksDb: db, close: () => store.close() };
+}
+
+function createSqliteStore(db: Database): Store {
   forgetOldWorkers(db);
   return new SqliteStore(db);
 }
@@ -43,7 +75,7 @@ class SqliteStore implements Store {
     const id = toColumn(run.id);
     return this.#db.transact("power", () => {
       if (this.#db.get("select 1 from runs where id = ?", id)) return false;
-      const parent = run.parent_id === null ? null : toColumn(run.parent_id);
+      const parent = toNullable(run.parent_id);
       const text = [run.path, run.name, run.title].map(toColumn);
       this.#db.run(
         "insert into runs (id, parent_id, path, name, title, created_at_ms) values (?, ?, ?, ?, ?, ?)",
@@ -68,7 +100,7 @@ class SqliteStore implements Store {
     if (parent_id !== undefined) {
       // `is` compares with null too, and finds both by the index.
       terms.push("parent_id is ?");
-      values.push(parent_id === null ? null : toColumn(parent_id));
+      values.push(toNullable(parent_id));
     }
     if (before !== undefined) {
       const at = this.#db.get(
@@ -84,11 +116,24 @@ class SqliteStore implements Store {
     return this.#db.all(sql, ...values, limit).map((row) => this.#toRun(row));
   }
 
-  async claim(id: string, owner: string): Promise<number | undefined> {
-    const sql =
-      "update runs set epoch = epoch + 1, owner = ? where id = ? and status = 'running' returning epoch";
+  async listUnfinished(): Promise<UnfinishedRun[]> {
+    const sql = `select id, parent_id, name, owner, epoch, created_at_ms from runs
+      where status = 'running' order by created_at_ms, rowid`;
+    return this.#db.all(sql).map((row) => ({
+      id: fromColumn(row["id"]),
+      parent_id: fromNullable(row["parent_id"]),
+      name: fromColumn(row["name"]),
+      owner: fromNullable(row["owner"]),
+      epoch: Number(row["epoch"]),
+      created_at_ms: Number(row["created_at_ms"]),
+    }));
+  }
+
+  async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
+    const sql = `update runs set epoch = epoch + 1, owner = ?
+      where id = ? and status = 'running' and epoch = coalesce(?, epoch) returning epoch`;
     const row = this.#db.transact("process", () =>
-      this.#db.get(sql, toColumn(owner), toColumn(id)),
+      this.#db.get(sql, toColumn(owner), toColumn(id), from ?? null),
     );
     if (row) return Number(row["epoch"]);
     if (!this.#db.get("select 1 from runs where id = ?", toColumn(id))) throw toUnknownRun(id);
@@ -177,6 +222,19 @@ class SqliteStore implements Store {
     });
   }
 
+  async findSignals(owner: string, topic: string): Promise<FoundSignal[]> {
+    // A cross join keeps its order: running runs are few, messages of the past may be many.
+    const sql = `select run_id, body from runs cross join signals
+      on runs.id = signals.run_id and topic = ? and taken = 0
+      where status = 'running' and owner = ? order by signals.id`;
+    const found = new Map<string, Json>();
+    for (const row of this.#db.all(sql, toColumn(topic), toColumn(owner))) {
+      const run = fromColumn(row["run_id"]);
+      if (!found.has(run)) found.set(run, JSON.parse(String(row["body"])) as Json);
+    }
+    return [...found].map(([run_id, body]) => ({ run_id, body }));
+  }
+
   async beat({ id, host, pid, beat_at_ms }: Worker): Promise<void> {
     const sql = `insert into workers (id, host, pid, beat_at_ms) values (?, ?, ?, ?)
       on conflict do update set host = excluded.host, pid = excluded.pid,
@@ -195,6 +253,14 @@ class SqliteStore implements Store {
   async deleteRun(id: string): Promise<void> {
     // The other tables follow by their foreign keys.
     this.#db.transact("power", () => this.#db.run("delete from runs where id = ?", toColumn(id)));
+  }
+
+  async deleteTree(id: string): Promise<void> {
+    // `union` takes each run once, so that a loop of parents ends.
+    const sql = `with recursive tree (id) as (
+        values (?) union select runs.id from tree join runs on runs.parent_id = tree.id)
+      delete from runs where id in (select id from tree)`;
+    this.#db.transact("power", () => this.#db.run(sql, toColumn(id)));
   }
 
   async close(): Promise<void> {
@@ -275,21 +341,4 @@ class SqliteStore implements Store {
       next_seq: Number(row["next_seq"]),
     };
   }
-}
-
-/**
- * SQLite's text ends at a NUL and holds no half of a surrogate pair, but ids of tool calls come from
- * models. Such a text is kept as a JSON string; one that starts like a JSON string is, too.
- */
-function toColumn(text: string): string {
-  return /^"|[\0\p{Surrogate}]/u.test(text) ? JSON.stringify(text) : text;
-}
-
-function fromColumn(value: SqlValue | undefined): string {
-  const text = String(value);
-  return text.startsWith('"') ? (JSON.parse(text) as string) : text;
-}
-
-function fromNullable(value: SqlValue | undefined): string | null {
-  return value === null || value === undefined ? null : fromColumn(value);
 }

@@ -16,8 +16,13 @@ export interface Store {
   getRun(id: string): Promise<StoredRun | undefined>;
   /** Newest first. */
   listRuns(query: RunQuery): Promise<StoredRun[]>;
-  /** Makes `owner` the owner and returns the new epoch; undefined when the run has ended. */
-  claim(id: string, owner: string): Promise<number | undefined>;
+  /** Every run that has not ended, oldest first, without what it holds: asked again and again. */
+  listUnfinished(): Promise<UnfinishedRun[]>;
+  /**
+   * Makes `owner` the owner and returns the new epoch; undefined when the run has ended. With `from` it
+   * is undefined, too, when the run has another epoch than that: of two who take over, one does.
+   */
+  claim(id: string, owner: string, from?: number): Promise<number | undefined>;
 
   /** The journal of the run: what its finished steps returned, by key. */
   readSteps(id: string): Promise<Map<string, Json>>;
@@ -39,12 +44,17 @@ export interface Store {
    */
   takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined>;
 
+  /** The runs of an owner that were left a message on a topic, with the oldest that is not taken. */
+  findSignals(owner: string, topic: string): Promise<FoundSignal[]>;
+
   /** Says that a worker lives; an owner that has not said so for a while may be taken over. */
   beat(worker: Worker): Promise<void>;
   getWorker(id: string): Promise<Worker | undefined>;
 
   /** Removes the run, its journal, log and blobs. */
   deleteRun(id: string): Promise<void>;
+  /** Removes the run and every run below it, all or none; also those left by one that is gone. */
+  deleteTree(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -69,6 +79,16 @@ export interface StoredRun extends NewRun {
   readonly ended_at_ms: number | null;
   /** The number the next event gets. */
   readonly next_seq: number;
+}
+
+export type UnfinishedRun = Pick<
+  StoredRun,
+  "id" | "parent_id" | "name" | "owner" | "epoch" | "created_at_ms"
+>;
+
+export interface FoundSignal {
+  readonly run_id: string;
+  readonly body: Json;
 }
 
 export interface RunQuery {

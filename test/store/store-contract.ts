@@ -65,6 +65,21 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    it("removes a tree, whatever its depth, and nothing beside it", async () => {
+      const store = await open();
+      const parents = { a: null, "a/b": "a", "a/b/c": "a/b", 'a/"d"': "a", ab: null, "ab/c": "ab" };
+      for (const [id, parent_id] of Object.entries(parents)) {
+        await store.createRun(newRun(id, { parent_id }));
+      }
+      await store.createRun(newRun("left", { parent_id: "gone" }));
+      await store.deleteTree("a");
+      await store.deleteTree("gone");
+      await store.deleteTree("unknown");
+      const left = await store.listRuns({ limit: 10 });
+      assert.deepEqual(left.map(({ id }) => id).sort(), ["ab", "ab/c"]);
+      await store.close();
+    });
+
     it("lists runs newest first, by status, by parent and by page", async () => {
       const store = await open();
       const ids = ["run_1", "run_2", "run_2/a", "run_2/b", "run_3"];

@@ -1,0 +1,141 @@
+/**
+ * Who did what on a server, without its words: no prompt, no answer, no key but its id.
+ *
+ * A request must not wait for its entry, so `write` only remembers it. What waits is written in one
+ * insert after at most `FLUSH_MS`: a crash loses that much of the log. A disk that takes nothing for
+ * a while loses entries beyond `MAX_WAITING`, the oldest first, and never the request.
+ */
+
+import { type Clock, systemClock } from "../base/clock.ts";
+import type { Database } from "./sqlite-database.ts";
+import type { SqlRow } from "./sqlite-driver.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
+
+const FLUSH_MS = 1000;
+/** About a megabyte. */
+const MAX_WAITING = 10_000;
+
+export interface Audit {
+  write(entry: AuditEntry): void;
+  /** Newest first, with what still waits. */
+  list(query: AuditQuery): Promise<StoredAuditEntry[]>;
+  /** Removes what is older. */
+  prune(beforeMs: number): Promise<void>;
+  /** Writes down what waits. To be called before the database is closed. */
+  close(): Promise<void>;
+}
+
+export interface AuditEntry {
+  readonly at_ms: number;
+  readonly tenant: string;
+  /** Null where no key was shown. */
+  readonly key_id: string | null;
+  /** `responses.create`. */
+  readonly action: string;
+  /** The id it was about. */
+  readonly target: string | null;
+  /** Of the HTTP answer. */
+  readonly status: number;
+  /** Who asked. */
+  readonly address: string | null;
+}
+
+export interface StoredAuditEntry extends AuditEntry {
+  readonly id: number;
+}
+
+export interface AuditQuery {
+  readonly limit: number;
+  /** Only entries older than the one with this id. */
+  readonly before?: number | undefined;
+}
+
+/** The caller closes the database, after this. */
+export function createAudit(db: Database, clock: Clock = systemClock): Audit {
+  let waiting: AuditEntry[] = [];
+  let timer: AbortController | undefined;
+
+  function write(entry: AuditEntry): void {
+    waiting.push(entry);
+    if (waiting.length > MAX_WAITING) waiting.shift();
+    if (!timer) flushLater();
+  }
+
+  function flushLater(): void {
+    timer = new AbortController();
+    const flushed = clock.sleep(FLUSH_MS, timer.signal).then(() => {
+      timer = undefined;
+      flush();
+    });
+    // Stopped by `close`, or refused by the disk: what waits is tried again with the next entry.
+    flushed.catch(() => {});
+  }
+
+  function flush(): void {
+    if (waiting.length === 0) return;
+    const sql = `insert into audit (at_ms, tenant, key_id, action, target, status, address)
+      select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+      from json_each(?) order by key`;
+    db.transact("process", () => db.run(sql, JSON.stringify(waiting.map(toColumns))));
+    waiting = [];
+  }
+
+  return {
+    write,
+    async list({ limit, before }) {
+      flush();
+      const older = before === undefined ? "" : "where id < ?";
+      const values = before === undefined ? [limit] : [before, limit];
+      const sql = `select * from audit ${older} order by id desc limit ?`;
+      return db.all(sql, ...values).map(toEntry);
+    },
+    async prune(beforeMs) {
+      flush();
+      db.transact("process", () => db.run("delete from audit where at_ms < ?", beforeMs));
+    },
+    async close() {
+      timer?.abort();
+      timer = undefined;
+      flush();
+    },
+  };
+}
+
+/** For servers that must touch no disk; keeps the last ones. */
+export function createMemoryAudit(): Audit {
+  let entries: StoredAuditEntry[] = [];
+  let id = 0;
+  return {
+    write(entry) {
+      entries.push({ ...entry, id: ++id });
+      if (entries.length > MAX_WAITING) entries.shift();
+    },
+    async list({ limit, before = Number.POSITIVE_INFINITY }) {
+      const older = entries.filter((entry) => entry.id < before);
+      return older.slice(Math.max(older.length - limit, 0)).reverse();
+    },
+    async prune(beforeMs) {
+      entries = entries.filter(({ at_ms }) => at_ms >= beforeMs);
+    },
+    async close() {},
+  };
+}
+
+function toColumns(entry: AuditEntry): (string | number | null)[] {
+  const { at_ms, tenant, key_id, action, target, status, address } = entry;
+  const text = [toColumn(tenant), toNullable(key_id), toColumn(action), toNullable(target)];
+  return [at_ms, ...text, status, toNullable(address)];
+}
+
+function toEntry(row: SqlRow): StoredAuditEntry {
+  return {
+    id: Number(row["id"]),
+    at_ms: Number(row["at_ms"]),
+    tenant: fromColumn(row["tenant"]),
+    key_id: fromNullable(row["key_id"]),
+    action: fromColumn(row["action"]),
+    target: fromNullable(row["target"]),
+    status: Number(row["status"]),
+    address: fromNullable(row["address"]),
+  };
+}

@@ -1,0 +1,253 @@
+/**
+ * Pieces of files that can be searched, in the tables `chunks` and `chunk_words`: by their words
+ * (FTS5, ranked by bm25) and by their embeddings. Every call names the tenant and the vector store.
+ *
+ * Calls are synchronous inside, so everything that can be long comes in pages or batches: whoever
+ * calls lets others work in between.
+ */
+
+import { migrate } from "./migrations.ts";
+import type { Database } from "./sqlite-database.ts";
+import { openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import { fromColumn, toColumn } from "./text-column.ts";
+
+export interface ChunkStore {
+  /**
+   * Writes chunks of a file, in place of those with their numbers; one transaction. `firstPart` is the
+   * number of the first: two who write the same file at once leave it whole.
+   */
+  put(place: FilePlace, firstPart: number, chunks: readonly NewChunk[]): Promise<void>;
+  /** Removes the chunks of a file with this number and higher ones; 0 for all. */
+  trim(place: FilePlace, fromPart: number): Promise<void>;
+  deleteStore(place: StorePlace): Promise<void>;
+  /** The chunks that have some of the words, the best first; any text is safe as a word. */
+  findByWords(search: WordSearch): Promise<FoundChunk[]>;
+  /** In how many chunks each word is, and how many chunks there are. */
+  countWords(place: StorePlace, terms: readonly Term[]): Promise<WordCounts>;
+  /** The embeddings that `model` made, page by page in a fixed order; give the last one's place to go on. */
+  readVectors(page: VectorPage): Promise<StoredVector[]>;
+  getChunk(place: StorePlace, id: number): Promise<FoundChunk | undefined>;
+  close(): void;
+}
+
+export interface StorePlace {
+  readonly tenant: string;
+  readonly store: string;
+}
+
+export interface FilePlace extends StorePlace {
+  readonly file: string;
+}
+
+export interface NewChunk {
+  readonly text: string;
+  /** Null where there are no embeddings. */
+  readonly embedding: { readonly vector: Float32Array; readonly model: string } | null;
+}
+
+/**
+ * `word`: as a whole, or the beginning of one with `prefix`. `piece`: anywhere in the text, for
+ * scripts that are written without spaces, which FTS5 takes for one long word.
+ */
+export type Term =
+  | { readonly kind: "word"; readonly text: string; readonly prefix: boolean }
+  | { readonly kind: "piece"; readonly text: string };
+
+export interface WordSearch extends StorePlace {
+  readonly terms: readonly Term[];
+  /** Only chunks of these files; undefined for all. */
+  readonly files: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+export interface WordCounts {
+  readonly total: number;
+  /** One for each term. */
+  readonly counts: readonly number[];
+}
+
+export interface FoundChunk {
+  readonly id: number;
+  readonly file: string;
+  readonly part: number;
+  readonly text: string;
+}
+
+export interface VectorPage extends StorePlace {
+  readonly model: string;
+  readonly files: readonly string[] | undefined;
+  readonly after: Pick<StoredVector, "file" | "part"> | undefined;
+  readonly limit: number;
+}
+
+export interface StoredVector {
+  readonly id: number;
+  readonly file: string;
+  readonly part: number;
+  readonly vector: Float32Array;
+}
+
+/** The caller closes the database; `close` of the chunks does nothing. */
+export function createChunkStore(db: Database): ChunkStore {
+  return new SqliteChunks(db, () => {});
+}
+
+/** Chunks in memory, for servers that must touch no disk. */
+export async function openMemoryChunkStore(): Promise<ChunkStore> {
+  const connection = await openConnection(":memory:");
+  migrate(connection);
+  const db: Queries = {
+    transact(_, work) {
+      connection.exec("begin");
+      try {
+        const result = work();
+        connection.exec("commit");
+        return result;
+      } catch (thrown) {
+        connection.exec("rollback");
+        throw thrown;
+      }
+    },
+    run: (sql, ...values) => Number(connection.prepare(sql).run(...values).changes),
+    get: (sql, ...values) => connection.prepare(sql).get(...values),
+    all: (sql, ...values) => connection.prepare(sql).all(...values),
+  };
+  return new SqliteChunks(db, () => connection.close());
+}
+
+type Queries = Omit<Database, "close">;
+
+const IN_FILE = "tenant = ? and store = ? and file = ?";
+const IN_STORE = "c.tenant = ? and c.store = ?";
+const IN_FILES = "(? is null or c.file in (select value from json_each(?)))";
+
+class SqliteChunks implements ChunkStore {
+  readonly #db: Queries;
+  readonly close: () => void;
+
+  constructor(db: Queries, close: () => void) {
+    this.#db = db;
+    this.close = close;
+  }
+
+  async put(place: FilePlace, firstPart: number, chunks: readonly NewChunk[]): Promise<void> {
+    const sql = `insert into chunks (tenant, store, file, part, text, embedding, model)
+      values (?, ?, ?, ?, ?, ?, ?)`;
+    const at = [...toStore(place), toColumn(place.file)];
+    this.#db.transact("process", () => {
+      const old = `delete from chunks where ${IN_FILE} and part >= ? and part < ?`;
+      this.#db.run(old, ...at, firstPart, firstPart + chunks.length);
+      for (const [index, { text, embedding }] of chunks.entries()) {
+        const bytes = embedding ? toBytes(embedding.vector) : null;
+        this.#db.run(sql, ...at, firstPart + index, text, bytes, embedding?.model ?? null);
+      }
+    });
+  }
+
+  async trim(place: FilePlace, fromPart: number): Promise<void> {
+    const sql = `delete from chunks where ${IN_FILE} and part >= ?`;
+    const values = [...toStore(place), toColumn(place.file), fromPart];
+    this.#db.transact("process", () => this.#db.run(sql, ...values));
+  }
+
+  async deleteStore(place: StorePlace): Promise<void> {
+    const sql = "delete from chunks where tenant = ? and store = ?";
+    this.#db.transact("process", () => this.#db.run(sql, ...toStore(place)));
+  }
+
+  async findByWords({ terms, files, limit, ...place }: WordSearch): Promise<FoundChunk[]> {
+    const words = terms.filter(isWord);
+    const pieces = terms.filter((term) => !isWord(term));
+    const found = new Map<number, FoundChunk>();
+    const among = [...toStore(place), ...toFiles(files)];
+    if (words.length > 0) {
+      const sql = `select c.id, c.file, c.part, c.text from chunk_words as w
+        join chunks as c on c.id = w.rowid
+        where chunk_words match ? and ${IN_STORE} and ${IN_FILES} order by bm25(chunk_words) limit ?`;
+      this.#add(found, sql, [words.map(toMatch).join(" OR "), ...among, limit]);
+    }
+    if (pieces.length > 0) {
+      const has = pieces.map(() => "(instr(c.text, ?) > 0)").join(" + ");
+      const sql = `select * from (select c.id, c.file, c.part, c.text, ${has} as hits
+        from chunks as c where ${IN_STORE} and ${IN_FILES}) where hits > 0 order by hits desc, id limit ?`;
+      this.#add(found, sql, [...pieces.map(({ text }) => text), ...among, limit]);
+    }
+    return [...found.values()];
+  }
+
+  async countWords(place: StorePlace, terms: readonly Term[]): Promise<WordCounts> {
+    const at = toStore(place);
+    const count = (sql: string, ...values: SqlValue[]): number =>
+      Number(this.#db.get(sql, ...values)?.["n"] ?? 0);
+    const total = count(`select count(*) as n from chunks as c where ${IN_STORE}`, ...at);
+    const counts = terms.map((term) =>
+      isWord(term) ? count(COUNT_WORD, toMatch(term), ...at) : count(COUNT_PIECE, term.text, ...at),
+    );
+    return { total, counts };
+  }
+
+  async readVectors({ model, files, after, limit, ...place }: VectorPage): Promise<StoredVector[]> {
+    const sql = `select c.id, c.file, c.part, c.embedding from chunks as c
+      where ${IN_STORE} and (c.file, c.part) > (?, ?) and ${IN_FILES}
+        and c.model = ? and c.embedding is not null
+      order by c.file, c.part limit ?`;
+    const from = after ? [toColumn(after.file), after.part] : ["", -1];
+    const values = [...toStore(place), ...from, ...toFiles(files), model, limit];
+    return this.#db.all(sql, ...values).map((row) => ({
+      id: Number(row["id"]),
+      file: fromColumn(row["file"]),
+      part: Number(row["part"]),
+      vector: toVector(row["embedding"] as Uint8Array),
+    }));
+  }
+
+  async getChunk(place: StorePlace, id: number): Promise<FoundChunk | undefined> {
+    const sql = `select id, file, part, text from chunks as c where ${IN_STORE} and c.id = ?`;
+    const row = this.#db.get(sql, ...toStore(place), id);
+    return row && toChunk(row);
+  }
+
+  #add(found: Map<number, FoundChunk>, sql: string, values: readonly SqlValue[]): void {
+    for (const row of this.#db.all(sql, ...values)) found.set(Number(row["id"]), toChunk(row));
+  }
+}
+
+const COUNT_WORD = `select count(*) as n from chunk_words as w join chunks as c on c.id = w.rowid
+  where chunk_words match ? and ${IN_STORE}`;
+const COUNT_PIECE = `select count(*) as n from chunks as c where instr(c.text, ?) > 0 and ${IN_STORE}`;
+
+function isWord(term: Term): term is Extract<Term, { kind: "word" }> {
+  return term.kind === "word";
+}
+
+/** Between quotes nothing is syntax, and FTS5 reads the word as it read the texts. */
+function toMatch({ text, prefix }: { readonly text: string; readonly prefix: boolean }): string {
+  return `"${text.replaceAll('"', '""')}"${prefix ? "*" : ""}`;
+}
+
+function toStore({ tenant, store }: StorePlace): string[] {
+  return [toColumn(tenant), toColumn(store)];
+}
+
+function toFiles(files: readonly string[] | undefined): (string | null)[] {
+  const list = files ? JSON.stringify(files.map(toColumn)) : null;
+  return [list, list];
+}
+
+function toChunk(row: SqlRow): FoundChunk {
+  return {
+    id: Number(row["id"]),
+    file: fromColumn(row["file"]),
+    part: Number(row["part"]),
+    text: String(row["text"]),
+  };
+}
+
+function toBytes({ buffer, byteOffset, byteLength }: Float32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+/** Copied, because the driver's bytes may not begin where floats may. */
+function toVector(bytes: Uint8Array): Float32Array {
+  return new Float32Array(bytes.slice().buffer);
+}

@@ -1,0 +1,139 @@
+/**
+ * What a server keeps, in maps: for tests, and for servers that must touch no disk. Bodies are kept by
+ * reference, as they are readonly by type; bytes are copied.
+ */
+
+import type { Json } from "../base/json.ts";
+import { toPieces } from "./pieces.ts";
+import { toContentLost, toUnknownThing } from "./refusal.ts";
+import type { NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+
+export function createMemoryShelf(): Shelf {
+  return new MemoryShelf();
+}
+
+interface Entry {
+  /** Replaced, never changed in place. */
+  thing: Thing;
+  content: readonly Uint8Array[];
+  /** Counts the writers, so that the one that began last is the one that counts. */
+  writers: number;
+  /** Which of them wrote `content`. */
+  writtenBy: number;
+}
+
+class MemoryShelf implements Shelf {
+  /** By name, in the order they were put. */
+  readonly #entries = new Map<string, Entry>();
+  #position = 0;
+
+  async put(thing: NewThing): Promise<boolean> {
+    const key = toKey(thing);
+    if (this.#entries.has(key)) return false;
+    const stored = toThing(thing, ++this.#position);
+    this.#entries.set(key, { thing: stored, content: [], writers: 0, writtenBy: 0 });
+    return true;
+  }
+
+  async putAll(things: readonly NewThing[]): Promise<void> {
+    for (const thing of things) await this.put(thing);
+  }
+
+  async get(name: ThingName): Promise<Thing | undefined> {
+    return this.#entries.get(toKey(name))?.thing;
+  }
+
+  async list(query: ThingQuery): Promise<Thing[]> {
+    const { order, limit, after, before } = query;
+    const things = [...this.#entries.values()]
+      .map(({ thing }) => thing)
+      .filter((thing) => thing.tenant === query.tenant && thing.kind === query.kind)
+      .filter((thing) => query.parent === undefined || thing.parent === query.parent);
+    if (order === "newest") things.reverse();
+    const from = after === undefined ? 0 : things.findIndex(({ id }) => id === after) + 1;
+    if (after !== undefined && from === 0) return [];
+    const to = before === undefined ? things.length : things.findIndex(({ id }) => id === before);
+    if (to < from) return [];
+    const isBackwards = before !== undefined && after === undefined;
+    return things.slice(isBackwards ? Math.max(to - limit, 0) : from, to).slice(0, limit);
+  }
+
+  async update(name: ThingName, body: Json): Promise<boolean> {
+    return (await this.change(name, () => body)) !== undefined;
+  }
+
+  async change(
+    name: ThingName,
+    change: (body: Json) => Json | undefined,
+  ): Promise<Json | undefined> {
+    const entry = this.#entries.get(toKey(name));
+    if (!entry) return undefined;
+    const body = change(entry.thing.body);
+    if (body !== undefined) entry.thing = { ...entry.thing, body };
+    return entry.thing.body;
+  }
+
+  async delete(name: ThingName): Promise<boolean> {
+    const first = this.#entries.get(toKey(name));
+    if (!first) return false;
+    const doomed = new Set([first.thing]);
+    // A set gives what is added while it is walked through, too, and each once.
+    for (const { id } of doomed) {
+      for (const { thing } of this.#entries.values()) {
+        if (thing.tenant === name.tenant && thing.parent === id) doomed.add(thing);
+      }
+    }
+    for (const thing of doomed) this.#entries.delete(toKey(thing));
+    return true;
+  }
+
+  async listExpired(nowMs: number, limit: number): Promise<Thing[]> {
+    const expiry = ({ expires_at_ms }: Thing): number => expires_at_ms ?? Number.POSITIVE_INFINITY;
+    return [...this.#entries.values()]
+      .map(({ thing }) => thing)
+      .filter((thing) => expiry(thing) <= nowMs)
+      .sort((a, b) => expiry(a) - expiry(b))
+      .slice(0, limit);
+  }
+
+  async setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean> {
+    const entry = this.#entries.get(toKey(name));
+    if (!entry) return false;
+    entry.thing = { ...entry.thing, expires_at_ms };
+    return true;
+  }
+
+  async writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    const key = toKey(name);
+    const entry = this.#entries.get(key);
+    if (!entry) throw toUnknownThing(name);
+    const writer = ++entry.writers;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of toPieces(bytes)) pieces.push(piece);
+    const now = this.#entries.get(key);
+    if (!now) throw toUnknownThing(name);
+    if (now !== entry || entry.writtenBy > writer) throw toContentLost(name);
+    entry.content = pieces;
+    entry.writtenBy = writer;
+    return pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
+  }
+
+  async *readContent(name: ThingName): AsyncGenerator<Uint8Array> {
+    const key = toKey(name);
+    const entry = this.#entries.get(key);
+    for (const piece of entry?.content ?? []) {
+      // Gone in the middle of reading: a part must not pass for the whole.
+      if (this.#entries.get(key) !== entry) throw toContentLost(name);
+      yield piece.slice();
+    }
+  }
+}
+
+function toKey({ tenant, kind, id }: ThingName): string {
+  return JSON.stringify([tenant, kind, id]);
+}
+
+function toThing(thing: NewThing, position: number): Thing {
+  const { tenant, kind, id, parent, body, created_at_ms, expires_at_ms } = thing;
+  return { tenant, kind, id, parent, body, created_at_ms, expires_at_ms, position };
+}

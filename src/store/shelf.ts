@@ -1,0 +1,71 @@
+/**
+ * The contract of what a server keeps for its tenants: responses, conversations, files, stores of
+ * vectors, containers, keys. One kind of row for all of them, so that isolation is one rule: every
+ * call names the tenant, and what belongs to another one is not there.
+ *
+ * Two implementations, memory and SQLite, and one suite (`test/store/shelf-contract.ts`).
+ */
+
+import type { Json } from "../base/json.ts";
+
+export interface Shelf {
+  /** False, and no change, when the tenant has a thing of this kind and id. */
+  put(thing: NewThing): Promise<boolean>;
+  /** Puts those that are not there yet, in one transaction. */
+  putAll(things: readonly NewThing[]): Promise<void>;
+  get(name: ThingName): Promise<Thing | undefined>;
+  /** In the order they were put, or the opposite. */
+  list(query: ThingQuery): Promise<Thing[]>;
+  /** Gives it another body. False when it is not there. */
+  update(name: ThingName, body: Json): Promise<boolean>;
+  /**
+   * Changes the body in one transaction, so that two who do it at once both count. Undefined when the
+   * thing is not there; `change` must be pure, and may give undefined to leave it as it is.
+   */
+  change(name: ThingName, change: (body: Json) => Json | undefined): Promise<Json | undefined>;
+  /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it is not there. */
+  delete(name: ThingName): Promise<boolean>;
+  /** Things of any tenant whose time is over, the oldest first. */
+  listExpired(nowMs: number, limit: number): Promise<Thing[]>;
+  /** When it is to go; null for never. */
+  setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean>;
+
+  /** Keeps the bytes of a thing, in place of those before. Whole or not at all; returns how many. */
+  writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number>;
+  /** In pieces of a megabyte at most; nothing where there is none. */
+  readContent(name: ThingName): AsyncGenerator<Uint8Array>;
+}
+
+export interface ThingName {
+  /** Whose it is. The server's own things (keys) belong to the tenant with no name. */
+  readonly tenant: string;
+  /** `response`, `conversation`, `file`: a kind has its own ids. */
+  readonly kind: string;
+  readonly id: string;
+}
+
+export interface NewThing extends ThingName {
+  /** The id of the thing it goes with, of whatever kind; null for none. */
+  readonly parent: string | null;
+  readonly body: Json;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number | null;
+}
+
+export interface Thing extends NewThing {
+  /** Grows with each thing that is put. */
+  readonly position: number;
+}
+
+export interface ThingQuery {
+  readonly tenant: string;
+  readonly kind: string;
+  /** Only those that go with this one. */
+  readonly parent?: string | undefined;
+  readonly order: "oldest" | "newest";
+  readonly limit: number;
+  /** Only those behind this id in the asked order; an id that is not there gives nothing. */
+  readonly after?: string | undefined;
+  /** Only those before this id in the asked order; without `after`, the page next to it. */
+  readonly before?: string | undefined;
+}

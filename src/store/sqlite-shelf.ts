@@ -1,0 +1,246 @@
+/**
+ * What a server keeps, in the tables `things` and `contents` of the file that holds the runs.
+ *
+ * Bytes are written a piece a transaction, so that a large file neither fills the memory nor holds up
+ * other writers. What makes them count is the last, empty piece: the transaction that adds it removes
+ * the older ones. Each writer has numbers of its own (`GENERATION` apart), the later the higher.
+ */
+
+import type { Json } from "../base/json.ts";
+import { toPieces } from "./pieces.ts";
+import { toContentLost, toUnknownThing } from "./refusal.ts";
+import type { NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+import type { Database } from "./sqlite-database.ts";
+import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
+
+/** How many pieces one writer can have: a terabyte of them. */
+const GENERATION = 2 ** 20;
+
+const NAMED = "tenant = ? and kind = ? and id = ?";
+
+/** The caller closes the database. */
+export function createSqliteShelf(db: Database): Shelf {
+  return new SqliteShelf(db);
+}
+
+class SqliteShelf implements Shelf {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  async put(thing: NewThing): Promise<boolean> {
+    return this.#db.transact("power", () => this.#insert(thing)) > 0;
+  }
+
+  async putAll(things: readonly NewThing[]): Promise<void> {
+    if (things.length === 0) return;
+    this.#db.transact("power", () => {
+      for (const thing of things) this.#insert(thing);
+    });
+  }
+
+  async get(name: ThingName): Promise<Thing | undefined> {
+    const row = this.#db.get(`select * from things where ${NAMED}`, ...toColumns(name));
+    return row && toThing(row);
+  }
+
+  async list(query: ThingQuery): Promise<Thing[]> {
+    const terms = ["tenant = ?", "kind = ?"];
+    const values: SqlValue[] = [toColumn(query.tenant), toColumn(query.kind)];
+    if (query.parent !== undefined) {
+      terms.push("parent = ?");
+      values.push(toColumn(query.parent));
+    }
+    // The edges are looked up among the same things: the id of another parent's is not there.
+    const edge = `(select position from things where ${terms.join(" and ")} and id = ?)`;
+    const among = [...values];
+    const isNewest = query.order === "newest";
+    if (query.after !== undefined) {
+      terms.push(`position ${isNewest ? "<" : ">"} ${edge}`);
+      values.push(...among, toColumn(query.after));
+    }
+    if (query.before !== undefined) {
+      terms.push(`position ${isNewest ? ">" : "<"} ${edge}`);
+      values.push(...among, toColumn(query.before));
+    }
+    // Backwards, the page is the one next to the edge: it is read from there and turned round.
+    const isBackwards = query.before !== undefined && query.after === undefined;
+    const direction = isNewest === isBackwards ? "asc" : "desc";
+    const sql = `select * from things where ${terms.join(" and ")} order by position ${direction} limit ?`;
+    const things = this.#db.all(sql, ...values, query.limit).map(toThing);
+    return isBackwards ? things.reverse() : things;
+  }
+
+  async update(name: ThingName, body: Json): Promise<boolean> {
+    return this.#db.transact("power", () => this.#setBody(name, body));
+  }
+
+  async change(
+    name: ThingName,
+    change: (body: Json) => Json | undefined,
+  ): Promise<Json | undefined> {
+    return this.#db.transact("power", () => {
+      const row = this.#db.get(`select body from things where ${NAMED}`, ...toColumns(name));
+      if (!row) return undefined;
+      const body = JSON.parse(String(row["body"])) as Json;
+      const changed = change(body);
+      if (changed !== undefined) this.#setBody(name, changed);
+      return changed === undefined ? body : changed;
+    });
+  }
+
+  async delete(name: ThingName): Promise<boolean> {
+    // `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key.
+    const sql = `with recursive doomed (position, id) as (
+        select position, id from things where ${NAMED}
+        union
+        select below.position, below.id from doomed
+        join things as below on below.tenant = ? and below.parent = doomed.id)
+      delete from things where position in (select position from doomed)`;
+    const values = [...toColumns(name), toColumn(name.tenant)];
+    return this.#db.transact("power", () => this.#db.run(sql, ...values)) > 0;
+  }
+
+  async listExpired(nowMs: number, limit: number): Promise<Thing[]> {
+    const sql =
+      "select * from things where expires_at_ms <= ? order by expires_at_ms, position limit ?";
+    return this.#db.all(sql, nowMs, limit).map(toThing);
+  }
+
+  async setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean> {
+    const sql = `update things set expires_at_ms = ? where ${NAMED}`;
+    const values = [expires_at_ms, ...toColumns(name)];
+    return this.#db.transact("power", () => this.#db.run(sql, ...values)) > 0;
+  }
+
+  async writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number> {
+    if (this.#positionOf(name) === undefined) throw toUnknownThing(name);
+    const writer: Writer = { name, position: undefined, first: 0, next: 0 };
+    let written = 0;
+    try {
+      for await (const piece of toPieces(bytes)) {
+        this.#db.transact("process", () => this.#addPiece(writer, piece));
+        written += piece.byteLength;
+      }
+      this.#db.transact("power", () => this.#finish(writer));
+      return written;
+    } catch (thrown) {
+      this.#tryDrop(writer);
+      throw thrown;
+    }
+  }
+
+  async *readContent(name: ThingName): AsyncGenerator<Uint8Array> {
+    const position = this.#positionOf(name);
+    if (position === undefined) return;
+    // The length of a blob is in its row's head: the bytes are not read for it.
+    const end = this.#db.get(
+      "select part from contents where position = ? and length(bytes) = 0 order by part desc limit 1",
+      position,
+    )?.["part"];
+    if (end === undefined) return;
+    const sql = "select bytes from contents where position = ? and part = ?";
+    for (let part = Number(end) - (Number(end) % GENERATION); part < Number(end); part++) {
+      // Removed or replaced in the middle of reading: a part must not pass for the whole.
+      const isThere = this.#positionOf(name) === position;
+      const bytes = isThere ? this.#db.get(sql, position, part)?.["bytes"] : undefined;
+      if (!(bytes instanceof Uint8Array)) throw toContentLost(name);
+      yield bytes;
+    }
+  }
+
+  /** Inside a transaction. The first piece takes the writer's numbers. */
+  #addPiece(writer: Writer, bytes: Uint8Array): void {
+    const position = this.#checkedPosition(writer);
+    if (writer.position === undefined) {
+      writer.position = position;
+      writer.first = this.#nextGeneration(position);
+      writer.next = writer.first;
+    }
+    const sql = "insert into contents (position, part, bytes) values (?, ?, ?)";
+    this.#db.run(sql, position, writer.next++, bytes);
+  }
+
+  /** Inside a transaction: the pieces count from here on, and the older ones go. */
+  #finish(writer: Writer): void {
+    const position = this.#checkedPosition(writer);
+    const sql = "select count(*) as n from contents where position = ? and part >= ? and part < ?";
+    const found = Number(this.#db.get(sql, position, writer.first, writer.next)?.["n"]);
+    if (found !== writer.next - writer.first) throw toContentLost(writer.name);
+    this.#addPiece(writer, new Uint8Array(0));
+    this.#db.run("delete from contents where position = ? and part < ?", position, writer.first);
+  }
+
+  /** The thing may be gone, and its place taken by another's: so the name is asked each time. */
+  #checkedPosition({ name, position }: Writer): number {
+    const found = this.#positionOf(name);
+    if (found === undefined) throw toUnknownThing(name);
+    if (position !== undefined && position !== found) throw toContentLost(name);
+    return found;
+  }
+
+  #nextGeneration(position: number): number {
+    const sql = "select max(part) as last from contents where position = ?";
+    const last = this.#db.get(sql, position)?.["last"] ?? null;
+    return last === null ? 0 : (Math.floor(Number(last) / GENERATION) + 1) * GENERATION;
+  }
+
+  #tryDrop({ name, position, first, next }: Writer): void {
+    if (position === undefined) return;
+    const sql = "delete from contents where position = ? and part >= ? and part < ?";
+    try {
+      this.#db.transact("process", () => {
+        if (this.#positionOf(name) === position) this.#db.run(sql, position, first, next);
+      });
+    } catch {
+      // What made the writing fail is thrown by the caller; the pieces go with the next writer's.
+    }
+  }
+
+  /** Inside a transaction: how many rows were added. */
+  #insert(thing: NewThing): number {
+    const sql = `insert into things (tenant, kind, id, parent, body, created_at_ms, expires_at_ms)
+      values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+    const rest = [JSON.stringify(thing.body), thing.created_at_ms, thing.expires_at_ms];
+    return this.#db.run(sql, ...toColumns(thing), toNullable(thing.parent), ...rest);
+  }
+
+  #setBody(name: ThingName, body: Json): boolean {
+    const sql = `update things set body = ? where ${NAMED}`;
+    return this.#db.run(sql, JSON.stringify(body), ...toColumns(name)) > 0;
+  }
+
+  #positionOf(name: ThingName): number | undefined {
+    const row = this.#db.get(`select position from things where ${NAMED}`, ...toColumns(name));
+    return row && Number(row["position"]);
+  }
+}
+
+/** One who writes bytes, between its transactions. */
+interface Writer {
+  readonly name: ThingName;
+  /** Where the thing is, and the numbers of the pieces; known with the first one. */
+  position: number | undefined;
+  first: number;
+  next: number;
+}
+
+function toColumns({ tenant, kind, id }: ThingName): string[] {
+  return [tenant, kind, id].map(toColumn);
+}
+
+function toThing(row: SqlRow): Thing {
+  return {
+    tenant: fromColumn(row["tenant"]),
+    kind: fromColumn(row["kind"]),
+    id: fromColumn(row["id"]),
+    parent: fromNullable(row["parent"]),
+    body: JSON.parse(String(row["body"])) as Json,
+    created_at_ms: Number(row["created_at_ms"]),
+    expires_at_ms: row["expires_at_ms"] as number | null,
+    position: Number(row["position"]),
+  };
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, describe, it } from "node:test";
+import type { Shelf } from "../../src/store/shelf.ts";
+import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
+import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
+import { newRun } from "./store-contract.ts";
+
+const directory = await mkdtemp(join(tmpdir(), "offshoot-shelf-"));
+const opened: SqliteStores[] = [];
+after(async () => {
+  for (const stores of opened) await stores.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+let files = 0;
+async function openStores(path = join(directory, `${files++}.db`)): Promise<SqliteStores> {
+  const stores = await openSqliteStores(path);
+  opened.push(stores);
+  return stores;
+}
+const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
+
+describeShelf("SQLite shelf", openShelf);
+
+describe("SQLite shelf: the file", () => {
+  const count = ({ chunksDb }: SqliteStores, table: string): number =>
+    Number(chunksDb.get(`select count(*) as n from ${table}`)?.["n"]);
+
+  it("holds runs and things side by side, and keeps both over closing", async () => {
+    const path = join(directory, "both.db");
+    const first = await openSqliteStores(path);
+    await first.store.createRun(newRun("run_1"));
+    await first.shelf.put(newThing("a"));
+    await first.shelf.writeContent(nameOf("a"), streamOf(Buffer.from("bytes")));
+    await first.close();
+    const { store, shelf } = await openStores(path);
+    assert.ok(await store.getRun("run_1"));
+    assert.equal((await shelf.get(nameOf("a")))?.body, "body of a");
+    const { value } = await shelf.readContent(nameOf("a")).next();
+    assert.equal(Buffer.from(value ?? []).toString(), "bytes");
+  });
+
+  it("is shared by connections: what one puts the other has, and changes add up", async () => {
+    const path = join(directory, "shared.db");
+    const [one, other] = [await openStores(path), await openStores(path)];
+    await one.shelf.put(newThing("a", { body: 0 }));
+    assert.equal(await other.shelf.put(newThing("a")), false);
+    const add = (body: unknown): number => Number(body) + 1;
+    for (const { shelf } of [one, other, one]) await shelf.change(nameOf("a"), add);
+    assert.equal((await other.shelf.get(nameOf("a")))?.body, 3);
+  });
+
+  it("has no bytes left of what was replaced, broken off or removed", async () => {
+    const stores = await openStores();
+    const { shelf } = stores;
+    await shelf.put(newThing("a"));
+    const large = streamOf(Buffer.alloc(3_000_000));
+    await shelf.writeContent(nameOf("a"), large);
+    assert.equal(count(stores, "contents"), 4, "three pieces and the empty one at the end");
+    await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("small")));
+    assert.equal(count(stores, "contents"), 2);
+    async function* broken(): AsyncGenerator<Uint8Array> {
+      yield Buffer.alloc(3_000_000);
+      throw new Error("gone");
+    }
+    await assert.rejects(shelf.writeContent(nameOf("a"), broken()));
+    assert.equal(count(stores, "contents"), 2);
+    await shelf.delete(nameOf("a"));
+    assert.equal(count(stores, "contents"), 0);
+  });
+
+  it("takes over from a writer whose process died", async () => {
+    const stores = await openStores();
+    const { shelf, chunksDb } = stores;
+    await shelf.put(newThing("a"));
+    await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("old")));
+    // What such a writer leaves: pieces, and no empty one behind them.
+    const left = "insert into contents select position, 1048576, x'00ff' from things";
+    chunksDb.transact("process", () => chunksDb.run(left));
+    const { value } = await shelf.readContent(nameOf("a")).next();
+    assert.equal(Buffer.from(value ?? []).toString(), "old");
+    await shelf.writeContent(nameOf("a"), streamOf(Buffer.from("new")));
+    assert.equal(count(stores, "contents"), 2);
+  });
+
+  it("finds things by their indexes", async () => {
+    const { chunksDb } = await openStores();
+    const plan = (sql: string): string =>
+      chunksDb
+        .all(`explain query plan ${sql}`)
+        .map(({ detail }) => String(detail))
+        .join("; ");
+    const things = "select * from things where tenant = 't' and kind = 'k'";
+    assert.match(plan(`${things} order by position limit 1`), /things_by_kind/);
+    assert.match(plan(`${things} and parent = 'p' order by position desc`), /things_by_parent/);
+    for (const sql of [
+      `${things} order by position`,
+      `${things} and parent = 'p' order by position`,
+    ]) {
+      assert.doesNotMatch(plan(sql), /SCAN|TEMP B-TREE/);
+    }
+  });
+});
