@@ -30,6 +30,12 @@ export const FAILURES = {
     retryable: false,
     summary: "The named run, model, file or tool does not exist.",
   },
+  previous_response_not_found: {
+    status: 400,
+    exit: 2,
+    retryable: false,
+    summary: "A request goes on with a response that is not there, or was deleted or not stored.",
+  },
   forbidden: {
     status: 403,
     exit: 1,
@@ -138,12 +144,54 @@ export const FAILURES = {
     retryable: false,
     summary: "A tool failed where its failure ends the run (the SSE form of `offshoot run`).",
   },
+  connector_failed: {
+    status: 424,
+    exit: 1,
+    retryable: true,
+    summary: "An MCP server that a request names cannot be reached, or does not list its tools.",
+  },
   store_failed: {
     status: 500,
     exit: 1,
     retryable: false,
     summary:
       "The record of runs cannot be written: the disk is full, or the file is held by another.",
+  },
+  unauthorized: {
+    status: 401,
+    exit: 2,
+    retryable: false,
+    summary: "The server was shown no key, or one it does not know.",
+  },
+  rate_limited: {
+    status: 429,
+    exit: 1,
+    retryable: true,
+    summary: "The key has used what it may in this time; the answer says when to come again.",
+  },
+  too_large: {
+    status: 413,
+    exit: 2,
+    retryable: false,
+    summary: "The request, or something in it, is larger than the server takes.",
+  },
+  slow_request: {
+    status: 408,
+    exit: 2,
+    retryable: true,
+    summary: "The request did not arrive in time.",
+  },
+  wrong_method: {
+    status: 405,
+    exit: 2,
+    retryable: false,
+    summary: "There is something at this address, but not for this method.",
+  },
+  draining: {
+    status: 503,
+    exit: 1,
+    retryable: true,
+    summary: "The server is about to stop and takes nothing new.",
   },
   internal: {
     status: 500,

@@ -11,10 +11,8 @@ import { type Clock, systemClock } from "./clock.ts";
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Every kind of id this package makes. */
-export type IdPrefix = "resp" | "msg" | "fc" | "call" | "run" | "rs" | "ctc" | "item" | "conv";
-
-export type MakeId = (prefix: IdPrefix) => string;
+/** The prefix tells what kind of thing the id names: `run`, `msg`, `conv`. */
+export type MakeId = (prefix: string) => string;
 
 export function createIds(clock: Clock = systemClock, random = randomBytes): MakeId {
   let lastMs = -1;

@@ -7,7 +7,7 @@
 
 const SHAPES: readonly RegExp[] = [
   /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{8,}/gi,
-  /\b((?:sk|pk|gsk|xai|xoxb|ghp|github_pat|hf)[-_]|AIza)[A-Za-z0-9_-]{16,}/g,
+  /\b((?:sk|osk|pk|gsk|xai|xoxb|ghp|github_pat|hf)[-_]|AIza)[A-Za-z0-9_-]{16,}/g,
   /\b((?:api[-_]?key|access[-_]?token|authorization|password|secret)["']?\s*[:=]\s*["']?)[^\s"',&]{6,}/gi,
 ];
 

@@ -8,7 +8,7 @@
  */
 
 import type { JsonObject } from "../base/json.ts";
-import type { Annotation } from "./content.ts";
+import type { Annotation, Logprob } from "./content.ts";
 import type { Item } from "./items.ts";
 import type { Usage } from "./usage.ts";
 
@@ -38,6 +38,8 @@ export interface ItemStart {
   /** Place in this answer's output, from 0. */
   readonly index: number;
   readonly item: Item;
+  /** Whether it is a call that this server makes, and not the vendor, who tells its progress itself. */
+  readonly own?: boolean | undefined;
 }
 
 export interface TextDelta {
@@ -46,6 +48,8 @@ export interface TextDelta {
   /** Which content part of the message, from 0. */
   readonly part: number;
   readonly delta: string;
+  /** How likely its tokens were, where that was asked for. */
+  readonly logprobs?: readonly Logprob[] | undefined;
 }
 
 export interface RefusalDelta {
@@ -89,6 +93,11 @@ export interface ItemEnd {
   readonly type: "item_end";
   readonly index: number;
   readonly item: Item;
+  /**
+   * The id of a call that is still to be made: the item stays open, and the `tool_end` of that call
+   * closes it. Only where a server makes calls that it shows as items of their own.
+   */
+  readonly pending?: string | undefined;
 }
 
 export interface ModelEnd {

@@ -9,6 +9,7 @@ import { z } from "zod";
 import { InputItem } from "./items.ts";
 import { JsonObject, JsonValue, open, openEnum, openUnion, textOr } from "./open.ts";
 import { parseAs } from "./parse.ts";
+import { isPlainRequest } from "./plain-request.ts";
 import { Tool, ToolChoice } from "./tools.ts";
 
 const MAX_METADATA_PAIRS = 16;
@@ -181,5 +182,6 @@ export const CreateResponse = open({
 export type CreateResponse = z.infer<typeof CreateResponse>;
 
 export function parseCreateResponse(value: unknown): CreateResponse {
+  if (isPlainRequest(value)) return value as CreateResponse;
   return parseAs(CreateResponse, value, "request");
 }

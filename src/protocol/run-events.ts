@@ -1,7 +1,7 @@
 /**
  * The log of a run. Everything that is shown, stored, resumed or billed is a fold of these events.
  *
- * Order: one `run_start`; turns of `turn_start`, the model's events and `turn_end`, each followed by
+ * Order: one `run_start` (and `run_begin`, where it had to wait); turns of `turn_start`, the model's events and `turn_end`, each followed by
  * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap); exactly one `run_end`, and
  * nothing after. A call has one decision, and one more where it was let in and a guard stopped it.
  * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
@@ -31,15 +31,18 @@ export type Ending = keyof typeof ENDINGS;
 
 export type RunEvent =
   | RunStart
+  | RunBegin
   | RunResume
   | TurnStart
   | Exclude<ModelEvent, ModelEnd>
   | TurnEnd
   | ToolStart
   | ToolDecision
+  | ToolProgress
   | ToolEnd
   | ChildStart
   | ChildEnd
+  | ChildEvent
   | Notice
   | RunEnd;
 
@@ -76,6 +79,14 @@ export interface RunSettings {
   readonly limits: JsonObject;
   readonly label: string | null;
   readonly depth: number;
+  /** What a request of the Responses API asked, as the answer repeats it. Other runs have none. */
+  readonly response?: JsonObject | undefined;
+}
+
+/** A run that had to wait for its turn begins. One that did not wait has no such event. */
+export interface RunBegin {
+  readonly type: "run_begin";
+  readonly at_ms: number;
 }
 
 /** Another process went on with the run; whatever was open before it is `incomplete`. */
@@ -144,12 +155,24 @@ export interface ToolDecision {
   readonly at_ms: number;
 }
 
+/** What a call tells while it is made: an event of the Responses API without its place and number. */
+export interface ToolProgress {
+  readonly type: "tool_progress";
+  readonly call_id: string;
+  readonly event: JsonObject;
+}
+
 export interface ToolEnd {
   readonly type: "tool_end";
   readonly call_id: string;
   readonly name: string;
   /** The item that goes back to the model. */
   readonly item: Item;
+  /**
+   * What the conversation has in its place, where a server shows the call as an item of its own: that
+   * item, finished, and what follows it.
+   */
+  readonly shown?: readonly Item[] | undefined;
   /** Whether the text says what went wrong instead of a result. */
   readonly failed: boolean;
   readonly at_ms: number;
@@ -183,11 +206,24 @@ export interface ChildEnd {
   readonly at_ms: number;
 }
 
+/** What an agent of a team said or did, told again in the log of the run that started it. */
+export interface ChildEvent {
+  readonly type: "child_event";
+  /** The run whose log has it, and its number there: it is told again once. */
+  readonly child_id: string;
+  readonly child_seq: number;
+  /** Who said it: that run's agent, or one below it. */
+  readonly agent: string;
+  readonly event: Exclude<RunEvent, ChildEvent>;
+}
+
 /** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
   readonly code: "retry" | "wait" | "replay" | "dropped" | "repair" | "context" | "report";
   readonly message: string;
+  /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */
+  readonly params?: readonly string[];
 }
 
 export interface RunEnd {
@@ -212,6 +248,8 @@ export interface RunEnd {
 export interface RunError {
   readonly code: FailureCode;
   readonly message: string;
+  /** The field of the request at fault, where there is one. */
+  readonly param?: string | undefined;
 }
 
 /** A run event with its place in its run's log. */

@@ -1,0 +1,59 @@
+/** Lets so many in at once, the others in the order they came. */
+
+import { throwIfAborted, toAbortFailure } from "./async.ts";
+
+export interface Turnstile {
+  /** Resolves when there is room. Call what it resolves with to leave; the second time does nothing. */
+  enter(signal: AbortSignal): Promise<() => void>;
+  readonly inside: number;
+  readonly waiting: number;
+}
+
+export function createTurnstile(places: number): Turnstile {
+  const waiting = new Set<() => void>();
+  let inside = 0;
+
+  const leave = (): void => {
+    const [next] = waiting;
+    if (!next) {
+      inside--;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  };
+  return {
+    async enter(signal) {
+      throwIfAborted(signal);
+      if (inside < places) inside++;
+      else await wait(waiting, signal);
+      let isIn = true;
+      return () => {
+        if (isIn) leave();
+        isIn = false;
+      };
+    },
+    get inside() {
+      return inside;
+    },
+    get waiting() {
+      return waiting.size;
+    },
+  };
+}
+
+/** Whoever gives up waiting has no place to give back. */
+function wait(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const enter = (): void => {
+      signal.removeEventListener("abort", giveUp);
+      resolve();
+    };
+    const giveUp = (): void => {
+      waiting.delete(enter);
+      reject(toAbortFailure(signal));
+    };
+    waiting.add(enter);
+    signal.addEventListener("abort", giveUp, { once: true });
+  });
+}
