@@ -4,6 +4,7 @@
  * `protocol/model-events.ts`; the caller has pushed `start`.
  */
 
+import type { Logprob } from "../protocol/content.ts";
 import type { FunctionCall, Item } from "../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../protocol/model-events.ts";
 import type { Usage } from "../protocol/usage.ts";
@@ -14,6 +15,7 @@ interface OpenItem {
   readonly kind: PieceKind;
   readonly index: number;
   readonly pieces: string[];
+  logprobs: Logprob[] | undefined;
 }
 
 export class ItemWriter {
@@ -32,6 +34,14 @@ export class ItemWriter {
     const { index } = open;
     if (kind === "text") out.push({ type: "text_delta", index, part: 0, delta });
     else out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta });
+  }
+
+  /** Text of which the server also told how likely it was. */
+  writeLikely(delta: string, logprobs: readonly Logprob[], out: ModelEvent[]): void {
+    const open = this.#open?.kind === "text" ? this.#open : this.#openItem("text", out);
+    open.pieces.push(delta);
+    open.logprobs = [...(open.logprobs ?? []), ...logprobs];
+    out.push({ type: "text_delta", index: open.index, part: 0, delta, logprobs });
   }
 
   addCall(call: Pick<FunctionCall, "call_id" | "name" | "arguments">, out: ModelEvent[]): void {
@@ -57,7 +67,7 @@ export class ItemWriter {
 
   #openItem(kind: PieceKind, out: ModelEvent[]): OpenItem {
     this.#closeItem("completed", out);
-    const open: OpenItem = { kind, index: this.#nextIndex++, pieces: [] };
+    const open: OpenItem = { kind, index: this.#nextIndex++, pieces: [], logprobs: undefined };
     this.#open = open;
     out.push({ type: "item_start", index: open.index, item: toItem(open, "in_progress") });
     return open;
@@ -71,7 +81,7 @@ export class ItemWriter {
 }
 
 function toItem(
-  { kind, pieces }: OpenItem,
+  { kind, pieces, logprobs }: OpenItem,
   status: "in_progress" | "completed" | "incomplete",
 ): Item {
   const text = pieces.join("");
@@ -79,6 +89,7 @@ function toItem(
     const content = text === "" ? [] : [{ type: "reasoning_text" as const, text }];
     return { type: "reasoning", summary: [], content };
   }
-  const part = { type: "output_text" as const, text, annotations: [] };
+  const likely = logprobs && { logprobs };
+  const part = { type: "output_text" as const, text, annotations: [], ...likely };
   return { type: "message", role: "assistant", status, content: text === "" ? [] : [part] };
 }

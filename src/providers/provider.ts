@@ -37,7 +37,49 @@ export interface ModelRequest {
   readonly previous: { readonly at: Continuation; readonly covered: number } | undefined;
   /** Overrides the vendor's way of going on from an earlier answer. */
   readonly continuation?: "auto" | "chain" | "replay" | undefined;
+  /** What only some APIs have a word for. */
+  readonly options?: ModelOptions | undefined;
+  /** Asks for the answer in one piece, where the API can and nobody watches it being written. */
+  readonly whole?: boolean | undefined;
 }
+
+/**
+ * Wishes that not every API knows. A wire lists those it can write (`Wire.options`); the others are
+ * left out of the request, and whoever asked is told (`dropped`).
+ */
+export interface ModelOptions {
+  readonly stop?: readonly string[] | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  /** How many likely tokens to tell beside each one; 0 for the chosen ones' probabilities alone. */
+  readonly topLogprobs?: number | undefined;
+  readonly verbosity?: "low" | "medium" | "high" | undefined;
+  readonly serviceTier?: string | undefined;
+  readonly user?: string | undefined;
+  readonly safetyIdentifier?: string | undefined;
+  readonly promptCacheKey?: string | undefined;
+  readonly promptCacheRetention?: string | undefined;
+  readonly promptCacheOptions?: JsonObject | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly moderation?: JsonObject | undefined;
+}
+
+/** The names of the options as requests spell them. */
+export const MODEL_OPTIONS: Readonly<Record<keyof ModelOptions, string>> = {
+  stop: "stop",
+  frequencyPenalty: "frequency_penalty",
+  presencePenalty: "presence_penalty",
+  topLogprobs: "top_logprobs",
+  verbosity: "text.verbosity",
+  serviceTier: "service_tier",
+  user: "user",
+  safetyIdentifier: "safety_identifier",
+  promptCacheKey: "prompt_cache_key",
+  promptCacheRetention: "prompt_cache_retention",
+  promptCacheOptions: "prompt_cache_options",
+  metadata: "metadata",
+  moderation: "moderation",
+};
 
 /** `effort` undefined leaves the choice to the vendor; `none` asks it not to think. */
 export interface Reasoning {

@@ -7,14 +7,23 @@
  */
 
 import type { Failure } from "../base/failure.ts";
-import type { JsonObject } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { LineReader } from "../base/lines.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
-import type { ModelRequest } from "./provider.ts";
+import type { ModelOptions, ModelRequest } from "./provider.ts";
 
 export interface Wire {
   /** The provider's name in config and on the command line. */
   readonly name: string;
+  /** The options it has words for. */
+  readonly options?: ReadonlySet<keyof ModelOptions>;
+  /**
+   * What `encode` leaves out of this request, or changes, besides options that are not listed: values
+   * without a word, forms of a choice that cannot be forced. Named as requests spell it.
+   */
+  omits?(request: ModelRequest, quirks: Quirks): readonly string[];
+  /** Whether it honours `ModelRequest.whole`; any other streams all the same. */
+  readonly canAnswerWhole?: boolean;
   /** Appended to the vendor's base URL; some APIs name the model there. */
   path(request: ModelRequest): string;
   /** Headers the API asks for, besides those of the vendor's row, which win. */
@@ -65,14 +74,18 @@ export interface Quirks {
   readonly keepAlive?: string | number;
   /** Ollama: the context to load the model with; its own default is a few thousand tokens. */
   readonly numCtx?: number;
-  /** Fields this vendor refuses whatever the model: left out of the body. */
+  /**
+   * What this vendor refuses whatever the model: fields of the body, and options as requests spell
+   * them (`text.verbosity`). Left out, and options told of.
+   */
   readonly refuses?: readonly string[];
 }
 
 /** The body without absent fields and without those the vendor refuses. */
-export function toBody(fields: JsonObject, { refuses = [] }: Quirks = {}): JsonObject {
-  const known = Object.entries(fields).filter(
-    ([name, value]) => value !== undefined && !refuses.includes(name),
-  );
-  return Object.fromEntries(known);
+export function toBody(fields: JsonObject, { refuses }: Quirks = {}): JsonObject {
+  const body: Record<string, Json> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined && !refuses?.includes(name)) body[name] = value;
+  }
+  return body;
 }

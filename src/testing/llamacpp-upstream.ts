@@ -112,12 +112,30 @@ function* checkBody(body: JsonObject, contextTokens: number): Generator<Exchange
     yield reject(400, "Cannot use custom grammar constraints with tools.");
   }
   yield* checkFormat(format);
+  yield* checkParts(messages);
+  const { logprobs, top_logprobs: likely, stream } = body;
+  if (logprobs === true && Array.isArray(tools) && tools.length > 0 && stream === true) {
+    yield reject(400, "logprobs is not supported with tools + stream");
+  }
+  if (logprobs !== true && likely !== undefined && likely !== null) {
+    yield reject(400, "top_logprobs requires logprobs to be set to true");
+  }
   const tokens = Math.ceil(JSON.stringify(messages).length / 4);
   if (tokens <= contextTokens) return;
   const message = `the request exceeds the available context size. try increasing the context size or enable context shift`;
   const error = { code: 400, message, type: "exceed_context_size_error" };
   const counts = { n_prompt_tokens: tokens, n_ctx: contextTokens };
   yield textExchange(400, JSON.stringify({ error: { ...error, ...counts } }));
+}
+
+const PARTS = ["text", "image_url", "input_audio"];
+
+function* checkParts(messages: readonly Json[]): Generator<Exchange, void> {
+  const contents = messages.map((message) => (isJsonObject(message) ? message["content"] : null));
+  for (const part of contents.flatMap((content) => (Array.isArray(content) ? content : []))) {
+    const type = isJsonObject(part) ? part["type"] : part;
+    if (!PARTS.includes(String(type))) yield reject(400, "unsupported content[].type");
+  }
 }
 
 /** What its converter makes a grammar of; the rest is refused with the words it uses. */

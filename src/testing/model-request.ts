@@ -1,7 +1,7 @@
 /** How fields that both APIs have are read into a `ModelRequest`. */
 
 import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
-import type { OutputFormat, Reasoning } from "../providers/provider.ts";
+import type { ModelRequest, OutputFormat, Reasoning } from "../providers/provider.ts";
 
 const EFFORTS = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const SUMMARIES = ["auto", "concise", "detailed"] as const;
@@ -20,6 +20,11 @@ export function toEffort(value: Json | undefined): Reasoning["effort"] {
 
 export function toSummary(value: Json | undefined): Reasoning["summary"] {
   return SUMMARIES.find((summary) => summary === value);
+}
+
+/** Likelihoods are the only wish that shows in what a server says. */
+export function toOptions(topLogprobs: number | undefined): Pick<ModelRequest, "options"> {
+  return topLogprobs === undefined ? {} : { options: { topLogprobs } };
 }
 
 /** From the object that holds name and schema: `json_schema` in chat, `text.format` in responses. */

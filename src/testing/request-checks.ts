@@ -4,6 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import {
   type Check,
   invalidType,
+  invalidValue,
   missing,
   type Rejection,
   reject,
@@ -38,6 +39,32 @@ export function* checkNumber(body: JsonObject, param: string, { min, max, kind }
   const [side, sign, bound, code] = limit;
   const message = `Invalid '${param}': ${kind} ${side} value. Expected a value ${sign} ${bound}, but got ${value} instead.`;
   yield reject(message, { param, code: `${kind}_${code}_value` });
+}
+
+const TIERS = ["auto", "default", "flex", "scale", "priority", "fast"];
+const RETENTIONS = ["in_memory", "24h"];
+
+/** Who asks, how it is served, and what is told beside the answer: the same in both APIs. */
+export function* checkService(body: JsonObject): Check {
+  yield* checkNumber(body, "top_logprobs", { min: 0, max: 20, kind: "integer" });
+  yield* checkWord(body, "service_tier", TIERS);
+  yield* checkWord(body, "prompt_cache_retention", RETENTIONS);
+  for (const param of ["user", "safety_identifier", "prompt_cache_key"]) {
+    const value = body[param];
+    if (value !== undefined && value !== null && typeof value !== "string") {
+      yield invalidType(param, "a string", value);
+    }
+  }
+  const { moderation } = body;
+  if (moderation === undefined || moderation === null) return;
+  if (!isJsonObject(moderation)) return yield invalidType("moderation", "an object", moderation);
+  if (typeof moderation["model"] !== "string") yield missing("moderation.model");
+}
+
+function* checkWord(body: JsonObject, param: string, known: readonly string[]): Check {
+  const value = body[param];
+  if (value === undefined || value === null || known.includes(String(value))) return;
+  yield invalidValue(param, value, known);
 }
 
 /** The name of a function or of a schema. */

@@ -9,6 +9,7 @@ import type { ModelEvent } from "../protocol/model-events.ts";
 import { createEmbeddedProvider } from "../providers/embedded/provider.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
+import { withLogprobs } from "./logprobs.ts";
 import { rejectionExchange, serverError } from "./rejection.ts";
 import type { Reply } from "./reply.ts";
 import { createCountingIds, replyEvents } from "./reply-events.ts";
@@ -61,7 +62,9 @@ export async function openAnswer(
   const batches = source[Symbol.asyncIterator]();
   try {
     const first = await batches.next();
-    return { kind: "events", events: resume(first, batches) };
+    const events = resume(first, batches);
+    const count = request.options?.topLogprobs;
+    return { kind: "events", events: count === undefined ? events : withLogprobs(events, count) };
   } catch (thrown) {
     return {
       kind: "exchange",

@@ -21,6 +21,7 @@ import {
   type Upstream,
 } from "../../src/testing/index.ts";
 import type { Traits } from "./provider-contract.ts";
+import type { Words } from "./request-contract.ts";
 
 interface StartOptions {
   readonly engine: Script;
@@ -34,6 +35,8 @@ export interface ContractWire {
   /** What else the provider needs: a signature, another address of the same server. */
   readonly more?: (upstream: Upstream) => Partial<HttpProviderOptions>;
   readonly traits: Traits;
+  /** None for a server that speaks less than its API has. */
+  readonly words?: Words;
 }
 
 const AWS = {
@@ -45,13 +48,43 @@ const CALLERS = [
   { accessKeyId: AWS.AWS_ACCESS_KEY_ID, secretAccessKey: AWS.AWS_SECRET_ACCESS_KEY },
 ];
 
+const SAMPLING = ["stop", "frequencyPenalty", "presencePenalty", "topLogprobs"] as const;
+const WHO_AND_HOW = [
+  "topLogprobs",
+  "verbosity",
+  "serviceTier",
+  "user",
+  "safetyIdentifier",
+  "promptCacheKey",
+  "promptCacheRetention",
+  "moderation",
+] as const;
+const RESPONSES: Words = {
+  options: [...WHO_AND_HOW, "metadata"],
+  allowed: "list",
+  hasWhole: true,
+};
+const CLAUDE: Words = { options: ["stop", "user", "safetyIdentifier"], hasSound: false };
+const GEMINI: Words = {
+  options: [...SAMPLING, "serviceTier"],
+  allowed: "list",
+  canSerialize: false,
+};
+
 export const CONTRACT_WIRES: readonly ContractWire[] = [
-  { name: "openai-chat", wire: "openai-chat", start: startChatUpstream, traits: {} },
+  {
+    name: "openai-chat",
+    wire: "openai-chat",
+    start: startChatUpstream,
+    traits: {},
+    words: { options: [...SAMPLING, ...WHO_AND_HOW], hasWhole: true },
+  },
   {
     name: "openai-responses against the real API's rules",
     wire: "openai-responses",
     start: startResponsesUpstream,
     traits: {},
+    words: RESPONSES,
   },
   {
     name: "openai-responses against the older vocabulary",
@@ -64,18 +97,21 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     wire: "anthropic",
     start: startMessagesUpstream,
     traits: { hasJsonObject: false },
+    words: { ...CLAUDE, options: [...CLAUDE.options, "serviceTier"] },
   },
   {
     name: "vertexai-anthropic",
     wire: "vertexai-anthropic",
     start: (options) => startMessagesUpstream({ ...options, platform: "vertex" }),
     traits: { hasJsonObject: false },
+    words: CLAUDE,
   },
   {
     name: "gemini",
     wire: "gemini",
     start: startGeminiUpstream,
     traits: { schemaWord: '"responseJsonSchema"' },
+    words: GEMINI,
   },
   {
     name: "vertexai-gemini, with calls in pieces and without ids",
@@ -83,6 +119,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     start: (options) => startGeminiUpstream({ ...options, includeIds: false, isPartial: true }),
     more: ({ url }) => ({ baseUrl: url.replace("/v1beta", "/v1/projects/p1/locations/global") }),
     traits: { schemaWord: '"responseJsonSchema"' },
+    words: GEMINI,
   },
   {
     name: "ollama",
@@ -96,8 +133,22 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
       schemaWord: '"format":{',
       breakingFaults: ["CR"],
     },
+    words: {
+      options: SAMPLING,
+      canForce: false,
+      canSerialize: false,
+      hasSound: false,
+      hasImageUrls: false,
+      hasPdfs: false,
+    },
   },
-  { name: "llamacpp", wire: "llamacpp", start: startLlamacppUpstream, traits: {} },
+  {
+    name: "llamacpp",
+    wire: "llamacpp",
+    start: startLlamacppUpstream,
+    traits: { hasDocuments: false },
+    words: { options: SAMPLING, hasPdfs: false, hasWhole: true },
+  },
   {
     name: "bedrock",
     wire: "bedrock",
@@ -105,6 +156,7 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     more: () => ({ sign: createAwsSign(AWS) }),
     // Frames are binary: what is put before the first is no frame.
     traits: { hasJsonObject: false, countsReasoning: false, breakingFaults: ["BOM"] },
+    words: { options: ["stop", "serviceTier"], canSerialize: false, hasImageUrls: false },
   },
 ];
 

@@ -4,7 +4,8 @@ import { after, describe } from "node:test";
 import { createTransport } from "../../src/providers/http/transport.ts";
 import type { Upstream } from "../../src/testing/index.ts";
 import { CONTRACT_WIRES, providerOver } from "./contract-wires.ts";
-import { describeProvider } from "./provider-contract.ts";
+import { describeProvider, type OpenUpstream } from "./provider-contract.ts";
+import { describeRequests } from "./request-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
@@ -12,15 +13,13 @@ const upstreams: Upstream[] = [];
 // Side by side: most of each is waiting for a server that says nothing.
 describe("every wire", { concurrency: 10 }, () => {
   for (const row of CONTRACT_WIRES) {
-    describeProvider(
-      row.name,
-      async (engine, { faults, isSilent = false } = {}) => {
-        const upstream = await row.start({ engine, ...(faults ? { faults } : {}) });
-        upstreams.push(upstream);
-        return { upstream, provider: await providerOver(row, upstream, { transport, isSilent }) };
-      },
-      row.traits,
-    );
+    const open: OpenUpstream = async (engine, { faults, isSilent = false } = {}) => {
+      const upstream = await row.start({ engine, ...(faults ? { faults } : {}) });
+      upstreams.push(upstream);
+      return { upstream, provider: await providerOver(row, upstream, { transport, isSilent }) };
+    };
+    describeProvider(row.name, open, row.traits);
+    if (row.words) describeRequests(row.name, open, row.words);
   }
 });
 

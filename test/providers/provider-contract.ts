@@ -62,7 +62,7 @@ export async function eventsOf(provider: Provider, asked: ModelRequest): Promise
 export const textOf = (events: readonly ModelEvent[]): string =>
   events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
 
-const itemsOf = (events: readonly ModelEvent[]): Item[] =>
+export const itemsOf = (events: readonly ModelEvent[]): Item[] =>
   events.flatMap((event) => (event.type === "item_end" ? [event.item] : []));
 
 const endOf = (events: readonly ModelEvent[]): ModelEnd => {
@@ -70,7 +70,7 @@ const endOf = (events: readonly ModelEvent[]): ModelEnd => {
   return last?.type === "end" ? last : assert.fail("no end");
 };
 
-const WEATHER = {
+export const WEATHER = {
   type: "function" as const,
   name: "weather",
   description: "The weather of a city.",
@@ -78,7 +78,7 @@ const WEATHER = {
   strict: false,
 };
 
-const TWO_CALLS = reply.calls([
+export const TWO_CALLS = reply.calls([
   { name: "weather", arguments: { city: "Oslo" } },
   { name: "weather", arguments: { city: "Köln" } },
 ]);

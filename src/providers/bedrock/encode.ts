@@ -9,11 +9,12 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE } from "../json-rule.ts";
-import { offeredTools } from "../offered-tools.ts";
+import { isForced as isForcedBy, offeredTools } from "../offered-tools.ts";
 import type { ModelRequest } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { placeCachePoints } from "./cache-points.ts";
 import { claudeVersion, type ModelId, parseModelId } from "./model-id.ts";
+import { encodeTier, omittedOptions, stopsOf } from "./options.ts";
 import type {
   ConverseBody,
   ConverseToolChoice,
@@ -31,6 +32,28 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   return toBody(encodeBody(request), quirks);
 }
 
+/** What the body of this request leaves out. */
+export function omitsOf(request: ModelRequest): readonly string[] {
+  const { options, tools, toolChoice, parallelToolCalls } = request;
+  const model = parseModelId(request.model);
+  const isSerial = parallelToolCalls === false && tools.length > 0;
+  return [
+    ...(tools.length > 0 && isForcedBy(toolChoice) && !canForce(model) ? ["tool_choice"] : []),
+    ...(isSerial && claudeVersion(model) === undefined ? ["parallel_tool_calls"] : []),
+    ...(omitsEffort(request, model) ? ["reasoning.effort"] : []),
+    ...(options ? omittedOptions(options, model) : []),
+  ];
+}
+
+/** Whether the model would think more or less than it is told to. Not to think needs no word. */
+function omitsEffort(request: ModelRequest, model: ModelId): boolean {
+  const { effort = "none" } = request.reasoning;
+  if (effort === "none") return false;
+  const isForced = isForcing(encodeTools(request, model));
+  const told = encodeThinking(model, request, { isForced });
+  return told.effort === undefined && Object.keys(told.fields).length === 0;
+}
+
 /** Whether the answer comes as the input of `JSON_TOOL`. */
 export function usesJsonTool({ format }: Pick<ModelRequest, "format">): boolean {
   return format.type === "json_schema" && !format.strict;
@@ -40,26 +63,27 @@ export function encodeBody(request: ModelRequest): ConverseBody {
   if (request.format.type === "json_object") {
     const message =
       "Bedrock has no mode for a JSON object without a schema. Give a schema with it.";
-    throw new Failure("invalid_request", message, { param: "format" });
+    throw new Failure("invalid_request", message, { param: "text.format" });
   }
   const model = parseModelId(request.model);
   const toolConfig = encodeTools(request, model);
-  const isForced = toolConfig?.toolChoice !== undefined && !("auto" in toolConfig.toolChoice);
+  const isForced = isForcing(toolConfig);
   const { turns, system } = encodeTurns(request.items, {
     maker: model.maker,
     hasTools: toolConfig !== undefined,
   });
   const thinking = encodeThinking(model, request, { isForced });
-  const fields = { ...thinking.fields, ...serialCalls(request, model) };
+  const fields = { ...thinking.fields, ...serialCalls(request, model, toolConfig) };
   const rules = usesJsonTool(request) && !isForced ? [JSON_TOOL_RULE] : [];
   const instructions = [request.instructions ?? "", ...system, ...rules].filter(isNotBlank);
   return placeCachePoints(model, {
     messages: turns,
     ...(instructions.length > 0 && { system: instructions.map((text) => ({ text })) }),
-    ...inferenceConfig(request, thinking.maxTokens),
+    ...inferenceConfig(request, model, thinking.maxTokens),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     ...outputConfig(request, thinking.effort),
+    ...(request.options && encodeTier(request.options)),
   });
 }
 
@@ -72,17 +96,25 @@ function isNotBlank(text: string): boolean {
 /** `toolChoice: none` has no word here: the tools themselves are left out. */
 function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefined {
   const { tools, toolChoice } = request;
-  // From 5.5 on Claude refuses to be told which tool to call: it is offered that one alone.
-  const canForce = (claudeVersion(model) ?? 0) < 5.5;
   const isNamed = typeof toolChoice === "object" && toolChoice.type === "function";
-  const offered = offeredTools(tools, canForce && isNamed ? "auto" : toolChoice).map(encodeTool);
+  const choice = canForce(model) && isNamed ? "auto" : toolChoice;
+  const offered = offeredTools(tools, choice).map(encodeTool);
   const jsonTool = encodeJsonTool(request);
   const entries = [...offered, ...jsonTool];
   if (entries.length === 0) return undefined;
-  if (!canForce) return { tools: entries, toolChoice: { auto: {} } };
+  if (!canForce(model)) return { tools: entries, toolChoice: { auto: {} } };
   if (jsonTool.length === 0) return { tools: entries, toolChoice: encodeToolChoice(toolChoice) };
   const must = offered.length > 0 ? { any: {} } : { tool: { name: JSON_TOOL } };
   return { tools: entries, toolChoice: must };
+}
+
+function isForcing(config: ToolConfig | undefined): boolean {
+  return config?.toolChoice !== undefined && !("auto" in config.toolChoice);
+}
+
+/** From 5.5 on Claude refuses to be told which tool to call: it is offered that one alone. */
+function canForce(model: ModelId): boolean {
+  return (claudeVersion(model) ?? 0) < 5.5;
 }
 
 function encodeTool({ name, description, parameters, strict }: FunctionTool): ToolEntry {
@@ -104,28 +136,30 @@ function encodeJsonTool({ format }: ModelRequest): ToolEntry[] {
 }
 
 function encodeToolChoice(choice: ToolChoice): ConverseToolChoice {
-  if (choice === "required") return { any: {} };
-  if (typeof choice === "string") return { auto: {} };
-  if (choice.type === "function") return { tool: { name: choice.name } };
-  const isMust = choice.type === "allowed_tools" && choice.mode === "required";
-  return isMust ? { any: {} } : { auto: {} };
+  if (typeof choice === "object" && choice.type === "function") {
+    return { tool: { name: choice.name } };
+  }
+  return isForcedBy(choice) ? { any: {} } : { auto: {} };
 }
 
-/** Only Claude can be told to make one call at a time, in its maker's words. */
-function serialCalls({ parallelToolCalls, tools }: ModelRequest, model: ModelId): JsonObject {
-  if (parallelToolCalls !== false || tools.length === 0) return {};
-  if (claudeVersion(model) === undefined) return {};
-  return { tool_choice: { type: "auto", disable_parallel_tool_use: true } };
+/** Only Claude can be told to make one call at a time: in its maker's words, with the choice again. */
+function serialCalls({ parallelToolCalls }: ModelRequest, model: ModelId, config?: ToolConfig) {
+  if (parallelToolCalls !== false || claudeVersion(model) === undefined || !config) return {};
+  const [[type = "auto", value] = []] = Object.entries(config.toolChoice ?? {});
+  return { tool_choice: { type, ...value, disable_parallel_tool_use: true } };
 }
 
 function inferenceConfig(
-  { temperature, topP }: ModelRequest,
+  { temperature, topP, options = {} }: ModelRequest,
+  model: ModelId,
   maxTokens: number | undefined,
 ): Pick<ConverseBody, "inferenceConfig"> {
+  const stopSequences = stopsOf(options, model);
   const inferenceConfig = {
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
+    ...(stopSequences.length > 0 && { stopSequences }),
   };
   return Object.keys(inferenceConfig).length > 0 ? { inferenceConfig } : {};
 }

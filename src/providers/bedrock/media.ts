@@ -5,6 +5,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { InputAudio, InputFile, InputImage } from "../../protocol/content.ts";
+import { isTextType, readDataUrl, typeOfName } from "../file-content.ts";
 import type {
   AudioFormat,
   ContentBlock,
@@ -51,11 +52,12 @@ export function encodeDocument(
   const given = file_data ?? file_url;
   if (!given) throw refused("files by data, not by file id");
   const { mediaType, source } = toSource(given, "files");
-  const ending = endingOf(filename ?? given);
+  const named = typeOfName(filename ?? file_url ?? "") ?? "";
   const format =
     DOCUMENTS[mediaType] ??
-    Object.values(DOCUMENTS).find((known) => known === ending) ??
-    (TEXT_TYPES.test(mediaType) ? "txt" : undefined);
+    DOCUMENTS[named] ??
+    // A program's text is text, whatever its kind.
+    (isTextType(mediaType) || isTextType(named) ? "txt" : undefined);
   if (format) return { document: { format, name, source } };
   const kinds = "PDF, Word, Excel, CSV, HTML, Markdown and text files";
   throw refused(`${kinds}, not \`${filename ?? (mediaType || "this kind")}\``);
@@ -69,26 +71,16 @@ export function encodeAudio({ input_audio, data, format }: InputAudio): ContentB
   return { audio: { format: known, source: { bytes } } };
 }
 
-/** A program's text is text, whatever its kind. */
-const TEXT_TYPES = /^text\/|^application\/(json|xml|yaml)$/;
-
 function endingOf(name: string): string {
   return /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 }
 
 function toSource(given: string, what: string): { mediaType: string; source: Source } {
-  const [, type = "", coding = "", data] = /^data:([^;,]*)([^,]*),(.*)$/s.exec(given) ?? [];
-  if (data !== undefined) {
-    const bytes = coding.endsWith(";base64") ? data : toBase64(decodeURIComponent(data));
-    return { mediaType: type.toLowerCase(), source: { bytes } };
-  }
+  const inline = readDataUrl(given);
+  if (inline) return { mediaType: inline.mediaType, source: { bytes: inline.base64 } };
   if (given.startsWith("s3://")) return { mediaType: "", source: { s3Location: { uri: given } } };
   if (/^[a-z]+:\/\//i.test(given)) throw refused(`${what} by data or from S3, not by URL`);
   return { mediaType: "", source: { bytes: given } };
-}
-
-function toBase64(text: string): string {
-  return Buffer.from(text).toString("base64");
 }
 
 function refused(what: string): Failure {

@@ -14,12 +14,16 @@ export type ConverseBody = {
     readonly maxTokens?: number;
     readonly temperature?: number;
     readonly topP?: number;
+    readonly stopSequences?: readonly string[];
   };
   readonly toolConfig?: ToolConfig;
   /** Handed to the model as it is; what may stand there depends on who made the model. */
   readonly additionalModelRequestFields?: JsonObject;
   readonly outputConfig?: OutputConfig;
+  readonly serviceTier?: { readonly type: ServiceTier };
 };
+
+export type ServiceTier = "default" | "flex" | "priority" | "reserved";
 
 export type Turn = { readonly role: Role; readonly content: readonly ContentBlock[] };
 

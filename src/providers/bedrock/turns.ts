@@ -7,6 +7,7 @@
  * up by their call and put where they must be.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type {
@@ -154,7 +155,7 @@ class TurnList {
 
   #toResult(output: Output | undefined): Omit<ToolResult, "toolUseId"> {
     if (!output) return { content: [{ text: NO_RESULT }], status: "error" };
-    const content = this.#encodeContent(output.output) as ToolResultBlock[];
+    const content = this.#encodeContent(output.output).filter(isResultBlock);
     return { content: content.length > 0 ? content : [{ text: EMPTY_RESULT }] };
   }
 
@@ -180,6 +181,13 @@ class TurnList {
         return texts(partText(part));
     }
   }
+}
+
+/** Rejects sound, the only part of a message that is none of a result. */
+function isResultBlock(block: ContentBlock): block is ToolResultBlock {
+  if (!("audio" in block)) return true;
+  const message = "Bedrock takes no sound in a tool's result.";
+  throw new Failure("invalid_request", message, { param: "input" });
 }
 
 const BEGIN = "(The conversation begins.)";

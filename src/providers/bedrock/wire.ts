@@ -4,11 +4,14 @@ import type { Failure } from "../../base/failure.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
-import { encodeRequest } from "./encode.ts";
+import { encodeRequest, omitsOf } from "./encode.ts";
 import { createEventStreamReader } from "./event-stream.ts";
+import { OPTIONS } from "./options.ts";
 
 export const bedrockWire: Wire = {
   name: "bedrock",
+  options: OPTIONS,
+  omits: omitsOf,
   path: ({ model }) => `/model/${encodeURIComponent(model)}/converse-stream`,
   headers: () => ({ accept: "application/vnd.amazon.eventstream" }),
   createReader: createEventStreamReader,

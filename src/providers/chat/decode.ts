@@ -8,6 +8,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { type JsonObject, tryParseJson, tryParsePayload } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
@@ -25,7 +26,11 @@ interface OpenItem {
   readonly index: number;
   readonly pieces: string[];
   readonly annotations: ReturnType<typeof toCitation>[];
+  /** Of the tokens so far; none until the server gives some. */
+  logprobs: Logprob[] | undefined;
 }
+
+type Logprobs = readonly Logprob[] | null | undefined;
 
 interface OpenCall {
   readonly index: number;
@@ -58,8 +63,9 @@ class ChatDecoder implements Decoder {
     if (usage) this.#usage = readUsage(usage);
     const choice = chunk.choices?.[0];
     if (!choice) return;
-    const delta = choice.delta ?? choice.message;
-    if (delta) this.#readDelta(delta, out);
+    const logprobs = choice.logprobs?.content;
+    if (choice.delta) this.#readDelta(choice.delta, logprobs, out);
+    else if (choice.message) this.#readMessage(choice.message, logprobs, out);
     if (choice.finish_reason) this.#finishReason = choice.finish_reason;
   }
 
@@ -84,13 +90,37 @@ class ChatDecoder implements Decoder {
     out.push({ type: "start", response_id: this.#responseId, model: chunk.model ?? "" });
   }
 
-  #readDelta(delta: ChatDelta, out: ModelEvent[]): void {
+  #readDelta(delta: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
+    this.#readText(delta, logprobs, out);
+    for (const part of delta.tool_calls ?? []) this.#readCall(part, out);
+  }
+
+  /** An answer in one piece: each entry is a call, numbered or not. */
+  #readMessage(message: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
+    this.#readText(message, logprobs, out);
+    for (const part of message.tool_calls ?? []) {
+      this.#addArguments(this.#openCall(part, out), part, out);
+    }
+  }
+
+  #readText(delta: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
     const reasoning = delta.reasoning_content || delta.reasoning;
     if (reasoning) this.#write("reasoning", reasoning, out);
-    if (delta.content) this.#write("text", delta.content, out);
+    if (logprobs && logprobs.length > 0) this.#writeLikely(delta.content ?? "", logprobs, out);
+    else if (delta.content) this.#write("text", delta.content, out);
     if (delta.refusal) this.#write("refusal", delta.refusal, out);
     for (const annotation of delta.annotations ?? []) this.#annotate(annotation, out);
-    for (const part of delta.tool_calls ?? []) this.#readCall(part, out);
+  }
+
+  /** Tokens without text are pieces of a character; those of no text at all are of calls. */
+  #writeLikely(delta: string, logprobs: readonly Logprob[], out: ModelEvent[]): void {
+    const known = this.#open?.kind === "text" ? this.#open : undefined;
+    const open = known ?? (delta === "" ? undefined : this.#openItem("text", out));
+    if (!open) return;
+    open.pieces.push(delta);
+    if (open.logprobs) open.logprobs.push(...logprobs);
+    else open.logprobs = [...logprobs];
+    out.push({ type: "text_delta", index: open.index, part: 0, delta, logprobs });
   }
 
   #write(kind: OpenItem["kind"], delta: string, out: ModelEvent[]): void {
@@ -104,10 +134,11 @@ class ChatDecoder implements Decoder {
 
   #openItem(kind: OpenItem["kind"], out: ModelEvent[]): OpenItem {
     this.#closeItem(out);
-    const open: OpenItem = { kind, index: this.#nextIndex++, pieces: [], annotations: [] };
+    const index = this.#nextIndex++;
+    const open: OpenItem = { kind, index, pieces: [], annotations: [], logprobs: undefined };
     this.#open = open;
     if (kind === "refusal") this.#hasRefusal = true;
-    out.push({ type: "item_start", index: open.index, item: toItem({ ...open, pieces: [] }) });
+    out.push({ type: "item_start", index, item: toItem({ ...open, pieces: [] }) });
     return open;
   }
 
@@ -126,8 +157,11 @@ class ChatDecoder implements Decoder {
   }
 
   #readCall(part: ChatToolCall, out: ModelEvent[]): void {
-    const open = this.#findCall(part) ?? this.#openCall(part, out);
-    const delta = part.function?.arguments;
+    this.#addArguments(this.#findCall(part) ?? this.#openCall(part, out), part, out);
+  }
+
+  #addArguments(open: OpenCall, { function: named }: ChatToolCall, out: ModelEvent[]): void {
+    const delta = named?.arguments;
     if (!delta) return;
     open.arguments += delta;
     out.push({ type: "arguments_delta", index: open.index, delta });
@@ -196,7 +230,7 @@ class ChatDecoder implements Decoder {
 }
 
 function toItem(
-  { kind, pieces, annotations }: OpenItem,
+  { kind, pieces, annotations, logprobs }: OpenItem,
   status: "in_progress" | "completed" | "incomplete" = "in_progress",
 ): Item {
   const text = pieces.join("");
@@ -206,7 +240,7 @@ function toItem(
   }
   const part =
     kind === "text"
-      ? { type: "output_text" as const, text, annotations }
+      ? { type: "output_text" as const, text, annotations, ...(logprobs && { logprobs }) }
       : { type: "refusal" as const, refusal: text };
   return { type: "message", role: "assistant", status, content: text === "" ? [] : [part] };
 }
@@ -219,7 +253,11 @@ function toCitation({ url_citation: cited = {} }: ChatAnnotation) {
 function readUsage(usage: ChatUsage): Usage {
   return toUsage({
     input: usage.prompt_tokens ?? 0,
-    cached: usage.prompt_tokens_details?.cached_tokens ?? usage.prompt_cache_hit_tokens ?? 0,
+    cached:
+      usage.prompt_tokens_details?.cached_tokens ??
+      usage.prompt_cache_hit_tokens ??
+      usage.cached_tokens ??
+      0,
     cacheWrite: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
     output: usage.completion_tokens ?? 0,
     reasoning: usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens ?? 0,

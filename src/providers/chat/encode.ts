@@ -5,24 +5,25 @@
  * message there, and every call must be answered by a `tool` message before anything else comes.
  */
 
-import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
-import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import { allowedTools, isForced } from "../offered-tools.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
-import type { ModelRequest, OutputFormat } from "../provider.ts";
+import type { ModelOptions, ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
+import { encodeParts, mediaOf, toPlainText } from "./parts.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   const { model, temperature, topP, maxOutputTokens, reasoning, parallelToolCalls } = request;
-  const tools = request.tools.flatMap(encodeTool);
+  const { options, whole = false } = request;
+  const tools = allowedTools(request.tools, request.toolChoice).flatMap(encodeTool);
   const effort = reasoning.effort === "none" && !quirks.effortNone ? undefined : reasoning.effort;
   const body: JsonObject = {
     model,
-    stream: true,
-    stream_options: { include_usage: true },
+    stream: !whole,
+    stream_options: whole ? undefined : { include_usage: true },
     messages: encodeMessages(request, quirks),
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? encodeToolChoice(request.toolChoice) : undefined,
@@ -32,8 +33,27 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens,
     reasoning_effort: effort,
     response_format: encodeFormat(request.format, quirks),
+    ...(options && encodeOptions(options)),
   };
   return toBody(body, quirks);
+}
+
+function encodeOptions(options: ModelOptions): JsonObject {
+  const { topLogprobs } = options;
+  return {
+    stop: options.stop,
+    frequency_penalty: options.frequencyPenalty,
+    presence_penalty: options.presencePenalty,
+    logprobs: topLogprobs === undefined ? undefined : true,
+    top_logprobs: topLogprobs,
+    verbosity: options.verbosity,
+    service_tier: options.serviceTier,
+    user: options.user,
+    safety_identifier: options.safetyIdentifier,
+    prompt_cache_key: options.promptCacheKey,
+    prompt_cache_retention: options.promptCacheRetention,
+    moderation: options.moderation,
+  };
 }
 
 function encodeTool(tool: Tool): JsonObject[] {
@@ -51,7 +71,8 @@ function encodeTool(tool: Tool): JsonObject[] {
 function encodeToolChoice(choice: ToolChoice): string | JsonObject {
   if (typeof choice === "string") return choice;
   if (choice.type === "function") return { type: "function", function: { name: choice.name } };
-  return "auto";
+  // Of a list of allowed tools the others are not offered, which every server understands.
+  return isForced(choice) ? "required" : "auto";
 }
 
 function encodeFormat(format: OutputFormat, quirks: Quirks): JsonObject | undefined {
@@ -91,8 +112,8 @@ function toInstructions(
 class MessageList {
   readonly #quirks: Quirks;
   readonly #messages: JsonObject[] = [];
-  /** Images that a tool gave; chat takes none in a `tool` message, so a user's follows them all. */
-  #images: JsonObject[] = [];
+  /** What a tool gave besides text: chat takes none in a `tool` message, so a user's follows all. */
+  #media: JsonObject[] = [];
   #reasoning: string | undefined;
 
   constructor(quirks: Quirks) {
@@ -100,7 +121,7 @@ class MessageList {
   }
 
   add(message: JsonObject): void {
-    this.#flushImages();
+    this.#flushMedia();
     this.#messages.push(message);
   }
 
@@ -121,7 +142,7 @@ class MessageList {
   }
 
   finish(): JsonObject[] {
-    this.#flushImages();
+    this.#flushMedia();
     return this.#messages;
   }
 
@@ -153,14 +174,13 @@ class MessageList {
 
   #addOutput({ call_id, output }: FunctionCallOutput): void {
     this.#messages.push({ role: "tool", tool_call_id: call_id, content: toPlainText(output) });
-    if (typeof output === "string") return;
-    for (const part of output) if (part.type === "input_image") this.#images.push(encodePart(part));
+    if (typeof output !== "string") this.#media.push(...mediaOf(output));
   }
 
-  #flushImages(): void {
-    if (this.#images.length === 0) return;
-    this.#messages.push({ role: "user", content: this.#images });
-    this.#images = [];
+  #flushMedia(): void {
+    if (this.#media.length === 0) return;
+    this.#messages.push({ role: "user", content: this.#media });
+    this.#media = [];
   }
 
   #withReasoning(message: JsonObject): JsonObject {
@@ -169,69 +189,4 @@ class MessageList {
     this.#reasoning = undefined;
     return reasoningField && reasoning ? { ...message, [reasoningField]: reasoning } : message;
   }
-}
-
-/** Plain text stays a string: some servers take nothing else. */
-function encodeParts(parts: readonly ContentPart[]): string | JsonObject[] {
-  const isText = parts.every((part) => part.type === "input_text" || part.type === "output_text");
-  return isText ? toPlainText(parts) : parts.map(encodePart);
-}
-
-function encodePart(part: ContentPart): JsonObject {
-  switch (part.type) {
-    case "input_text":
-    case "output_text":
-      return { type: "text", text: part.text };
-    case "input_image":
-      return { type: "image_url", image_url: encodeImage(part) };
-    case "input_audio":
-      return { type: "input_audio", input_audio: encodeAudio(part) };
-    case "input_file":
-      return { type: "file", file: encodeFile(part) };
-    default:
-      throw new Failure("invalid_request", `A chat model takes no \`${part.type}\` part.`);
-  }
-}
-
-function encodeImage({
-  image_url,
-  detail,
-}: Extract<ContentPart, { type: "input_image" }>): JsonObject {
-  if (!image_url) {
-    throw new Failure(
-      "invalid_request",
-      "A chat model takes images by URL or data, not by file id.",
-    );
-  }
-  return toBody({ url: image_url, detail: detail ?? undefined });
-}
-
-function encodeAudio(part: Extract<ContentPart, { type: "input_audio" }>): JsonObject {
-  const { input_audio, data, format } = part;
-  return input_audio ?? toBody({ data, format });
-}
-
-function encodeFile(part: Extract<ContentPart, { type: "input_file" }>): JsonObject {
-  const { file_id, filename, file_data } = part;
-  if (!file_id && !file_data) {
-    throw new Failure(
-      "invalid_request",
-      "A chat model takes files by data or file id, not by URL.",
-    );
-  }
-  return toBody({
-    file_id: file_id ?? undefined,
-    filename: filename ?? undefined,
-    file_data: file_data ?? undefined,
-  });
-}
-
-function toPlainText(content: string | readonly ContentPart[]): string {
-  if (typeof content === "string") return content;
-  const texts = content.map((part) => {
-    if (part.type === "input_text" || part.type === "output_text") return part.text;
-    if (part.type === "refusal") return part.refusal;
-    return part.type === "input_image" ? "[image below]" : "";
-  });
-  return texts.filter((text) => text !== "").join("\n");
 }

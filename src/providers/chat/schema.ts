@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 
 export interface ChatChunk {
   readonly id?: string | null;
@@ -22,6 +23,8 @@ export interface ChatChoice {
   /** In place of `delta` when the server did not stream. */
   readonly message?: ChatDelta | null;
   readonly finish_reason?: string | null;
+  /** In the shape that the Responses API has taken over. */
+  readonly logprobs?: { readonly content?: readonly Logprob[] | null } | null;
 }
 
 export interface ChatDelta {
@@ -57,8 +60,9 @@ export interface ChatUsage {
     readonly cache_write_tokens?: number | null;
   } | null;
   readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
-  /** DeepSeek's name of the cached tokens. */
+  /** DeepSeek's name of the cached tokens, and Moonshot's. */
   readonly prompt_cache_hit_tokens?: number | null;
+  readonly cached_tokens?: number | null;
   /** Some servers count reasoning at the top. */
   readonly reasoning_tokens?: number | null;
 }

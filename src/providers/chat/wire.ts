@@ -1,16 +1,38 @@
 /** The chat completions wire: what most servers of the field speak. */
 
 import { createSseReader } from "../../base/sse.ts";
+import type { OptionName } from "../known-options.ts";
 import { relaxSchema } from "../relax-schema.ts";
+import { streamInstead } from "../stream-instead.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 
+/**
+ * Those of OpenAI's own API; what a compatible server lacks of them is in its vendor's row. `metadata`
+ * is taken there only with answers that are stored, and ours are not.
+ */
+const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "frequencyPenalty",
+  "presencePenalty",
+  "topLogprobs",
+  "verbosity",
+  "serviceTier",
+  "user",
+  "safetyIdentifier",
+  "promptCacheKey",
+  "promptCacheRetention",
+  "moderation",
+]);
+
 export const chatWire: Wire = {
   name: "openai-chat",
+  options: OPTIONS,
+  canAnswerWhole: true,
   path: () => "/chat/completions",
   createReader: createSseReader,
   encode: encodeRequest,
   decoder: () => createDecoder(),
-  recover: relaxSchema,
+  recover: (request, failure) => streamInstead(request, failure) ?? relaxSchema(request, failure),
 };

@@ -4,6 +4,7 @@
  */
 
 import type { ContentPart, InputFile } from "../../protocol/content.ts";
+import { isTextType, typeOfName } from "../file-content.ts";
 
 export interface Attachment {
   readonly name: string;
@@ -27,6 +28,12 @@ export function readAttachment(part: ContentPart): Attachment | undefined {
   }
 }
 
+/** Whether the part brings something along that is no text. */
+export function isUnseen(part: ContentPart): boolean {
+  const attachment = readAttachment(part);
+  return attachment !== undefined && attachment.text === undefined;
+}
+
 /** One sentence on what could not be looked at; `undefined` when everything was text. */
 export function describeUnseen(attachments: readonly Attachment[]): string | undefined {
   const unseen = attachments.filter(({ text }) => text === undefined);
@@ -41,30 +48,33 @@ export function describeUnseen(attachments: readonly Attachment[]): string | und
 function readFilePart({ filename, file_data, file_url, file_id }: InputFile): Attachment {
   const data = file_data ?? "";
   const attachment = describe(filename ?? "file", data || (file_url ?? file_id ?? ""));
-  if (!data.startsWith("data:") && data !== "") {
-    return { ...attachment, kind: "file", bytes: byteLength(data) };
-  }
-  return attachment;
+  if (data.startsWith("data:") || data === "") return attachment;
+  const kind = typeOfName(filename ?? "") ?? "file";
+  const text = isTextType(kind) ? decodeBody(data, "base64") : undefined;
+  return { ...attachment, kind, bytes: byteLength(data), text };
 }
 
 function describe(name: string, source: string): Attachment {
   const data = /^data:([^;,]*)((?:;[^;,]*)*),(.*)$/s.exec(source);
-  if (!data) {
-    const shown = source === "" ? name : (source.split(/[?#]/)[0]?.split("/").at(-1) ?? name);
-    return {
-      name: name === "image" ? shown || name : name,
-      kind: name === "image" ? "image" : "file",
-      bytes: undefined,
-      text: undefined,
-    };
-  }
-  const [, kind = "", flags = "", body = ""] = data;
+  if (!data) return describeElsewhere(name, source);
+  const [, type = "", flags = "", body = ""] = data;
   const base64 = flags.includes("base64");
   const bytes = base64 ? byteLength(body) : Buffer.byteLength(body);
-  const isText = /^text\/|json|xml|yaml|csv/.test(kind);
-  const text = isText ? decodeBody(body, base64 ? "base64" : "percent") : undefined;
+  const kind = UNTOLD.has(type) ? (typeOfName(name) ?? type) : type;
+  const text = isTextType(kind) ? decodeBody(body, base64 ? "base64" : "percent") : undefined;
   return { name, kind: kind || "text/plain", bytes, text };
 }
+
+/** An image is known by its place, a file by its name. */
+function describeElsewhere(name: string, source: string): Attachment {
+  const unread = { bytes: undefined, text: undefined };
+  if (name !== "image") return { name, kind: "file", ...unread };
+  const place = source.split(/[?#]/)[0]?.split("/").at(-1);
+  return { name: place || name, kind: "image", ...unread };
+}
+
+/** Types that say nothing of what a file is; its name may. */
+const UNTOLD: ReadonlySet<string> = new Set(["", "application/octet-stream"]);
 
 function decodeBody(body: string, encoding: "base64" | "percent"): string {
   if (encoding === "base64") return Buffer.from(body, "base64").toString("utf8");

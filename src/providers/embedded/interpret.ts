@@ -22,6 +22,7 @@ import {
 import { toRecap } from "./intents/delegating.ts";
 import type { Answer, Match, Plan, ToolRequest } from "./intents/intent.ts";
 import { matchRequest } from "./match-request.ts";
+import { withPlainNames } from "./plain-names.ts";
 import { type Reply, toReply } from "./reply.ts";
 import { findPairs } from "./schema/embedded-data.ts";
 import { createEvidence } from "./schema/evidence.ts";
@@ -38,14 +39,17 @@ import {
   toCall,
 } from "./use-tool.ts";
 
-export function interpret(request: ModelRequest): Reply {
+export function interpret(asked: ModelRequest): Reply {
+  const { request, offeredAs, inTheirWords } = withPlainNames(asked);
   const conversation = readConversation(request);
   const { step, why } = decide(request, conversation);
   const { effort } = request.reasoning;
   const reasoning = effort === undefined || effort === "none" ? undefined : why;
-  const calls = step.calls.slice(0, request.parallelToolCalls === false ? 1 : undefined);
-  const text = step.answer && writeAnswer(step, request, conversation);
-  return toReply({ reasoning, text, calls }, countInput(request), request.maxOutputTokens);
+  const calls = step.calls
+    .slice(0, request.parallelToolCalls === false ? 1 : undefined)
+    .map((call) => ({ ...call, name: offeredAs(call.name) }));
+  const text = step.answer && inTheirWords(writeAnswer(step, request, conversation));
+  return toReply({ reasoning, text, calls }, countInput(asked), request.maxOutputTokens);
 }
 
 /** What to do next: calls, or an answer. */

@@ -10,6 +10,7 @@ import { type MakeId, makeId as processId } from "../../base/ids.ts";
 import type { FunctionCall, Message, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import { ignoredIn } from "./ignored.ts";
 import type { ToolRequest } from "./intents/intent.ts";
 import { interpret } from "./interpret.ts";
 import type { Reply } from "./reply.ts";
@@ -25,9 +26,15 @@ export function createEmbeddedProvider(options: { readonly makeId?: MakeId } = {
 
   async function* stream(
     request: ModelRequest,
-    { signal }: ModelCall,
+    { signal, notice }: ModelCall,
   ): AsyncGenerator<readonly ModelEvent[], void> {
     throwIfAborted(signal);
+    const params = ignoredIn(request);
+    if (params.length > 0) {
+      const names = params.map((name) => `\`${name}\``).join(", ");
+      const message = `Without effect on the embedded model: ${names}.`;
+      notice?.({ code: "dropped", message, params });
+    }
     for (const batch of toBatches(interpret(request), makeId)) {
       yield batch;
       throwIfAborted(signal);

@@ -9,6 +9,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
@@ -17,6 +18,7 @@ import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder } from "../wire.ts";
 import { type Sources, toCitations } from "./citations.ts";
 import { isBroken, isFiltered, toRefusalText } from "./finish-reason.ts";
+import { toLogprobs } from "./logprobs.ts";
 import { ArgumentsWriter, toArguments } from "./partial-arguments.ts";
 import type {
   GeminiAnswerCall,
@@ -37,6 +39,8 @@ interface OpenText {
   text: string;
   readonly segments: TextSegment[];
   readonly sources: Sources[];
+  /** Of the tokens so far; none unless they were asked for. */
+  logprobs: Logprob[] | undefined;
 }
 
 interface OpenCall {
@@ -66,6 +70,8 @@ class GeminiDecoder implements Decoder {
   #finish: { readonly reason: string; readonly message: string | undefined } | undefined;
   #token: string | undefined;
   #usage: GeminiUsage = {};
+  /** Of an event whose text is still to be read. */
+  #logprobs: Logprob[] | undefined;
 
   constructor(turn: number) {
     this.#turn = turn;
@@ -112,6 +118,8 @@ class GeminiDecoder implements Decoder {
   }
 
   #readCandidate(candidate: GeminiCandidate, out: ModelEvent[]): void {
+    const { logprobsResult } = candidate;
+    this.#logprobs = logprobsResult ? toLogprobs(logprobsResult) : undefined;
     for (const part of candidate.content?.parts ?? []) this.#readPart(part, out);
     if (candidate.citationMetadata || candidate.groundingMetadata) {
       this.#open?.sources.push(candidate);
@@ -154,7 +162,7 @@ class GeminiDecoder implements Decoder {
   #openText(kind: OpenText["kind"], out: ModelEvent[]): void {
     this.#closeText("completed", out);
     const index = this.#nextIndex++;
-    this.#open = { kind, index, text: "", segments: [], sources: [] };
+    this.#open = { kind, index, text: "", segments: [], sources: [], logprobs: undefined };
     const item: Item =
       kind === "thought"
         ? { type: "reasoning", summary: [] }
@@ -169,8 +177,17 @@ class GeminiDecoder implements Decoder {
     addSegment(open.segments, [delta.length, signature ?? null]);
     if (delta === "") return;
     const place = { index: open.index, part: 0, delta };
-    if (open.kind === "text") out.push({ type: "text_delta", ...place });
+    if (open.kind === "text") out.push({ type: "text_delta", ...place, ...this.#likely(open) });
     else out.push({ type: "reasoning_delta", kind: "summary", ...place });
+  }
+
+  /** They are given with an event and not with a part: the first text of the event has them. */
+  #likely(open: OpenText): { readonly logprobs?: readonly Logprob[] } {
+    const logprobs = this.#logprobs;
+    if (!logprobs) return {};
+    this.#logprobs = undefined;
+    open.logprobs = [...(open.logprobs ?? []), ...logprobs];
+    return { logprobs };
   }
 
   #closeText(status: Status, out: ModelEvent[]): void {
@@ -186,7 +203,7 @@ class GeminiDecoder implements Decoder {
   }
 
   #closeMessage(
-    { index, text, segments, sources }: OpenText,
+    { index, text, segments, sources, logprobs }: OpenText,
     status: Status,
     out: ModelEvent[],
   ): void {
@@ -195,7 +212,8 @@ class GeminiDecoder implements Decoder {
     for (const annotation of annotations) {
       out.push({ type: "annotation", index, part: 0, annotation });
     }
-    const content = [{ type: "output_text" as const, text, annotations }];
+    const likely = logprobs && { logprobs };
+    const content = [{ type: "output_text" as const, text, annotations, ...likely }];
     const item: Item = { type: "message", role: "assistant", status, content };
     out.push({ type: "item_end", index, item });
     const isSigned = segments.some(([, signature]) => signature !== null);

@@ -9,6 +9,7 @@ import { type Quirks, toBody } from "../wire.ts";
 import { encodeContents, findContinuation } from "./contents.ts";
 import { familyOf, toThinking } from "./family.ts";
 import { toGeminiSchema } from "./json-schema.ts";
+import { encodeSampling, encodeTier, omittedOptions } from "./options.ts";
 import type {
   GeminiFunction,
   GeminiGenerationConfig,
@@ -29,24 +30,36 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
   const continued = findContinuation(request.items);
   const { head, items } = splitInstructions(continued?.items ?? request.items);
   const family = familyOf(request.model);
-  const contents = encodeContents({ ...request, items }, family);
-  if (contents.length === 0) {
-    throw new Failure("invalid_request", "Gemini needs a message besides the instructions.");
-  }
   const instructions = [request.instructions, ...head].filter((text) => text !== undefined);
+  const said = { role: "user" as const, parts: instructions.map((text) => ({ text })) };
+  const contents = encodeContents({ ...request, items }, family);
+  const isBare = contents.length === 0;
+  if (isBare && instructions.length === 0) {
+    const message = "There is nothing to send: the conversation is empty.";
+    throw new Failure("invalid_request", message, { param: "input" });
+  }
   const tools = encodeTools(request.tools);
   const toolConfig = tools.length > 0 ? encodeToolConfig(request.toolChoice, tools, host) : {};
   const generationConfig = encodeConfig(request);
   return {
-    contents,
-    ...(instructions.length > 0 && {
-      systemInstruction: { role: "user", parts: instructions.map((text) => ({ text })) },
-    }),
+    // The API wants a message: instructions that stand alone are the user's.
+    contents: isBare ? [said] : contents,
+    ...(instructions.length > 0 && !isBare && { systemInstruction: said }),
     ...(tools.length > 0 && { tools }),
     ...(Object.keys(toolConfig).length > 0 && { toolConfig }),
     ...(Object.keys(generationConfig).length > 0 && { generationConfig }),
     ...(continued && { continuationToken: continued.token }),
+    ...(request.options && encodeTier(request.options)),
   };
+}
+
+/** What the body of this request leaves out. The API has no word for one call at a time. */
+export function omitsOf({ options, parallelToolCalls, tools }: ModelRequest): readonly string[] {
+  const isSerial = parallelToolCalls === false && tools.length > 0;
+  return [
+    ...(isSerial ? ["parallel_tool_calls"] : []),
+    ...(options ? omittedOptions(options) : []),
+  ];
 }
 
 /** What a system says before anyone else is instructions; later it is said where it stands. */
@@ -115,7 +128,7 @@ function encodeToolConfig(
   tools: readonly GeminiTool[],
   host: Host,
 ): GeminiToolConfig {
-  const functionCallingConfig = encodeToolChoice(choice);
+  const functionCallingConfig = encodeToolChoice(choice, tools);
   const isMixed = tools.length > 1 && tools.some((tool) => tool.functionDeclarations);
   return {
     ...(functionCallingConfig && { functionCallingConfig }),
@@ -124,15 +137,21 @@ function encodeToolConfig(
   };
 }
 
-function encodeToolChoice(choice: ToolChoice): GeminiToolConfig["functionCallingConfig"] {
+function encodeToolChoice(
+  choice: ToolChoice,
+  tools: readonly GeminiTool[],
+): GeminiToolConfig["functionCallingConfig"] {
   if (choice === "none") return { mode: "NONE" };
   if (choice === "required") return { mode: "ANY" };
   if (typeof choice === "string") return undefined;
   if (choice.type === "function") return { mode: "ANY", allowedFunctionNames: [choice.name] };
   if (choice.type !== "allowed_tools") return undefined;
-  const allowedFunctionNames = choice.tools.flatMap(({ name }) =>
-    typeof name === "string" ? [name] : [],
-  );
+  const offered = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations);
+  const allowedFunctionNames = offered
+    .map(({ name }) => name)
+    .filter((name) => choice.tools.some((allowed) => allowed["name"] === name));
+  // An empty list would allow all of them.
+  if (allowedFunctionNames.length === 0) return { mode: "NONE" };
   return { mode: choice.mode === "required" ? "ANY" : "VALIDATED", allowedFunctionNames };
 }
 
@@ -143,6 +162,7 @@ function encodeConfig(request: ModelRequest): GeminiGenerationConfig {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
+    ...(request.options && encodeSampling(request.options)),
     ...encodeFormat(request.format),
     ...(thinkingConfig && { thinkingConfig }),
   };

@@ -35,6 +35,20 @@ export interface GeminiCandidate {
   readonly groundingMetadata?: GeminiGrounding | null;
   /** With `finishReason: CONTINUATION`: the same request with this goes on where the answer stopped. */
   readonly continuationToken?: string | null;
+  readonly logprobsResult?: GeminiLogprobs | null;
+}
+
+/** Both lists go step by step, a token a step. */
+export interface GeminiLogprobs {
+  readonly chosenCandidates?: readonly GeminiLikely[] | null;
+  readonly topCandidates?:
+    | readonly { readonly candidates?: readonly GeminiLikely[] | null }[]
+    | null;
+}
+
+export interface GeminiLikely {
+  readonly token?: string | null;
+  readonly logProbability?: number | null;
 }
 
 /** Text, a thought, a call, or one of the kinds that are kept word for word. */
@@ -109,6 +123,7 @@ export type GeminiRequest = {
   toolConfig?: GeminiToolConfig;
   generationConfig?: GeminiGenerationConfig;
   continuationToken?: string;
+  serviceTier?: "flex" | "standard" | "priority";
 };
 
 export type GeminiContent = { role: "user" | "model"; parts: GeminiPart[] };
@@ -161,6 +176,11 @@ export type GeminiGenerationConfig = {
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
+  stopSequences?: string[];
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  responseLogprobs?: boolean;
+  logprobs?: number;
   responseMimeType?: string;
   responseJsonSchema?: JsonObject;
   thinkingConfig?: GeminiThinking;

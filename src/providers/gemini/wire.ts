@@ -3,7 +3,8 @@
 import { createSseReader } from "../../base/sse.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
-import { encodeRequest, type Host } from "./encode.ts";
+import { encodeRequest, type Host, omitsOf } from "./encode.ts";
+import { OPTIONS } from "./options.ts";
 import { recover } from "./recover.ts";
 
 export const geminiWire: Wire = createWire("studio");
@@ -15,6 +16,8 @@ function createWire(host: Host): Wire {
   const publisher = host === "vertex" ? "/publishers/google" : "";
   return {
     name: host === "vertex" ? "vertexai-gemini" : "gemini",
+    options: OPTIONS,
+    omits: omitsOf,
     path: ({ model }) => `${publisher}/${toModelPath(model)}:streamGenerateContent?alt=sse`,
     createReader: createSseReader,
     encode: (request, quirks) => encodeRequest(request, quirks, host),

@@ -7,6 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { type Json, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
+import { toFileText } from "../file-content.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -122,12 +123,15 @@ function toText(content: string | readonly ContentPart[]): string {
         return part.text;
       case "refusal":
         return part.refusal;
-      default:
+      default: {
+        const text = part.type === "input_file" ? toFileText(part) : undefined;
+        if (text !== undefined) return text;
         throw new Failure(
           "invalid_request",
           `A GGUF model in process takes text alone, no \`${part.type}\` part.`,
           { param: "input" },
         );
+      }
     }
   });
   return texts.filter((text) => text !== "").join("\n");

@@ -97,6 +97,12 @@ export interface GenerateOptions {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly topP?: number;
+  readonly repeatPenalty?: {
+    readonly frequencyPenalty?: number;
+    readonly presencePenalty?: number;
+  };
+  /** Texts behind which nothing more is written, nor are they. */
+  readonly customStopTriggers?: readonly string[];
   readonly budgets?: { readonly thoughtTokens: number };
   /** Asked when the context is full; what it throws ends the call. */
   readonly contextShift: { readonly size: () => number };

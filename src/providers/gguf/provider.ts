@@ -13,8 +13,9 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { ItemWriter } from "../item-writer.ts";
-import { offeredTools } from "../offered-tools.ts";
-import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import { keepOptions, type OptionName } from "../known-options.ts";
+import { isForced, offeredTools } from "../offered-tools.ts";
+import type { ModelCall, ModelOptions, ModelRequest, Provider } from "../provider.ts";
 import { dropNulls, toGrammarSchema } from "./grammar-schema.ts";
 import { toHistory } from "./history.ts";
 import type { GgufLibrary, TakenModel } from "./library.ts";
@@ -34,14 +35,27 @@ export interface GgufProviderOptions {
   readonly makeId?: MakeId;
 }
 
+const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "frequencyPenalty",
+  "presencePenalty",
+]);
+
 export function createGgufProvider(options: GgufProviderOptions): Provider {
   const { path, library, makeId = processId } = options;
 
   async function* stream(
-    request: ModelRequest,
+    asked: ModelRequest,
     call: ModelCall,
   ): AsyncGenerator<readonly ModelEvent[], void> {
     throwIfAborted(call.signal);
+    const { request, dropped } = keepOptions(asked, (name) => OPTIONS.has(name));
+    const isUnheard = request.tools.length > 0 && isForced(request.toolChoice);
+    const unsaid = isUnheard ? [...dropped, "tool_choice"] : dropped;
+    for (const name of unsaid) {
+      const message = `\`${name}\` left out: a model in process has no word for it.`;
+      call.notice?.({ code: "dropped", message, params: [name] });
+    }
     const tools = offeredTools(request.tools, request.toolChoice);
     // Before anything is loaded, because it may be refused.
     const history = toHistory(request, { isInWords: tools.length > 0 });
@@ -151,6 +165,7 @@ class Generation {
       ...(maxOutputTokens !== undefined && { maxTokens: maxOutputTokens }),
       ...(temperature !== undefined && { temperature }),
       ...(topP !== undefined && { topP }),
+      ...encodeOptions(request.options ?? {}),
       ...(reasoning.effort === "none" && { budgets: { thoughtTokens: 0 } }),
       contextShift: {
         // The package would forget the oldest turns without a word.
@@ -206,6 +221,18 @@ class Generation {
     const input = Math.max(read, nextTokenIndex - output);
     return toUsage({ input, cached: input - read, output, reasoning: this.#reasoningTokens });
   }
+}
+
+function encodeOptions(options: ModelOptions): Partial<GenerateOptions> {
+  const { stop, frequencyPenalty, presencePenalty } = options;
+  const repeatPenalty = {
+    ...(frequencyPenalty !== undefined && { frequencyPenalty }),
+    ...(presencePenalty !== undefined && { presencePenalty }),
+  };
+  return {
+    ...(stop && stop.length > 0 && { customStopTriggers: stop }),
+    ...(Object.keys(repeatPenalty).length > 0 && { repeatPenalty }),
+  };
 }
 
 function toFunctions(tools: readonly FunctionTool[]): LlamaFunctions {

@@ -10,7 +10,9 @@ import { type Log, silentLog } from "../../base/log.ts";
 import type { Redact } from "../../base/redact.ts";
 import { MODEL_RETRY, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import { keepOptions } from "../known-options.ts";
+import { pairResults } from "../pair-results.ts";
+import { MODEL_OPTIONS, type ModelCall, type ModelRequest, type Provider } from "../provider.ts";
 import { redactFailure, toHttpFailure } from "../provider-failure.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
@@ -57,11 +59,10 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { wire, vendor, clock = systemClock, random = Math.random, log = silentLog } = options;
 
   async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
-    const { request, dropped } = options.prepare?.(asked) ?? { request: asked, dropped: [] };
-    for (const name of dropped) {
-      const message = `\`${name}\` left out: ${request.model} refuses it.`;
+    const { request, drops } = fit(options, toPaired(asked));
+    for (const { message, params } of drops) {
       log.debug(message, { vendor });
-      call.notice?.({ code: "dropped", message });
+      call.notice?.({ code: "dropped", message, params });
     }
     const { first, rest } = await retry(() => beginOrRecover(options, request, call), {
       policy: options.retry ?? MODEL_RETRY,
@@ -86,6 +87,51 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
   }
 
   return { name: wire.name, stream };
+}
+
+interface Drop {
+  readonly message: string;
+  readonly params: readonly string[];
+}
+
+/** The request as this model and this API can be asked it, and what that leaves out. */
+function fit(
+  { prepare, wire, vendor, quirks }: HttpProviderOptions,
+  asked: ModelRequest,
+): { readonly request: ModelRequest; readonly drops: readonly Drop[] } {
+  const prepared = prepare?.(asked) ?? { request: asked, dropped: [] };
+  const { request, dropped } = keepOptions(
+    prepared.request,
+    (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
+  );
+  const unsaid = [...dropped, ...(wire.omits?.(request, quirks) ?? [])];
+  const { model } = request;
+  return {
+    request,
+    drops: [
+      ...prepared.dropped.map((name) => ({
+        message: `\`${name}\` left out: ${model} refuses it.`,
+        params: [toParam(name)],
+      })),
+      ...unsaid.map((name) => ({
+        message: `\`${name}\` left out: ${model} over ${vendor} has no word for it.`,
+        params: [name],
+      })),
+    ],
+  };
+}
+
+/** `effort:none` names a value of the parameter. */
+function toParam(name: string): string {
+  if (name.startsWith("effort:")) return "reasoning.effort";
+  return name === "summary" ? "reasoning.summary" : name;
+}
+
+/** A server that knows the beginning by itself is told the rest as it comes. */
+function toPaired(request: ModelRequest): ModelRequest {
+  if (request.previous) return request;
+  const items = pairResults(request.items);
+  return items === request.items ? request : { ...request, items };
 }
 
 interface Begun {
@@ -137,27 +183,39 @@ async function send(
   { signal }: ModelCall,
 ): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
+  const { timeouts = MODEL_TIMEOUTS } = options;
   const body = JSON.stringify(wire.encode(request, quirks));
   const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: body.length });
+  const isWhole = request.whole === true && wire.canAnswerWhole === true;
   const unsigned = {
     method: "POST" as const,
     url,
-    headers: { ...JSON_HEADERS, ...wire.headers?.(request, quirks), ...headers },
+    headers: {
+      ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS),
+      ...wire.headers?.(request, quirks),
+      ...headers,
+    },
     body,
     signal,
   };
   const answer = await transport.send({
     ...unsigned,
     headers: { ...unsigned.headers, ...(await options.sign?.(unsigned)) },
-    timeouts: options.timeouts ?? MODEL_TIMEOUTS,
+    timeouts: isWhole ? wholeTimeouts(timeouts) : timeouts,
   });
   log.debug("answer", { vendor, status: answer.status, id: answer.headers["x-request-id"] ?? "" });
   if (answer.status < 300) return answer;
   throw toHttpFailure(vendor, { ...answer, body: await readText(answer) });
 }
 
-const JSON_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
+const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
+const WHOLE_HEADERS = { "content-type": "application/json", accept: "application/json" };
+
+/** Of an answer in one piece the first byte comes with the last: it has the time of both. */
+function wholeTimeouts(timeouts: Timeouts): Timeouts {
+  return { ...timeouts, firstByteMs: timeouts.firstByteMs + timeouts.idleMs };
+}
 
 /** Appends the path, unless the user gave the whole address. */
 export function joinUrl(baseUrl: string, path: string): string {
@@ -178,15 +236,21 @@ async function* readBatches(
 
   let batch: ModelEvent[] = [];
   const reader = wire.createReader((data) => decoder.read(data, batch));
-  for await (const chunk of answer.chunks) {
-    reader.push(chunk);
-    if (batch.length === 0) continue;
-    const full = batch;
-    batch = [];
-    yield full;
+  try {
+    for await (const chunk of answer.chunks) {
+      reader.push(chunk);
+      if (batch.length === 0) continue;
+      const full = batch;
+      batch = [];
+      yield full;
+    }
+    reader.end();
+    decoder.end(batch);
+  } catch (thrown) {
+    // What it said before it broke counts, however it was cut into reads.
+    if (batch.length > 0) yield batch;
+    throw thrown;
   }
-  reader.end();
-  decoder.end(batch);
   if (batch.length > 0) yield batch;
 }
 

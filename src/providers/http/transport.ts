@@ -124,16 +124,30 @@ async function createDispatcher(
   });
 }
 
+/** Of the addresses that are asked again and again; parsing one takes as long as writing a request. */
+const addresses = new Map<string, { readonly origin: string; readonly path: string }>();
+const MAX_ADDRESSES = 1000;
+
+function splitAddress(url: string): { readonly origin: string; readonly path: string } {
+  const known = addresses.get(url);
+  if (known) return known;
+  const { origin, pathname, search } = new URL(url);
+  if (addresses.size >= MAX_ADDRESSES) addresses.clear();
+  const split = { origin, path: pathname + search };
+  addresses.set(url, split);
+  return split;
+}
+
 function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAnswer> {
   const { signal, timeouts } = request;
   if (signal.aborted) return Promise.reject(toAbortFailure(signal));
-  const { origin, pathname, search } = new URL(request.url);
+  const { origin, path } = splitAddress(request.url);
   return new Promise((resolve, reject) => {
     const handler = new AnswerReader(request, resolve, reject);
     dispatcher.dispatch(
       {
         origin,
-        path: pathname + search,
+        path,
         method: request.method,
         headers: { ...request.headers },
         body: request.body ?? null,
@@ -205,7 +219,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     const chunks: Chunks = {
       next: () => this.#next(),
       return: async () => {
-        this.#stop(new Failure("cancelled", "The answer was not read to its end."));
+        // Made only when it is needed: a stack costs as much as a small answer.
+        if (!this.#ending)
+          this.#stop(new Failure("cancelled", "The answer was not read to its end."));
         return { done: true, value: undefined };
       },
       [Symbol.asyncIterator]: () => chunks,
@@ -215,12 +231,8 @@ class AnswerReader implements Dispatcher.DispatchHandler {
 
   async #next(): Promise<IteratorResult<Buffer, void>> {
     for (;;) {
-      const value = this.#queue.shift();
-      if (value) {
-        this.#queuedBytes -= value.length;
-        if (this.#controller?.paused) this.#controller.resume();
-        return { done: false, value };
-      }
+      const value = this.#take();
+      if (value) return { done: false, value };
       if (this.#ending) {
         this.#throwEnding();
         return { done: true, value: undefined };
@@ -229,6 +241,20 @@ class AnswerReader implements Dispatcher.DispatchHandler {
         this.#wake = resolve;
       });
     }
+  }
+
+  /**
+   * All that is there, as one piece: a server that writes each event by itself sends dozens of HTTP
+   * chunks in one packet, and each batch costs more than its events (bench/gateway.ts).
+   */
+  #take(): Buffer | undefined {
+    const [first] = this.#queue;
+    if (!first) return undefined;
+    const value = this.#queue.length === 1 ? first : Buffer.concat(this.#queue);
+    this.#queue.length = 0;
+    this.#queuedBytes = 0;
+    if (this.#controller?.paused) this.#controller.resume();
+    return value;
   }
 
   #throwEnding(): void {

@@ -3,16 +3,26 @@
  * model's template, and a schema it cannot make a grammar of is asked for in words.
  */
 
-import type { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { encodeRequest } from "../chat/encode.ts";
 import { chatWire } from "../chat/wire.ts";
+import type { OptionName } from "../known-options.ts";
 import type { ModelRequest } from "../provider.ts";
 import { type Quirks, toBody, type Wire } from "../wire.ts";
+
+const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "frequencyPenalty",
+  "presencePenalty",
+  "topLogprobs",
+]);
 
 export const llamacppWire: Wire = {
   ...chatWire,
   name: "llamacpp",
+  options: OPTIONS,
+  omits,
   encode,
   recover: relaxGrammar,
 };
@@ -29,7 +39,42 @@ function encode(request: ModelRequest, quirks: Quirks): JsonObject {
     ...(isWish ? { jsonSchema: false } : {}),
     refuses,
   });
-  return toBody({ ...body, chat_template_kwargs: encodeEffort(reasoning.effort) }, quirks);
+  refuseFiles(body);
+  const kwargs = { chat_template_kwargs: encodeEffort(reasoning.effort) };
+  return toBody({ ...body, ...encodeLogprobs(request), ...kwargs }, quirks);
+}
+
+/** It reads text, images and sound; of a file it has to be given the text. */
+function refuseFiles({ messages }: JsonObject): void {
+  for (const { content } of messages as readonly JsonObject[]) {
+    if (!Array.isArray(content) || !content.some(isFile)) continue;
+    const reason = "llama-server takes text files, images and sound, but no PDF. Send its text.";
+    throw new Failure("invalid_request", reason, { param: "input" });
+  }
+}
+
+function isFile(part: Json): boolean {
+  return isJsonObject(part) && part["type"] === "file";
+}
+
+/** Nothing is told of likelihoods where none is asked for beside the token's own. */
+function encodeLogprobs(request: ModelRequest): JsonObject {
+  const asked = request.options?.topLogprobs;
+  if (asked === undefined) return {};
+  const isTold = !isMute(request);
+  return {
+    logprobs: isTold ? true : undefined,
+    top_logprobs: isTold ? Math.max(1, asked) : undefined,
+  };
+}
+
+function omits(request: ModelRequest): string[] {
+  return request.options?.topLogprobs !== undefined && isMute(request) ? ["top_logprobs"] : [];
+}
+
+/** The server refuses to tell likelihoods in a stream that may bring calls. */
+function isMute({ tools, whole }: ModelRequest): boolean {
+  return tools.length > 0 && !whole;
 }
 
 /** Variables of the templates that models share: one switches thinking, the other sets its depth. */

@@ -6,6 +6,13 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart, InputFile } from "../../protocol/content.ts";
+import {
+  decodeText,
+  type FileContent,
+  isTextType,
+  readDataUrl,
+  readFileContent,
+} from "../file-content.ts";
 import type { Citation, DocumentBlock, ImageBlock, ImageType, TextBlock } from "./schema.ts";
 
 type PartBlock = TextBlock | ImageBlock | DocumentBlock;
@@ -76,7 +83,7 @@ function encodeBare(part: ContentPart): PartBlock[] {
     case "input_file":
       return [encodeFile(part)];
     default:
-      throw new Failure("invalid_request", `Claude takes no \`${part.type}\` part. Leave it out.`);
+      throw refused(`Claude takes no \`${part.type}\` part. Leave it out.`);
   }
 }
 
@@ -110,62 +117,48 @@ function encodeImage(part: {
 }): ImageBlock {
   const { image_url: url, file_id } = part;
   if (file_id) return { type: "image", source: { type: "file", file_id } };
-  if (!url) throw new Failure("invalid_request", "An image has neither data nor a URL.");
+  if (!url) throw refused("An image has neither data nor a URL.");
   const inline = readDataUrl(url);
-  return inline
-    ? encodeImageData(inline.type, inline.data)
-    : { type: "image", source: { type: "url", url } };
+  return inline ? encodeImageData(inline) : { type: "image", source: { type: "url", url } };
 }
 
-function encodeImageData(type: string, data: string): ImageBlock {
-  if (!IMAGE_TYPES.includes(type)) {
-    const message = `Claude takes JPEG, PNG, GIF and WebP images, not \`${type}\`. Convert the image.`;
-    throw new Failure("invalid_request", message, { param: "input" });
+function encodeImageData({ mediaType, base64: data }: FileContent): ImageBlock {
+  if (!IMAGE_TYPES.includes(mediaType)) {
+    throw refused(
+      `Claude takes JPEG, PNG, GIF and WebP images, not \`${mediaType}\`. Convert the image.`,
+    );
   }
-  return { type: "image", source: { type: "base64", media_type: type as ImageType, data } };
+  return { type: "image", source: { type: "base64", media_type: mediaType as ImageType, data } };
 }
 
 function encodeFile(part: InputFile): DocumentBlock | ImageBlock {
-  const { file_id, file_url: url, file_data } = part;
+  const { file_id, file_url: url } = part;
   const title = part.filename ? { title: part.filename } : {};
   if (file_id) return { type: "document", source: { type: "file", file_id }, ...title };
   if (url) return { type: "document", source: { type: "url", url }, ...title };
-  if (!file_data) throw new Failure("invalid_request", "A file has neither data nor a URL.");
-  const { type, data } = readDataUrl(file_data) ?? {
-    type: typeOfName(part.filename ?? ""),
-    data: file_data,
-  };
-  if (type.startsWith("image/")) return encodeImageData(type, data);
-  return { type: "document", source: encodeDocument(type, data), ...title };
+  const file = readFileContent(part);
+  if (!file) throw refused("A file has neither data nor a URL.");
+  if (IMAGE_TYPES.includes(file.mediaType)) return encodeImageData(file);
+  return { type: "document", source: encodeDocument(file), ...title };
 }
 
-/** Anything that is text goes as text, whatever it is called. */
-const TEXT_TYPES = /^(text\/|application\/(json|xml|yaml|x-yaml|toml|javascript|x-sh)\b)/;
-
-function encodeDocument(type: string, data: string): DocumentBlock["source"] {
-  if (type === "application/pdf") return { type: "base64", media_type: type, data };
-  if (TEXT_TYPES.test(type)) {
-    const text = Buffer.from(data, "base64").toString("utf8");
-    return { type: "text", media_type: "text/plain", data: text };
-  }
-  const message = `Claude takes PDF and text files, not \`${type}\`. Convert the file.`;
-  throw new Failure("invalid_request", message, { param: "input" });
-}
+/** The API takes no document without a word. */
+const EMPTY = "(The file is empty.)";
 
 /** Bare base64 says nothing of its type; a PDF is the only binary document there is. */
-function typeOfName(name: string): string {
-  return /\.(txt|md|csv|json|xml|ya?ml|toml|html?)$/i.test(name) ? "text/plain" : "application/pdf";
+function encodeDocument({ mediaType, base64 }: FileContent): DocumentBlock["source"] {
+  if (mediaType === "" || mediaType === "application/pdf") {
+    return { type: "base64", media_type: "application/pdf", data: base64 };
+  }
+  // Anything that is text goes as text, whatever it is called.
+  if (isTextType(mediaType)) {
+    return { type: "text", media_type: "text/plain", data: decodeText(base64) || EMPTY };
+  }
+  throw refused(`Claude takes PDF and text files, not \`${mediaType}\`. Convert the file.`);
 }
 
-function readDataUrl(url: string): { type: string; data: string } | undefined {
-  // Cut by hand: a pattern over many megabytes of base64 would be walked twice.
-  const comma = url.startsWith("data:") ? url.indexOf(",") : -1;
-  if (comma === -1) return undefined;
-  const [type = "", ...parameters] = url.slice("data:".length, comma).split(";");
-  const data = url.slice(comma + 1);
-  const isBase64 = parameters.includes("base64");
-  const encoded = isBase64 ? data : Buffer.from(decodeURIComponent(data)).toString("base64");
-  return { type: type || "text/plain", data: encoded };
+function refused(message: string): Failure {
+  return new Failure("invalid_request", message, { param: "input" });
 }
 
 function textOf(value: Json | undefined): string | undefined {

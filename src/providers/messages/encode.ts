@@ -2,10 +2,12 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { allowedTools } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { markCached } from "./cache.ts";
 import { encodeText } from "./content.ts";
+import { encodeOptions, omittedOptions } from "./options.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import type { MessagesBody, OutputConfig } from "./schema.ts";
 import { encodeLimits, isThinking, type Limits } from "./thinking.ts";
@@ -24,7 +26,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody {
   const { system: said, turns, container } = encodeConversation(request.items);
   const system = [request.instructions ?? "", ...said].flatMap(encodeText);
-  const tools = encodeTools(request.tools);
+  const tools = encodeTools(allowedTools(request.tools, request.toolChoice));
   const limits = encodeLimits(request, turns, quirks);
   return {
     model: request.model,
@@ -38,7 +40,26 @@ export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody 
     output_config: encodeOutput(request.format, limits),
     ...encodeSampling(request, limits),
     container,
+    ...(request.options && encodeOptions(request.options)),
   };
+}
+
+/** What the body of this request leaves out. */
+export function omitsOf(request: ModelRequest, quirks: Quirks): readonly string[] {
+  const sampling = omittedSampling(request, quirks);
+  return request.options ? [...sampling, ...omittedOptions(request.options)] : sampling;
+}
+
+function omittedSampling(request: ModelRequest, quirks: Quirks): readonly string[] {
+  const { temperature, topP } = request;
+  if (temperature === undefined && topP === undefined) return [];
+  // Whether the model may think in the middle of a turn depends on the turn.
+  const limits = encodeLimits(request, encodeConversation(request.items).turns, quirks);
+  const sent = encodeSampling(request, limits);
+  return [
+    ...(temperature !== sent.temperature ? ["temperature"] : []),
+    ...(topP !== sent.top_p ? ["top_p"] : []),
+  ];
 }
 
 /** Refused while the model thinks, and, both at once, by every model since 4.1. */
@@ -52,11 +73,8 @@ function encodeSampling(
 
 function encodeOutput(format: OutputFormat, { effort }: Limits): OutputConfig | undefined {
   if (format.type === "json_object") {
-    throw new Failure(
-      "invalid_request",
-      "Claude has no mode for JSON of any shape. Give a schema (`output_mode: json_schema`).",
-      { param: "output_mode" },
-    );
+    const message = "Claude has no mode for a JSON object without a schema. Give a schema with it.";
+    throw new Failure("invalid_request", message, { param: "text.format" });
   }
   if (format.type === "text") return effort && { effort };
   const schema = toOutputSchema(format.schema);

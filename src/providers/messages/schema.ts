@@ -21,6 +21,9 @@ export interface MessagesBody {
   temperature?: number | undefined;
   top_p?: number | undefined;
   container?: string | undefined;
+  stop_sequences?: string[] | undefined;
+  service_tier?: "auto" | "standard_only" | undefined;
+  metadata?: { user_id: string } | undefined;
 }
 
 export interface MessagesTurn {

@@ -3,6 +3,7 @@
  * API asks for in every request and out of which it also takes the thinking.
  */
 
+import { isForced } from "../offered-tools.ts";
 import type { ModelRequest, Reasoning } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
 import { type ClaudeModel, claudeModelOf } from "./claude-models.ts";
@@ -79,10 +80,6 @@ function withBudget(
   const budget_tokens = Math.min(wanted, Math.floor(max_tokens * 0.75));
   if (budget_tokens < BUDGETS.minimal) return { ...plain, effort: sent };
   return { max_tokens, thinking: { type: "enabled", budget_tokens }, effort: sent };
-}
-
-function isForced(choice: ModelRequest["toolChoice"]): boolean {
-  return choice === "required" || (typeof choice === "object" && choice.type === "function");
 }
 
 /** Whether results go to a turn that does not start with a thought: another model made its calls. */

@@ -6,6 +6,7 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Wire } from "../wire.ts";
 import { encodeRequest } from "./encode.ts";
+import { OPTIONS } from "./options.ts";
 import { betasFor, messagesWire } from "./wire.ts";
 
 const VERSION = "vertex-2023-10-16";
@@ -13,6 +14,8 @@ const VERSION = "vertex-2023-10-16";
 export const vertexWire: Wire = {
   ...messagesWire,
   name: "vertexai-anthropic",
+  // Tiers are those of Anthropic's own accounts.
+  options: new Set([...OPTIONS].filter((name) => name !== "serviceTier")),
   path: ({ model }) => `/publishers/anthropic/models/${toSegment(model)}:streamRawPredict`,
   headers(request, quirks): Record<string, string> {
     const betas = betasFor(request, quirks);

@@ -10,8 +10,9 @@ import type { ModelRequest } from "../provider.ts";
 import type { Quirks, Wire } from "../wire.ts";
 import { claudeModelOf } from "./claude-models.ts";
 import { createDecoder } from "./decode.ts";
-import { encodeRequest } from "./encode.ts";
+import { encodeRequest, omitsOf } from "./encode.ts";
 import { FOREIGN } from "./open-blocks.ts";
+import { OPTIONS } from "./options.ts";
 
 /**
  * The version that every server of this API knows. Its successor (2026-10-21) takes `temperature` of
@@ -21,6 +22,8 @@ const VERSION = "2023-06-01";
 
 export const messagesWire: Wire = {
   name: "anthropic",
+  options: OPTIONS,
+  omits: omitsOf,
   path: () => "/messages",
   headers(request, quirks) {
     const betas = betasFor(request, quirks);

@@ -22,19 +22,40 @@ const NO_NONE: readonly Refusal[] = ["effort:none", "effort:minimal"];
 const GPT_6: Facts = { ...THINKS, contextTokens: 1_050_000, maxOutputTokens: 128_000 };
 const GPT_5: Facts = { ...THINKS, contextTokens: 400_000, maxOutputTokens: 128_000 };
 const CHAT_LATEST: Facts = { ...THINKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
+/** What OpenAI's models that think, and xAI's, take of no request, whatever their effort. */
+const NO_STEERING: readonly Refusal[] = ["stop", "frequency_penalty", "presence_penalty"];
+const NEVER_SAMPLED: readonly Refusal[] = [...NO_SAMPLING, "top_logprobs", ...NO_STEERING];
+/** Models from before there was a word for it take one value of it alone. */
+const NO_VERBOSITY: readonly Refusal[] = ["text.verbosity"];
 const O_SERIES: Facts = { ...THINKS, contextTokens: 200_000, maxOutputTokens: 100_000 };
-const GPT_41: Facts = { ...TALKS, contextTokens: 1_047_576, maxOutputTokens: 32_768 };
-const GPT_4O: Facts = { ...TALKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
+const OLD_TALKS: Facts = { ...TALKS, refuses: [...TALKS.refuses, ...NO_VERBOSITY] };
+const GPT_41: Facts = { ...OLD_TALKS, contextTokens: 1_047_576, maxOutputTokens: 32_768 };
+const GPT_4O: Facts = { ...OLD_TALKS, contextTokens: 128_000, maxOutputTokens: 16_384 };
 
-const REFUSED_6: readonly Refusal[] = [WHILE_THINKING, "effort:minimal"];
-const REFUSED_6_ALWAYS_THINKS: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE];
-const REFUSED_52: readonly Refusal[] = [WHILE_THINKING, "effort:minimal", "effort:max"];
+const REFUSED_6: readonly Refusal[] = [WHILE_THINKING, ...NO_STEERING, "effort:minimal"];
+const REFUSED_6_ALWAYS_THINKS: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE];
+const REFUSED_52: readonly Refusal[] = [...REFUSED_6, "effort:max"];
 const REFUSED_51: readonly Refusal[] = [...REFUSED_52, "effort:xhigh"];
-const REFUSED_5: readonly Refusal[] = [...NO_SAMPLING, "effort:none", "effort:xhigh", "effort:max"];
-const REFUSED_PRO: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE, "effort:low", "effort:max"];
-const REFUSED_CODEX: readonly Refusal[] = [...NO_SAMPLING, ...NO_NONE, "effort:max"];
-const REFUSED_O: readonly Refusal[] = [...REFUSED_5, "effort:minimal", "parallel_tool_calls"];
-const REFUSED_CHAT_LATEST: readonly Refusal[] = [...REFUSED_PRO, "effort:high", "effort:xhigh"];
+const REFUSED_5: readonly Refusal[] = [
+  ...NEVER_SAMPLED,
+  "effort:none",
+  "effort:xhigh",
+  "effort:max",
+];
+const REFUSED_PRO: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE, "effort:low", "effort:max"];
+const REFUSED_CODEX: readonly Refusal[] = [...NEVER_SAMPLED, ...NO_NONE, "effort:max"];
+const REFUSED_O: readonly Refusal[] = [
+  ...REFUSED_5,
+  ...NO_VERBOSITY,
+  "effort:minimal",
+  "parallel_tool_calls",
+];
+const REFUSED_CHAT_LATEST: readonly Refusal[] = [
+  ...REFUSED_PRO,
+  ...NO_VERBOSITY,
+  "effort:high",
+  "effort:xhigh",
+];
 
 /** OpenAI's large windows: all of a request above 272,000 tokens costs more. */
 function priceLong(input: number, cached: number | undefined, output: number): Price {
@@ -118,7 +139,7 @@ const OPENAI: Rows = {
     refuses: [...REFUSED_PRO, "effort:medium", "effort:xhigh"],
   },
   "gpt-5-chat-latest": {
-    ...TALKS,
+    ...OLD_TALKS,
     contextTokens: 128_000,
     maxOutputTokens: 16_384,
     tools: false,
@@ -158,7 +179,7 @@ const OPENAI: Rows = {
     structured: false,
   },
   "gpt-4": {
-    ...TALKS,
+    ...OLD_TALKS,
     contextTokens: 8_192,
     maxOutputTokens: 8_192,
     price: price(30, undefined, 60),
@@ -167,7 +188,7 @@ const OPENAI: Rows = {
     structured: false,
   },
   "gpt-3.5-turbo": {
-    ...TALKS,
+    ...OLD_TALKS,
     contextTokens: 16_385,
     maxOutputTokens: 4_096,
     price: price(0.5, undefined, 1.5),
@@ -175,9 +196,9 @@ const OPENAI: Rows = {
     pdf: false,
     structured: false,
   },
-  "gpt-4*": TALKS,
-  "gpt-3.5*": { ...TALKS, vision: false, pdf: false, structured: false },
-  "chatgpt-*": TALKS,
+  "gpt-4*": OLD_TALKS,
+  "gpt-3.5*": { ...OLD_TALKS, vision: false, pdf: false, structured: false },
+  "chatgpt-*": OLD_TALKS,
 };
 
 const GPT_OSS: Facts = {
@@ -246,7 +267,7 @@ const GROK: Facts = {
     ...price(2, 0.5, 6),
     long: { aboveTokens: 200_000, inputFactor: 2, outputFactor: 2 },
   },
-  refuses: [...NO_NONE, "effort:max"],
+  refuses: [...NO_NONE, ...NO_STEERING, "effort:max"],
 };
 
 const XAI: Rows = {

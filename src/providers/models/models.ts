@@ -6,7 +6,8 @@
  */
 
 import type { Usage } from "../../protocol/usage.ts";
-import type { ModelRequest, Reasoning } from "../provider.ts";
+import { keepOptions } from "../known-options.ts";
+import { MODEL_OPTIONS, type ModelRequest, type Reasoning } from "../provider.ts";
 import { MODELS } from "./model-table.ts";
 
 export interface Model {
@@ -46,11 +47,16 @@ type Effort = NonNullable<Reasoning["effort"]>;
 
 /**
  * `reasoning` is the whole parameter; `effort:none` one of its values. `sampling_while_reasoning`
- * means that `temperature` and `top_p` are taken with `effort: none` alone.
+ * means that `temperature`, `top_p` and `top_logprobs` are taken with `effort: none` alone.
  */
 export type Refusal =
   | "temperature"
   | "top_p"
+  | "stop"
+  | "frequency_penalty"
+  | "presence_penalty"
+  | "top_logprobs"
+  | "text.verbosity"
   | "sampling_while_reasoning"
   | "reasoning"
   | `effort:${Effort}`
@@ -119,8 +125,14 @@ export function dropRefused(
   if (parallelToolCalls !== undefined && refuses.includes("parallel_tool_calls")) {
     parallelToolCalls = drop("parallel_tool_calls");
   }
+  const words: readonly string[] = sampling ? [...refuses, "top_logprobs"] : refuses;
+  const kept = keepOptions(request, (name) => !words.includes(MODEL_OPTIONS[name]));
+  dropped.push(...kept.dropped);
   if (dropped.length === 0) return { request, dropped };
-  return { request: { ...request, reasoning, temperature, topP, parallelToolCalls }, dropped };
+  return {
+    request: { ...kept.request, reasoning, temperature, topP, parallelToolCalls },
+    dropped,
+  };
 }
 
 function dropReasoning(

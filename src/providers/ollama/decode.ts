@@ -5,6 +5,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage } from "../../protocol/usage.ts";
@@ -12,7 +13,7 @@ import { ItemWriter } from "../item-writer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder } from "../wire.ts";
-import type { OllamaChunk, OllamaChunkCall } from "./schema.ts";
+import type { OllamaChunk, OllamaChunkCall, OllamaLogprob, OllamaToken } from "./schema.ts";
 
 export function createDecoder(request: ModelRequest): Decoder {
   return new OllamaDecoder(request);
@@ -39,7 +40,7 @@ class OllamaDecoder implements Decoder {
     if (!this.#isStarted) this.#start(chunk, out);
     const { thinking, content, tool_calls } = chunk.message ?? {};
     if (thinking) this.#items.write("reasoning", thinking, out);
-    if (content) this.#items.write("text", content, out);
+    if (content) this.#readText(content, chunk.logprobs, out);
     for (const call of tool_calls ?? []) this.#readCall(call, out);
     if (chunk.done) this.#finish(chunk, out);
   }
@@ -55,6 +56,11 @@ class OllamaDecoder implements Decoder {
   #start({ model }: OllamaChunk, out: ModelEvent[]): void {
     this.#isStarted = true;
     out.push({ type: "start", response_id: "", model: model ?? "" });
+  }
+
+  #readText(text: string, logprobs: OllamaChunk["logprobs"], out: ModelEvent[]): void {
+    if (!logprobs || logprobs.length === 0) return this.#items.write("text", text, out);
+    this.#items.writeLikely(text, logprobs.map(toLogprob), out);
   }
 
   #readCall({ id, function: made }: OllamaChunkCall, out: ModelEvent[]): void {
@@ -83,6 +89,15 @@ class OllamaDecoder implements Decoder {
     const usage = toUsage({ input: prompt_eval_count ?? 0, output: eval_count ?? 0 });
     this.#items.finish(done_reason === "length" ? "length" : "whole", usage, out);
   }
+}
+
+function toLogprob({ top_logprobs, ...chosen }: OllamaLogprob): Logprob {
+  return { ...toToken(chosen), top_logprobs: (top_logprobs ?? []).map(toToken) };
+}
+
+function toToken({ token, logprob, bytes }: OllamaToken) {
+  const text = token ?? "";
+  return { token: text, logprob: logprob ?? 0, bytes: [...(bytes ?? Buffer.from(text))] };
 }
 
 function toArguments(given: JsonObject | string | null | undefined): string {

@@ -11,8 +11,10 @@ import { clip } from "../../base/text.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
+import { toFileText } from "../file-content.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
-import { offeredTools } from "../offered-tools.ts";
+import type { OptionName } from "../known-options.ts";
+import { isForced, offeredTools } from "../offered-tools.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
@@ -25,6 +27,22 @@ import type {
   OllamaTool,
 } from "./schema.ts";
 
+export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "frequencyPenalty",
+  "presencePenalty",
+  "topLogprobs",
+]);
+
+/** What the body of a request leaves out. */
+export function omitsOf({ tools, toolChoice, parallelToolCalls }: ModelRequest): string[] {
+  if (tools.length === 0) return [];
+  return [
+    ...(isForced(toolChoice) ? ["tool_choice"] : []),
+    ...(parallelToolCalls === false ? ["parallel_tool_calls"] : []),
+  ];
+}
+
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   return toBody(toRequest(request, quirks), quirks);
 }
@@ -32,6 +50,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 /** The body with its absent fields still in it; apart from them it is what the API's client sends. */
 export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest {
   const tools = offeredTools(request.tools, request.toolChoice).map(encodeTool);
+  const topLogprobs = request.options?.topLogprobs;
   return {
     model: request.model,
     messages: encodeMessages(request),
@@ -41,6 +60,8 @@ export function toRequest(request: ModelRequest, quirks: Quirks): OllamaRequest 
     think: encodeEffort(request.reasoning.effort),
     keep_alive: quirks.keepAlive,
     options: encodeOptions(request, quirks),
+    logprobs: topLogprobs === undefined ? undefined : true,
+    top_logprobs: topLogprobs,
     truncate: false,
     shift: false,
   };
@@ -88,11 +109,18 @@ function encodeEffort(effort: ModelRequest["reasoning"]["effort"]): OllamaReques
 }
 
 function encodeOptions(
-  { maxOutputTokens, temperature, topP }: ModelRequest,
+  { maxOutputTokens, temperature, topP, options }: ModelRequest,
   { numCtx }: Quirks,
 ): OllamaOptions | undefined {
-  const options = { num_predict: maxOutputTokens, num_ctx: numCtx, temperature, top_p: topP };
-  const set = toBody(options);
+  const set = toBody({
+    num_predict: maxOutputTokens,
+    num_ctx: numCtx,
+    temperature,
+    top_p: topP,
+    stop: options?.stop,
+    frequency_penalty: options?.frequencyPenalty,
+    presence_penalty: options?.presencePenalty,
+  });
   return Object.keys(set).length > 0 ? (set as OllamaOptions) : undefined;
 }
 
@@ -104,7 +132,7 @@ function encodeMessages(request: ModelRequest): OllamaMessage[] {
   const encoded = messages.finish();
   if (encoded.length > 0) return encoded;
   // The server takes an empty conversation as the wish to load the model, and says nothing.
-  throw new Failure("invalid_request", "There is nothing to send: the conversation is empty.");
+  throw refuse("There is nothing to send: the conversation is empty.");
 }
 
 /** In JSON mode a model that is not also told in words may write blanks without end. */
@@ -208,8 +236,11 @@ function toText(content: string | readonly ContentPart[]): string {
         return part.refusal;
       case "input_image":
         return "";
-      default:
-        throw refuse(`Ollama takes no \`${part.type}\` part. Send text and images.`);
+      default: {
+        const text = part.type === "input_file" ? toFileText(part) : undefined;
+        if (text !== undefined) return text;
+        throw refuse(`Ollama takes no \`${part.type}\` part. Send text, text files and images.`);
+      }
     }
   });
   return texts.filter((text) => text !== "").join("\n");

@@ -17,6 +17,8 @@ export type OllamaRequest = {
   readonly think: boolean | "low" | "medium" | "high" | undefined;
   readonly keep_alive: string | number | undefined;
   readonly options: OllamaOptions | undefined;
+  readonly logprobs: true | undefined;
+  readonly top_logprobs: number | undefined;
   /** False: a conversation that is too long is refused, not cut without a word. */
   readonly truncate: false;
   /** False: an answer that fills the context ends there, and the past is not thrown away for it. */
@@ -29,6 +31,9 @@ export type OllamaOptions = {
   readonly num_ctx?: number;
   readonly temperature?: number;
   readonly top_p?: number;
+  readonly stop?: readonly string[];
+  readonly frequency_penalty?: number;
+  readonly presence_penalty?: number;
 };
 
 export type OllamaMessage = {
@@ -71,6 +76,7 @@ export interface OllamaChunk {
     readonly thinking?: string | null;
     readonly tool_calls?: readonly OllamaChunkCall[] | null;
   } | null;
+  readonly logprobs?: readonly OllamaLogprob[] | null;
   readonly done?: boolean | null;
   readonly done_reason?: string | null;
   readonly prompt_eval_count?: number | null;
@@ -86,4 +92,14 @@ export interface OllamaChunkCall {
     readonly name?: string | null;
     readonly arguments?: JsonObject | string | null;
   } | null;
+}
+
+export interface OllamaToken {
+  readonly token?: string | null;
+  readonly logprob?: number | null;
+  readonly bytes?: readonly number[] | null;
+}
+
+export interface OllamaLogprob extends OllamaToken {
+  readonly top_logprobs?: readonly OllamaToken[] | null;
 }

@@ -3,10 +3,12 @@
 import { createLineReader, type LineReader } from "../../base/lines.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
-import { encodeRequest, relaxThinking } from "./encode.ts";
+import { encodeRequest, OPTIONS, omitsOf, relaxThinking } from "./encode.ts";
 
 export const ollamaWire: Wire = {
   name: "ollama",
+  options: OPTIONS,
+  omits: omitsOf,
   path: () => "/api/chat",
   createReader: createJsonLineReader,
   encode: encodeRequest,

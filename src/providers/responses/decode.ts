@@ -15,8 +15,9 @@ import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder, Quirks } from "../wire.ts";
-import { addText, type OpenItem, toEndedItem } from "./open-item.ts";
+import { addLogprobs, addText, type OpenItem, toEndedItem, withSaid } from "./open-item.ts";
 import type { WireEvent, WireItem, WireResponse, WireUsage } from "./schema.ts";
+import { toBegun, writeDeltas } from "./whole-item.ts";
 
 export function createDecoder(request: ModelRequest, quirks: Quirks): Decoder {
   return new ResponsesDecoder(request, quirks);
@@ -120,7 +121,7 @@ class ResponsesDecoder implements Decoder {
   /** An answer that was not streamed, or an error body without a type. */
   #readWhole(body: WireEvent, out: ModelEvent[]): void {
     const response = body as WireResponse & { object?: string };
-    if (response.object === "response") {
+    if (response.object === "response" || Array.isArray(response.output)) {
       if (response.status === "failed") return this.readFailed({ response });
       this.readTerminal({ response }, out);
     } else if (response.error) {
@@ -145,9 +146,14 @@ class ResponsesDecoder implements Decoder {
   readText(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event, "message") ?? this.#openMessage(event, out);
     if (!open) return;
-    const { content_index: part = 0, delta = "" } = event;
-    addText(open, { kind: "output_text", part }, delta);
-    out.push({ type: "text_delta", index: open.index, part, delta });
+    const { content_index: part = 0, delta = "", logprobs } = event;
+    const written = addText(open, { kind: "output_text", part }, delta);
+    if (!logprobs || logprobs.length === 0) {
+      out.push({ type: "text_delta", index: open.index, part, delta });
+    } else {
+      addLogprobs(written, logprobs);
+      out.push({ type: "text_delta", index: open.index, part, delta, logprobs });
+    }
   }
 
   readRefusal(event: WireEvent, out: ModelEvent[]): void {
@@ -212,8 +218,8 @@ class ResponsesDecoder implements Decoder {
     const found = this.#find({ ...event, item_id: event.item.id ?? "" });
     // Said twice.
     if (!found && this.#isTaken(event)) return;
-    const open = found ?? this.#openItem(event.item, this.#place(event, event.item), out);
-    this.#closeItem(open, event.item, out);
+    if (found) this.#closeItem(found, event.item, out);
+    else this.#addWhole(event.item, this.#place(event, event.item), out);
   }
 
   readTerminal({ response = {} }: WireEvent, out: ModelEvent[]): void {
@@ -238,9 +244,17 @@ class ResponsesDecoder implements Decoder {
 
   /** A server that streamed no items may still have put them into its last event. */
   #readOutput(output: readonly WireItem[], out: ModelEvent[]): void {
-    for (const item of output) {
-      this.#closeItem(this.#openItem(item, this.#nextIndex, out), item, out);
-    }
+    for (const item of output) this.#addWhole(item, this.#nextIndex, out);
+  }
+
+  /** An item that was never announced. */
+  #addWhole(item: WireItem, index: number, out: ModelEvent[]): void {
+    const open = this.#openItem(toBegun(item), index, out);
+    const isCall = CALL_TYPES.has(item.type ?? "");
+    const text = item.type === "custom_tool_call" ? (item.input ?? "") : toArguments(item, open);
+    writeDeltas({ item, index, text: isCall ? text : "" }, out);
+    if (item.content?.some(({ type }) => type === "refusal")) this.#hasRefusal = true;
+    this.#closeItem(open, item, out);
   }
 
   /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
@@ -326,7 +340,9 @@ const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "tool_call", "
 
 /** The item in our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
 function toItem(item: WireItem, open: OpenItem): Item {
-  if (item.type !== "tool_call" && item.type !== "function_call") return item as unknown as Item;
+  if (item.type !== "tool_call" && item.type !== "function_call") {
+    return withSaid(item, open) as unknown as Item;
+  }
   const { type: _, tool_call_id: __, ...rest } = item as WireItem & { tool_call_id?: string };
   const call_id = item.call_id ?? item.id ?? open.item.call_id ?? open.item.id ?? "";
   return {

@@ -7,16 +7,17 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
-import type { ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
+import type { ModelOptions, ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
 import { isSealed } from "../sealed-reasoning.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
-  const { model, instructions, temperature, topP, maxOutputTokens, reasoning } = request;
+  const { model, instructions, temperature, topP, maxOutputTokens, reasoning, options } = request;
   const chained = chainedTo(request, quirks);
   const store = quirks.store ?? false;
   const hasTools = request.tools.length > 0;
@@ -28,7 +29,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     ),
     previous_response_id: chained?.response_id,
     instructions,
-    stream: true,
+    stream: !request.whole,
     store,
     temperature,
     top_p: topP,
@@ -37,10 +38,35 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     tools: hasTools ? request.tools.map(encodeTool) : undefined,
     tool_choice: hasTools ? encodeToolChoice(request.toolChoice) : undefined,
     parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
-    text: encodeFormat(request.format),
-    include: reasoning.sealed && !store ? ["reasoning.encrypted_content"] : undefined,
+    text: encodeText(request.format, options?.verbosity),
+    include: encodeInclude(request, store),
+    ...(options && encodeOptions(options)),
   };
   return toBody(body, quirks);
+}
+
+function encodeOptions(options: ModelOptions): JsonObject {
+  return {
+    top_logprobs: options.topLogprobs,
+    service_tier: options.serviceTier,
+    user: options.user,
+    safety_identifier: options.safetyIdentifier,
+    prompt_cache_key: options.promptCacheKey,
+    prompt_cache_retention: options.promptCacheRetention,
+    prompt_cache_options: options.promptCacheOptions,
+    metadata: options.metadata,
+    moderation: options.moderation,
+  };
+}
+
+/** Likelihoods are given to those alone who also ask for them here. */
+function encodeInclude(
+  { reasoning, options }: ModelRequest,
+  store: boolean,
+): readonly string[] | undefined {
+  const include = reasoning.sealed && !store ? ["reasoning.encrypted_content"] : [];
+  if (options?.topLogprobs !== undefined) include.push("message.output_text.logprobs");
+  return include.length > 0 ? include : undefined;
 }
 
 /** The answer to chain to, or none when the conversation is to be sent whole. */
@@ -93,7 +119,11 @@ function isKnown(item: Item, store: boolean): boolean {
 }
 
 function encodeItem(item: Item): JsonObject {
-  return item.type === "message" ? encodeMessage(item) : (item as unknown as JsonObject);
+  if (item.type === "message") return encodeMessage(item);
+  if (item.type !== "function_call_output" || typeof item.output === "string") {
+    return item as unknown as JsonObject;
+  }
+  return { ...(item as unknown as JsonObject), output: encodeParts(item.output) };
 }
 
 /** The short form of a message, but for the model's own, which keep their id and parts. */
@@ -104,8 +134,19 @@ function encodeMessage(message: Message): JsonObject {
     const phase = message.phase ? { phase: message.phase } : {};
     return { role, content: toText(content), ...phase };
   }
-  const parts = typeof content === "string" ? [{ type: "input_text", text: content }] : content;
-  return { role, content: parts as unknown as JsonObject[] };
+  if (typeof content === "string") {
+    return { role, content: [{ type: "input_text", text: content }] };
+  }
+  return { role, content: encodeParts(content) };
+}
+
+/** Parts are as the API has them, but for sound, whose data has a place of its own there. */
+function encodeParts(parts: readonly ContentPart[]): JsonObject[] {
+  return parts.map((part) => {
+    if (part.type !== "input_audio" || part.input_audio) return part as unknown as JsonObject;
+    const { data = "", format = "wav" } = part;
+    return { type: "input_audio", input_audio: { data, format } };
+  });
 }
 
 function toText(content: Message["content"]): string {
@@ -130,6 +171,10 @@ function encodeToolChoice(choice: ToolChoice): string | JsonObject {
   return typeof choice === "string" ? choice : (choice as unknown as JsonObject);
 }
 
-function encodeFormat(format: OutputFormat): JsonObject | undefined {
-  return format.type === "text" ? undefined : { format };
+function encodeText(
+  format: OutputFormat,
+  verbosity: ModelOptions["verbosity"],
+): JsonObject | undefined {
+  if (format.type === "text") return verbosity && { verbosity };
+  return verbosity ? { format, verbosity } : { format };
 }

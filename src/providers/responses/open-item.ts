@@ -1,6 +1,7 @@
 /** An item that has begun, and what it must have been when its server never ends it. */
 
 import type { JsonObject } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { WireItem } from "./schema.ts";
 
 export interface OpenItem {
@@ -21,16 +22,27 @@ interface OpenPart {
   readonly kind: PartKind;
   readonly part: number;
   text: string;
+  logprobs: Logprob[] | undefined;
 }
 
 export function addText(
   { parts }: OpenItem,
   { kind, part }: { readonly kind: PartKind; readonly part: number },
   delta: string,
-): void {
+): OpenPart {
   const known = parts.find((open) => open.kind === kind && open.part === part);
-  if (known) known.text += delta;
-  else parts.push({ kind, part, text: delta });
+  if (known) {
+    known.text += delta;
+    return known;
+  }
+  const begun: OpenPart = { kind, part, text: delta, logprobs: undefined };
+  parts.push(begun);
+  return begun;
+}
+
+export function addLogprobs(open: OpenPart, logprobs: readonly Logprob[]): void {
+  if (open.logprobs) open.logprobs.push(...logprobs);
+  else open.logprobs = [...logprobs];
 }
 
 /** The item as far as it was told. */
@@ -52,9 +64,21 @@ export function toEndedItem(open: OpenItem, status: "completed" | "incomplete"):
   }
 }
 
+/** Some servers leave out what an item says, or even who says it: what the deltas said stands in its place. */
+export function withSaid(item: WireItem, open: OpenItem): WireItem {
+  if (item.type === "message") {
+    const content = item.content?.length ? item.content : toContent(open.parts);
+    return { role: "assistant", ...item, content } as WireItem;
+  }
+  if (item.type !== "reasoning") return item;
+  const summary = open.parts.filter(({ kind }) => kind === "summary_text");
+  return { ...item, summary: item.summary?.length ? item.summary : toContent(summary) };
+}
+
 function toContent(parts: readonly OpenPart[]): JsonObject[] {
-  return parts.map(({ kind, text }) => {
+  return parts.map(({ kind, text, logprobs }) => {
     if (kind === "refusal") return { type: kind, refusal: text };
-    return kind === "output_text" ? { type: kind, text, annotations: [] } : { type: kind, text };
+    if (kind !== "output_text") return { type: kind, text };
+    return { type: kind, text, annotations: [], ...(logprobs && { logprobs }) };
   });
 }

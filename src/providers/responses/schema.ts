@@ -5,6 +5,7 @@
  */
 
 import type { Json, JsonObject } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 
 export interface WireEvent {
   readonly type?: string;
@@ -20,6 +21,8 @@ export interface WireEvent {
   readonly arguments?: string;
   readonly input?: string;
   readonly annotation?: JsonObject;
+  /** Empty unless they were asked for. */
+  readonly logprobs?: readonly Logprob[] | null;
 }
 
 export interface WireResponse {
@@ -40,7 +43,16 @@ export interface WireItem {
   readonly name?: string;
   readonly arguments?: Json;
   readonly input?: string;
-  readonly summary?: readonly Json[];
+  readonly summary?: readonly WirePart[] | null;
+  readonly content?: readonly WirePart[] | null;
+}
+
+export interface WirePart {
+  readonly type?: string;
+  readonly text?: string;
+  readonly refusal?: string;
+  readonly annotations?: readonly JsonObject[] | null;
+  readonly logprobs?: readonly Logprob[] | null;
 }
 
 export interface WireUsage {

@@ -2,19 +2,38 @@
 
 import type { Failure } from "../../base/failure.ts";
 import { createSseReader } from "../../base/sse.ts";
+import type { OptionName } from "../known-options.ts";
 import type { ModelRequest } from "../provider.ts";
 import { relaxSchema } from "../relax-schema.ts";
+import { streamInstead } from "../stream-instead.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 
+/** The API has neither `stop` nor penalties. */
+const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "topLogprobs",
+  "verbosity",
+  "serviceTier",
+  "user",
+  "safetyIdentifier",
+  "promptCacheKey",
+  "promptCacheRetention",
+  "promptCacheOptions",
+  "metadata",
+  "moderation",
+]);
+
 export const responsesWire: Wire = {
   name: "openai-responses",
+  options: OPTIONS,
+  canAnswerWhole: true,
   path: () => "/responses",
   createReader: createSseReader,
   encode: encodeRequest,
   decoder: createDecoder,
-  recover: (request, failure) => toReplay(request, failure) ?? relaxSchema(request, failure),
+  recover: (request, failure) =>
+    toReplay(request, failure) ?? streamInstead(request, failure) ?? relaxSchema(request, failure),
 };
 
 /** A server that has forgotten the answer we chain to is told the whole conversation instead. */

@@ -7,6 +7,15 @@
 
 import type { Quirks } from "../wire.ts";
 import type { WireName } from "../wires.ts";
+import {
+  COMPATIBLE,
+  DEEPSEEK,
+  GROQ,
+  MISTRAL,
+  OPENAI_ALONE,
+  OPENROUTER,
+  STATELESS_COMPATIBLE,
+} from "./vendor-quirks.ts";
 
 export type KeyHeader = "api-key" | "x-api-key" | "x-goog-api-key";
 
@@ -36,13 +45,44 @@ export interface Vendor {
   readonly local: boolean;
   readonly defaultModel: string | undefined;
   readonly quirks: Quirks;
+  /** Types of tools and items, beyond functions, that its own wire knows. */
+  readonly native?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   /** One line for the docs. */
   readonly summary: string;
 }
 
-// These servers take Responses requests and keep nothing, so the whole conversation goes each time.
-const STATELESS: Quirks = { continuation: "replay", store: false };
+/** What OpenAI runs itself, or hands to clients in words of its own. Files and containers are kept here. */
+const OPENAI_NATIVE = [
+  "custom",
+  "custom_tool_call",
+  "custom_tool_call_output",
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+  "web_search_call",
+  "image_generation",
+  "image_generation_call",
+  "computer",
+  "computer_use_preview",
+  "computer_call",
+  "computer_call_output",
+  "local_shell",
+  "local_shell_call",
+  "local_shell_call_output",
+  "apply_patch",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "namespace",
+  "tool_search",
+  "tool_search_call",
+  "tool_search_output",
+  "programmatic_tool_calling",
+  "program",
+  "program_output",
+  "compaction",
+] as const;
 
 export const VENDORS = {
   openai: {
@@ -57,6 +97,7 @@ export const VENDORS = {
     defaultModel: "gpt-6.1-terra",
     // `max_tokens` is refused by reasoning models, its successor by none.
     quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
+    native: OPENAI_NATIVE,
     summary: "OpenAI",
   },
   anthropic: {
@@ -140,7 +181,7 @@ export const VENDORS = {
     keyUrl: "https://openrouter.ai/keys",
     local: false,
     defaultModel: "openrouter/auto",
-    quirks: { ...STATELESS, reasoningField: "reasoning" },
+    quirks: OPENROUTER,
     headers: { "X-Title": "Offshoot" },
     summary: "OpenRouter: models of many vendors, named vendor/model",
   },
@@ -153,7 +194,7 @@ export const VENDORS = {
     keyUrl: "https://console.groq.com/keys",
     local: false,
     defaultModel: "openai/gpt-oss-120b",
-    quirks: { ...STATELESS, maxTokensField: "max_completion_tokens" },
+    quirks: GROQ,
     summary: "Groq: open models, fast",
   },
   together: {
@@ -164,7 +205,7 @@ export const VENDORS = {
     keyUrl: "https://api.together.ai/settings/api-keys",
     local: false,
     defaultModel: "openai/gpt-oss-120b",
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "Together AI: open models",
   },
   mistral: {
@@ -175,8 +216,7 @@ export const VENDORS = {
     keyUrl: "https://console.mistral.ai/api-keys",
     local: false,
     defaultModel: "mistral-medium-latest",
-    // Unknown fields are a 422 there; usage comes with the last chunk unasked.
-    quirks: { refuses: ["stream_options"] },
+    quirks: MISTRAL,
     summary: "Mistral AI",
   },
   deepseek: {
@@ -188,7 +228,7 @@ export const VENDORS = {
     keyUrl: "https://platform.deepseek.com/api_keys",
     local: false,
     defaultModel: "deepseek-flash",
-    quirks: { ...STATELESS, jsonSchema: false, reasoningField: "reasoning_content" },
+    quirks: DEEPSEEK,
     summary: "DeepSeek",
   },
   xai: {
@@ -200,7 +240,7 @@ export const VENDORS = {
     keyUrl: "https://console.x.ai",
     local: false,
     defaultModel: "grok-4.7",
-    quirks: { maxTokensField: "max_completion_tokens" },
+    quirks: { ...COMPATIBLE, maxTokensField: "max_completion_tokens" },
     summary: "xAI",
   },
   fireworks: {
@@ -211,7 +251,7 @@ export const VENDORS = {
     keyUrl: "https://app.fireworks.ai/settings/users/api-keys",
     local: false,
     defaultModel: "accounts/fireworks/models/gpt-oss-120b",
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "Fireworks AI: open models",
   },
   cerebras: {
@@ -222,7 +262,7 @@ export const VENDORS = {
     keyUrl: "https://cloud.cerebras.ai",
     local: false,
     defaultModel: "gpt-oss-120b",
-    quirks: { maxTokensField: "max_completion_tokens" },
+    quirks: { refuses: OPENAI_ALONE, maxTokensField: "max_completion_tokens" },
     summary: "Cerebras: open models, fast",
   },
   nvidia: {
@@ -233,7 +273,7 @@ export const VENDORS = {
     keyUrl: "https://build.nvidia.com",
     local: false,
     defaultModel: undefined,
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "NVIDIA NIM: open models",
   },
   moonshot: {
@@ -244,7 +284,7 @@ export const VENDORS = {
     keyUrl: "https://platform.moonshot.ai/console/api-keys",
     local: false,
     defaultModel: undefined,
-    quirks: { reasoningField: "reasoning_content" },
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning_content" },
     summary: "Moonshot AI: Kimi",
   },
   zai: {
@@ -256,7 +296,7 @@ export const VENDORS = {
     keyUrl: "https://z.ai/manage-apikey/apikey-list",
     local: false,
     defaultModel: undefined,
-    quirks: { jsonSchema: false, reasoningField: "reasoning_content" },
+    quirks: { ...COMPATIBLE, jsonSchema: false, reasoningField: "reasoning_content" },
     summary: "Z.ai: GLM",
   },
   alibaba: {
@@ -268,7 +308,7 @@ export const VENDORS = {
     keyUrl: "https://modelstudio.console.alibabacloud.com",
     local: false,
     defaultModel: "qwen-plus",
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "Alibaba Cloud Model Studio: Qwen",
   },
   huggingface: {
@@ -280,7 +320,7 @@ export const VENDORS = {
     local: false,
     // The token is on many machines for downloads alone, so it is no wish to be billed.
     defaultModel: undefined,
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "Hugging Face Inference Providers: open models",
   },
   ollama: {
@@ -295,7 +335,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: STATELESS,
+    quirks: STATELESS_COMPATIBLE,
     summary: "Ollama on this machine",
   },
   llamacpp: {
@@ -306,7 +346,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: STATELESS,
+    quirks: STATELESS_COMPATIBLE,
     summary: "llama.cpp's llama-server on this machine",
   },
   lmstudio: {
@@ -317,7 +357,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: {},
+    quirks: COMPATIBLE,
     summary: "LM Studio on this machine",
   },
   vllm: {
@@ -328,7 +368,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: STATELESS,
+    quirks: STATELESS_COMPATIBLE,
     summary: "vLLM on this machine",
   },
   custom: {
@@ -339,7 +379,8 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: {},
+    // Of a server we know nothing of, the fields of the API's oldest form are asked.
+    quirks: COMPATIBLE,
     summary: "Any OpenAI-compatible server: give its base URL with --url",
   },
 } as const satisfies Record<string, Vendor>;

@@ -141,6 +141,9 @@ function* checkToolResult(
     yield invalid(`The content field at ${place}.toolResult is missing.`);
   for (const [at, block] of listOf(content).entries()) {
     if ("json" in block) continue;
+    if ("audio" in block) {
+      yield invalid(`The audio field at ${place}.toolResult.content.${at} is not supported.`);
+    }
     yield* checkBlock(block, `${place}.toolResult.content.${at}`, memory);
   }
 }

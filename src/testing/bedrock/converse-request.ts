@@ -22,6 +22,7 @@ const FIELDS: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_CACHE_POINTS = 4;
+const TIERS = ["default", "flex", "priority", "reserved"];
 
 export function* checkConverseRequest(body: JsonObject, memory: ReasoningMemory): AwsCheck {
   yield* checkFields(body);
@@ -32,6 +33,11 @@ export function* checkConverseRequest(body: JsonObject, memory: ReasoningMemory)
   }
   yield* checkMessages(body["messages"], memory);
   yield* checkInference(body["inferenceConfig"]);
+  const { type = "default" } = objectOf(body["serviceTier"]);
+  if (!TIERS.includes(String(type))) {
+    const rule = `Member must satisfy enum value set: [${TIERS.join(", ")}]`;
+    yield unfit(type, "serviceTier.type", rule);
+  }
   yield* checkTools(body);
   yield* checkCachePoints(body);
   yield* checkThinking(body);
@@ -59,6 +65,12 @@ function* checkInference(config: Json | undefined): AwsCheck {
   yield* checkRange(config, "temperature", [0, 1]);
   yield* checkRange(config, "topP", [0, 1]);
   yield* checkRange(config, "maxTokens", [1, 1e6]);
+  const { stopSequences: stops } = config;
+  for (const stop of Array.isArray(stops) ? stops : []) {
+    if (typeof stop === "string" && stop !== "") continue;
+    const rule = "Member must have length greater than or equal to 1";
+    yield unfit(stop, "inferenceConfig.stopSequences", rule);
+  }
 }
 
 function* checkRange(config: JsonObject, name: string, [min, max]: [number, number]): AwsCheck {

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, type OutputFormat, TEXT_FORMAT } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort, toSchemaFormat } from "../model-request.ts";
+import { numberOf, textOf, toEffort, toOptions, toSchemaFormat } from "../model-request.ts";
 import { toolCallsOf } from "./chat-messages.ts";
 
 export function decodeChatRequest(body: JsonObject): ModelRequest {
@@ -28,6 +28,7 @@ export function decodeChatRequest(body: JsonObject): ModelRequest {
     reasoning: { effort: toEffort(body["reasoning_effort"]), summary: undefined },
     format: toFormat(body["response_format"]),
     previous: undefined,
+    ...toOptions(body["logprobs"] === true ? (numberOf(body["top_logprobs"]) ?? 0) : undefined),
   };
 }
 

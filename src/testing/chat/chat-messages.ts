@@ -37,7 +37,7 @@ function* checkMessage(message: JsonObject, place: string): Check {
   const { role, content } = message as { role?: Json; content?: Json };
   if (role === undefined) return yield missing(`${place}.role`);
   if (!ROLES.includes(String(role))) return yield invalidValue(`${place}.role`, role, ROLES);
-  if (Array.isArray(content)) yield* checkParts(content, place);
+  if (Array.isArray(content)) yield* checkParts(content, partsFor(String(role)), place);
   else if (typeof content !== "string" && !(role === "assistant" && hasOutput(message))) {
     yield reject(
       `Invalid value for 'content': expected a string, got ${JSON.stringify(content ?? null)}.`,
@@ -57,14 +57,43 @@ function hasOutput(message: JsonObject): boolean {
   return toolCallsOf(message).length > 0 || typeof message["refusal"] === "string";
 }
 
-function* checkParts(parts: readonly Json[], place: string): Check {
+/** Only a user shows anything but text. */
+function partsFor(role: string): readonly string[] {
+  if (role === "user") return PARTS;
+  return role === "assistant" ? ["text", "refusal"] : ["text"];
+}
+
+function* checkParts(parts: readonly Json[], known: readonly string[], place: string): Check {
   for (const [index, part] of parts.entries()) {
     const type = isJsonObject(part) ? part["type"] : part;
-    if (!PARTS.includes(String(type))) {
-      yield invalidValue(`${place}.content[${index}].type`, type, PARTS);
+    if (!known.includes(String(type))) {
+      yield invalidValue(`${place}.content[${index}].type`, type, known);
     }
+    if (isJsonObject(part)) yield* checkMedia(part, `${place}.content[${index}]`);
   }
 }
+
+/** By the field that a part's type names. */
+function* checkMedia(part: JsonObject, place: string): Check {
+  const media = part[String(part["type"])];
+  if (!isJsonObject(media)) return;
+  const { detail, format, file_id: id, file_data: data } = media;
+  const at = `${place}.${String(part["type"])}`;
+  if (detail !== undefined && !DETAILS.includes(String(detail))) {
+    yield invalidValue(`${at}.detail`, detail, DETAILS);
+  }
+  if (part["type"] === "input_audio" && !SOUNDS.includes(String(format))) {
+    yield invalidValue(`${at}.format`, format, SOUNDS);
+  }
+  if (part["type"] !== "file" || id !== undefined) return;
+  if (media["filename"] === undefined) yield missing(`${at}.file_id`);
+  if (String(data).startsWith("data:application/pdf;base64,")) return;
+  const message = `Invalid file data: '${at}.file_data'. Expected a base64-encoded data URL with an application/pdf MIME type.`;
+  yield reject(message, { param: at, code: "invalid_value" });
+}
+
+const DETAILS = ["auto", "low", "high"];
+const SOUNDS = ["wav", "mp3"];
 
 function* checkCall(call: JsonObject, place: string): Check {
   if (typeof call["id"] !== "string") yield missing(`${place}.id`);

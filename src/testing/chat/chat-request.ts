@@ -10,6 +10,7 @@ import {
   isReasoningModel,
 } from "../request-checks.ts";
 import { checkMessages } from "./chat-messages.ts";
+import { checkOptions } from "./chat-options.ts";
 
 /** The request fields of the published API. */
 const PARAMETERS = [
@@ -63,6 +64,7 @@ export function* checkChatRequest(body: JsonObject): Check {
   yield* checkNumber(body, "max_tokens", { min: 1, max: 1e9, kind: "integer" });
   yield* checkNumber(body, "max_completion_tokens", { min: 1, max: 1e9, kind: "integer" });
   yield* checkModelLimits(body);
+  yield* checkOptions(body);
   yield* checkTools(body);
   yield* checkFormat(body);
   if (body["stream_options"] && body["stream"] !== true) {

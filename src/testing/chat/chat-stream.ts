@@ -6,7 +6,8 @@
  */
 
 import { toFailure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   EndReason,
@@ -53,8 +54,11 @@ export async function* encodeChatStream(
       choices,
       ...(includeUsage ? { usage } : {}),
     })}\n\n`;
-  const chunk = (delta: JsonObject, reason: string | null = null): string =>
-    frame([{ index: 0, delta, logprobs: null, finish_reason: reason }], null);
+  const chunk = (
+    delta: JsonObject,
+    reason: string | null = null,
+    logprobs: object | null = null,
+  ): string => frame([{ index: 0, delta, logprobs, finish_reason: reason }], null);
   const toDelta = createDeltaEncoder(dialect);
 
   yield chunk({ role: "assistant", content: "", refusal: null });
@@ -62,7 +66,7 @@ export async function* encodeChatStream(
     for await (const batch of batches) {
       for (const event of batch) {
         const delta = toDelta(event);
-        if (delta) yield chunk(delta);
+        if (delta) yield chunk(delta, null, toLogprobs(event));
         if (event.type !== "end") continue;
         yield chunk({}, toFinishReason(event.reason));
         if (includeUsage) yield frame([], toChatUsage(event.usage));
@@ -89,7 +93,9 @@ export async function collectChat(
   const said = { text_delta: "", reasoning_delta: "", refusal_delta: "" };
   let end: { reason: EndReason; usage: Usage } = { reason: "stop", usage: NO_USAGE };
   const calls: JsonObject[] = [];
+  const likely: Logprob[] = [];
   const read = (event: ModelEvent): void => {
+    if (event.type === "text_delta") likely.push(...(event.logprobs ?? []));
     if (event.type === "end") end = event;
     else if (event.type === "item_end") calls.push(...toCalls(event.item));
     else if (event.type in said) {
@@ -106,16 +112,23 @@ export async function collectChat(
     ...(said.reasoning_delta && { [dialect.reasoningField]: said.reasoning_delta }),
     ...(calls.length > 0 && { tool_calls: calls }),
   };
+  const logprobs: JsonObject | null =
+    likely.length > 0 ? { content: likely as unknown as Json, refusal: null } : null;
   return {
     id: answer.id,
     object: "chat.completion",
     created: answer.created,
     model: answer.model,
-    choices: [{ index: 0, message, logprobs: null, finish_reason: toFinishReason(end.reason) }],
+    choices: [{ index: 0, message, logprobs, finish_reason: toFinishReason(end.reason) }],
     usage: toChatUsage(end.usage),
     service_tier: "default",
     system_fingerprint: null,
   };
+}
+
+function toLogprobs(event: ModelEvent): object | null {
+  const isTold = event.type === "text_delta" && event.logprobs;
+  return isTold ? { content: event.logprobs, refusal: null } : null;
 }
 
 function toCalls(item: Item): JsonObject[] {

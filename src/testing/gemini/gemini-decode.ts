@@ -9,7 +9,7 @@ import {
   type Reasoning,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort } from "../model-request.ts";
+import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
 import { partsOf } from "./gemini-contents.ts";
 
 export function decodeGeminiRequest(body: JsonObject, model: string): ModelRequest {
@@ -31,6 +31,9 @@ export function decodeGeminiRequest(body: JsonObject, model: string): ModelReque
     reasoning: toReasoning(objectOf(config["thinkingConfig"])),
     format: toFormat(config),
     previous: undefined,
+    ...toOptions(
+      config["responseLogprobs"] === true ? (numberOf(config["logprobs"]) ?? 0) : undefined,
+    ),
   };
 }
 

@@ -57,9 +57,11 @@ export function* checkGeminiRequest(body: JsonObject, context: ContentsContext):
   const { systemInstruction: system, tools } = body as { systemInstruction?: Json; tools?: Json };
   if (system !== undefined) yield* checkContent(system, "system_instruction");
   yield* checkTools(body);
+  yield* checkTier(body["serviceTier"]);
   const config = body["generationConfig"];
   if (!isJsonObject(config)) return;
   yield* checkNumbers(config);
+  yield* checkWishes(config);
   yield* checkFormat(config, tools, context.model);
   yield* checkThinking(config["thinkingConfig"], context.model);
 }
@@ -78,6 +80,9 @@ const RANGES: Readonly<Record<string, readonly [min: number, max: number]>> = {
   temperature: [0, 2],
   topP: [0, 1],
   maxOutputTokens: [1, 1_048_576],
+  frequencyPenalty: [-2, 2],
+  presencePenalty: [-2, 2],
+  logprobs: [0, 20],
 };
 
 function* checkNumbers(config: JsonObject): GeminiCheck {
@@ -90,6 +95,25 @@ function* checkNumbers(config: JsonObject): GeminiCheck {
     } else if (value < min || value > max) {
       yield invalidField(field, `${toSnake(name)} must be in the range [${min}, ${max}].`);
     }
+  }
+}
+
+const TIERS = ["unspecified", "flex", "standard", "priority"];
+
+function* checkTier(tier: Json | undefined): GeminiCheck {
+  if (tier === undefined || TIERS.includes(String(tier))) return;
+  yield invalidArgument(`Invalid value at 'service_tier', ${JSON.stringify(tier)}`);
+}
+
+const MAX_STOPS = 5;
+
+function* checkWishes({ stopSequences, logprobs, responseLogprobs }: JsonObject): GeminiCheck {
+  if (Array.isArray(stopSequences) && stopSequences.length > MAX_STOPS) {
+    const field = "generation_config.stop_sequences";
+    yield invalidField(field, `at most ${MAX_STOPS} stop sequences are allowed.`);
+  }
+  if (logprobs !== undefined && responseLogprobs !== true) {
+    yield invalidField("generation_config.logprobs", "response_logprobs must be true.");
   }
 }
 

@@ -7,6 +7,7 @@
 
 import { toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall } from "../../protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
@@ -83,7 +84,7 @@ class AnswerWriter {
   *write(event: ModelEvent): Generator<JsonObject, void> {
     switch (event.type) {
       case "text_delta":
-        return yield this.#chunk({ text: event.delta });
+        return yield this.#chunk({ text: event.delta }, toLogprobs(event.logprobs));
       case "reasoning_delta":
         if (this.#answer.includeThoughts) yield this.#chunk({ text: event.delta, thought: true });
         return;
@@ -143,6 +144,25 @@ class AnswerWriter {
       responseId: this.#answer.responseId,
     };
   }
+}
+
+function toLogprobs(logprobs: readonly Logprob[] | undefined): JsonObject {
+  if (!logprobs) return {};
+  const chosenCandidates = logprobs.map(toLikely);
+  const topCandidates = logprobs.map(({ top_logprobs = [] }) => ({
+    candidates: top_logprobs.map(toLikely),
+  }));
+  return { logprobsResult: { chosenCandidates, topCandidates } };
+}
+
+function toLikely({
+  token,
+  logprob,
+}: {
+  token?: string | undefined;
+  logprob?: number | undefined;
+}) {
+  return { token, logProbability: logprob };
 }
 
 const FINISH_REASONS = {

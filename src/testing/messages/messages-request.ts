@@ -47,6 +47,21 @@ export function* checkMessagesRequest(body: JsonObject, memory: ThoughtMemory): 
   yield* checkSystem(body["system"]);
   yield* checkOutput(objectOf(body["output_config"]));
   yield* checkCacheMarks(body);
+  yield* checkService(body);
+}
+
+function* checkService({ stop_sequences: stops, service_tier: tier, metadata }: JsonObject) {
+  for (const stop of Array.isArray(stops) ? stops : []) {
+    if (typeof stop !== "string" || stop.trim() === "") {
+      yield refuse("stop_sequences: each stop sequence must contain non-whitespace");
+    }
+  }
+  if (tier !== undefined && tier !== "auto" && tier !== "standard_only") {
+    yield refuse("service_tier: Input should be 'auto' or 'standard_only'");
+  }
+  for (const name of Object.keys(objectOf(metadata))) {
+    if (name !== "user_id") yield extraInput(`metadata.${name}`);
+  }
 }
 
 const THINKING = ["adaptive", "between_tools", "disabled", "enabled"];

@@ -9,7 +9,7 @@ import {
   type Reasoning,
   TEXT_FORMAT,
 } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort } from "../model-request.ts";
+import { numberOf, textOf, toEffort, toOptions } from "../model-request.ts";
 
 export function decodeOllamaRequest(body: JsonObject): ModelRequest {
   const messages = objectsIn(body["messages"]);
@@ -30,6 +30,7 @@ export function decodeOllamaRequest(body: JsonObject): ModelRequest {
     reasoning: { effort: toThinking(body["think"]), summary: undefined },
     format: toFormat(body["format"]),
     previous: undefined,
+    ...toOptions(body["logprobs"] === true ? (numberOf(body["top_logprobs"]) ?? 0) : undefined),
   };
 }
 

@@ -43,6 +43,10 @@ export function* checkOllamaRequest(
   if (!model) return yield { status: 404, error: `model '${name}' not found` };
   yield* checkAbilities(body, name, model);
   yield* checkOptions(body["options"]);
+  const { top_logprobs: likely = 0 } = body;
+  if (Number(likely) < 0 || Number(likely) > 20) {
+    yield bad("top_logprobs must be between 0 and 20");
+  }
   yield* checkFormat(body["format"]);
 }
 
@@ -54,6 +58,8 @@ const FIELDS: readonly (readonly [name: string, kinds: readonly string[], type: 
   ["tools", ["array"], "api.Tools"],
   ["options", ["object"], "map[string]interface {}"],
   ["keep_alive", ["string", "number"], "api.Duration"],
+  ["logprobs", ["bool"], "bool"],
+  ["top_logprobs", ["number"], "int"],
   ["truncate", ["bool"], "bool"],
   ["shift", ["bool"], "bool"],
 ];
@@ -139,11 +145,23 @@ function* checkAbilities(body: JsonObject, name: string, model: OllamaUpstreamMo
 }
 
 const INTEGERS = ["num_predict", "num_ctx", "num_keep", "seed", "top_k", "repeat_last_n"];
-const DECIMALS = ["temperature", "top_p", "min_p", "typical_p", "repeat_penalty"];
+const DECIMALS = [
+  "temperature",
+  "top_p",
+  "min_p",
+  "typical_p",
+  "repeat_penalty",
+  "presence_penalty",
+  "frequency_penalty",
+];
 
 /** Unknown options pass, with a line in the server's log. */
 function* checkOptions(options: Json | undefined): Check {
   if (!isJsonObject(options)) return;
+  const { stop } = options;
+  if (stop !== undefined && !Array.isArray(stop)) {
+    yield { status: 500, error: 'option "stop" must be of type array' };
+  }
   for (const [name, value] of Object.entries(options)) {
     const type = INTEGERS.includes(name) ? "integer" : DECIMALS.includes(name) ? "float32" : "";
     if (type === "" || typeof value === "number" || value === null) continue;

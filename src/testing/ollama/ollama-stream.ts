@@ -84,7 +84,9 @@ function* encodeEvent(event: ModelEvent, answer: OllamaAnswer): Generator<string
   const message = toMessage(event);
   if (message) {
     const said = { role: "assistant", content: "", ...message };
-    yield encodeSse(DELTA, { type: DELTA, ...answer, message: said, done: false });
+    const likely = event.type === "text_delta" && event.logprobs;
+    const logprobs = likely ? { logprobs: likely as unknown as Json } : {};
+    yield encodeSse(DELTA, { type: DELTA, ...answer, message: said, ...logprobs, done: false });
   }
   if (event.type !== "end") return;
   const nothing = { role: "assistant", content: "" };

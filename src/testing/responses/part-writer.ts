@@ -3,7 +3,7 @@
  * whole text when the item ends. A part that had no delta is opened and closed then.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   AnnotationAdded,
@@ -62,8 +62,8 @@ export function createPartWriter(itemId: string, outputIndex: number): PartWrite
     if (event.type === "annotation") {
       return yield { ...toAnnotationEvent(event, annotations++), ...at };
     }
-    const logprobs = event.type === "text_delta" ? { logprobs: [] } : {};
-    yield { type: DELTA_TYPES[event.type], ...at, delta: event.delta, ...logprobs };
+    const likely = event.type === "text_delta" ? { logprobs: toJson(event.logprobs) } : {};
+    yield { type: DELTA_TYPES[event.type], ...at, delta: event.delta, ...likely };
   }
 
   function* closeSummary(text: string, part: number): Generator<Unnumbered, void> {
@@ -116,6 +116,10 @@ const DELTA_TYPES = {
   reasoning_delta: "response.reasoning_text.delta",
 } as const;
 
+function toJson(logprobs: TextDelta["logprobs"]): Json {
+  return (logprobs ?? []) as unknown as Json;
+}
+
 function toAnnotationEvent({ annotation }: AnnotationAdded, index: number): Unnumbered {
   const type = "response.output_text.annotation.added";
   return { type, annotation_index: index, annotation: annotation as unknown as JsonObject };
@@ -132,6 +136,7 @@ function doneOf(part: JsonObject): { empty: JsonObject; done: Unnumbered } {
       done: { type: "response.reasoning_text.done", text: part["text"] },
     };
   }
-  const done = { type: "response.output_text.done", text: part["text"], logprobs: [] };
+  const { text, logprobs = [] } = part;
+  const done = { type: "response.output_text.done", text, logprobs };
   return { empty: EMPTY_TEXT, done };
 }

@@ -4,7 +4,14 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, type OutputFormat, TEXT_FORMAT } from "../../providers/provider.ts";
-import { numberOf, textOf, toEffort, toSchemaFormat, toSummary } from "../model-request.ts";
+import {
+  numberOf,
+  textOf,
+  toEffort,
+  toOptions,
+  toSchemaFormat,
+  toSummary,
+} from "../model-request.ts";
 import type { ResponseMemory } from "./response-memory.ts";
 
 /** The engine is given the whole conversation, whichever way the client continued it. */
@@ -25,7 +32,13 @@ export function decodeResponsesRequest(body: JsonObject, memory: ResponseMemory)
     reasoning: { effort: toEffort(reasoning["effort"]), summary: toSummary(reasoning["summary"]) },
     format: toFormat(text["format"]),
     previous: undefined,
+    ...toOptions(isLikelyAsked(body) ? (numberOf(body["top_logprobs"]) ?? 0) : undefined),
   };
+}
+
+/** The number alone brings nothing. */
+function isLikelyAsked({ include }: JsonObject): boolean {
+  return Array.isArray(include) && include.includes("message.output_text.logprobs");
 }
 
 function decodeItems(body: JsonObject, memory: ResponseMemory): Item[] {

@@ -16,6 +16,7 @@ import {
   checkName,
   checkNumber,
   checkSchema,
+  checkService,
   isPlainModel,
   isReasoningModel,
 } from "../request-checks.ts";
@@ -74,6 +75,7 @@ export function* checkStrictRequest(body: JsonObject, memory: ResponseMemory): C
   yield* checkNumber(body, "temperature", { min: 0, max: 2, kind: "decimal" });
   yield* checkNumber(body, "top_p", { min: 0, max: 1, kind: "decimal" });
   yield* checkNumber(body, "max_output_tokens", { min: 16, max: 1e9, kind: "integer" });
+  yield* checkService(body);
   yield* checkReasoning(body);
   yield* checkTools(body["tools"]);
   yield* checkToolChoice(body);
@@ -104,7 +106,7 @@ function* checkReasoning(body: JsonObject): Check {
   const model = String(body["model"]);
   const isSet = (param: string): boolean => body[param] !== undefined && body[param] !== null;
   if (isReasoningModel(model)) {
-    for (const param of ["temperature", "top_p"])
+    for (const param of ["temperature", "top_p", "top_logprobs"])
       if (isSet(param)) yield unsupportedParameter(param);
   }
   const reasoning = body["reasoning"];
@@ -170,10 +172,26 @@ function* checkToolChoice({ tool_choice: choice, tools }: JsonObject): Check {
   if (typeof choice === "string" && !["none", "auto", "required"].includes(choice)) {
     yield invalidValue("tool_choice", choice, ["none", "auto", "required"]);
   }
-  if (!isJsonObject(choice) || choice["type"] !== "function") return;
+  if (!isJsonObject(choice)) return;
+  if (choice["type"] === "allowed_tools") yield* checkAllowed(choice, offered);
+  if (choice["type"] !== "function") return;
   yield* checkName("tool_choice.name", choice["name"]);
   if (offered.some((tool) => tool["name"] === choice["name"])) return;
   yield reject("Tool choice 'function' not found in 'tools' parameter.", { param: "tool_choice" });
+}
+
+function* checkAllowed({ mode, tools }: JsonObject, offered: readonly JsonObject[]): Check {
+  if (mode !== "auto" && mode !== "required") {
+    yield invalidValue("tool_choice.mode", mode, ["auto", "required"]);
+  }
+  if (!Array.isArray(tools) || tools.length === 0) return yield missing("tool_choice.tools");
+  for (const allowed of tools.filter(isJsonObject)) {
+    const { type, name } = allowed;
+    if (offered.some((tool) => tool["type"] === type && tool["name"] === name)) continue;
+    yield reject(`Tool choice '${String(name ?? type)}' not found in 'tools' parameter.`, {
+      param: "tool_choice",
+    });
+  }
 }
 
 function* checkInclude({ include, model }: JsonObject): Check {
@@ -187,9 +205,14 @@ function* checkInclude({ include, model }: JsonObject): Check {
   }
 }
 
+const VERBOSITIES = ["low", "medium", "high"];
+
 function* checkFormat(body: JsonObject): Check {
   const text = body["text"];
-  const format = isJsonObject(text) ? text["format"] : undefined;
+  const { format, verbosity } = isJsonObject(text) ? text : {};
+  if (verbosity !== undefined && !VERBOSITIES.includes(String(verbosity))) {
+    yield invalidValue("text.verbosity", verbosity, VERBOSITIES);
+  }
   if (!isJsonObject(format)) return;
   const kinds = ["text", "json_object", "json_schema"];
   if (!kinds.includes(String(format["type"]))) {

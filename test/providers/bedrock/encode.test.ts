@@ -219,7 +219,10 @@ describe("structured output", () => {
   });
 
   it("without a schema is refused before anything is sent", () => {
-    assert.throws(() => encode({ format: { type: "json_object" } }), { code: "invalid_request" });
+    assert.throws(() => encode({ format: { type: "json_object" } }), {
+      code: "invalid_request",
+      param: "text.format",
+    });
   });
 
   it("becomes a wish when the model refuses to be held to it", () => {

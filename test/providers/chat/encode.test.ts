@@ -225,13 +225,58 @@ describe("chat messages", () => {
     ["an image by file id", { type: "input_image", file_id: "file_1" }],
     ["a file by URL", { type: "input_file", file_url: "https://x.org/a.pdf" }],
     ["a kind it does not know", { type: "computer_screenshot", image_url: "x" }],
+    [
+      "a file of a kind it does not read",
+      { type: "input_file", filename: "a.docx", file_data: "AA" },
+    ],
   ] as const;
   for (const [name, part] of wordless) {
     it(`refuse what chat has no words for: ${name}`, () => {
       const items = [{ type: "message", role: "user", content: [part] } as unknown as Item];
-      assert.throws(() => messagesOf(items), { code: "invalid_request" });
+      assert.throws(() => messagesOf(items), { code: "invalid_request", param: "input" });
     });
   }
+
+  it("give a file that lacks a name or its type what a PDF has, and show one of an image", () => {
+    const image = "data:image/png;base64,AA";
+    const content = [
+      { type: "input_file" as const, file_data: "AA" },
+      { type: "input_file" as const, file_data: image },
+      { type: "input_image" as const, image_url: image, detail: "original" as const },
+    ];
+    const file_data = "data:application/pdf;base64,AA";
+    assert.deepEqual(messagesOf([{ type: "message", role: "user", content }]), [
+      {
+        role: "user",
+        content: [
+          { type: "file", file: { filename: "document.pdf", file_data } },
+          { type: "image_url", image_url: { url: image } },
+          { type: "image_url", image_url: { url: image, detail: "high" } },
+        ],
+      },
+    ]);
+  });
+
+  it("show a tool's PDF behind its result, and the text of a file in it", () => {
+    const pdf = { filename: "a.pdf", file_data: "data:application/pdf;base64,AA" };
+    const text = { filename: "a.json", file_data: "data:application/json,{}" };
+    const items: Item[] = [
+      call("a"),
+      {
+        type: "function_call_output",
+        call_id: "a",
+        output: [
+          { type: "input_file", ...pdf },
+          { type: "input_file", ...text },
+        ],
+      },
+    ];
+    const content = '[file below]\n<file name="a.json">\n{}\n</file>';
+    assert.deepEqual((messagesOf(items) as JsonObject[]).slice(1), [
+      { role: "tool", tool_call_id: "a", content },
+      { role: "user", content: [{ type: "file", file: pdf }] },
+    ]);
+  });
 
   it("show a tool's image behind all results of the turn", () => {
     const image = { type: "input_image" as const, image_url: "data:image/png;base64,AA" };

@@ -46,8 +46,11 @@ describe("a gemini request", () => {
     assert.deepEqual(body.generationConfig, { temperature: 0, topP: 0.5, maxOutputTokens: 9 });
   });
 
-  it("needs something besides instructions", () => {
-    assert.throws(() => encode({ instructions: "A", items: [] }), { code: "invalid_request" });
+  it("says the instructions as the user's where there is nothing else", () => {
+    const system = { type: "message", role: "system", content: "B" } as const;
+    const body = encode({ instructions: "A", items: [system] });
+    assert.deepEqual(body, { contents: [said("user", "A", "B")] });
+    assert.throws(() => encode({ items: [] }), { code: "invalid_request", param: "input" });
   });
 
   it("offers functions with schemas in the vendor's words", () => {

@@ -42,6 +42,7 @@ interface Body {
   readonly toolConfig?: Written<ToolConfig>;
   readonly generationConfig?: Written<GenerationConfig>;
   readonly continuationToken?: NonNullable<GenerateContentConfig["continuationToken"]>;
+  readonly serviceTier?: Written<NonNullable<GenerateContentConfig["serviceTier"]>>;
 }
 
 /** Fields of ours that the package does not have: there must be none. */

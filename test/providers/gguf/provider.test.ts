@@ -99,6 +99,25 @@ describe("a GGUF model in process", () => {
     ]);
   });
 
+  it("hands on the wishes it has words for, and tells of the others", async () => {
+    const { provider, llama } = open({});
+    const dropped: string[] = [];
+    const asked = request({
+      tools: [WEATHER],
+      toolChoice: "required",
+      options: { stop: ["END"], frequencyPenalty: 0.5, presencePenalty: 0.25, user: "u" },
+    });
+    const stream = provider.stream(asked, {
+      signal: AbortSignal.timeout(5000),
+      notice: ({ params = [] }) => dropped.push(...params),
+    });
+    for await (const _ of stream);
+    assert.deepEqual(dropped, ["user", "tool_choice"]);
+    const { customStopTriggers, repeatPenalty } = llama.asked[0]?.options ?? {};
+    assert.deepEqual(customStopTriggers, ["END"]);
+    assert.deepEqual(repeatPenalty, { frequencyPenalty: 0.5, presencePenalty: 0.25 });
+  });
+
   it("says that the limit cut the answer", async () => {
     const { provider } = open({ text: ["Once"], stopReason: "maxTokens" });
     const events = await eventsOf(provider, request());

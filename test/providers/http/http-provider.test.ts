@@ -1,13 +1,19 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
+import type { Notice } from "../../../src/protocol/run-events.ts";
 import { chatWire } from "../../../src/providers/chat/wire.ts";
 import {
   createHttpProvider,
   type HttpProviderOptions,
   joinUrl,
 } from "../../../src/providers/http/http-provider.ts";
-import { createTransport } from "../../../src/providers/http/transport.ts";
+import {
+  createTransport,
+  type HttpRequest,
+  type Transport,
+} from "../../../src/providers/http/transport.ts";
+import { dropRefused, findModel } from "../../../src/providers/models/models.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { responsesWire } from "../../../src/providers/responses/wire.ts";
 import {
@@ -96,6 +102,35 @@ describe("the HTTP provider", () => {
     assert.equal(upstream.requests.length, 1);
   });
 
+  it("gives on what was said before an error in the same packet, and says it once", async () => {
+    const data = (payload: object): string => `data: ${JSON.stringify(payload)}\n\n`;
+    const said = data({ id: "c", model: "m", choices: [{ delta: { content: "Well, " } }] });
+    const failed = data({ error: { message: "The server is overloaded.", code: 503 } });
+    for (const [packet, times] of [
+      [said + failed, 1],
+      [said.trimEnd(), 1],
+      [failed, 2],
+    ] as const) {
+      let asked = 0;
+      const answers: Transport = {
+        ...transport,
+        send: async () => {
+          asked++;
+          const chunks = toChunks(Buffer.from(packet));
+          return { status: 200, headers: { "content-type": "text/event-stream" }, chunks };
+        },
+      };
+      const provider = over({ url: "http://a/v1" } as Upstream, { transport: answers });
+      const heard: string[] = [];
+      const listening = async (): Promise<void> => {
+        const stream = provider.stream(request(), { signal: AbortSignal.timeout(5000) });
+        for await (const batch of stream) heard.push(textOf([...batch]));
+      };
+      await assert.rejects(listening(), { name: "Failure" });
+      assert.deepEqual([heard.join(""), asked], [times === 1 ? "Well, " : "", times]);
+    }
+  });
+
   it("says that nothing listens there", async () => {
     const upstream = await startChatUpstream({ engine: script() });
     await upstream.close();
@@ -121,6 +156,73 @@ describe("the HTTP provider", () => {
     const whole = script(reply.status(200, body, { "content-type": "application/json" }));
     await using upstream = await startChatUpstream({ engine: whole });
     assert.equal(textOf(await eventsOf(over(upstream), request())), "Whole.");
+  });
+
+  it("asks for a stream where an answer in one piece is refused", async () => {
+    await using upstream = await startResponsesUpstream({
+      engine: script(reply.text("In pieces.")),
+      personality: "legacy",
+    });
+    const provider = over(upstream, { wire: responsesWire });
+    assert.equal(textOf(await eventsOf(provider, request({ whole: true }))), "In pieces.");
+    assert.deepEqual(
+      upstream.requests.map(({ body }) => body["stream"]),
+      [false, true],
+    );
+  });
+
+  it("gives an answer in one piece the time of a first byte and of a pause", async () => {
+    const asked: HttpRequest[] = [];
+    const sent: Transport = {
+      ...transport,
+      send: (unsent) => {
+        asked.push(unsent);
+        return transport.send(unsent);
+      },
+    };
+    const engine = script(reply.text("A"), reply.text("B"));
+    await using upstream = await startChatUpstream({ engine });
+    const timeouts = { connectMs: 1000, firstByteMs: 20_000, idleMs: 30_000 };
+    const provider = over(upstream, { transport: sent, timeouts });
+    assert.equal(textOf(await eventsOf(provider, request({ whole: true }))), "A");
+    assert.equal(textOf(await eventsOf(provider, request())), "B");
+    assert.deepEqual(
+      asked.map((one) => [one.timeouts.firstByteMs, one.headers["accept"]]),
+      [
+        [50_000, "application/json"],
+        [20_000, "text/event-stream"],
+      ],
+    );
+  });
+
+  it("names what the model, the wire and the vendor leave out, as requests spell it", async () => {
+    await using upstream = await startChatUpstream({ engine: script(reply.text("Hi.")) });
+    const model = findModel("openai", "gpt-5");
+    const provider = over(upstream, {
+      quirks: { refuses: ["service_tier"], maxTokensField: "max_completion_tokens" },
+      prepare: (asked) => dropRefused(model, asked),
+    });
+    const notices: [message: string, params: readonly string[] | undefined][] = [];
+    const asked = request({
+      model: "gpt-5",
+      temperature: 0.5,
+      topP: 0.5,
+      options: { stop: ["x"], serviceTier: "flex", metadata: { a: "b" }, user: "u" },
+    });
+    const call = {
+      signal: AbortSignal.timeout(5000),
+      notice: ({ message, params }: Omit<Notice, "type">) => notices.push([message, params]),
+    };
+    for await (const _ of provider.stream(asked, call));
+    assert.deepEqual(notices, [
+      ["`effort:none` left out: gpt-5 refuses it.", ["reasoning.effort"]],
+      ["`temperature` left out: gpt-5 refuses it.", ["temperature"]],
+      ["`top_p` left out: gpt-5 refuses it.", ["top_p"]],
+      ["`stop` left out: gpt-5 refuses it.", ["stop"]],
+      ["`service_tier` left out: gpt-5 over test has no word for it.", ["service_tier"]],
+      ["`metadata` left out: gpt-5 over test has no word for it.", ["metadata"]],
+    ]);
+    assert.equal(upstream.requests[0]?.body["user"], "u");
   });
 
   it("takes a base URL with and without the path", () => {
@@ -153,3 +255,7 @@ describe("the HTTP provider", () => {
     assert.equal(Array.isArray(input) && input.length, 3);
   });
 });
+
+async function* toChunks(...chunks: readonly Buffer[]): AsyncGenerator<Buffer, void> {
+  yield* chunks;
+}

@@ -119,7 +119,10 @@ describe("structured answers of the Messages API", () => {
   });
 
   it("of any shape are refused before anything is sent", () => {
-    assert.throws(() => encode({ format: { type: "json_object" } }), { code: "invalid_request" });
+    assert.throws(() => encode({ format: { type: "json_object" } }), {
+      code: "invalid_request",
+      param: "text.format",
+    });
   });
 });
 

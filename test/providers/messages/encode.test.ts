@@ -61,7 +61,10 @@ describe("a body of the Messages API", () => {
       { type: "function", name: "read" },
       { type: "tool", name: "read" },
     ],
-    [{ type: "allowed_tools", mode: "required", tools: [] }, { type: "any" }],
+    [
+      { type: "allowed_tools", mode: "required", tools: [{ type: "function", name: "read" }] },
+      { type: "any" },
+    ],
     [{ type: "web_search" }, { type: "auto" }],
   ];
   for (const [toolChoice, encoded] of choices) {

@@ -263,6 +263,24 @@ describe("dropRefused", () => {
     ]);
   });
 
+  const options = { stop: ["x"], frequencyPenalty: 1, topLogprobs: 2, verbosity: "low" } as const;
+  const wishes: readonly [name: string, asked: Partial<ModelRequest>, lost: readonly string[]][] = [
+    ["gpt-5", {}, ["stop", "frequency_penalty", "top_logprobs"]],
+    ["gpt-5.2", effort("high"), ["stop", "frequency_penalty", "top_logprobs"]],
+    ["gpt-5.2", effort("none"), ["stop", "frequency_penalty"]],
+    ["gpt-4o", {}, ["text.verbosity"]],
+    ["o3", {}, ["stop", "frequency_penalty", "top_logprobs", "text.verbosity"]],
+  ];
+  for (const [name, asked, lost] of wishes) {
+    it(`leaves out of what ${name} is asked (${JSON.stringify(asked)}): ${lost.join(", ")}`, () => {
+      const whole = request({ ...asked, options });
+      const kept = dropRefused(findModel("openai", name), whole);
+      const names = kept.dropped.filter((word) => !/effort|reasoning/.test(word));
+      assert.deepEqual(names, lost);
+      assert.equal(kept.request.options?.stop, name === "gpt-4o" ? options.stop : undefined);
+    });
+  }
+
   const dropped = (vendor: string, name: string) => {
     const asked = { ...effort("none"), temperature: 0.5, topP: 0.9 };
     return dropRefused(findModel(vendor, name), request(asked)).dropped;

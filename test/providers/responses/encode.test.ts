@@ -305,3 +305,35 @@ describe("going on from an earlier answer", () => {
     );
   });
 });
+
+describe("wishes in a Responses body", () => {
+  it("stand beside the format and the sealed reasoning", () => {
+    const format = { type: "json_schema", name: "a", schema: {}, strict: true } as const;
+    const body = encode({
+      format,
+      reasoning: { effort: "high", summary: undefined, sealed: true },
+      options: { verbosity: "low", topLogprobs: 0 },
+    });
+    assert.deepEqual(body["text"], { format, verbosity: "low" });
+    assert.deepEqual(body["include"], [
+      "reasoning.encrypted_content",
+      "message.output_text.logprobs",
+    ]);
+    assert.equal(body["top_logprobs"], 0);
+  });
+
+  it("leave the body as it is when there are none", () => {
+    assert.deepEqual(encode({ options: {} }), encode());
+    assert.equal(encode({ whole: true })["stream"], false);
+  });
+
+  it("take sound in the API's own form", () => {
+    const content = [{ type: "input_audio" as const, data: "AA", format: "mp3" as const }];
+    assert.deepEqual(encode({ items: [{ type: "message", role: "user", content }] })["input"], [
+      {
+        role: "user",
+        content: [{ type: "input_audio", input_audio: { data: "AA", format: "mp3" } }],
+      },
+    ]);
+  });
+});

@@ -41,12 +41,17 @@ const searchWeb = defineIntent<"text">({
     }
     const lines = results.map(
       (result, at) =>
-        `${at + 1}. ${textIn(result, "title") || "(no title)"}\n   ${textIn(result, "url")}\n   ${textIn(result, "description")}`,
+        `${at + 1}. ${textIn(result, "title") || "(no title)"}\n   ${textIn(result, "url")}\n   ${describe(result)}`,
     );
     const title = `${plural(results.length, "result")} of a web search for "${text}":`;
     return { text: join([title, lines.map((line) => line.trimEnd()).join("\n"), note]), data };
   },
 });
+
+/** Search services call it by several names. */
+function describe(result: JsonObject): string {
+  return textIn(result, "description") || textIn(result, "snippet") || textIn(result, "text");
+}
 
 interface Found {
   readonly results: readonly JsonObject[] | undefined;

@@ -1,10 +1,10 @@
 /** Intents that run commands and Python. They need `shell` or `terminal`, and `python_execute`. */
 
-import { isJsonObject } from "../../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { clip } from "../../../base/text.ts";
 import { toList } from "../schema/shape.ts";
 import { withoutFence } from "../slots.ts";
-import { numberIn, parseResult, textIn } from "../tool-results.ts";
+import { isRefusal, numberIn, parseResult, textIn } from "../tool-results.ts";
 import { isOneStep } from "../wording.ts";
 import { callTool, chooseTool, fence, join, refusal, writePaths } from "./file-steps.ts";
 import { defineIntent, type Intent } from "./intent.ts";
@@ -87,7 +87,7 @@ const runPython = defineIntent<"code" | "block" | "words">({
   *plan({ code, block, words }) {
     const source = block === undefined ? (code ?? words ?? "") : withoutFence(block);
     const output = yield* callTool("python_execute", { code: source });
-    const result = parseResult(output);
+    const result = parseResult(output) ?? toPrinted(output);
     if (!result || !("stdout" in result || "result" in result)) {
       return refusal("python_execute", output);
     }
@@ -109,6 +109,11 @@ const runPython = defineIntent<"code" | "block" | "words">({
     return { text, data, ...(/^Traceback\b/m.test(trouble) && { failed: true }) };
   },
 });
+
+/** A hosted interpreter gives what was printed, and nothing around it. */
+function toPrinted(output: string): JsonObject | undefined {
+  return isRefusal(output) || output.trim() === "" ? undefined : { stdout: output };
+}
 
 /** "Python is fine" is no code; "print(1). Then read a.md" is more than that. */
 function looksLikeCode(words: string): boolean {

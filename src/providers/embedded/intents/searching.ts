@@ -48,12 +48,14 @@ const findText = defineIntent<"text" | "words" | "dir">({
     `(${FIND}|show [me]) ${A_TEXT} ${WHERE} [all] [of] [the] [files] [(in|of|under)] {dir}`,
     `${FIND} ${A_TEXT} here`,
     "(grep|rg) [-rn] [-r] [-n] ({text=quoted}|{words=phrase}) {dir}",
+    "(search|scan|look in|look through|check) [all] [of] (the|my|our|these|all) (files|documents) for [the (word|text|string)] ({text=quoted}|{words=phrase})",
     "(search|grep|scan|look in|look through|check) {dir} for [the (word|text|string)] ({text=quoted}|{words=phrase})",
     `(which|what) files [${WHERE} {dir}] (contain|mention|use|reference|include|have|import) [the (word|text|string)] ({text=quoted}|{words=phrase}) ${MAYBE_IN_DIR}`,
     `where (is|are|do we) ({text=quoted}|{words=phrase}) (used|mentioned|defined|referenced|imported|called) ${MAYBE_IN_DIR}`,
   ],
   *plan({ text, words = "", dir }, conversation) {
     const terms = text === undefined ? words.split(/\s+(?:and|or)\s+/i) : [text];
+    if (hasOnlyDocuments(conversation)) return yield* searchDocuments(terms);
     const path = toDirectory(dir);
     const found = yield* searchFiles(terms, path, conversation);
     if ("text" in found) return found;
@@ -72,6 +74,21 @@ const findText = defineIntent<"text" | "words" | "dir">({
     return { text: join([title, shown.join("\n"), rest, note]), data };
   },
 });
+
+/** Whether the files are a store that is asked, and no folder. */
+function hasOnlyDocuments({ tools }: Conversation): boolean {
+  const names = new Set(tools.map(({ name }) => name));
+  const inFolders = ["bash_ripgrep", "grep", "bash_find", "read", "bash_read"];
+  return names.has("file_search") && !inFolders.some((name) => names.has(name));
+}
+
+function* searchDocuments(terms: readonly string[]): Step<Answer> {
+  const output = yield* callTool("file_search", { queries: [...terms] });
+  if (isRefusal(output)) return refusal("file_search", output);
+  const quoted = terms.map((term) => `"${term}"`).join(" or ");
+  if (output.trim() === "") return { text: `The files say nothing of ${quoted}.` };
+  return { text: join([`What the files say of ${quoted}:`, output.trim()]) };
+}
 
 interface Found {
   readonly hits: readonly Hit[];

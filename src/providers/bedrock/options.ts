@@ -1,0 +1,31 @@
+/** The wishes that Converse has words for, whoever made the model. */
+
+import type { OptionName } from "../known-options.ts";
+import type { ModelOptions } from "../provider.ts";
+import { claudeVersion, type ModelId } from "./model-id.ts";
+import type { ConverseBody, ServiceTier } from "./schema.ts";
+
+export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>(["stop", "serviceTier"]);
+
+/** The texts at which the model can be told to stop. Claude takes none that is blank. */
+export function stopsOf({ stop = [] }: ModelOptions, model: ModelId): readonly string[] {
+  const isClaude = claudeVersion(model) !== undefined;
+  return stop.filter((text) => (isClaude ? text.trim() !== "" : text !== ""));
+}
+
+const TIERS: readonly ServiceTier[] = ["default", "flex", "priority", "reserved"];
+
+/** `auto` is what a request without a word gets. */
+export function encodeTier({ serviceTier }: ModelOptions): Pick<ConverseBody, "serviceTier"> {
+  const type = TIERS.find((tier) => tier === serviceTier);
+  return type ? { serviceTier: { type } } : {};
+}
+
+export function omittedOptions(options: ModelOptions, model: ModelId): string[] {
+  const { stop = [], serviceTier = "auto" } = options;
+  const isTold = serviceTier === "auto" || TIERS.some((tier) => tier === serviceTier);
+  return [
+    ...(stopsOf(options, model).length < stop.length ? ["stop"] : []),
+    ...(isTold ? [] : ["service_tier"]),
+  ];
+}

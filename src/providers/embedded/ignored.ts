@@ -1,0 +1,25 @@
+/** What of a request means nothing to the embedded model, as requests spell it. */
+
+import type { ContentPart } from "../../protocol/content.ts";
+import type { Item } from "../../protocol/items.ts";
+import { keepOptions } from "../known-options.ts";
+import type { ModelRequest } from "../provider.ts";
+import { isUnseen } from "./attachments.ts";
+
+/** It says the same to the same words: nothing of how to choose them, or whom to bill, has an effect. */
+export function ignoredIn(request: ModelRequest): string[] {
+  const { temperature, topP, items } = request;
+  const unseen = items.flatMap(partsOf).filter(isUnseen);
+  return [
+    ...(temperature === undefined ? [] : ["temperature"]),
+    ...(topP === undefined ? [] : ["top_p"]),
+    ...keepOptions(request, () => false).dropped,
+    ...new Set(unseen.map(({ type }) => type)),
+  ];
+}
+
+function partsOf(item: Item): readonly ContentPart[] {
+  if (item.type === "message") return typeof item.content === "string" ? [] : item.content;
+  if (item.type !== "function_call_output") return [];
+  return typeof item.output === "string" ? [] : item.output;
+}

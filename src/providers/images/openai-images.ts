@@ -1,0 +1,126 @@
+/**
+ * Pictures from a server that speaks OpenAI's images API. Edits are sent as JSON, with the pictures as
+ * data URLs; pictures on the way come as a stream of events.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { createSseReader } from "../../base/sse.ts";
+import { clip } from "../../base/text.ts";
+import type { ImageBody, MadeImage } from "../../protocol/images.ts";
+import { sendToServer } from "../http/server-request.ts";
+import type { HttpAnswer, Timeouts, Transport } from "../http/transport.ts";
+
+export interface ImagesServer {
+  readonly transport: Transport;
+  /** The API's base, `https://api.openai.com/v1`. */
+  readonly url: string;
+  /** Asked where a request names no other. */
+  readonly model: string;
+  readonly key: string | undefined;
+}
+
+export interface Asking {
+  readonly signal: AbortSignal;
+  /** Called with each picture on the way, numbered from 0. Awaited. */
+  onPartial(image: MadeImage, index: number): Promise<void>;
+}
+
+/** A picture takes a minute or two. */
+const IMAGE_TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
+
+/** A large picture is a few megabytes. */
+const MAX_BYTES = 128 * 1024 * 1024;
+
+/** Rejects with `tool_failed` and the server's own words. */
+export async function makeImage(
+  { transport, url, model, key }: ImagesServer,
+  body: ImageBody,
+  asking: Asking,
+): Promise<MadeImage> {
+  const { partial_images = 0, ...asked } = body;
+  const isEdit = body.images !== undefined;
+  const stream = partial_images > 0 ? { stream: true, partial_images } : {};
+  const named = { ...asked, model: asked.model ?? model };
+  const answer = await sendToServer({
+    transport,
+    url: `${url.replace(/\/$/, "")}/images/${isEdit ? "edits" : "generations"}`,
+    body: { ...named, ...toFormat(named.model), n: 1, ...stream } as unknown as Json,
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    signal: asking.signal,
+    timeouts: IMAGE_TIMEOUTS,
+  });
+  if (answer.status >= 300) throw await toRefusal(answer);
+  const isStream = answer.headers["content-type"]?.startsWith("text/event-stream");
+  return isStream ? await readStream(answer, asking) : toImage(await readWhole(answer));
+}
+
+/** Newer models always answer with the picture and refuse to be asked for it; older ones give an address. */
+function toFormat(model: string): { response_format?: "b64_json" } {
+  return /gpt-image|chatgpt-image/.test(model) ? {} : { response_format: "b64_json" };
+}
+
+async function readStream(answer: HttpAnswer, asking: Asking): Promise<MadeImage> {
+  const events: JsonObject[] = [];
+  const reader = createSseReader((data) => {
+    const event = tryParseJson(data);
+    if (isJsonObject(event)) events.push(event);
+  });
+  let bytes = 0;
+  let partial = 0;
+  for await (const chunk of answer.chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw failed("The image server sends more than a picture.");
+    reader.push(chunk);
+    for (const event of events.splice(0)) {
+      const type = String(event["type"]);
+      if (type.endsWith(".completed")) return toImage(event);
+      if (type.endsWith(".partial_image")) await asking.onPartial(toImage(event), partial++);
+      if (type === "error" || event["error"]) throw failed(messageIn(event));
+    }
+  }
+  throw failed("The image server's answer ended before the picture was whole.");
+}
+
+async function readWhole({ chunks }: HttpAnswer): Promise<Json | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > MAX_BYTES) throw failed("The image server sends more than a picture.");
+    pieces.push(chunk);
+  }
+  return tryParseJson(Buffer.concat(pieces).toString("utf8"));
+}
+
+const ABOUT = ["size", "quality", "background", "output_format", "revised_prompt"] as const;
+
+/** A plain answer lists pictures; an event is one. */
+function toImage(answer: Json | undefined): MadeImage {
+  const whole = isJsonObject(answer) ? answer : {};
+  const { data } = whole;
+  const first = Array.isArray(data) ? (data as readonly Json[])[0] : whole;
+  const image = isJsonObject(first) ? first : {};
+  const b64_json = image["b64_json"];
+  if (typeof b64_json !== "string") throw failed("The image server's answer holds no picture.");
+  const said = { ...whole, ...image };
+  const about = ABOUT.flatMap((name) =>
+    typeof said[name] === "string" ? [[name, said[name]]] : [],
+  );
+  return { b64_json, ...(Object.fromEntries(about) as Partial<MadeImage>) };
+}
+
+async function toRefusal(answer: HttpAnswer): Promise<Failure> {
+  const said = await readWhole(answer);
+  return failed(`The image server answered ${answer.status}: ${messageIn(said)}`);
+}
+
+function messageIn(answer: Json | undefined): string {
+  const error = isJsonObject(answer) ? (answer["error"] ?? answer) : undefined;
+  const message = isJsonObject(error) ? error["message"] : error;
+  return typeof message === "string" ? clip(message, 300) : "without saying why.";
+}
+
+function failed(message: string): Failure {
+  return new Failure("tool_failed", message);
+}

@@ -1,0 +1,47 @@
+/** The wishes that the Messages API has words for, and those values of them for which it has none. */
+
+import type { OptionName } from "../known-options.ts";
+import type { ModelOptions } from "../provider.ts";
+import type { MessagesBody } from "./schema.ts";
+
+export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "serviceTier",
+  "user",
+  "safetyIdentifier",
+]);
+
+type Tier = NonNullable<MessagesBody["service_tier"]>;
+
+/** `auto` takes the account's priority where it has some, and is what a request without a word gets. */
+const TIERS: Readonly<Record<string, Tier>> = {
+  auto: "auto",
+  priority: "auto",
+  default: "standard_only",
+  standard_only: "standard_only",
+};
+
+export function encodeOptions(options: ModelOptions): Partial<MessagesBody> {
+  const stops = options.stop?.filter(isSayable) ?? [];
+  const user_id = options.safetyIdentifier ?? options.user;
+  return {
+    stop_sequences: stops.length > 0 ? stops : undefined,
+    service_tier: TIERS[options.serviceTier ?? ""],
+    metadata: user_id === undefined ? undefined : { user_id },
+  };
+}
+
+export function omittedOptions(options: ModelOptions): string[] {
+  const { stop, serviceTier, user, safetyIdentifier = user } = options;
+  return [
+    ...(stop?.every(isSayable) === false ? ["stop"] : []),
+    ...(serviceTier !== undefined && !TIERS[serviceTier] ? ["service_tier"] : []),
+    // There is one place for whoever is asking, and the newer word takes it.
+    ...(user !== undefined && safetyIdentifier !== user ? ["user"] : []),
+  ];
+}
+
+/** The API refuses to stop at blanks. */
+function isSayable(text: string): boolean {
+  return text.trim() !== "";
+}

@@ -1,0 +1,50 @@
+/**
+ * Results right behind their calls. The Responses API lets a message stand between the two; most other
+ * APIs refuse the conversation then.
+ */
+
+import type { FunctionCallOutput, Item } from "../protocol/items.ts";
+
+/** The items themselves where nothing stands between a call and its result, which is nearly always. */
+export function pairResults(items: readonly Item[]): readonly Item[] {
+  if (!hasGap(items)) return items;
+  const results = new Map<string, FunctionCallOutput[]>();
+  for (const item of items) {
+    if (item.type !== "function_call_output") continue;
+    results.set(item.call_id, [...(results.get(item.call_id) ?? []), item]);
+  }
+  const paired: Item[] = [];
+  const waiting: FunctionCallOutput[] = [];
+  for (const [at, item] of items.entries()) {
+    if (item.type === "function_call_output") continue;
+    paired.push(item);
+    if (item.type === "function_call") waiting.push(...takeFirst(results, item.call_id));
+    // Calls of one turn stand together, and so do their results.
+    if (items[at + 1]?.type !== "function_call") paired.push(...waiting.splice(0));
+  }
+  return [...paired, ...[...results.values()].flat()];
+}
+
+/** There are servers that count ids from 0 in every answer: a call has the first result that is left. */
+function takeFirst(
+  results: Map<string, FunctionCallOutput[]>,
+  callId: string,
+): FunctionCallOutput[] {
+  const [first, ...others] = results.get(callId) ?? [];
+  results.set(callId, others);
+  return first ? [first] : [];
+}
+
+function hasGap(items: readonly Item[]): boolean {
+  let calls = 0;
+  let isBroken = false;
+  for (const { type } of items) {
+    if (type === "function_call") calls++;
+    else if (type === "function_call_output") {
+      if (isBroken && calls > 0) return true;
+      calls--;
+    } else if (type !== "reasoning" && calls > 0) isBroken = true;
+    if (calls <= 0) isBroken = false;
+  }
+  return false;
+}

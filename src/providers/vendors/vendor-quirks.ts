@@ -1,0 +1,46 @@
+/** How vendors differ from the API they speak, where several do or where it takes more than a word. */
+
+import type { Quirks } from "../wire.ts";
+
+// These servers take Responses requests and keep nothing, so the whole conversation goes each time.
+const STATELESS: Quirks = { continuation: "replay", store: false };
+
+/** What OpenAI's own API has words for, and compatible servers seldom do. */
+export const OPENAI_ALONE: readonly string[] = [
+  "text.verbosity",
+  "safety_identifier",
+  "prompt_cache_key",
+  "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
+];
+
+/** Servers that take no fields but those of the API's oldest form. */
+export const COMPATIBLE: Quirks = { refuses: [...OPENAI_ALONE, "service_tier"] };
+
+export const STATELESS_COMPATIBLE: Quirks = { ...STATELESS, ...COMPATIBLE };
+
+/** It passes the level of detail and the tier on to those who know them. */
+export const OPENROUTER: Quirks = {
+  ...STATELESS,
+  reasoningField: "reasoning",
+  refuses: ["safety_identifier", "prompt_cache_retention", "prompt_cache_options", "moderation"],
+};
+
+/** It has tiers of its own under the same name, and answers 400 to a wish for likelihoods. */
+export const GROQ: Quirks = {
+  ...STATELESS,
+  maxTokensField: "max_completion_tokens",
+  refuses: [...OPENAI_ALONE, "top_logprobs"],
+};
+
+/** Unknown fields are a 422 there; usage comes with the last chunk unasked. */
+export const MISTRAL: Quirks = {
+  refuses: [...OPENAI_ALONE, "service_tier", "stream_options", "top_logprobs", "user"],
+};
+
+export const DEEPSEEK: Quirks = {
+  ...STATELESS_COMPATIBLE,
+  jsonSchema: false,
+  reasoningField: "reasoning_content",
+};

@@ -1,0 +1,190 @@
+/** What a wire leaves out of some requests only, by their values or their models: each is told of. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../../src/base/json.ts";
+import { bedrockWire } from "../../src/providers/bedrock/wire.ts";
+import { geminiWire } from "../../src/providers/gemini/wire.ts";
+import { llamacppWire } from "../../src/providers/llamacpp/wire.ts";
+import { vertexWire } from "../../src/providers/messages/vertex.ts";
+import { messagesWire } from "../../src/providers/messages/wire.ts";
+import { MODEL_OPTIONS, type ModelRequest } from "../../src/providers/provider.ts";
+import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
+import type { Wire } from "../../src/providers/wire.ts";
+import { request, WEATHER } from "./provider-contract.ts";
+
+interface Row {
+  readonly name: string;
+  readonly wire: Wire;
+  readonly asked: Partial<ModelRequest>;
+  readonly omits: readonly string[];
+  /** Fields of the body, by their names. */
+  readonly body: JsonObject;
+}
+
+const CLAUDE = "anthropic.claude-sonnet-4-20250514-v1:0";
+const thinking = { effort: "high", summary: undefined } as const;
+const tools = [WEATHER];
+
+const ROWS: readonly Row[] = [
+  {
+    name: "Claude stops at no blanks",
+    wire: messagesWire,
+    asked: { options: { stop: ["\n\n", "END"] } },
+    omits: ["stop"],
+    body: { stop_sequences: ["END"] },
+  },
+  {
+    name: "Claude has no word for a cheap and slow tier",
+    wire: messagesWire,
+    asked: { options: { serviceTier: "flex" } },
+    omits: ["service_tier"],
+    body: { service_tier: undefined },
+  },
+  {
+    name: "Claude's own word keeps a request out of the priority",
+    wire: messagesWire,
+    asked: { options: { serviceTier: "default" } },
+    omits: [],
+    body: { service_tier: "standard_only" },
+  },
+  {
+    name: "Claude knows one user",
+    wire: messagesWire,
+    asked: { options: { user: "a", safetyIdentifier: "b" } },
+    omits: ["user"],
+    body: { metadata: { user_id: "b" } },
+  },
+  {
+    name: "Claude does not sample while it thinks",
+    wire: messagesWire,
+    asked: { temperature: 0.5, topP: 0.5, reasoning: thinking },
+    omits: ["temperature", "top_p"],
+    body: { temperature: undefined, top_p: undefined },
+  },
+  {
+    name: "Claude samples one way",
+    wire: vertexWire,
+    asked: { temperature: 0.5, topP: 0.5 },
+    omits: ["top_p"],
+    body: { temperature: 0.5, top_p: undefined },
+  },
+  {
+    name: "Gemini calls the usual tier by its own name",
+    wire: geminiWire,
+    asked: { options: { serviceTier: "default" } },
+    omits: [],
+    body: { serviceTier: "standard" },
+  },
+  {
+    name: "Gemini has no word for a fast tier",
+    wire: geminiWire,
+    asked: { options: { serviceTier: "fast" } },
+    omits: ["service_tier"],
+    body: { serviceTier: undefined },
+  },
+  {
+    name: "Gemini is told of no other tokens where none is asked for",
+    wire: geminiWire,
+    asked: { options: { topLogprobs: 0 } },
+    omits: [],
+    body: {
+      generationConfig: { responseLogprobs: true, thinkingConfig: { thinkingLevel: "LOW" } },
+    },
+  },
+  {
+    name: "Gemini may call nothing where nothing on offer is allowed",
+    wire: geminiWire,
+    asked: { tools, toolChoice: { type: "allowed_tools", mode: "auto", tools: [] } },
+    omits: [],
+    body: { toolConfig: { functionCallingConfig: { mode: "NONE" } } },
+  },
+  {
+    name: "Claude at Bedrock stops at no blanks",
+    wire: bedrockWire,
+    asked: { model: CLAUDE, options: { stop: [" ", "END"] } },
+    omits: ["stop"],
+    body: { inferenceConfig: { stopSequences: ["END"] } },
+  },
+  {
+    name: "Bedrock has no word for a fast tier",
+    wire: bedrockWire,
+    asked: { options: { serviceTier: "fast" } },
+    omits: ["service_tier"],
+    body: { serviceTier: undefined },
+  },
+  {
+    name: "Claude at Bedrock is told of one call at a time with its choice",
+    wire: bedrockWire,
+    asked: { model: CLAUDE, tools, toolChoice: "required", parallelToolCalls: false },
+    omits: [],
+    body: {
+      additionalModelRequestFields: {
+        tool_choice: { type: "any", disable_parallel_tool_use: true },
+      },
+    },
+  },
+  {
+    name: "a model at Bedrock whose words for it nobody knows thinks as much as it likes",
+    wire: bedrockWire,
+    asked: { model: "meta.llama3-3-70b-instruct-v1:0", reasoning: thinking },
+    omits: ["reasoning.effort"],
+    body: { additionalModelRequestFields: undefined, outputConfig: undefined },
+  },
+  {
+    name: "Claude at Bedrock does not think while it must call",
+    wire: bedrockWire,
+    asked: { model: CLAUDE, tools, toolChoice: "required", reasoning: thinking },
+    omits: ["reasoning.effort"],
+    body: { additionalModelRequestFields: undefined },
+  },
+  {
+    name: "a model at Bedrock is told of an effort in its maker's words",
+    wire: bedrockWire,
+    asked: { model: "openai.gpt-oss-120b-1:0", reasoning: thinking },
+    omits: [],
+    body: { additionalModelRequestFields: { reasoning_effort: "high" } },
+  },
+  {
+    name: "llama-server tells nothing of likelihoods in a stream with tools",
+    wire: llamacppWire,
+    asked: { tools, options: { topLogprobs: 2 } },
+    omits: ["top_logprobs"],
+    body: { logprobs: undefined, top_logprobs: undefined },
+  },
+  {
+    name: "llama-server tells of them in one piece",
+    wire: llamacppWire,
+    asked: { tools, options: { topLogprobs: 0 }, whole: true },
+    omits: [],
+    body: { logprobs: true, top_logprobs: 1 },
+  },
+];
+
+describe("what a wire leaves out of some requests", () => {
+  for (const { name, wire, asked, omits, body } of ROWS) {
+    it(name, () => {
+      const whole = request({ model: MODELS[wire.name] ?? "test-model", ...asked });
+      assert.deepEqual(wire.omits?.(whole, {}), omits);
+      const sent = wire.encode(whole, {});
+      for (const [field, value] of Object.entries(body))
+        assert.deepEqual(sent[field], value, field);
+    });
+  }
+});
+
+const MODELS: Readonly<Record<string, string>> = {
+  anthropic: "claude-sonnet-4-5",
+  "vertexai-anthropic": "claude-sonnet-4-5",
+  gemini: "gemini-3.8-flash",
+};
+
+describe("what vendors refuse", () => {
+  const known = [...Object.values(MODEL_OPTIONS), "stream_options"];
+  for (const vendor of VENDOR_NAMES) {
+    it(`is spelled as requests spell it: ${vendor}`, () => {
+      for (const name of vendorOf(vendor).quirks.refuses ?? [])
+        assert.ok(known.includes(name), name);
+    });
+  }
+});
