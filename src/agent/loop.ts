@@ -13,15 +13,17 @@ import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation } from "../protocol/model-events.ts";
 import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/run-events.ts";
+import type { Tool } from "../protocol/tools.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { holdCall } from "./call-cost.ts";
+import { addResults, type Calls } from "./calls.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
 import { runToolCalls, type ToolParts } from "./tool-calls.ts";
-import { type Answer, callsOf, runTurn, textOf, toAmount } from "./turn.ts";
+import { type Answer, runTurn, textOf, toAmount } from "./turn.ts";
 
 export interface LoopParts {
   readonly context: RunContext;
@@ -37,11 +39,53 @@ export interface LoopParts {
   /** What it may spend. */
   readonly account: Account;
   readonly spentBelow: ToolParts["spentBelow"];
+  /** Which calls the run makes itself. */
+  readonly calls: Calls;
+  /** What is asked of the model beyond the task, and what the answer to a request shows of it. */
+  readonly wishes?: ModelWishes | undefined;
+  /** Keeps the conversation within bounds. */
+  readonly keeper?: ContextKeeper | undefined;
+}
+
+/** What a client of the Responses API may ask of a model beyond what an agent does. */
+export interface ModelWishes
+  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "whole"> {
+  /** The tools as the client spells them, in place of the gate's. */
+  readonly tools?: readonly Tool[] | undefined;
+  readonly reasoning?: Reasoning | undefined;
+  /** What the run's start says of the request. */
+  readonly echo: JsonObject;
+  /** The conversation before the task's own items. */
+  readonly before: readonly Item[];
+  /** Awaited behind `run_start`: a run may have to wait for its turn, and to do things before it. */
+  begin?(items: readonly Item[]): Promise<Begun>;
+}
+
+/** What was done before the first turn. */
+export interface Begun {
+  /** The conversation that the first turn is asked with. */
+  readonly items: readonly Item[];
+  /** Set where nothing is left to ask the model: what was done has cost this. */
+  readonly done?: Pick<Answer, "usage" | "cost_usd"> | undefined;
+}
+
+/** Keeps a conversation within a model's window, or a client's wish. Called outside steps. */
+export interface ContextKeeper {
+  /** What of the conversation is sent. Pure. */
+  fit(items: readonly Item[]): readonly Item[];
+  /** The conversation that goes on in its place, once a turn used so much; undefined to leave it. */
+  compact(items: readonly Item[], usage: Usage, turn: number): Promise<Compacted | undefined>;
+}
+
+export interface Compacted {
+  readonly items: readonly Item[];
+  /** What it cost. */
+  readonly answer: Pick<Answer, "usage" | "cost_usd">;
 }
 
 /** Everything a run has come to know. Only `runLoop` and its helpers below write it. */
 interface Progress {
-  readonly items: Item[];
+  items: Item[];
   turns: number;
   toolCalls: number;
   usage: Usage;
@@ -56,12 +100,15 @@ interface Progress {
   previous: { at: Continuation; covered: number } | undefined;
   /** Whether the turn is the last one, which may call nothing. */
   isReporting: boolean;
+  /** Whether the log has its beginning; a run that was cancelled before gets it with its end. */
+  hasBegun: boolean;
 }
 
 export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
-  const progress = createProgress(parts.task);
+  const progress = createProgress(parts);
   try {
-    await begin(parts);
+    const done = await begin(parts, progress);
+    if (done) return done;
     while (progress.turns < parts.task.max_turns - turnsKept(parts.task)) {
       const answer = await takeTurn(parts, progress);
       const outcome = await continueFrom(parts, progress, answer);
@@ -76,9 +123,9 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   }
 }
 
-function createProgress({ items }: AgentTask): Progress {
+function createProgress({ task, wishes }: LoopParts): Progress {
   return {
-    items: [...items],
+    items: [...(wishes?.before ?? []), ...task.items],
     turns: 0,
     toolCalls: 0,
     usage: NO_USAGE,
@@ -89,20 +136,31 @@ function createProgress({ items }: AgentTask): Progress {
     notices: [],
     previous: undefined,
     isReporting: false,
+    hasBegun: false,
   };
 }
 
-/** The first event of the log, and after a takeover the one that says so. */
-async function begin({ context, task, clock }: LoopParts): Promise<void> {
+/** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
+async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
+  const { context, clock, wishes } = parts;
   await context.step("start", async () => {
-    await context.emit([toRunStart(context, task, clock.now())]);
+    await context.emit([toRunStart(parts, clock.now())]);
     return null;
   });
-  if (context.epoch === 1) return;
-  await context.step(`resume:${context.epoch}`, async () => {
-    await context.emit([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
-    return null;
-  });
+  progress.hasBegun = true;
+  if (context.epoch > 1) {
+    await context.step(`resume:${context.epoch}`, async () => {
+      await context.emit([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
+      return null;
+    });
+  }
+  const begun = await wishes?.begin?.(progress.items);
+  if (!begun) return undefined;
+  progress.items = [...begun.items];
+  if (!begun.done) return undefined;
+  progress.usage = begun.done.usage;
+  progress.costUsd = begun.done.cost_usd;
+  return end(parts, progress, { ending: "completed" });
 }
 
 async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
@@ -150,11 +208,28 @@ async function continueFrom(
     return end(parts, progress, { ending: "refused", message: REFUSED });
   if (answer.reason === "length") return end(parts, progress, { ending: "budget", message: CUT });
   if (answer.reason === "pause") return undefined;
-  const calls = callsOf(answer.items);
-  if (calls.length === 0) return finishOrRepair(parts, progress);
-  progress.items.push(...(await runToolCalls(parts, progress.turns, calls)));
-  progress.toolCalls += calls.length;
-  return undefined;
+  const calls = parts.calls.findOwn(answer.items);
+  let waits = parts.calls.waitsForClient(answer.items);
+  if (calls.length > 0) {
+    const made = await runToolCalls(parts, progress.turns, calls);
+    waits ||= parts.calls.stops?.(made) ?? false;
+    progress.items = addResults(progress.items, calls, made);
+    progress.toolCalls += calls.length;
+  }
+  await compact(parts, progress, answer.usage);
+  if (waits) return end(parts, progress, { ending: "completed" });
+  return calls.length > 0 ? undefined : finishOrRepair(parts, progress);
+}
+
+/** Goes on with a shorter conversation, where somebody keeps it short. */
+async function compact(parts: LoopParts, progress: Progress, usage: Usage): Promise<void> {
+  const compacted = await parts.keeper?.compact(progress.items, usage, progress.turns);
+  if (!compacted) return;
+  const { items, answer } = compacted;
+  progress.items = [...items];
+  progress.previous = undefined;
+  progress.usage = addUsage(progress.usage, answer.usage);
+  progress.costUsd = addCost(progress.costUsd, answer.cost_usd);
 }
 
 /** The last turn of a run that is to report is kept for the report, unless it has but one. */
@@ -209,22 +284,26 @@ function finishOrRepair(parts: LoopParts, progress: Progress): RunOutcome | unde
   return undefined;
 }
 
-function toRequest({ task, gate, reasoning }: LoopParts, progress: Progress): ModelRequest {
+function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
+  const { task, gate, reasoning, wishes, keeper } = parts;
   const { model } = task;
+  const offered = wishes?.tools ?? gate.tools.map(({ spec }) => spec);
   return {
     model: model.slice(model.indexOf("/") + 1),
     instructions: task.instructions ?? undefined,
-    items: [...progress.items],
-    tools: progress.isReporting ? [] : gate.tools.map(({ spec }) => spec),
+    items: keeper?.fit(progress.items) ?? [...progress.items],
+    tools: progress.isReporting ? [] : offered,
     // A choice that forces a call holds for the first turn; else no run would ever end.
     toolChoice: progress.turns === 1 ? task.tool_choice : "auto",
-    parallelToolCalls: undefined,
+    parallelToolCalls: wishes?.parallelToolCalls,
     temperature: task.temperature ?? undefined,
-    topP: undefined,
+    topP: wishes?.topP,
     maxOutputTokens: task.max_output_tokens ?? undefined,
-    reasoning,
+    reasoning: wishes?.reasoning ?? reasoning,
     format: task.format,
     previous: progress.previous,
+    options: wishes?.options,
+    whole: wishes?.whole,
   };
 }
 
@@ -256,10 +335,11 @@ interface End {
 }
 
 function end(
-  { clock, account }: LoopParts,
+  parts: LoopParts,
   progress: Progress,
   { ending, value, message, error }: End,
 ): RunOutcome {
+  const { clock, account } = parts;
   const event: RunEvent = {
     type: "run_end",
     ending,
@@ -274,19 +354,23 @@ function end(
     spent: { ...account.spent },
     at_ms: clock.now(),
   };
-  return { ending, result: event as unknown as Json, events: [...progress.notices, event] };
+  const start = progress.hasBegun ? [] : [toRunStart(parts, clock.now())];
+  const events = [...start, ...progress.notices, event];
+  return { ending, result: event as unknown as Json, events };
 }
 
 /** Limits and cancelling keep what there is; a run that was taken over has no ending of its own. */
 function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunOutcome {
-  const { code, message } = failure;
+  const { code, message, param } = failure;
   if (code === "fenced") throw failure;
   if (code === "budget_exceeded") return end(parts, progress, { ending: "budget", message });
   const ending = code === "cancelled" || code === "timeout" ? code : "failed";
-  return end(parts, progress, { ending, error: { code, message } });
+  const error = param === undefined ? { code, message } : { code, message, param };
+  return end(parts, progress, { ending, error });
 }
 
-function toRunStart({ id, parent_id, path }: RunContext, task: AgentTask, nowMs: number): RunStart {
+function toRunStart({ context, task, wishes }: LoopParts, nowMs: number): RunStart {
+  const { id, parent_id, path } = context;
   return {
     type: "run_start",
     run_id: id,
@@ -309,6 +393,7 @@ function toRunStart({ id, parent_id, path }: RunContext, task: AgentTask, nowMs:
       limits: { ...task.limits },
       label: task.label,
       depth: task.depth,
+      ...(wishes ? { response: wishes.echo } : {}),
     },
     input: task.items,
   };

@@ -54,11 +54,15 @@ function notJson(text: string): Checked {
 type Validate = (value: Json) => string | undefined;
 
 async function compileSchema(schema: object): Promise<Validate> {
-  const { default: Ajv } = await import("ajv/dist/2020.js");
+  const { $schema, ...plain } = schema as { readonly $schema?: unknown };
+  // Clients name the draft that their schema library writes; each has a validator of its own.
+  const { default: Ajv } = /draft-0[4-7]/.test(String($schema))
+    ? await import("ajv")
+    : await import("ajv/dist/2020.js");
   // Formats are for people's eyes here: an unknown one, or one not checked, fails nobody.
   const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
   try {
-    const validate = ajv.compile(schema);
+    const validate = ajv.compile(plain);
     return (value) => (validate(value) ? undefined : `${ajv.errorsText(validate.errors)}.`);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

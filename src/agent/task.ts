@@ -37,6 +37,8 @@ export interface AgentTask {
   readonly max_output_tokens: number | null;
   readonly think: boolean;
   readonly format: OutputFormat;
+  /** What a request of the Responses API asks beyond this; null for a run that answers none. */
+  readonly response: JsonObject | null;
   /** The folder the tools work in. */
   readonly root: string;
   /** What is done about calls that are to be asked about. */
@@ -70,6 +72,7 @@ export const SAFEGUARDS = {
   label: null,
   depth: 0,
   summary_prompt: null,
+  response: null,
 } as const satisfies Partial<AgentTask>;
 
 /** Reads a task back. What was written by this package is taken at its word, but for its being one. */

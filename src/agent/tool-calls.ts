@@ -9,9 +9,11 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
-import type { FunctionCall, FunctionCallOutput } from "../protocol/items.ts";
+import type { FunctionCallOutput } from "../protocol/items.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
+import type { MadeCall, OwnCall } from "./calls.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 import type { AgentTask } from "./task.ts";
 
@@ -29,20 +31,19 @@ export interface ToolParts {
 }
 
 /** A call as it stands in the journal. */
-interface Done {
-  readonly item: FunctionCallOutput;
+interface Done extends MadeCall {
   readonly thrown: string | null;
   /** What it took from the budget, its children's share included. */
   readonly spent: Partial<Amount>;
 }
 
-/** Runs the calls and returns their outputs in call order. */
+/** Runs the calls and returns what came of them in call order. */
 export async function runToolCalls(
   parts: ToolParts,
   turn: number,
-  calls: readonly FunctionCall[],
-): Promise<FunctionCallOutput[]> {
-  const outputs: FunctionCallOutput[] = [];
+  calls: readonly OwnCall[],
+): Promise<MadeCall[]> {
+  const outputs: MadeCall[] = [];
   for (const group of toGroups(calls, parts.gate)) {
     const ranHere = new Set<number>();
     const steps = group.map((call, at) => ({
@@ -58,15 +59,15 @@ export async function runToolCalls(
     for (const [at, { spent }] of done.entries()) {
       if (!ranHere.has(at)) parts.account.charge(spent);
     }
-    outputs.push(...done.map(({ item }) => item));
+    outputs.push(...done.map(({ item, shown = null }) => ({ item, shown })));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
     if (thrown && parts.task.on_throw === "end") throw new Failure("tool_failed", thrown);
   }
   return outputs;
 }
 
-function toGroups(calls: readonly FunctionCall[], gate: Gate): FunctionCall[][] {
-  const groups: FunctionCall[][] = [];
+function toGroups(calls: readonly OwnCall[], gate: Gate): OwnCall[][] {
+  const groups: OwnCall[][] = [];
   let isOpen = false;
   for (const call of calls) {
     const readOnly = gate.isReadOnly(call.name);
@@ -79,17 +80,18 @@ function toGroups(calls: readonly FunctionCall[], gate: Gate): FunctionCall[][] 
 
 const ONE_CALL = { tool_calls: 1 };
 
-async function runCall(parts: ToolParts, call: FunctionCall, step: Step): Promise<Done> {
+async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Done> {
   const { context, gate, clock, account } = parts;
-  const { call_id, name, arguments: text } = call;
+  const { callId: call_id, name, arguments: text } = call;
   const { signal, idempotencyKey } = step;
   let spent: Partial<Amount> = {};
   await context.emit([{ type: "tool_start", call_id, name, arguments: text, at_ms: clock.now() }]);
-  const { output, failed, thrown } = await gate.call(
+  const result = await gate.call(
     { name, arguments: text },
     {
       signal,
       idempotencyKey,
+      tell: (event) => context.emit([{ type: "tool_progress", call_id, event }]),
       take() {
         account.hold(ONE_CALL).settle(ONE_CALL);
         spent = ONE_CALL;
@@ -98,12 +100,16 @@ async function runCall(parts: ToolParts, call: FunctionCall, step: Step): Promis
         context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
     },
   );
+  const { output, failed, thrown } = result;
   const sent = typeof output === "string" ? output : [...output];
   const item: FunctionCallOutput = { type: "function_call_output", call_id, output: sent };
-  await context.emit([{ type: "tool_end", call_id, name, item, failed, at_ms: clock.now() }]);
+  const shown = call.show?.(result);
+  const end: RunEvent = { type: "tool_end", call_id, name, item, failed, at_ms: clock.now() };
+  await context.emit([shown ? { ...end, shown } : end]);
   const below = parts.spentBelow(idempotencyKey);
   return {
     item,
+    shown: shown ?? null,
     thrown: thrown && typeof output === "string" ? output : null,
     spent: below ? addAmounts({ ...NOTHING, ...spent }, below) : spent,
   };

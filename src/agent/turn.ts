@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunContext } from "../engine/engine.ts";
-import type { FunctionCall, Item } from "../protocol/items.ts";
+import type { Item } from "../protocol/items.ts";
 import type { Continuation, EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.ts";
 import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
@@ -131,10 +131,6 @@ function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): An
 
 function toTurnEnd(turn: number, { reason, usage, cost_usd }: Answer, clock: Clock): TurnEnd {
   return { type: "turn_end", turn, reason, usage, cost_usd, at_ms: clock.now() };
-}
-
-export function callsOf(items: readonly Item[]): FunctionCall[] {
-  return items.filter((item): item is FunctionCall => item.type === "function_call");
 }
 
 /** The text of the messages among `items`. */

@@ -24,7 +24,7 @@ export function toChildTask(
     model: wish.model ?? parent.model,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     instructions: wish.instructions,
-    items: [{ type: "message", role: "user", content: wish.prompt }],
+    items: wish.items ?? [{ type: "message", role: "user", content: wish.prompt }],
     tools,
     tool_choice: "auto",
     max_turns: maxTurns,
@@ -33,11 +33,13 @@ export function toChildTask(
         ? { type: "text" }
         : { type: "json_schema", name: "report", schema: wish.schema as JsonObject, strict: true },
     on_throw: "tell_model",
-    grant: [...parent.grant, { tools }],
+    // Tools of a request have names that are made anew for each run: what it may call is in the request.
+    grant: wish.response ? parent.grant : [...parent.grant, { tools }],
     limits,
     label: wish.label,
     depth: parent.depth + 1,
     summary_prompt: wish.summaryPrompt,
+    response: wish.response ?? null,
   };
 }
 

@@ -3,7 +3,8 @@
 import type { ChildAccount } from "../agent/account.ts";
 import type { Amount, Limits } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { Item } from "../protocol/items.ts";
 import type { Ending, RunError } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 
@@ -26,6 +27,13 @@ export interface ChildWish {
   readonly agent?: string | undefined;
   /** How long it may run, where that is less than every child may. */
   readonly timeoutMs?: number | undefined;
+  /** The conversation it begins with, in place of the prompt. */
+  readonly items?: readonly Item[] | undefined;
+  /**
+   * What a request of the Responses API asks beyond a task, for a child that answers for its parent's
+   * client: its tools are the request's then, and no names.
+   */
+  readonly response?: JsonObject | undefined;
 }
 
 /** A child that will run, everything about it decided. */
@@ -35,6 +43,8 @@ export interface ChildOrder {
   readonly task: AgentTask;
   readonly account: ChildAccount;
   readonly timeoutMs: number;
+  /** Called when the child is written down: from then on it is found again. */
+  readonly onStart?: (() => void) | undefined;
 }
 
 /** How a child ended. One for each that was started, whatever became of it. */

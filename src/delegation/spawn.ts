@@ -4,7 +4,7 @@
  */
 
 import type { ChildAccount } from "../agent/account.ts";
-import { addAmounts } from "../agent/limits.ts";
+import { addAmounts, type Limits } from "../agent/limits.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
@@ -26,6 +26,13 @@ export interface Spawning {
   readonly signal: AbortSignal;
 }
 
+/** A child that may begin: its budget is set aside. Run once, which gives back what it did not spend. */
+export interface OrderedChild {
+  readonly order: ChildOrder;
+  /** `onStart` is called when the child is written down. */
+  run(onStart?: () => void): Promise<ChildReport>;
+}
+
 /**
  * Rejects with `Failure` for what is refused before anything is started: depth, tools, budget. A child
  * that was started is told of by its report, however it ended.
@@ -35,25 +42,26 @@ export async function spawn(
   wish: ChildWish,
   spawning: Spawning,
 ): Promise<ChildReport> {
+  return await (await orderChild(node, wish, spawning)).run();
+}
+
+/** Decides, sets aside and writes down; rejects as `spawn` does. */
+export async function orderChild(
+  node: DelegationNode,
+  wish: ChildWish,
+  spawning: Spawning,
+): Promise<OrderedChild> {
   checkDepth(node, wish);
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
-  const place = account.hold({ children: 1 });
-  let money: ChildAccount;
-  try {
-    money = account.open(toChildLimits(account, wish.limits ?? {}, spawning.siblings));
-  } catch (thrown) {
-    place.release();
-    throw thrown;
-  }
-  const { limits } = money;
+  const money = setAside(node, toChildLimits(account, wish.limits ?? {}, spawning.siblings));
+  const { limits } = money.account;
   const task = toChildTask(parent, wish, { tools, maxTurns, limits });
   try {
     await node.check(task);
   } catch (thrown) {
-    money.close();
-    place.release();
+    money.giveBack();
     throw thrown;
   }
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
@@ -76,14 +84,69 @@ export async function spawn(
       at_ms: node.now(),
     },
   ]);
+  const order = { key: spawning.key, task, account: money.account, timeoutMs };
+  return toOrdered(node, { order, money, spawning });
+}
+
+/** A child that was written down before this process took its parent over. */
+export function adoptChild(
+  node: DelegationNode,
+  child: Omit<ChildOrder, "account">,
+  spawning: Spawning,
+): OrderedChild {
+  const money = setAside(node, child.task.limits);
+  return toOrdered(node, { order: { ...child, account: money.account }, money, spawning });
+}
+
+/** A child's place and money, taken from its parent's. */
+interface SetAside {
+  readonly account: ChildAccount;
+  /** It was never started. */
+  giveBack(): void;
+  /** It has ended. */
+  settle(): void;
+}
+
+function setAside({ account }: DelegationNode, limits: Limits): SetAside {
+  const place = account.hold({ children: 1 });
+  let money: ChildAccount;
   try {
-    const order = { key: spawning.key, task, account: money, timeoutMs };
-    return await runChild(node, order, spawning);
-  } finally {
-    place.settle({ children: 1 });
-    money.close();
-    addSpent(node, spawning.callKey, money);
+    money = account.open(limits);
+  } catch (thrown) {
+    place.release();
+    throw thrown;
   }
+  return {
+    account: money,
+    giveBack() {
+      money.close();
+      place.release();
+    },
+    settle() {
+      place.settle({ children: 1 });
+      money.close();
+    },
+  };
+}
+
+interface Ordering {
+  readonly order: ChildOrder;
+  readonly money: SetAside;
+  readonly spawning: Spawning;
+}
+
+function toOrdered(node: DelegationNode, { order, money, spawning }: Ordering): OrderedChild {
+  return {
+    order,
+    async run(onStart) {
+      try {
+        return await runChild(node, { ...order, onStart }, spawning);
+      } finally {
+        money.settle();
+        addSpent(node, spawning.callKey, money.account);
+      }
+    },
+  };
 }
 
 function checkDepth({ task, settings, observe }: DelegationNode, { label }: ChildWish): void {

@@ -45,6 +45,10 @@ export function toEnded({ id, ending }: StoredRun): Failure {
   return new Failure("conflict", `Run ${id} has ended already: ${ending ?? "unknown"}.`);
 }
 
+export function toAbandoned(id: string): Failure {
+  return new Failure("conflict", `Run ${id} is not running: its process is gone. Resume it first.`);
+}
+
 export function toStopped(): Failure {
   return new Failure("cancelled", "This process stops; its unfinished runs can be resumed.");
 }

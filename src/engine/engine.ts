@@ -14,7 +14,10 @@ import type { StoredRun } from "../store/store.ts";
 export interface Engine {
   /** Names a body. Called once a name, before `start` or `submit`. */
   define(name: string, body: RunBody): void;
-  /** Goes on with every unfinished run that has no living owner; returns their ids. */
+  /**
+   * Goes on with every unfinished run that has no living owner; returns their ids. May be called again
+   * and again, by several processes at once: each run is taken once.
+   */
   start(): Promise<string[]>;
   /** Writes the run down and starts it here. The same id again is the same run. */
   submit(name: string, input: Json, options: SubmitOptions): Promise<void>;
@@ -25,10 +28,20 @@ export interface Engine {
   result(id: string, signal?: AbortSignal): Promise<RunOutcome>;
   /** Every event after `after` (-1 for all), in batches, live until the run has ended. */
   follow(id: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
-  /** Ends a run this process owns, and with `tree` its descendants, as `cancelled`. */
+  /**
+   * Ends a run, and with `tree` its descendants, as `cancelled`. Resolves at once for a run of this
+   * process, and when it has ended for that of another; one whose process died is taken over for it.
+   */
   cancel(id: string, options: { tree: boolean }): Promise<void>;
   /** Leaves a message for `waitFor`. The same key again is the same message. */
   signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void>;
+  /**
+   * Tells of each event that runs of this process write, once it is in the store, until the returned
+   * function is called. `observe` must not throw.
+   */
+  watch(observe: (logged: LoggedEvent) => void): () => void;
+  /** Resolves when nothing runs here any more. */
+  idle(): Promise<void>;
   /** Aborts what still runs here, without an ending: it can be resumed. Closes the store. */
   stop(): Promise<void>;
 }

@@ -30,8 +30,11 @@ export interface Listener {
   close(): void;
 }
 
-/** `observe` is told of everything that is published, of whichever run. */
-export function createHub(clock: Clock, observe?: (logged: LoggedEvent) => void): Hub {
+/** Told of events of whichever run. Must not throw. */
+export type Observe = (logged: LoggedEvent) => void;
+
+/** `observers` are told of everything that is published. */
+export function createHub(clock: Clock, observers: ReadonlySet<Observe> = new Set()): Hub {
   const listeners = new Map<string, Set<RunListener>>();
 
   const ring = (id: string): void => {
@@ -49,8 +52,10 @@ export function createHub(clock: Clock, observe?: (logged: LoggedEvent) => void)
       return listener;
     },
     publish(id, firstSeq, events) {
-      for (const [at, event] of events.entries()) {
-        observe?.({ run_id: id, seq: firstSeq + at, event });
+      for (const observe of observers) {
+        for (const [at, event] of events.entries()) {
+          observe({ run_id: id, seq: firstSeq + at, event });
+        }
       }
       let batch: LoggedEvent[] | undefined;
       for (const listener of listeners.get(id) ?? []) {

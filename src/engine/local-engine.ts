@@ -11,13 +11,18 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { Store, StoredRun, Worker } from "../store/store.ts";
-import { readOutcome, toEnded, toFailedOutcome, toStopped } from "./ending.ts";
+import { findAbandoned, takeOver } from "./abandoned.ts";
+import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
+import { readOutcome, toAbandoned, toEnded, toFailedOutcome, toStopped } from "./ending.ts";
 import type { ChildOptions, Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
 import { followRun, POLL_MS } from "./follow.ts";
-import { createHub, type Hub } from "./hub.ts";
+import { createHub, type Hub, type Observe } from "./hub.ts";
 import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
+import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
+import { createOwners, type Owners } from "./owners.ts";
 import { createRunContext } from "./run-context.ts";
 import { isTimeUp } from "./time-limit.ts";
+import { waitUncounted } from "./uncounted.ts";
 import {
   createHeartbeat,
   createLiveness,
@@ -26,7 +31,6 @@ import {
   makeWorkerId,
 } from "./worker.ts";
 
-const PAGE_RUNS = 200;
 /** Journal key of a run's time limit, so that it holds after a takeover too. */
 const LIMIT_KEY = "@limit_ms";
 
@@ -41,7 +45,13 @@ export interface LocalEngineOptions {
    * Told of each event that runs of this process write, in each run's order, once it is in the store.
    * Of a run that is taken over it is told the beginning again. Must not throw.
    */
-  readonly observe?: ((logged: LoggedEvent) => void) | undefined;
+  readonly observe?: Observe | undefined;
+}
+
+interface LaunchOptions {
+  /** The epoch it had when it was looked at: whoever took it meanwhile keeps it. */
+  readonly from: number;
+  readonly limitMs?: number | undefined;
 }
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
@@ -53,8 +63,9 @@ class LocalEngine implements Engine {
   readonly #clock: Clock;
   readonly #hub: Hub;
   readonly #heartbeat: Heartbeat;
-  readonly #isAlive: (worker: Worker) => boolean;
-  readonly #observe: ((logged: LoggedEvent) => void) | undefined;
+  readonly #cancels: CancelWatch;
+  readonly #owners: Owners;
+  readonly #observers = new Set<Observe>();
   readonly #bodies = new Map<string, RunBody>();
   /** Runs whose claim is on its way: a second start of one of them joins the first. */
   readonly #launching = new Map<string, Promise<boolean>>();
@@ -76,10 +87,17 @@ class LocalEngine implements Engine {
   }: LocalEngineOptions) {
     this.#store = store;
     this.#clock = clock;
-    this.#observe = observe;
-    this.#hub = createHub(clock, observe);
+    if (observe) this.#observers.add(observe);
+    this.#hub = createHub(clock, this.#observers);
     this.#heartbeat = createHeartbeat(store, clock, workerId);
-    this.#isAlive = isAlive ?? createLiveness(clock);
+    this.#cancels = createCancelWatch({
+      ...{ store, clock, owner: workerId },
+      onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
+    });
+    this.#owners = createOwners({
+      ...{ store, workerId, isAlive: isAlive ?? createLiveness(clock) },
+      isHere: (id) => this.#isHere(id),
+    });
   }
 
   define(name: string, body: RunBody): void {
@@ -88,13 +106,15 @@ class LocalEngine implements Engine {
   }
 
   async start(): Promise<string[]> {
-    const ids: string[] = [];
-    for (const run of await this.#listUnfinished()) {
-      if (await this.#isAbandoned(run)) ids.push(run.id);
-    }
-    // A parent that is replayed may start its child before its turn comes here; they join.
-    for (const id of ids) await this.#launch(id);
-    return ids;
+    const abandoned = await findAbandoned(await this.#store.listUnfinished(), {
+      isHere: (id) => this.#isHere(id),
+      hasBody: (name) => this.#bodies.has(name),
+      isOther: (owner) => this.#owners.isOther(owner),
+      isYoung: (createdAtMs) => isFresh(this.#clock, createdAtMs),
+    });
+    return await takeOver(abandoned, async ({ id, epoch }) =>
+      this.#stopped ? false : await this.#launch(id, { from: epoch }),
+    );
   }
 
   async submit(name: string, input: Json, options: SubmitOptions): Promise<void> {
@@ -103,7 +123,7 @@ class LocalEngine implements Engine {
     const created_at_ms = this.#clock.now();
     const run = { id, parent_id, path, name, input, title, created_at_ms };
     const isNew = await this.#store.createRun(run);
-    if (isNew) await this.#launch(id, timeoutMs);
+    if (isNew) await this.#launch(id, { limitMs: timeoutMs, from: 0 });
   }
 
   async resume(id: string): Promise<void> {
@@ -111,9 +131,10 @@ class LocalEngine implements Engine {
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
     this.#checkRunnable(id, run.name);
-    if (await this.#hasOwner(run)) throw await this.#toRunning(run);
-    if (await this.#launch(id)) return;
-    throw toEnded((await this.#store.getRun(id)) ?? run);
+    if (await this.#owners.has(run)) throw await this.#owners.toRunning(run);
+    if (await this.#launch(id, { from: run.epoch })) return;
+    const now = (await this.#store.getRun(id)) ?? run;
+    throw now.status === "ended" ? toEnded(now) : await this.#owners.toRunning(now);
   }
 
   async status(id: string): Promise<StoredRun | undefined> {
@@ -136,11 +157,12 @@ class LocalEngine implements Engine {
     const run = await this.#store.getRun(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
-    if (await this.#hasOwner(run)) throw await this.#toRunning(run);
-    throw new Failure(
-      "conflict",
-      `Run ${id} is not running: its process is gone. Resume it first.`,
-    );
+    const canTakeOver = this.#bodies.has(run.name);
+    if (!canTakeOver && !(await this.#owners.has(run))) throw toAbandoned(id);
+    await askToCancel(this.#store, { id, tree });
+    await this.#waitForOutcome(id, undefined, async () => {
+      if (canTakeOver) await this.#adopt(id);
+    });
   }
 
   async signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void> {
@@ -149,6 +171,17 @@ class LocalEngine implements Engine {
     if (run.status === "ended") throw toEnded(run);
     await this.#store.putSignal(id, { topic, ...message });
     this.#hub.ring(id);
+  }
+
+  watch(observe: Observe): () => void {
+    this.#observers.add(observe);
+    return () => void this.#observers.delete(observe);
+  }
+
+  async idle(): Promise<void> {
+    while (this.#launching.size + this.#executions.size > 0) {
+      await Promise.allSettled([...this.#launching.values(), ...this.#executions.values()]);
+    }
   }
 
   async stop(): Promise<void> {
@@ -164,47 +197,16 @@ class LocalEngine implements Engine {
 
   /** False when none of them runs here. */
   async #abortHere(id: string, { tree }: { tree: boolean }): Promise<boolean> {
-    const failure = new Failure("cancelled", "The run was cancelled.");
     await this.#launching.get(id);
-    const runs = [id, ...(tree ? this.#descendants(id) : [])];
-    const here = runs.flatMap((run) => this.#owned.get(run) ?? []);
-    for (const owned of here) {
-      if (tree) this.#treeEnds.add(owned.run.id);
-      owned.abort(failure);
-    }
+    return this.#abortOwned(id, { tree });
+  }
+
+  #abortOwned(id: string, { tree }: { tree: boolean }): boolean {
+    const own = this.#owned.get(id);
+    const here = [...(own ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
+    if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
+    abortAll(here, new Failure("cancelled", "The run was cancelled."));
     return here.length > 0;
-  }
-
-  /** Oldest first, so that a parent comes before its children. */
-  async #listUnfinished(): Promise<StoredRun[]> {
-    const found: StoredRun[] = [];
-    for (;;) {
-      const query = { limit: PAGE_RUNS, status: "running", before: found.at(-1)?.id } as const;
-      const page = await this.#store.listRuns(query);
-      found.push(...page);
-      if (page.length < PAGE_RUNS) return found.reverse();
-    }
-  }
-
-  async #isAbandoned(run: StoredRun): Promise<boolean> {
-    if (!this.#bodies.has(run.name) || (await this.#hasOwner(run))) return false;
-    // Written down but never claimed: while it is young, another process may be about to.
-    return run.owner !== null || !isFresh(this.#clock, run.created_at_ms);
-  }
-
-  async #hasOwner({ id, owner }: StoredRun): Promise<boolean> {
-    if (this.#isHere(id)) return true;
-    // This process knows what it runs: a run it owns but does not run was given up.
-    if (owner === null || owner === this.#heartbeat.workerId) return false;
-    const worker = await this.#store.getWorker(owner);
-    return worker !== undefined && this.#isAlive(worker);
-  }
-
-  async #toRunning({ id, owner }: StoredRun): Promise<Failure> {
-    const here = this.#heartbeat.workerId;
-    const worker = await this.#store.getWorker(this.#isHere(id) ? here : (owner ?? here));
-    const where = worker ? `process ${worker.pid}` : "another process";
-    return new Failure("conflict", `Run ${id} is still running in ${where}.`);
   }
 
   #isHere(id: string): boolean {
@@ -217,13 +219,13 @@ class LocalEngine implements Engine {
     throw new Failure("invalid_request", `Run ${id} needs \`${name}\`, which is not defined here.`);
   }
 
-  /** Claims the run and starts its body. False when it has ended already. */
-  #launch(id: string, limitMs?: number): Promise<boolean> {
+  /** Claims the run and starts its body. False when it has ended, or another process was faster. */
+  #launch(id: string, options: LaunchOptions): Promise<boolean> {
     if (this.#stopped) return Promise.reject(toStopped());
     if (this.#owned.has(id)) return Promise.resolve(true);
     const known = this.#launching.get(id);
     if (known !== undefined) return known;
-    const launch = this.#claim(id, limitMs).finally(() => {
+    const launch = this.#claim(id, options).finally(() => {
       this.#launching.delete(id);
       this.#rest();
     });
@@ -231,11 +233,11 @@ class LocalEngine implements Engine {
     return launch;
   }
 
-  async #claim(id: string, limitMs: number | undefined): Promise<boolean> {
+  async #claim(id: string, { limitMs, from }: LaunchOptions): Promise<boolean> {
     const [store, hub] = [this.#store, this.#hub];
     // First the beat, then the claim: an owner nobody has heard of would count as dead.
     await this.#heartbeat.begin();
-    const epoch = await store.claim(id, this.#heartbeat.workerId);
+    const epoch = await store.claim(id, this.#heartbeat.workerId, from);
     if (epoch === undefined) return false;
     // Read after the claim: from here on nobody else can add to them.
     const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
@@ -244,13 +246,21 @@ class LocalEngine implements Engine {
     if (limitMs !== undefined) {
       await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
     }
-    if (this.#observe && run.next_seq > 0) {
-      for (const first of await store.readEvents(id, -1, 1)) this.#observe(first);
+    if (this.#observers.size > 0 && run.next_seq > 0) {
+      for (const first of await store.readEvents(id, -1, 1)) this.#tell(first);
     }
     this.#broken.delete(id);
     this.#owned.set(id, owned);
+    this.#cancels.begin();
+    // Asked for while its last owner was dying; whoever comes later is heard by the watch.
+    if (epoch > 1) await this.#obeyCancels(id);
     this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY)));
     return true;
+  }
+
+  async #obeyCancels(id: string): Promise<void> {
+    const cancels = await findCancels(this.#store, this.#heartbeat.workerId);
+    for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
   }
 
   async #execute(owned: OwnedRun, limitMs: Json | undefined): Promise<void> {
@@ -259,13 +269,14 @@ class LocalEngine implements Engine {
     if (typeof limitMs === "number") void this.#limit(id, limitMs, done.signal);
     try {
       const outcome = await this.#runBody(owned);
-      if (this.#treeEnds.delete(id) && !owned.lost) await this.#endBelow(id);
+      if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
       await this.#finish(owned, outcome);
     } catch (thrown) {
       if (!owned.lost) this.#broken.set(id, toFailure(thrown));
     } finally {
       done.abort();
       owned.close();
+      this.#treeEnds.delete(id);
       this.#owned.delete(id);
       this.#executions.delete(id);
       this.#rest();
@@ -283,7 +294,8 @@ class LocalEngine implements Engine {
         await this.#abortHere(id, { tree: true });
       },
     };
-    const uncounted = <Out>(work: () => Promise<Out>): Promise<Out> => this.#uncounted(owned, work);
+    const uncounted = <Out>(work: () => Promise<Out>): Promise<Out> =>
+      waitUncounted(findAbove(this.#owned, owned), clock, work);
     const context = createRunContext({ store, hub, clock, owned, children, uncounted });
     try {
       const body = this.#bodies.get(owned.run.name);
@@ -303,10 +315,10 @@ class LocalEngine implements Engine {
   async #endBelow(id: string): Promise<void> {
     const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
     for (const run of await this.#store.listRuns(query)) {
-      const isElsewhere = !this.#isHere(run.id) && (await this.#hasOwner(run));
+      const isElsewhere = !this.#isHere(run.id) && (await this.#owners.has(run));
       if (isElsewhere || !this.#bodies.has(run.name)) continue;
       this.#treeEnds.add(run.id);
-      await this.#launch(run.id);
+      await this.#launch(run.id, { from: run.epoch });
       this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
       await this.#executions.get(run.id);
     }
@@ -320,7 +332,7 @@ class LocalEngine implements Engine {
     const end = { ending, result, events, firstSeq, at_ms: this.#clock.now() };
     await owned.write(() => this.#store.finish(id, owned.epoch, end));
     for (const [at, event] of events.entries()) {
-      this.#observe?.({ run_id: id, seq: firstSeq + at, event });
+      this.#tell({ run_id: id, seq: firstSeq + at, event });
     }
   }
 
@@ -331,26 +343,7 @@ class LocalEngine implements Engine {
     const message = `The run's time limit of ${limitMs / 1000} s passed.`;
     this.#owned.get(id)?.abort(new Failure("timeout", message));
     const above = new Failure("cancelled", "The time limit of the run above it passed.");
-    for (const run of this.#descendants(id)) this.#owned.get(run)?.abort(above);
-  }
-
-  /** Waits for `work` without counting it against the limits of this run and of those above it. */
-  async #uncounted<Out>(owned: OwnedRun, work: () => Promise<Out>): Promise<Out> {
-    const ends: ((nowMs: number) => void)[] = [];
-    for (let at: OwnedRun | undefined = owned; at; at = this.#owned.get(at.run.parent_id ?? "")) {
-      ends.push(at.uncounted.begin(this.#clock.now()));
-    }
-    try {
-      return await work();
-    } finally {
-      for (const end of ends) end(this.#clock.now());
-    }
-  }
-
-  /** Every run of this process below this one. */
-  #descendants(id: string): string[] {
-    const below = [...this.#owned.values()].filter(({ run }) => run.parent_id === id);
-    return below.flatMap(({ run }) => [run.id, ...this.#descendants(run.id)]);
+    abortAll(findBelow(this.#owned, id), above);
   }
 
   async #startChild(
@@ -371,7 +364,9 @@ class LocalEngine implements Engine {
   async #adopt(id: string): Promise<void> {
     if (this.#owned.has(id)) return;
     const run = await this.#store.getRun(id);
-    if (run?.status === "running" && !(await this.#hasOwner(run))) await this.#launch(id);
+    if (run?.status === "running" && !(await this.#owners.has(run))) {
+      await this.#launch(id, { from: run.epoch });
+    }
   }
 
   async #waitForOutcome(
@@ -395,6 +390,10 @@ class LocalEngine implements Engine {
     }
   }
 
+  #tell(logged: LoggedEvent): void {
+    for (const observe of this.#observers) observe(logged);
+  }
+
   /** Throws when there is nothing to wait for any more. */
   #check(id: string): void {
     const broken = this.#broken.get(id);
@@ -404,6 +403,8 @@ class LocalEngine implements Engine {
 
   /** Stops the beat when this process has nothing that could be taken over. */
   #rest(): void {
-    if (this.#owned.size === 0 && this.#launching.size === 0) this.#heartbeat.pause();
+    if (this.#owned.size > 0 || this.#launching.size > 0) return;
+    this.#heartbeat.pause();
+    this.#cancels.pause();
   }
 }

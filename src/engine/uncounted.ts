@@ -1,5 +1,7 @@
 /** Time that does not count against a run's limit: somebody is being asked, and takes as long as it takes. */
 
+import type { Clock } from "../base/clock.ts";
+
 export interface Uncounted {
   /** What was not counted until now, an open wait included. */
   until(nowMs: number): number;
@@ -20,4 +22,18 @@ export function createUncounted(): Uncounted {
       };
     },
   };
+}
+
+/** Waits for `work` without counting it against the time of any of these. */
+export async function waitUncounted<Out>(
+  runs: readonly { readonly uncounted: Uncounted }[],
+  clock: Clock,
+  work: () => Promise<Out>,
+): Promise<Out> {
+  const ends = runs.map(({ uncounted }) => uncounted.begin(clock.now()));
+  try {
+    return await work();
+  } finally {
+    for (const end of ends) end(clock.now());
+  }
 }

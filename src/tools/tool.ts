@@ -6,7 +6,7 @@
  * `gate/gate.ts` alone.
  */
 
-import type { Json } from "../base/json.ts";
+import type { Json, JsonObject } from "../base/json.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
@@ -82,6 +82,8 @@ export interface ToolContext {
   readonly signal: AbortSignal;
   /** The same for a repeated attempt at the same call: run id and step key. */
   readonly idempotencyKey: string;
+  /** Tells those who watch how far it is, as an event of the Responses API without place and number. */
+  tell(event: JsonObject): Promise<void>;
 }
 
 /** A result with more than text: images and files go to the model as parts behind it. */
@@ -90,10 +92,17 @@ export class ToolOutput {
   readonly parts: readonly ContentPart[];
   /** Whether the value says what went wrong, in a form that is the tool's own. */
   readonly failed: boolean;
+  /** What only those see who show the call to a person: sources, scores, ids. Never the model. */
+  readonly details: Json | undefined;
 
-  constructor(value: Json, parts: readonly ContentPart[], { failed = false } = {}) {
+  constructor(
+    value: Json,
+    parts: readonly ContentPart[],
+    { failed = false, details }: { failed?: boolean; details?: Json } = {},
+  ) {
     this.value = value;
     this.parts = parts;
     this.failed = failed;
+    this.details = details;
   }
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { z } from "zod";
 import { createAccount } from "../../src/agent/account.ts";
+import { AGENT_CALLS } from "../../src/agent/calls.ts";
 import { runLoop } from "../../src/agent/loop.ts";
 import { createOutputCheck } from "../../src/agent/structured-output.ts";
 import { type AgentTask, SAFEGUARDS } from "../../src/agent/task.ts";
@@ -76,6 +77,7 @@ async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
       reasoning: { effort: "none", summary: undefined },
       account: createAccount(task.limits),
       spentBelow: () => undefined,
+      calls: AGENT_CALLS,
     }),
   );
   await engine.submit("agent", {}, { id: "run_1", title: "test" });

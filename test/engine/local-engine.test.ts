@@ -5,6 +5,7 @@ import { after } from "node:test";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
+import { describeCancelling } from "./cancel-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
 import { describeOwnership } from "./ownership-contract.ts";
@@ -21,5 +22,6 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
 for (const [name, createStore] of Object.entries(stores)) {
   describeEngine(name, createStore);
   describeOwnership(name, createStore);
+  describeCancelling(name, createStore);
   describeFollow(name, createStore);
 }

@@ -1,4 +1,4 @@
-/** Who owns a run: cancelling, waiting, stopping, taking over and being taken over. */
+/** Who owns a run: waiting, stopping, taking over and being taken over. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -28,90 +28,6 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
       await test(bench);
       await bench.close();
     };
-
-  describe(`${name}: cancelling`, () => {
-    const defineTree = (engine: ReturnType<Bench["engine"]>): void => {
-      engine.define("node", async (context, depth) => {
-        if (Number(depth) > 0) await context.child("a", "node", Number(depth) - 1);
-        return await aborted(context);
-      });
-    };
-
-    it(
-      "ends a run and with `tree` everything below it",
-      onBench(async (bench) => {
-        const engine = bench.engine();
-        defineTree(engine);
-        await engine.submit("node", 2, RUN);
-        await until(async () => (await engine.status("run_1/a/a")) !== undefined);
-        await settle();
-        await engine.cancel("run_1", { tree: true });
-        for (const id of ["run_1", "run_1/a", "run_1/a/a"]) {
-          const { ending, events } = await engine.result(id);
-          assert.deepEqual([ending, events.length], ["cancelled", 1], id);
-        }
-      }),
-    );
-
-    it(
-      "leaves the children alone without `tree`",
-      onBench(async (bench) => {
-        const engine = bench.engine();
-        defineTree(engine);
-        await engine.submit("node", 1, RUN);
-        await until(async () => (await engine.status("run_1/a")) !== undefined);
-        await settle();
-        await engine.cancel("run_1", { tree: false });
-        assert.equal((await engine.result("run_1")).ending, "cancelled");
-        assert.equal((await engine.status("run_1/a"))?.status, "running");
-      }),
-    );
-
-    it(
-      "starts no step any more, and lets the one that runs say its last words",
-      onBench(async (bench) => {
-        const engine = bench.engine();
-        const later: string[] = [];
-        const started = createGate();
-        engine.define("agent", async (context) => {
-          await context.step("one", async () => {
-            started.open();
-            await aborted(context).catch(() => {});
-            await context.emit([notice("last words")]);
-            return null;
-          });
-          await context.step("two", async () => later.push("ran"));
-          return completed(null);
-        });
-        await engine.submit("agent", null, RUN);
-        await started.opened;
-        await engine.cancel("run_1", { tree: true });
-        assert.equal((await engine.result("run_1")).ending, "cancelled");
-        assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["last words", "run_end"]);
-        assert.deepEqual(later, []);
-      }),
-    );
-
-    it(
-      "says why when there is nothing to cancel here",
-      onBench(async (bench) => {
-        const [engine, other] = [bench.engine(), bench.engine({ isAlive: () => true })];
-        engine.define("agent", async () => completed(null));
-        engine.define("endless", aborted);
-        await engine.submit("agent", null, RUN);
-        await engine.submit("endless", null, { id: "run_2", title: "" });
-        await engine.result("run_1");
-        const cases = [
-          { id: "run_x", code: "not_found", message: /no run `run_x`/ },
-          { id: "run_1", code: "conflict", message: /ended already: completed/ },
-          { id: "run_2", code: "conflict", message: /still running in process \d+/ },
-        ];
-        for (const { id, ...failure } of cases) {
-          await assert.rejects(other.cancel(id, { tree: true }), failure);
-        }
-      }),
-    );
-  });
 
   describe(`${name}: waiting for messages`, () => {
     const defineWaiter = (engine: ReturnType<Bench["engine"]>, count = 1): void => {
@@ -282,6 +198,38 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
         bench.clock.advance(60_000);
         assert.deepEqual(await other.start(), []);
         assert.equal((await engine.status("run_2"))?.epoch, 1);
+      }),
+    );
+
+    it(
+      "takes over again and again, by several at once, and each run once",
+      onBench(async (bench) => {
+        const first = bench.engine({ workerId: "first" });
+        const define = (engine: ReturnType<Bench["engine"]>): void =>
+          engine.define("node", async (context, depth) => {
+            if (Number(depth) > 0) await context.child("a", "node", Number(depth) - 1);
+            return await aborted(context);
+          });
+        define(first);
+        for (const id of ["run_1", "run_2", "run_3"])
+          await first.submit("node", 1, { id, title: "" });
+        await until(async () => (await first.status("run_3/a")) !== undefined);
+        await settle();
+        first.crash();
+        const isAlive = ({ id }: { readonly id: string }): boolean => id !== "first";
+        const heirs = ["second", "third"].map((workerId) => bench.engine({ workerId, isAlive }));
+        for (const heir of heirs) define(heir);
+        const rounds = [1, 2, 3].flatMap(() => heirs.map((heir) => heir.start()));
+        await Promise.all(rounds);
+        await settle();
+        for (const id of ["run_1", "run_2", "run_3"]) {
+          const [parent, child] = [
+            await bench.store.getRun(id),
+            await bench.store.getRun(`${id}/a`),
+          ];
+          assert.deepEqual([parent?.epoch, child?.epoch], [2, 2], id);
+          assert.equal(child?.owner, parent?.owner, "a tree stays together");
+        }
       }),
     );
 

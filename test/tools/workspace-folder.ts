@@ -49,6 +49,7 @@ export function createWorkspaceFolder(
         const result = await gate.call(call, {
           signal: AbortSignal.timeout(10_000),
           idempotencyKey: "run_1/1/call_1",
+          tell: async () => {},
           take: () => {},
           decided: async (decision) => decisions.push(decision),
         });
@@ -98,5 +99,6 @@ export async function toContext(
     allowsHost: () => true,
     signal,
     idempotencyKey: "run_1/1/call_1",
+    tell: async () => {},
   };
 }

@@ -17,12 +17,13 @@ export function createInProcessExecutor(
   accounts: OpenAccounts,
 ): Executor {
   return {
-    async run({ key, task, account, timeoutMs }, signal) {
+    async run({ key, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
       accounts.set(id, account);
       try {
         const title = task.label ?? key;
         const child = await context.child(key, body, encodeTask(task), { timeoutMs, title });
+        onStart?.();
         // A cancelled parent takes its children along by itself; this is for one child alone.
         const stop = (): void => void child.cancel();
         signal.addEventListener("abort", stop, { once: true });
@@ -47,7 +48,8 @@ function chargeRest(account: ChildAccount, { spent }: ChildReport): void {
   account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
 }
 
-function toReport(id: string, events: readonly RunEvent[]): ChildReport {
+/** How a child ended, as its last events tell. */
+export function toReport(id: string, events: readonly RunEvent[]): ChildReport {
   const end = events.findLast((event): event is RunEnd => event.type === "run_end");
   if (!end) throw new Failure("internal", `The log of ${id} has no ending.`);
   return {

@@ -167,12 +167,18 @@ function reporting<
   return exporter;
 }
 
+const KINDS = {
+  client: SpanKind.CLIENT,
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+} as const;
+
 function toReadable(span: Span): Omit<ReadableSpan, "resource" | "instrumentationScope"> {
   const { name, context, parent, startMs, endMs, error } = span;
   const duration = toHrTime(endMs - startMs);
   return {
     name,
-    kind: span.kind === "client" ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    kind: KINDS[span.kind],
     spanContext: () => toSpanContext(context),
     ...(parent ? { parentSpanContext: toSpanContext(parent) } : {}),
     startTime: toHrTime(startMs),

@@ -5,8 +5,8 @@ import type { TraceContext } from "./trace-context.ts";
 
 export interface Span {
   readonly name: string;
-  /** `client`: the work is done by somebody else's server. */
-  readonly kind: "internal" | "client";
+  /** `client`: the work is done by somebody else's server; `server`: somebody else asked for it. */
+  readonly kind: "internal" | "client" | "server";
   readonly context: TraceContext;
   readonly parent: TraceContext | undefined;
   /** Spans of other traces that it belongs to. */

@@ -10,11 +10,17 @@ import { ATTRIBUTES } from "./genai.ts";
 import type { OtlpExporter } from "./otlp-exporter.ts";
 import { type OtlpSettings, readOtlpSettings } from "./otlp-settings.ts";
 import { createRunSpans } from "./run-spans.ts";
-import { readIncoming, type Variables } from "./trace-context.ts";
+import type { Span } from "./signals.ts";
+import { type Incoming, readIncoming, type TraceContext, type Variables } from "./trace-context.ts";
+import { currentTrace } from "./trace-scope.ts";
 
 export interface Telemetry {
   /** Told of every event of every run, in each run's order. */
   observe(logged: LoggedEvent): void;
+  /** Sends a span that is over, of something that is no run: a request. */
+  send(span: Span): void;
+  /** Whether a trace that begins here is sent; `parent` is what it goes on from. */
+  isSampled(traceId: string, parent: TraceContext | undefined): boolean;
   /** Told of what happens to subagents; it is counted. */
   count(event: SubagentEvent): void;
   /** The variables for the process of a child whose `child_start` was observed. */
@@ -45,7 +51,15 @@ function watchRuns(
   settings: OtlpSettings,
   { version, log, closeMs }: TelemetryOptions,
 ): Telemetry {
-  const runs = createRunSpans({ incoming: readIncoming(env), isSampled: settings.isSampled });
+  const given = readIncoming(env);
+  const incoming: Incoming = {
+    ...given,
+    // A run goes on below the request that asked for it, else below whoever started the process.
+    get context() {
+      return currentTrace() ?? given.context;
+    },
+  };
+  const runs = createRunSpans({ incoming, isSampled: settings.isSampled });
   const outbox = createOutbox(
     import("./otlp-exporter.ts").then((otlp) =>
       otlp.createOtlpExporter(settings, { log, version }),
@@ -58,6 +72,11 @@ function watchRuns(
       if (signals.spans.length + signals.measurements.length === 0) return;
       outbox.put((exporter) => exporter.send(signals));
     },
+    send(span) {
+      if (!span.context.isSampled) return;
+      outbox.put((exporter) => exporter.send({ spans: [span], measurements: [] }));
+    },
+    isSampled: settings.isSampled,
     count({ event }) {
       outbox.put((exporter) => exporter.count({ [ATTRIBUTES.subagent_event]: event }));
     },

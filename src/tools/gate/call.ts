@@ -1,5 +1,6 @@
 /** A tool call on its way through the gate: what it is made of, what the gate is made of, what comes out. */
 
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { Redact } from "../../base/redact.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { ToolDecision } from "../../protocol/run-events.ts";
@@ -39,6 +40,8 @@ export interface CallContext {
   readonly idempotencyKey: string;
   /** Takes the call from the budget; throws `Failure("budget_exceeded")` when there is none left. */
   take(): void;
+  /** Told what a tool has to say while it works; see `ToolContext.tell`. */
+  tell?(event: JsonObject): Promise<unknown>;
   /** Called before the call runs, and again where a guard stopped it. Awaited. */
   decided(decision: Decision): Promise<unknown>;
 }
@@ -51,4 +54,6 @@ export interface ToolResult {
   readonly failed: boolean;
   /** Whether the tool broke, rather than saying what was wrong: it threw no `Failure`. */
   readonly thrown: boolean;
+  /** What the tool keeps for whoever shows the call (`ToolOutput.details`); models do not see it. */
+  readonly details?: Json | undefined;
 }

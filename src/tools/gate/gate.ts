@@ -11,6 +11,7 @@
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { createScope } from "../scope.ts";
 import { type Tool, ToolOutput } from "../tool.ts";
 import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
@@ -37,11 +38,16 @@ export function createGate(parts: GateParts): Gate {
   async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
     const { signal, idempotencyKey } = context;
     const allowsHost = createHostCheck(parts, allowed);
-    const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey };
+    const tell = async (event: JsonObject): Promise<void> => {
+      await context.tell?.(event);
+    };
+    const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey, tell };
     const { timeoutMs = limits.timeoutMs } = allowed.tool;
     const returned = await runLimited(allowed, toolContext, timeoutMs);
-    const failed = returned instanceof ToolOutput && returned.failed;
-    return { output: toOutput(returned, limits.outputChars, redact), failed, thrown: false };
+    const output = toOutput(returned, limits.outputChars, redact);
+    if (!(returned instanceof ToolOutput)) return { output, failed: false, thrown: false };
+    const { failed, details } = returned;
+    return { output, failed, thrown: false, details };
   }
 
   /** Some tools' own words for a failure begin so. */

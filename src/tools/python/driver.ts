@@ -322,7 +322,8 @@ def changed(before):
         data = content(path, size) if size <= left else None
         left -= len(data or b"")
         name = whole(os.path.relpath(path, state.folder))
-        files.append({"path": name, "size": size, "data": data and base64.b64encode(data).decode()})
+        sent = None if data is None else base64.b64encode(data).decode()
+        files.append({"path": name, "size": size, "data": sent})
     return {"files": files, "more_files": max(0, len(paths) - MAX_FILES)}
 
 

@@ -1,0 +1,54 @@
+/** Which of the unfinished runs nobody runs any more, and may be gone on with here. */
+
+import type { UnfinishedRun } from "../store/store.ts";
+
+interface AbandonedParts {
+  /** Whether this process runs it, or is about to. */
+  isHere(id: string): boolean;
+  hasBody(name: string): boolean;
+  /** Whether this is another process, and it lives. */
+  isOther(owner: string): Promise<boolean>;
+  /** Whether a run of this age that nobody has claimed may still be by whoever wrote it down. */
+  isYoung(createdAtMs: number): boolean;
+}
+
+/**
+ * Oldest first, so that a parent comes before its children. A child whose parent is in good hands
+ * elsewhere is left to that parent, which takes it over when it comes to it: a tree stays together.
+ */
+export async function findAbandoned(
+  runs: readonly UnfinishedRun[],
+  parts: AbandonedParts,
+): Promise<UnfinishedRun[]> {
+  const found: UnfinishedRun[] = [];
+  const elsewhere = new Set<string>();
+  const owners = new Map<string, boolean>();
+  for (const run of runs) {
+    const { id, owner, parent_id } = run;
+    if (parts.isHere(id)) continue;
+    if (owner !== null && !owners.has(owner)) owners.set(owner, await parts.isOther(owner));
+    const isOwned = owner === null ? parts.isYoung(run.created_at_ms) : owners.get(owner);
+    if (isOwned || (parent_id !== null && elsewhere.has(parent_id))) elsewhere.add(id);
+    else if (parts.hasBody(run.name)) found.push(run);
+  }
+  return found;
+}
+
+/**
+ * Takes them over in their order; returns the ids of those that it got. A parent that is replayed may
+ * start its child before that child's turn comes here: they join.
+ */
+export async function takeOver(
+  runs: readonly UnfinishedRun[],
+  take: (run: UnfinishedRun) => Promise<boolean>,
+): Promise<string[]> {
+  const taken: string[] = [];
+  const missed = new Set<string>();
+  for (const run of runs) {
+    const { id, parent_id } = run;
+    const isLeft = parent_id !== null && missed.has(parent_id);
+    if (!isLeft && (await take(run))) taken.push(id);
+    else missed.add(id);
+  }
+  return taken;
+}

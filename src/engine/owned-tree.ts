@@ -1,0 +1,23 @@
+/** The runs of this process, as the trees that they are. */
+
+import type { Failure } from "../base/failure.ts";
+import type { OwnedRun } from "./owned-run.ts";
+
+type OwnedRuns = ReadonlyMap<string, OwnedRun>;
+
+/** Those below this one, at any depth, whether it is here itself or not. */
+export function findBelow(runs: OwnedRuns, id: string): OwnedRun[] {
+  const below = [...runs.values()].filter(({ run }) => run.parent_id === id);
+  return below.flatMap((owned) => [owned, ...findBelow(runs, owned.run.id)]);
+}
+
+/** The run and those above it. */
+export function findAbove(runs: OwnedRuns, owned: OwnedRun): OwnedRun[] {
+  const above = runs.get(owned.run.parent_id ?? "");
+  return above ? [owned, ...findAbove(runs, above)] : [owned];
+}
+
+/** Tells them to come to their ends; those that were told before keep their reason. */
+export function abortAll(runs: readonly OwnedRun[], reason: Failure): void {
+  for (const { abort } of runs) abort(reason);
+}

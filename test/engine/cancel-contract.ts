@@ -1,0 +1,181 @@
+/** Cancelling: a run of this process, of another one, and of one that died. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Store } from "../../src/store/store.ts";
+import {
+  type Bench,
+  completed,
+  createBench,
+  createGate,
+  notice,
+  readAll,
+  settle,
+  toTexts,
+  until,
+} from "./engine-bench.ts";
+import { aborted } from "./engine-contract.ts";
+
+const RUN = { id: "run_1", title: "a run" };
+
+export function describeCancelling(name: string, createStore: () => Promise<Store>): void {
+  const onBench =
+    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
+    async () => {
+      const bench = await createBench(createStore);
+      await test(bench);
+      await bench.close();
+    };
+
+  describe(`${name}: cancelling`, () => {
+    const defineTree = (engine: ReturnType<Bench["engine"]>): void => {
+      engine.define("node", async (context, depth) => {
+        if (Number(depth) > 0) await context.child("a", "node", Number(depth) - 1);
+        return await aborted(context);
+      });
+    };
+
+    it(
+      "ends a run and with `tree` everything below it",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        defineTree(engine);
+        await engine.submit("node", 2, RUN);
+        await until(async () => (await engine.status("run_1/a/a")) !== undefined);
+        await settle();
+        await engine.cancel("run_1", { tree: true });
+        for (const id of ["run_1", "run_1/a", "run_1/a/a"]) {
+          const { ending, events } = await engine.result(id);
+          assert.deepEqual([ending, events.length], ["cancelled", 1], id);
+        }
+      }),
+    );
+
+    it(
+      "leaves the children alone without `tree`",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        defineTree(engine);
+        await engine.submit("node", 1, RUN);
+        await until(async () => (await engine.status("run_1/a")) !== undefined);
+        await settle();
+        await engine.cancel("run_1", { tree: false });
+        assert.equal((await engine.result("run_1")).ending, "cancelled");
+        assert.equal((await engine.status("run_1/a"))?.status, "running");
+      }),
+    );
+
+    it(
+      "starts no step any more, and lets the one that runs say its last words",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const later: string[] = [];
+        const started = createGate();
+        engine.define("agent", async (context) => {
+          await context.step("one", async () => {
+            started.open();
+            await aborted(context).catch(() => {});
+            await context.emit([notice("last words")]);
+            return null;
+          });
+          await context.step("two", async () => later.push("ran"));
+          return completed(null);
+        });
+        await engine.submit("agent", null, RUN);
+        await started.opened;
+        await engine.cancel("run_1", { tree: true });
+        assert.equal((await engine.result("run_1")).ending, "cancelled");
+        assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["last words", "run_end"]);
+        assert.deepEqual(later, []);
+      }),
+    );
+
+    it(
+      "says why when there is nothing to cancel",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        engine.define("agent", async () => completed(null));
+        engine.define("endless", aborted);
+        await engine.submit("agent", null, RUN);
+        await engine.submit("endless", null, { id: "run_2", title: "" });
+        await engine.result("run_1");
+        const cases = [
+          { id: "run_x", code: "not_found", message: /no run `run_x`/ },
+          { id: "run_1", code: "conflict", message: /ended already: completed/ },
+          { id: "run_2", code: "conflict", message: /its process is gone/ },
+        ];
+        // It takes the other one for dead, and has no code to end its run with.
+        const other = bench.engine();
+        for (const { id, ...failure } of cases) {
+          await assert.rejects(other.cancel(id, { tree: true }), failure);
+        }
+      }),
+    );
+
+    it(
+      "ends a run of another process within a moment, with everything below it",
+      onBench(async (bench) => {
+        const [engine, other] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        defineTree(engine);
+        await engine.submit("node", 1, RUN);
+        await until(async () => (await engine.status("run_1/a")) !== undefined);
+        await settle();
+        let isDone = false;
+        const cancelled = other.cancel("run_1", { tree: true }).then(() => {
+          isDone = true;
+        });
+        await settle();
+        assert.equal((await engine.status("run_1"))?.status, "running");
+        bench.clock.advance(250);
+        await until(async () => (await engine.status("run_1"))?.status === "ended");
+        bench.clock.advance(200);
+        await cancelled;
+        assert.ok(isDone);
+        for (const id of ["run_1", "run_1/a"]) {
+          assert.equal((await other.status(id))?.ending, "cancelled", id);
+        }
+      }),
+    );
+
+    it(
+      "ends a run whose process died: whoever takes it over does no more of it",
+      onBench(async (bench) => {
+        const [engine, witness] = [bench.engine(), bench.engine({ isAlive: () => true })];
+        const steps: string[] = [];
+        const started = createGate();
+        const define = (some: ReturnType<Bench["engine"]>, who: string): void =>
+          some.define("agent", async (context) => {
+            await context.step("one", async () => steps.push(who));
+            started.open();
+            return await aborted(context);
+          });
+        define(engine, "first");
+        await engine.submit("agent", null, RUN);
+        await started.opened;
+        // Asked of one that still lives, and dies before it looks.
+        const cancelled = witness.cancel("run_1", { tree: true });
+        await settle();
+        engine.crash();
+        const heir = bench.engine();
+        define(heir, "heir");
+        assert.deepEqual(await heir.start(), ["run_1"]);
+        assert.equal((await heir.result("run_1")).ending, "cancelled");
+        bench.clock.advance(200);
+        await cancelled;
+        assert.deepEqual(steps, ["first"]);
+      }),
+    );
+
+    it(
+      "takes a run over to end it where its process is gone already",
+      onBench(async (bench) => {
+        const [engine, other] = [bench.engine(), bench.engine()];
+        for (const some of [engine, other]) some.define("endless", aborted);
+        await engine.submit("endless", null, RUN);
+        engine.crash();
+        await other.cancel("run_1", { tree: true });
+        assert.equal((await other.status("run_1"))?.ending, "cancelled");
+      }),
+    );
+  });
+}
