@@ -3,12 +3,15 @@
 import type { Annotation } from "../protocol/content.ts";
 import type { EmittedAnnotation, EmittedItem, EmittedMessage } from "../protocol/emitted.ts";
 import type { Item, Message } from "../protocol/items.ts";
+import { showItem } from "./show-item.ts";
 
 interface Known {
   readonly runId: string;
   readonly outputIndex: number;
   /** For items that do not say it themselves. */
   readonly status: "in_progress" | "completed";
+  /** What the client asked to see; undefined shows everything. */
+  readonly include?: ReadonlySet<string> | undefined;
 }
 
 const PREFIXES: Readonly<Record<string, string>> = {
@@ -17,7 +20,31 @@ const PREFIXES: Readonly<Record<string, string>> = {
   function_call_output: "fco",
   custom_tool_call: "ctc",
   reasoning: "rs",
+  web_search_call: "ws",
+  file_search_call: "fs",
+  code_interpreter_call: "ci",
+  image_generation_call: "ig",
+  computer_call: "cu",
+  mcp_call: "mcp",
+  mcp_list_tools: "mcpl",
+  mcp_approval_request: "mcpr",
+  local_shell_call: "lsh",
+  shell_call: "sh",
+  shell_call_output: "sho",
+  apply_patch_call: "apc",
+  apply_patch_call_output: "apco",
+  tool_search_call: "tsc",
+  compaction: "cmp",
+  multi_agent_call: "mac",
+  multi_agent_call_output: "maco",
+  agent_message: "amsg",
 };
+
+/** The beginning of an item's id: `msg` for messages. */
+export function idPrefixOf(type: string): string {
+  // Types come from clients: `constructor` must not find what every object has.
+  return (Object.hasOwn(PREFIXES, type) && PREFIXES[type]) || "item";
+}
 
 /**
  * `id` keeps the one an item began with: there are servers that change it on the way. Without one,
@@ -25,7 +52,8 @@ const PREFIXES: Readonly<Record<string, string>> = {
  */
 export function toEmittedItem(item: Item, known: Known, id?: string): EmittedItem {
   const own = "id" in item && typeof item.id === "string" && item.id !== "" ? item.id : undefined;
-  const named = { ...item, id: id || own || makeItemId(item.type, known) };
+  const shown = showItem(item, known.include);
+  const named = { ...shown, id: id || own || makeItemId(item.type, known) };
   switch (named.type) {
     case "message":
       return toMessage(named, named.id, known.status);
@@ -40,7 +68,7 @@ export function toEmittedItem(item: Item, known: Known, id?: string): EmittedIte
 
 function makeItemId(type: string, { runId, outputIndex }: Known): string {
   const run = runId.replace(/^run_/, "").replaceAll("/", "_");
-  return `${PREFIXES[type] ?? "item"}_${run}_${outputIndex}`;
+  return `${idPrefixOf(type)}_${run}_${outputIndex}`;
 }
 
 function toMessage(message: Message, id: string, status: Known["status"]): EmittedMessage {

@@ -5,9 +5,11 @@
  * with the text the finished item has, which is the vendor's last word.
  */
 
+import type { JsonObject } from "../base/json.ts";
 import type { Annotation } from "../protocol/content.ts";
 import type { EmittedItem, EmittedPart, Unnumbered } from "../protocol/emitted.ts";
 import type { ReasoningDelta, RefusalDelta, TextDelta } from "../protocol/model-events.ts";
+import { WRITINGS, type Writing } from "./call-events.ts";
 import { toEmittedAnnotation } from "./emitted-item.ts";
 
 export interface PartWriter {
@@ -24,7 +26,14 @@ interface Place {
   readonly item: EmittedItem;
   readonly outputIndex: number;
   readonly emit: (event: Unnumbered) => void;
+  /** Whether this server makes the call; of a vendor's calls the vendor tells. */
+  readonly isOwn: boolean;
 }
+
+/** Calls whose writing every model tells in pieces. */
+const MODEL_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+
+const FUNCTION_WRITING = WRITINGS["function_call"] as Writing;
 
 type PartKind = "text" | "refusal" | "summary" | "thought";
 
@@ -36,10 +45,6 @@ interface Part {
   isOpen: boolean;
 }
 
-type ArgumentsDeltaType =
-  | "response.function_call_arguments.delta"
-  | "response.custom_tool_call_input.delta";
-
 export function createPartWriter(place: Place): PartWriter {
   return new ItemParts(place);
 }
@@ -48,16 +53,15 @@ class ItemParts implements PartWriter {
   readonly #emit: Place["emit"];
   readonly #at: { readonly item_id: string; readonly output_index: number };
   readonly #parts: Part[] = [];
-  readonly #deltaType: ArgumentsDeltaType;
+  readonly #writing: Writing;
+  readonly #isOwn: boolean;
   #arguments = "";
 
-  constructor({ item, outputIndex, emit }: Place) {
+  constructor({ item, outputIndex, emit, isOwn }: Place) {
     this.#emit = emit;
+    this.#isOwn = isOwn;
     this.#at = { item_id: idOf(item), output_index: outputIndex };
-    this.#deltaType =
-      item.type === "custom_tool_call"
-        ? "response.custom_tool_call_input.delta"
-        : "response.function_call_arguments.delta";
+    this.#writing = WRITINGS[item.type] ?? FUNCTION_WRITING;
   }
 
   delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
@@ -80,7 +84,7 @@ class ItemParts implements PartWriter {
 
   arguments(delta: string): void {
     this.#arguments += delta;
-    this.#emit({ type: this.#deltaType, ...this.#at, delta });
+    this.#emit({ type: this.#writing.delta, ...this.#at, delta } as Unnumbered);
   }
 
   annotation(index: number, annotation: Annotation): void {
@@ -101,18 +105,11 @@ class ItemParts implements PartWriter {
       this.#finishParts(item.summary, () => "summary");
       this.#finishParts(item.content ?? [], () => "thought");
     }
-    if (item.type === "function_call") {
-      const { name, arguments: text } = item;
-      this.#emit({
-        type: "response.function_call_arguments.done",
-        ...this.#at,
-        name,
-        arguments: text,
-      });
-    }
-    if (item.type === "custom_tool_call") {
-      this.#emit({ type: "response.custom_tool_call_input.done", ...this.#at, input: item.input });
-    }
+    const writing = WRITINGS[item.type];
+    if (!writing || !(this.#isOwn || MODEL_CALLS.has(item.type))) return;
+    const whole = { [writing.field]: (item as unknown as JsonObject)[writing.field] ?? "" };
+    const named = item.type === "function_call" ? { name: item.name } : {};
+    this.#emit({ type: writing.done, ...this.#at, ...named, ...whole } as unknown as Unnumbered);
   }
 
   cut(item: EmittedItem): EmittedItem {
@@ -132,12 +129,8 @@ class ItemParts implements PartWriter {
         return { content: written("text", "refusal") };
       case "reasoning":
         return { summary: written("summary"), content: written("thought") };
-      case "function_call":
-        return { arguments: this.#arguments };
-      case "custom_tool_call":
-        return { input: this.#arguments };
       default:
-        return {};
+        return WRITINGS[type] ? { [this.#writing.field]: this.#arguments } : {};
     }
   }
 

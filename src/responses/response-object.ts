@@ -1,15 +1,23 @@
 /** The Response object of a run: what it is at the start, and how an ending changes it. */
 
 import type { EmittedItem, EmittedResponse } from "../protocol/emitted.ts";
+import type { TextFormat } from "../protocol/request.ts";
 import type { RunEnd, RunStart } from "../protocol/run-events.ts";
+
+import { toShownFormat } from "./echo.ts";
+import { ROOT } from "./multi-agent/agent-name.ts";
+import { type ResponseSettings, withIgnored } from "./response-settings.ts";
 
 /** `resp_01k…` for the run `run_01k…`: one thing under two names. */
 export function toResponseId(runId: string): string {
   return `resp_${runId.replace(/^run_/, "")}`;
 }
 
-/** The response before anything was answered. */
-export function toResponse({ run_id, created_at_ms, settings }: RunStart): EmittedResponse {
+/** The response before anything was answered. `request` is what a client asked, if one did. */
+export function toResponse(
+  { run_id, created_at_ms, settings }: RunStart,
+  request?: ResponseSettings,
+): EmittedResponse {
   const { model, instructions, temperature, max_output_tokens, think, format } = settings;
   return {
     id: toResponseId(run_id),
@@ -24,7 +32,6 @@ export function toResponse({ run_id, created_at_ms, settings }: RunStart): Emitt
     output: [],
     output_text: "",
     usage: null,
-    metadata: {},
     access_programs: null,
     previous_response_id: null,
     conversation: null,
@@ -33,7 +40,7 @@ export function toResponse({ run_id, created_at_ms, settings }: RunStart): Emitt
     parallel_tool_calls: true,
     reasoning: think ? { effort: "high", summary: "detailed" } : null,
     reasoning_effort: think ? "high" : null,
-    text: { format: format as unknown as EmittedResponse["text"]["format"] },
+    text: { format: toShownFormat(format as unknown as TextFormat) },
     truncation: "disabled",
     temperature: temperature ?? 1,
     top_p: 1,
@@ -48,7 +55,14 @@ export function toResponse({ run_id, created_at_ms, settings }: RunStart): Emitt
     safety_identifier: null,
     prompt_cache_key: null,
     user: null,
+    ...request?.echo,
+    ...(request?.echo.background ? { status: "queued" as const } : {}),
+    metadata: withIgnored(request?.echo.metadata ?? {}, request?.ignored ?? []),
   };
+}
+
+export function toRunId(responseId: string): string {
+  return `run_${responseId.replace(/^resp_/, "")}`;
 }
 
 /** The response as the run left it. */
@@ -90,9 +104,11 @@ function toStatus({ ending, message, error }: RunEnd): StatusFields {
   }
 }
 
-function toOutputText(output: readonly EmittedItem[]): string {
+/** Of a team, what its first agent says. */
+export function toOutputText(output: readonly EmittedItem[]): string {
   const texts = output.flatMap((item) => {
     if (item.type !== "message" || typeof item.content === "string") return [];
+    if ((item.agent?.agent_name ?? ROOT) !== ROOT) return [];
     return item.content.map((part) => (part.type === "output_text" ? part.text : ""));
   });
   return texts.join("");

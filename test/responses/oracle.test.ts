@@ -2,13 +2,15 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { EmittedEvent } from "../../src/protocol/emitted.ts";
 import type { Item } from "../../src/protocol/items.ts";
 import type { ModelEvent } from "../../src/protocol/model-events.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { responsesWire } from "../../src/providers/responses/wire.ts";
-import { readShared } from "../protocol/shared-files.ts";
+import { checkEvents, faultsOfEvent } from "../conformance/check.ts";
+import { findOrderFaults } from "../conformance/event-order.ts";
+import { OUT_OF_ORDER, VENDORS_OWN } from "../conformance/known-differences.ts";
 import { request } from "../providers/provider-contract.ts";
 import {
   decodeBody,
@@ -30,27 +32,17 @@ import {
 } from "./logged-run.ts";
 import { write } from "./written-events.ts";
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(JSON.parse(readShared("oracles/openai.openapi.json")) as object, "oracle");
-const isEvent = ajv.compile({ $ref: "oracle#/components/schemas/ResponseStreamEvent" });
-
-/** Where the description differs from what its own service sends: we do as the service does. */
-function withoutKnownDifferences(event: EmittedEvent): object {
-  if (!("response" in event)) return event;
-  // `response.user`: null where none was given. `response.usage`: null while the response runs.
-  const { user, usage, ...response } = event.response;
-  const given = { ...(user === null ? {} : { user }), ...(usage === null ? {} : { usage }) };
-  return { ...event, response: { ...response, ...given } };
-}
-
-/** The kinds of events that the description does not allow, each once. */
+/** The kinds of events that OpenAI's description does not allow, each once. */
 function unpublished(events: readonly EmittedEvent[]): string[] {
   const kinds = events.flatMap((event) => {
-    const sent = JSON.parse(JSON.stringify(withoutKnownDifferences(event))) as object;
-    if (isEvent(sent)) return [];
+    if (faultsOfEvent("openai", toJson(event)).length === 0) return [];
     return ["item" in event ? `${event.type} ${event.item.type}` : event.type];
   });
   return [...new Set(kinds)];
+}
+
+function toJson(event: EmittedEvent): JsonObject {
+  return JSON.parse(JSON.stringify(event)) as JsonObject;
 }
 
 describe("written events against the published description", () => {
@@ -129,8 +121,8 @@ describe("written events against the published description", () => {
         runEnd({ ending: "max_turns" }),
         runEnd({ ending: "cancelled" }),
       ]) {
-        assert.deepEqual(unpublished(write(runStart(), ...log, last)), []);
-        assert.deepEqual(unpublished(write(runStart(settings), ...log, last)), []);
+        checkEvents(write(runStart(), ...log, last));
+        checkEvents(write(runStart(settings), ...log, last));
       }
     });
   }
@@ -155,29 +147,6 @@ const FAILING: ReadonlySet<string> = new Set([
  * another one at its end.
  */
 const CHANGES_IDS: ReadonlySet<string> = new Set(["github-copilot-id-rotation.1.jsonl"]);
-
-/**
- * What vendors send of tools they run themselves, word for word, that the description does not know:
- * events of its own for a patch, an image before there is one, a shell call without its place, a
- * search without its query. The response that holds such an item differs with it.
- */
-const VENDORS_OWN: Readonly<Record<string, readonly string[]>> = {
-  "openai-apply-patch-tool.1.jsonl": [
-    "response.apply_patch_call_operation_diff.delta",
-    "response.apply_patch_call_operation_diff.done",
-  ],
-  "openai-image-generation-tool.1.jsonl": ["response.output_item.added image_generation_call"],
-  "openai-shell-tool.1.jsonl": [
-    "response.output_item.added shell_call",
-    "response.output_item.done shell_call",
-    "response.completed",
-  ],
-  "xai-web-search-tool.1.jsonl": [
-    "response.output_item.added web_search_call",
-    "response.output_item.done web_search_call",
-    "response.completed",
-  ],
-};
 
 function toComparable(name: string): (item: unknown) => unknown {
   return (item) => {
@@ -217,6 +186,13 @@ describe("recordings through the event writer", () => {
 
     it(`are as published, but for what the vendor adds: ${name}`, () => {
       assert.deepEqual(unpublished(write(...toRunLog(recording))), VENDORS_OWN[name] ?? []);
+    });
+
+    it(`keep to the order of events: ${name}`, () => {
+      const faults = findOrderFaults(write(...toRunLog(recording)).map(toJson));
+      const expected = OUT_OF_ORDER[name] ?? [];
+      assert.equal(faults.length, expected.length, faults.join("\n"));
+      for (const [at, fault] of faults.entries()) assert.match(fault, expected[at] ?? /^$/);
     });
 
     it(`are numbered anew, and the same each time: ${name}`, () => {

@@ -1,0 +1,97 @@
+/**
+ * What a run that answers a request does before its first turn, in this order: waits for its turn, says
+ * which tools MCP servers have, makes the calls that the client has agreed to.
+ *
+ * Run code: whatever it does to the log is in steps, under keys of its own.
+ */
+
+import type { OwnCall } from "../agent/calls.ts";
+import { addResults } from "../agent/calls.ts";
+import { runToolCalls, type ToolParts } from "../agent/tool-calls.ts";
+import type { Clock } from "../base/clock.ts";
+import { makeId } from "../base/ids.ts";
+import type { Json } from "../base/json.ts";
+import type { RunContext } from "../engine/engine.ts";
+import type { Item } from "../protocol/items.ts";
+import type { RunEvent } from "../protocol/run-events.ts";
+import type { Bridge } from "./bridge/bridge.ts";
+import { toApprovedCalls } from "./bridge/response-calls.ts";
+import { idPrefixOf } from "./emitted-item.ts";
+import { checkListed } from "./kinds/mcp.ts";
+
+export interface BeginParts extends ToolParts {
+  readonly context: RunContext;
+  readonly clock: Clock;
+  readonly bridge: Bridge;
+  /** Resolves when the run may begin. */
+  readonly enter: () => Promise<void>;
+  /** Whether it is told that it waited. */
+  readonly background: boolean;
+}
+
+/** Returns the conversation that the first turn is asked with. */
+export async function beginResponse(
+  parts: BeginParts,
+  items: readonly Item[],
+): Promise<readonly Item[]> {
+  const { context, clock, bridge } = parts;
+  await parts.enter();
+  if (parts.background) {
+    await context.step("begin", async () => {
+      await context.emit([{ type: "run_begin", at_ms: clock.now() }]);
+      return null;
+    });
+  }
+  const listed = await listTools(parts, bridge.listed);
+  checkListed(listed);
+  return await callApproved(parts, [...items, ...listed]);
+}
+
+async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
+  if (listed.length === 0) return [];
+  const told = await context.step("list_tools", async () => {
+    const named = listed.map(withId);
+    await context.emit(named.flatMap(toWholeEvents));
+    return named as unknown as Json;
+  });
+  return told as unknown as Item[];
+}
+
+/** Runs before every turn, so no place of it is taken. */
+function toWholeEvents(item: Item, index: number): RunEvent[] {
+  const begun = item.type === "mcp_list_tools" ? { ...item, tools: [] } : item;
+  return [
+    { type: "item_start", index, item: begun, own: true },
+    { type: "item_end", index, item },
+  ];
+}
+
+async function callApproved(parts: BeginParts, items: readonly Item[]): Promise<readonly Item[]> {
+  const { context, bridge } = parts;
+  const wanted = toApprovedCalls(items, bridge);
+  if (wanted.length === 0) return items;
+  const named = (await context.step("approved", async () => {
+    const calls = wanted.map(({ item }) => withId(item));
+    await context.emit(calls.flatMap(toPendingEvents));
+    return calls as unknown as Json;
+  })) as unknown as Item[];
+  const calls = named.map((item, at): OwnCall => {
+    const call = wanted[at] as OwnCall;
+    const callId = "id" in item ? String(item.id) : call.callId;
+    return { ...call, callId, item, show: (result) => call.show?.(result, item) ?? [item] };
+  });
+  const made = await runToolCalls(parts, 0, calls);
+  return addResults([...items, ...named], calls, made);
+}
+
+function toPendingEvents(item: Item, index: number): RunEvent[] {
+  const pending = "id" in item ? String(item.id) : "";
+  return [
+    { type: "item_start", index, item, own: true },
+    { type: "item_end", index, item, pending },
+  ];
+}
+
+function withId(item: Item): Item {
+  return { ...item, id: makeId(idPrefixOf(item.type)) } as Item;
+}

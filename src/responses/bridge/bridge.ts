@@ -1,0 +1,110 @@
+/**
+ * A request's tools, for a model that knows functions. Opened once a run: it says what the model is
+ * offered, turns the conversation into what the model reads, and the model's calls into items.
+ *
+ * Tools that the provider knows itself (`isNative`) are handed on as they are, and so are their items.
+ */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
+import { chooseOffers } from "./choose-offers.ts";
+import { createNames } from "./names.ts";
+import { pairCalls } from "./pair-calls.ts";
+import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
+import { isUnknown } from "./unknown-items.ts";
+
+export interface Bridge {
+  /** What the model is offered: functions, and what its provider knows itself. */
+  readonly tools: readonly Tool[];
+  /** Items that stand at the beginning of the answer. */
+  readonly listed: readonly Item[];
+  /** What of the request's tools was left out, by name. */
+  readonly ignored: readonly string[];
+  /** The offer of a function that the model calls; undefined for one of the client's own. */
+  offerNamed(name: string): Offer | undefined;
+  /** The offer that an item is a call of. */
+  offerOf(item: Item): Offer | undefined;
+  /** The name it is offered under. */
+  nameOf(offer: Offer): string;
+  /** The tools of the gate that make calls for the server, under their offered names. */
+  readonly offers: readonly Offer[];
+  toolChoice(choice: ToolChoice): ToolChoice;
+  /** The conversation as the model reads it. */
+  toHistory(items: readonly Item[]): Item[];
+  close(): Promise<void>;
+}
+
+export interface BridgeParts {
+  readonly tools: readonly Tool[];
+  readonly kinds: readonly ToolKind[];
+  /** Whether the provider itself knows tools, or items, of this type. */
+  readonly isNative: (type: string) => boolean;
+  readonly request: KindRequest;
+}
+
+export async function openBridge(parts: BridgeParts): Promise<Bridge> {
+  const opened: OpenedTool[] = [];
+  const close = async (): Promise<void> => {
+    for (const one of opened.splice(0).reverse()) await one.close?.();
+  };
+  try {
+    return { ...(await open(parts, opened)), close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+async function open(
+  { tools, kinds, isNative, request }: BridgeParts,
+  opened: OpenedTool[],
+): Promise<Omit<Bridge, "close">> {
+  const kindOf = new Map(kinds.flatMap((kind) => kind.toolTypes.map((type) => [type, kind])));
+  const kindOfItem = new Map(kinds.flatMap((kind) => kind.itemTypes.map((type) => [type, kind])));
+  const passed: Tool[] = [];
+  const ignored: string[] = [];
+  for (const [at, tool] of tools.entries()) {
+    const kind = kindOf.get(tool.type);
+    if (tool.type === "function" || isNative(tool.type)) passed.push(tool);
+    else if (kind) opened.push(await kind.open(tool, request));
+    else ignored.push(`tools[${at}] (${tool.type})`);
+  }
+  const names = createNames(passed.flatMap((tool) => (tool.type === "function" ? tool.name : [])));
+  const offers = opened.flatMap((one) => one.offers);
+  const byKey = new Map(offers.map((offer) => [offer.key, offer]));
+  const nameByKey = new Map(offers.map(({ key, spec }) => [key, names.take(spec.name)]));
+  const byName = new Map(offers.map((offer) => [nameByKey.get(offer.key) ?? "", offer]));
+  const nameOfKey = (key: string): string => nameByKey.get(key) ?? names.fit(key);
+  const functions = offers.map((offer): FunctionTool => {
+    return { ...offer.spec, name: nameOfKey(offer.key) };
+  });
+  return {
+    offers,
+    tools: [...passed, ...functions],
+    listed: opened.flatMap((one) => one.listed ?? []),
+    ignored: [...ignored, ...opened.flatMap((one) => one.ignored ?? [])],
+    offerNamed: (name) => byName.get(name),
+    nameOf: ({ key }) => nameOfKey(key),
+    offerOf(item) {
+      const key = kindOfItem.get(item.type)?.keyOf(item);
+      return key === undefined ? undefined : byKey.get(key);
+    },
+    toolChoice: (choice) =>
+      chooseOffers(choice, { isNative, find: (entry) => findNames(offers, entry, nameOfKey) }),
+    toHistory: (items) =>
+      pairCalls(items, (item) => {
+        const kind = isNative(item.type) ? undefined : kindOfItem.get(item.type);
+        if (kind) return kind.toFunctions(item, nameOfKey);
+        return isUnknown(item, isNative) ? [] : undefined;
+      }),
+  };
+}
+
+function findNames(
+  offers: readonly Offer[],
+  entry: JsonObject,
+  nameOfKey: (key: string) => string,
+): string[] {
+  return offers.filter((offer) => offer.isMeantBy(entry)).map(({ key }) => nameOfKey(key));
+}

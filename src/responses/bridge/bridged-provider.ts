@@ -1,0 +1,93 @@
+/** A provider that speaks of functions, behind a bridge: what goes in and comes out are the kinds' own items. */
+
+import { makeId } from "../../base/ids.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { idPrefixOf } from "../emitted-item.ts";
+import type { Bridge } from "./bridge.ts";
+import { createCitations } from "./citations.ts";
+import { createFieldReader, type FieldReader } from "./field-reader.ts";
+import type { Offer } from "./tool-kind.ts";
+
+export function bridgeProvider(provider: Provider, bridge: Bridge): Provider {
+  return {
+    name: provider.name,
+    async *stream(request, call) {
+      const calls = new BridgedCalls(bridge);
+      const citations = createCitations(request.items);
+      const bridged = {
+        ...request,
+        tools: request.tools.length > 0 ? bridge.tools : [],
+        toolChoice: bridge.toolChoice(request.toolChoice),
+        items: bridge.toHistory(request.items),
+        // The provider's own count of what it knows is of other items.
+        previous: undefined,
+      };
+      for await (const batch of provider.stream(bridged, call)) {
+        const events = batch.flatMap((event) => calls.read(event));
+        yield citations ? events.flatMap((event) => citations.read(event)) : events;
+      }
+    },
+  };
+}
+
+interface BridgedCall {
+  readonly offer: Offer;
+  readonly id: string;
+  readonly reader: FieldReader | undefined;
+}
+
+/** The calls of one answer that have not ended. */
+class BridgedCalls {
+  readonly #bridge: Bridge;
+  readonly #open = new Map<number, BridgedCall>();
+
+  constructor(bridge: Bridge) {
+    this.#bridge = bridge;
+  }
+
+  read(event: ModelEvent): ModelEvent[] {
+    if (event.type === "item_start") return this.#start(event);
+    if (event.type !== "arguments_delta" && event.type !== "item_end") return [event];
+    const call = this.#open.get(event.index);
+    if (!call) return [event];
+    if (event.type === "item_end") return this.#end(event, call);
+    const { shows } = call.offer;
+    if (shows === "all") return [event];
+    const delta = call.reader?.read(event.delta) ?? "";
+    return delta === "" ? [] : [{ ...event, delta }];
+  }
+
+  #start(event: ItemStart): ModelEvent[] {
+    const { item } = event;
+    const offer = item.type === "function_call" && this.#bridge.offerNamed(item.name);
+    if (!offer) return [event];
+    const begun = { ...(item as FunctionCall), arguments: "" };
+    const { type } = offer.toItem(begun, "");
+    const id = makeId(idPrefixOf(type));
+    const { shows } = offer;
+    const reader = typeof shows === "object" ? createFieldReader(shows.field) : undefined;
+    this.#open.set(event.index, { offer, id, reader });
+    if (offer.late) return [];
+    return [{ ...event, item: offer.toItem(begun, id), own: offer.run !== undefined }];
+  }
+
+  #end(event: ItemEnd, { offer, id }: BridgedCall): ModelEvent[] {
+    this.#open.delete(event.index);
+    const item = offer.toItem(event.item as FunctionCall, id);
+    const end: ItemEnd = offer.run ? { ...event, item, pending: id } : { ...event, item };
+    return [...this.#toLate(event.index, offer, item), end];
+  }
+
+  #toLate(index: number, { late, run }: Offer, item: Item): ModelEvent[] {
+    if (!late) return [];
+    const told = late.tells?.(item) ?? [];
+    return [
+      { type: "item_start", index, item: late.begins(item), own: run !== undefined },
+      ...told.map((event): ModelEvent => {
+        return { type: "opaque", event: { ...event, output_index: index } };
+      }),
+    ];
+  }
+}

@@ -1,0 +1,60 @@
+/** Who makes the calls of an answer to a client's request: the server those it was asked to, the client the rest. */
+
+import type { Calls, OwnCall } from "../../agent/calls.ts";
+import type { Item } from "../../protocol/items.ts";
+import { toMcpCall, toText } from "../kinds/mcp.ts";
+import type { Bridge } from "./bridge.ts";
+import { FOR_THE_CLIENT } from "./client-calls.ts";
+import type { Offer, ServerRun } from "./tool-kind.ts";
+
+export function createResponseCalls(bridge: Bridge): Calls {
+  return {
+    findOwn: (items) => items.flatMap((item) => toOwnCall(item, bridge) ?? []),
+    waitsForClient: (items) =>
+      items.some((item) => FOR_THE_CLIENT.has(item.type) && !toOwnCall(item, bridge)),
+  };
+}
+
+/** Undefined for what is no call, is the client's, or was made by the vendor. */
+function toOwnCall(item: Item, bridge: Bridge): OwnCall | undefined {
+  const offer = bridge.offerOf(item);
+  const isPending = "status" in item && item.status === "in_progress";
+  if (!offer?.run || !isPending) return undefined;
+  return toCall(item, { bridge, offer, run: offer.run });
+}
+
+interface Run {
+  readonly bridge: Bridge;
+  readonly offer: Offer;
+  readonly run: ServerRun;
+}
+
+function toCall(item: Item, { bridge, offer, run }: Run): OwnCall {
+  return {
+    callId: "id" in item && typeof item.id === "string" ? item.id : "",
+    name: bridge.nameOf(offer),
+    arguments: run.toArguments(item),
+    item,
+    show: (result, shown = item) => run.show(shown, result),
+  };
+}
+
+/** The calls that the client's last answers have agreed to and nobody has made yet. */
+export function toApprovedCalls(items: readonly Item[], bridge: Bridge): OwnCall[] {
+  const made = new Set(
+    items.flatMap((item) => (item.type === "mcp_call" ? [item.approval_request_id] : [])),
+  );
+  const requests = new Map(
+    items.flatMap((item) => (item.type === "mcp_approval_request" ? [[item.id, item]] : [])),
+  );
+  return items.flatMap((item) => {
+    if (item.type !== "mcp_approval_response" || !item.approve) return [];
+    const { approval_request_id } = item;
+    const request = requests.get(approval_request_id);
+    const offer = request && bridge.offerOf(request);
+    if (!request || !offer?.approved || made.has(approval_request_id)) return [];
+    const { server_label, name, arguments: text } = request;
+    const call = { id: "", server_label, name, arguments: toText(text), approval_request_id };
+    return [toCall(toMcpCall(call), { bridge, offer, run: offer.approved })];
+  });
+}

@@ -1,0 +1,16 @@
+/** Who asks: the tenant whose things are shown, and what its key may do. */
+
+import type { Limits } from "../agent/limits.ts";
+
+export interface Caller {
+  /** Whose stored things it sees and makes. */
+  readonly tenant: string;
+  /** Null where no key is asked for. */
+  readonly keyId: string | null;
+  /** Globs of the models it may ask; undefined for all. */
+  readonly models?: readonly string[] | undefined;
+  /** The server's own tools that it may use, by name. */
+  readonly catalogue: readonly string[];
+  /** What one response of its may spend. */
+  readonly limits: Limits;
+}

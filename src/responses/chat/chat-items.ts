@@ -1,0 +1,132 @@
+/**
+ * Chat messages as items. One message of an assistant holds what are several items here: its
+ * thinking, its words and its calls, in that order.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { ContentPart } from "../../protocol/content.ts";
+import type { Item } from "../../protocol/items.ts";
+import {
+  type AssistantMessage,
+  type ChatCall,
+  type ChatMessage,
+  type ChatPart,
+  type FunctionMessage,
+  type SpokenMessage,
+  type ToolMessage,
+  toInputPart,
+  toOutputPart,
+} from "./chat-message.ts";
+
+export interface ChatItems {
+  readonly items: Item[];
+  /** What of the messages has no place in items, each once: `messages.name`. */
+  readonly ignored: readonly string[];
+}
+
+/** Rejects a `function` message that answers no call. */
+export function toChatItems(messages: readonly ChatMessage[]): ChatItems {
+  const list = new ItemList();
+  for (const [at, message] of messages.entries()) list.add(message, at);
+  return { items: list.items, ignored: [...list.ignored] };
+}
+
+class ItemList {
+  readonly items: Item[] = [];
+  readonly ignored = new Set<string>();
+  /** Calls whose results are of another kind than a function's. */
+  readonly #customCalls = new Set<string>();
+  /** Calls of the older form, which have no ids, until their result comes. */
+  readonly #unnamedCalls: { readonly name: string; readonly callId: string }[] = [];
+
+  add(message: ChatMessage, at: number): void {
+    // A message has no author's name here; the name in a function's result is the function's.
+    if (message.role !== "function" && "name" in message && message.name) {
+      this.ignored.add("messages.name");
+    }
+    switch (message.role) {
+      case "assistant":
+        return this.#addAssistant(message, at);
+      case "tool":
+        return this.#addToolResult(message);
+      case "function":
+        return this.#addFunctionResult(message, at);
+      default:
+        return this.#addSpoken(message);
+    }
+  }
+
+  #addSpoken({ role, content }: SpokenMessage): void {
+    this.items.push({ type: "message", role, content: toInputContent(content) });
+  }
+
+  #addAssistant(message: AssistantMessage, at: number): void {
+    const thought = toThought(message);
+    if (thought) {
+      const content = [{ type: "reasoning_text" as const, text: thought }];
+      this.items.push({ type: "reasoning", summary: [], content });
+    }
+    const content = toSaid(message);
+    if (content.length > 0) this.items.push({ type: "message", role: "assistant", content });
+    for (const call of message.tool_calls ?? []) this.#addCall(call);
+    if (message.function_call) this.#addUnnamedCall(message.function_call, at);
+    // The id of sound that another server keeps; nobody else can hear it.
+    if (message.audio) this.ignored.add("messages.audio");
+  }
+
+  #addCall(call: ChatCall): void {
+    if (call.type === "custom") {
+      const { name, input } = call.custom;
+      this.#customCalls.add(call.id);
+      this.items.push({ type: "custom_tool_call", call_id: call.id, name, input });
+      return;
+    }
+    const { name, arguments: text } = call.function;
+    this.items.push({ type: "function_call", call_id: call.id, name, arguments: text });
+  }
+
+  /** The id is made of the message's place, so that the same conversation has the same one again. */
+  #addUnnamedCall(call: { name: string; arguments: string }, at: number): void {
+    const { name, arguments: text } = call;
+    const callId = `call_function_${at}`;
+    this.#unnamedCalls.push({ name, callId });
+    this.items.push({ type: "function_call", call_id: callId, name, arguments: text });
+  }
+
+  #addToolResult({ tool_call_id, content }: ToolMessage): void {
+    const type = this.#customCalls.has(tool_call_id)
+      ? "custom_tool_call_output"
+      : "function_call_output";
+    this.items.push({ type, call_id: tool_call_id, output: toInputContent(content) });
+  }
+
+  #addFunctionResult({ name, content }: FunctionMessage, at: number): void {
+    const place = this.#unnamedCalls.findIndex((call) => call.name === name);
+    const [call] = place === -1 ? [] : this.#unnamedCalls.splice(place, 1);
+    if (!call) {
+      const param = `messages[${at}].name`;
+      const message = `\`${param}\` names no call before it; a \`function\` message answers a \`function_call\`.`;
+      throw new Failure("invalid_request", message, { param });
+    }
+    this.items.push({ type: "function_call_output", call_id: call.callId, output: content ?? "" });
+  }
+}
+
+function toInputContent(content: string | readonly ChatPart[]): string | ContentPart[] {
+  return typeof content === "string" ? content : content.map(toInputPart);
+}
+
+/** Text alone stays a string. Empty where the assistant said nothing: some vendors refuse empty text. */
+function toSaid({ content, refusal }: AssistantMessage): string | ContentPart[] {
+  if (typeof content === "string" && !refusal) return content;
+  const text = { type: "text" as const, text: typeof content === "string" ? content : "" };
+  const parts = Array.isArray(content) ? content : text.text === "" ? [] : [text];
+  const said = parts.map(toOutputPart);
+  return refusal ? [...said, { type: "refusal", refusal }] : said;
+}
+
+/** Both names are in use; who sends both means the same. */
+function toThought({ reasoning_content, reasoning }: AssistantMessage): string | undefined {
+  if (reasoning_content) return reasoning_content;
+  return typeof reasoning === "string" ? reasoning : undefined;
+}

@@ -1,0 +1,371 @@
+/**
+ * The events of a response as the chunks of a chat stream.
+ *
+ * Order: nothing until there is output, so that a server may still answer with a status of its own;
+ * then a chunk with the role, the deltas, one with the reason of the end and, where asked for, one
+ * with the usage. A stream that breaks ends with an `error` in place of the last two. `[DONE]` is the
+ * server's to write.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type {
+  EmittedAnnotation,
+  EmittedEvent,
+  EmittedItem,
+  EmittedLogprob,
+  EmittedResponse,
+} from "../../protocol/emitted.ts";
+import {
+  CANCELLED,
+  type CallSpelling,
+  type ChatCitation,
+  type ChatCompletion,
+  type ChatHead,
+  type ChatLogprobs,
+  type ChatUsage,
+  type FinishReason,
+  isCall,
+  THOUGHT_BREAK,
+  textOf,
+  toChatCompletion,
+  toChatUsage,
+  toCitations,
+  toFinishReason,
+  toHead,
+} from "./chat-completion.ts";
+
+export interface ChatChunk extends ChatHead {
+  object: "chat.completion.chunk";
+  choices: {
+    index: 0;
+    delta: ChatDelta;
+    logprobs: ChatLogprobs | null;
+    finish_reason: FinishReason | null;
+  }[];
+  /** Only where usage was asked for; null in all chunks but the last. */
+  usage?: ChatUsage | null;
+}
+
+export interface ChatDelta {
+  role?: "assistant";
+  content?: string | null;
+  refusal?: string | null;
+  reasoning_content?: string;
+  annotations?: ChatCitation[];
+  tool_calls?: ChatCallDelta[];
+  function_call?: { name?: string; arguments: string };
+}
+
+/** The first of a call has its id, type and name; those behind it the index and more text alone. */
+export interface ChatCallDelta {
+  index: number;
+  id?: string;
+  type?: "function" | "custom";
+  function?: { name?: string; arguments: string };
+  custom?: { name?: string; input: string };
+}
+
+export interface ChatStreamError {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+export interface ChatWriterOptions {
+  /** The name to answer under. */
+  readonly model: string;
+  readonly includeUsage: boolean;
+  readonly calls?: CallSpelling | undefined;
+}
+
+export interface ChatWriter {
+  /** What one event means, as the JSON of no, one or several frames. */
+  write(event: EmittedEvent): string[];
+  /** The plain answer. Rejects like `toChatCompletion`; call it when the last event was written. */
+  completion(): ChatCompletion;
+}
+
+export function createChatWriter(options: ChatWriterOptions): ChatWriter {
+  const writer = new ChunkWriter(options);
+  return { write: (event) => writer.write(event), completion: () => writer.completion() };
+}
+
+type Kind = "text" | "refusal" | "thought" | "summary" | "call";
+
+/** Where in the output a text stands. */
+interface Place {
+  readonly kind: Kind;
+  readonly item: number;
+  readonly part: number;
+}
+
+/** What was told of one text so far. */
+interface Told {
+  text: string;
+  logprobs: number;
+  annotations: number;
+  /** Where it begins in the text of the whole message. */
+  readonly offset: number;
+}
+
+interface CallPlace {
+  readonly index: number;
+  readonly isCustom: boolean;
+}
+
+class ChunkWriter {
+  readonly #options: ChatWriterOptions;
+  #response: EmittedResponse | undefined;
+  #head: ChatHead | undefined;
+  #out: string[] = [];
+  #isOpen = false;
+  #isBroken = false;
+  #textLength = 0;
+  #hasThought = false;
+  readonly #told = new Map<string, Told>();
+  /** By place in the output. */
+  readonly #calls = new Map<number, CallPlace>();
+
+  constructor(options: ChatWriterOptions) {
+    this.#options = options;
+  }
+
+  completion(): ChatCompletion {
+    if (!this.#response) throw new Failure("internal", "The response has not begun.");
+    return toChatCompletion(this.#response, this.#options);
+  }
+
+  write(event: EmittedEvent): string[] {
+    this.#out = [];
+    this.#read(event);
+    return this.#out;
+  }
+
+  #read(event: EmittedEvent): void {
+    switch (event.type) {
+      case "response.created":
+      case "response.queued":
+      case "response.in_progress":
+        return this.#know(event.response);
+      case "response.output_item.added":
+        return this.#addCall(event.output_index, event.item);
+      case "response.function_call_arguments.delta":
+      case "response.custom_tool_call_input.delta":
+        return this.#argue(event.output_index, event.delta);
+      case "response.output_item.done":
+        return this.#endCall(event.output_index, event.item);
+      case "response.completed":
+      case "response.incomplete":
+        return this.#end(event.response);
+      case "response.failed":
+        return this.#fail(event.response);
+      case "error":
+        return this.#break(event.error);
+      default:
+        return this.#readText(event);
+    }
+  }
+
+  /** A text's `done` brings what no delta did: not every vendor sends its answer in pieces. */
+  #readText(event: EmittedEvent): void {
+    switch (event.type) {
+      case "response.output_text.delta":
+        return this.#say(placeOf("text", event), event.delta, event.logprobs);
+      case "response.output_text.done": {
+        const place = placeOf("text", event);
+        const { logprobs } = this.#toldOf(place);
+        return this.#say(place, this.#rest(place, event.text), event.logprobs.slice(logprobs));
+      }
+      case "response.output_text.annotation.added":
+        return this.#cite(placeOf("text", event), [event.annotation]);
+      case "response.content_part.done": {
+        if (event.part.type !== "output_text") return;
+        const place = placeOf("text", event);
+        const { annotations } = this.#toldOf(place);
+        return this.#cite(place, event.part.annotations.slice(annotations));
+      }
+      case "response.refusal.delta":
+        return this.#refuse(placeOf("refusal", event), event.delta);
+      case "response.refusal.done": {
+        const place = placeOf("refusal", event);
+        return this.#refuse(place, this.#rest(place, event.refusal));
+      }
+      default:
+        return this.#readThought(event);
+    }
+  }
+
+  #readThought(event: EmittedEvent): void {
+    switch (event.type) {
+      case "response.reasoning_text.delta":
+        return this.#think(placeOf("thought", event), event.delta);
+      case "response.reasoning_text.done": {
+        const place = placeOf("thought", event);
+        return this.#think(place, this.#rest(place, event.text));
+      }
+      case "response.reasoning_summary_text.delta":
+        return this.#think(placeOf("summary", event), event.delta);
+      case "response.reasoning_summary_text.done": {
+        const place = placeOf("summary", event);
+        return this.#think(place, this.#rest(place, event.text));
+      }
+      default:
+      // The rest of the events is about items that chat has no place for.
+    }
+  }
+
+  #know(response: EmittedResponse): void {
+    this.#response = response;
+    this.#head = toHead(response, this.#options.model);
+  }
+
+  #say(place: Place, delta: string, logprobs: readonly EmittedLogprob[]): void {
+    if (delta === "" && logprobs.length === 0) return;
+    const told = this.#toldOf(place);
+    told.text += delta;
+    told.logprobs += logprobs.length;
+    this.#textLength += delta.length;
+    this.#open("");
+    const likely = logprobs.length > 0 ? { content: [...logprobs], refusal: null } : null;
+    this.#emitChoice({ content: delta }, { logprobs: likely });
+  }
+
+  #cite(place: Place, annotations: readonly EmittedAnnotation[]): void {
+    const told = this.#toldOf(place);
+    told.annotations += annotations.length;
+    const citations = toCitations(annotations, told.offset);
+    if (citations.length === 0) return;
+    this.#open("");
+    this.#emitChoice({ annotations: citations });
+  }
+
+  #refuse(place: Place, delta: string): void {
+    if (delta === "") return;
+    this.#toldOf(place).text += delta;
+    this.#open(null);
+    this.#emitChoice({ refusal: delta });
+  }
+
+  #think(place: Place, delta: string): void {
+    if (delta === "") return;
+    const told = this.#toldOf(place);
+    const isNext = told.text === "" && this.#hasThought;
+    told.text += delta;
+    this.#hasThought = true;
+    this.#open("");
+    this.#emitChoice({ reasoning_content: isNext ? THOUGHT_BREAK + delta : delta });
+  }
+
+  #addCall(outputIndex: number, item: EmittedItem): void {
+    if (!isCall(item)) return;
+    const index = this.#calls.size;
+    const isCustom = item.type === "custom_tool_call";
+    this.#calls.set(outputIndex, { index, isCustom });
+    const { call_id: id, name } = item;
+    if (this.#options.calls === "function_call") {
+      if (index > 0) return;
+      this.#open(null);
+      return this.#emitChoice({ function_call: { name, arguments: "" } });
+    }
+    const begun: ChatCallDelta = isCustom
+      ? { index, id, type: "custom", custom: { name, input: "" } }
+      : { index, id, type: "function", function: { name, arguments: "" } };
+    this.#open(null);
+    this.#emitChoice({ tool_calls: [begun] });
+  }
+
+  #endCall(outputIndex: number, item: EmittedItem): void {
+    if (!isCall(item)) return;
+    const place: Place = { kind: "call", item: outputIndex, part: 0 };
+    this.#argue(outputIndex, this.#rest(place, textOf(item)));
+  }
+
+  #argue(outputIndex: number, delta: string): void {
+    const call = this.#calls.get(outputIndex);
+    if (!call || delta === "") return;
+    this.#toldOf({ kind: "call", item: outputIndex, part: 0 }).text += delta;
+    const { index, isCustom } = call;
+    if (this.#options.calls === "function_call") {
+      if (index === 0) this.#emitChoice({ function_call: { arguments: delta } });
+      return;
+    }
+    const more = isCustom ? { custom: { input: delta } } : { function: { arguments: delta } };
+    this.#emitChoice({ tool_calls: [{ index, ...more }] });
+  }
+
+  #end(response: EmittedResponse): void {
+    this.#know(response);
+    if (response.status === "cancelled") {
+      return this.#break({ message: CANCELLED, type: "cancelled", param: null, code: "cancelled" });
+    }
+    this.#open("");
+    const { calls = "tool_calls", includeUsage } = this.#options;
+    this.#emitChoice({}, { finish: toFinishReason(response, calls) });
+    const { usage } = response;
+    if (includeUsage && usage) this.#emit({ choices: [], usage: toChatUsage(usage) });
+  }
+
+  #fail(response: EmittedResponse): void {
+    this.#know(response);
+    const { error } = response;
+    const message = error?.message ?? "The response failed.";
+    const code = error?.code ?? "server_error";
+    this.#break({ message, type: "server_error", param: null, code });
+  }
+
+  /** Once: an `error` event comes before the `response.failed` that says the same. */
+  #break({ message, type, param, code }: ChatStreamError["error"]): void {
+    if (this.#isBroken) return;
+    this.#isBroken = true;
+    const sent: ChatStreamError = { error: { message, type, param, code } };
+    this.#out.push(JSON.stringify(sent));
+  }
+
+  /** Clients take the role from a chunk of its own; `content` is null before what is not text. */
+  #open(content: "" | null): void {
+    if (this.#isOpen) return;
+    this.#isOpen = true;
+    this.#emitChoice({ role: "assistant", content, refusal: null });
+  }
+
+  #emitChoice(
+    delta: ChatDelta,
+    more: { logprobs?: ChatLogprobs | null; finish?: FinishReason } = {},
+  ): void {
+    const { logprobs = null, finish = null } = more;
+    this.#emit({ choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
+  }
+
+  #emit(body: Pick<ChatChunk, "choices" | "usage">): void {
+    if (!this.#head) throw new Failure("internal", "A response's events begin with the response.");
+    const unknown = this.#options.includeUsage ? { usage: null } : {};
+    const chunk: ChatChunk = {
+      ...this.#head,
+      object: "chat.completion.chunk",
+      ...unknown,
+      ...body,
+    };
+    this.#out.push(JSON.stringify(chunk));
+  }
+
+  #toldOf({ kind, item, part }: Place): Told {
+    const key = `${kind}:${item}:${part}`;
+    const known = this.#told.get(key);
+    if (known) return known;
+    const told = { text: "", logprobs: 0, annotations: 0, offset: this.#textLength };
+    this.#told.set(key, told);
+    return told;
+  }
+
+  /** What of the whole text is still to be told. What was told cannot be taken back. */
+  #rest(place: Place, whole: string): string {
+    const { text } = this.#toldOf(place);
+    return whole.startsWith(text) ? whole.slice(text.length) : "";
+  }
+}
+
+function placeOf(
+  kind: Kind,
+  event: { output_index: number; content_index?: number; summary_index?: number },
+): Place {
+  const part = event.content_index ?? event.summary_index ?? 0;
+  return { kind, item: event.output_index, part };
+}

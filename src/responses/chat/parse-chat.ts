@@ -1,0 +1,159 @@
+/**
+ * A chat completions request as a Responses request. Nothing is stored: chat clients bring the whole
+ * conversation each time, and would not know what to do with the id of a stored answer.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import { CreateResponse, type TextConfig } from "../../protocol/request.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { CallSpelling } from "./chat-completion.ts";
+import { toChatItems } from "./chat-items.ts";
+import {
+  type ChatRequest,
+  OWN_PARAMETERS,
+  parseChatRequest,
+  type ResponseFormat,
+  SHARED_PARAMETERS,
+} from "./chat-request.ts";
+import {
+  toFunctionChoice,
+  toFunctionTool,
+  toTool,
+  toToolChoice,
+  toWebSearchTool,
+} from "./chat-tools.ts";
+
+export interface ParsedChat {
+  readonly request: CreateResponse;
+  /** Parameters that were given and change nothing, by name: `seed`. */
+  readonly ignored: string[];
+  /** How the client wants to be answered; for `createChatWriter` and `toChatCompletion`. */
+  readonly answer: ChatAnswer;
+}
+
+export interface ChatAnswer {
+  /** Whether a stream ends with a chunk of the tokens used. */
+  readonly includeUsage: boolean;
+  readonly calls: CallSpelling;
+}
+
+/** Rejects with `Failure("invalid_request")` and the field at fault, as `parseCreateResponse` does. */
+export function toCreateResponse(body: unknown): ParsedChat {
+  const chat = parseChatRequest(body);
+  checkRules(chat);
+  const { items, ignored } = toChatItems(chat.messages);
+  const { passed, refused } = sortParameters(chat);
+  const request: CreateResponse = {
+    ...passed,
+    input: items,
+    store: false,
+    ...toOutputWishes(chat),
+    ...toReasoning(chat),
+    ...toTooling(chat),
+  };
+  return {
+    request,
+    ignored: [...refused, ...ignored],
+    answer: {
+      includeUsage: chat.stream_options?.include_usage === true,
+      calls: usesFunctions(chat) ? "function_call" : "tool_calls",
+    },
+  };
+}
+
+function checkRules({ n, logprobs, top_logprobs }: ChatRequest): void {
+  if (n && n > 1) {
+    const message = `\`n\` must be 1, not ${n}: an answer has one choice here. Send the request once for each.`;
+    throw new Failure("invalid_request", message, { param: "n" });
+  }
+  if (top_logprobs && !logprobs) {
+    const message = "`top_logprobs` needs `logprobs` to be true.";
+    throw new Failure("invalid_request", message, { param: "top_logprobs" });
+  }
+}
+
+/** What asks for something that is left out; a value that asks for nothing is none. */
+const LEFT_OUT: Readonly<Record<string, (chat: ChatRequest) => boolean>> = {
+  store: ({ store }) => store === true,
+  seed: () => true,
+  logit_bias: ({ logit_bias }) => Object.keys(logit_bias ?? {}).length > 0,
+  prediction: () => true,
+  modalities: ({ modalities }) => (modalities ?? []).some((modality) => modality !== "text"),
+  audio: () => true,
+};
+
+interface Sorted {
+  readonly passed: CreateResponse;
+  readonly refused: string[];
+}
+
+/**
+ * Parameters that chat does not know pass, but for those that the Responses API does: a chat answer
+ * is not kept, continues nothing and does not run in the background.
+ */
+function sortParameters(chat: ChatRequest): Sorted {
+  const passed: [string, Json][] = [];
+  const refused: string[] = [];
+  for (const [name, value] of Object.entries(chat) as [string, Json | undefined][]) {
+    if (value === null || value === undefined) continue;
+    if (SHARED_PARAMETERS.has(name)) passed.push([name, value]);
+    else if (OWN_PARAMETERS.has(name)) {
+      if (Object.hasOwn(LEFT_OUT, name) && LEFT_OUT[name]?.(chat)) refused.push(name);
+    } else if (Object.hasOwn(CreateResponse.shape, name)) refused.push(name);
+    else passed.push([name, value]);
+  }
+  return { passed: Object.fromEntries(passed), refused };
+}
+
+function toOutputWishes(chat: ChatRequest): Partial<CreateResponse> {
+  const { response_format, verbosity, logprobs, stream_options } = chat;
+  const limit = chat.max_completion_tokens ?? chat.max_tokens;
+  const format = response_format ? { format: toTextFormat(response_format) } : {};
+  const text: TextConfig = { ...format, ...(verbosity ? { verbosity } : {}) };
+  const obfuscation = stream_options?.include_obfuscation;
+  return {
+    ...(limit ? { max_output_tokens: limit } : {}),
+    ...(Object.keys(text).length > 0 ? { text } : {}),
+    ...(logprobs ? { include: ["message.output_text.logprobs"] } : {}),
+    ...(typeof obfuscation === "boolean"
+      ? { stream_options: { include_obfuscation: obfuscation } }
+      : {}),
+  };
+}
+
+function toTextFormat(format: ResponseFormat): NonNullable<TextConfig["format"]> {
+  if (format.type !== "json_schema") return format;
+  const { schema, ...described } = format.json_schema;
+  // A format without a schema asks for any JSON, which is what an empty schema says.
+  return { type: "json_schema", ...described, schema: schema ?? {} };
+}
+
+function toReasoning({ reasoning, reasoning_effort }: ChatRequest): Partial<CreateResponse> {
+  return reasoning_effort ? { reasoning: { ...reasoning, effort: reasoning_effort } } : {};
+}
+
+function toTooling(chat: ChatRequest): Partial<CreateResponse> {
+  const tools: Tool[] = [
+    ...(chat.tools ?? []).map(toTool),
+    ...(chat.functions ?? []).map(toFunctionTool),
+    ...(chat.web_search_options ? [toWebSearchTool(chat.web_search_options)] : []),
+  ];
+  const choice = toChoice(chat);
+  return {
+    ...(tools.length > 0 ? { tools } : {}),
+    ...(choice ? { tool_choice: choice } : {}),
+    // The older form has room for one call.
+    ...(usesFunctions(chat) ? { parallel_tool_calls: false } : {}),
+  };
+}
+
+function toChoice({ tool_choice, function_call }: ChatRequest): ToolChoice | undefined {
+  if (tool_choice) return toToolChoice(tool_choice);
+  return function_call ? toFunctionChoice(function_call) : undefined;
+}
+
+/** Who offers tools in the older form alone reads calls in the older form alone. */
+function usesFunctions({ functions, tools }: ChatRequest): boolean {
+  return (functions ?? []).length > 0 && (tools ?? []).length === 0;
+}

@@ -1,0 +1,160 @@
+/**
+ * Makes a conversation short, with any model: it is asked for a summary, and what it says is sealed
+ * together with the user's own words into one `compaction` item.
+ *
+ * Run code: the model is asked in one step and the item is told in another, so that neither a crash
+ * nor a takeover asks twice or tells twice.
+ */
+
+import type { Account } from "../../agent/account.ts";
+import { holdCall } from "../../agent/call-cost.ts";
+import { type Answer, textOf, toAmount } from "../../agent/turn.ts";
+import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
+import type { Json } from "../../base/json.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import type { Compaction, Item } from "../../protocol/items.ts";
+import type { ModelEnd } from "../../protocol/model-events.ts";
+import type { RunError } from "../../protocol/run-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import type { ModelRequest, Provider } from "../../providers/provider.ts";
+import { idPrefixOf } from "../emitted-item.ts";
+import type { CompactionSeal } from "./compaction-seal.ts";
+import { type Expanding, expandCompactions } from "./expand-compactions.ts";
+import { keepWords } from "./keep-words.ts";
+import { type SummaryWish, toSummaryRequest } from "./summary-request.ts";
+
+export interface CompactorParts extends SummaryWish {
+  readonly context: RunContext;
+  readonly provider: Provider;
+  readonly costOf: (usage: Usage) => number | undefined;
+  readonly account: Account;
+  readonly seal: CompactionSeal;
+  readonly expanding: Expanding;
+  /** What may be kept word for word. */
+  readonly keptTokens: number;
+}
+
+export interface MadeCompaction {
+  readonly item: Compaction;
+  readonly answer: Pick<Answer, "usage" | "cost_usd">;
+}
+
+export interface Compactor {
+  /** `place` is unique in the run: the number of the turn behind which it is made, 0 for none. */
+  compact(items: readonly Item[], place: number): Promise<MadeCompaction>;
+}
+
+export function createCompactor(parts: CompactorParts): Compactor {
+  return {
+    async compact(items, place) {
+      const { context, account } = parts;
+      let isReplayed = true;
+      const made = (await context.step(`compact:${place}`, async ({ signal }) => {
+        isReplayed = false;
+        return (await make(parts, items, signal).catch(toVain)) as unknown as Json;
+      })) as unknown as MadeCompaction | Vain;
+      if ("code" in made) throw new Failure(made.code, made.message);
+      if (isReplayed) account.charge(toAmount(made.answer as Answer));
+      await context.step(`compacted:${place}`, async () => {
+        await tell(context, made.item);
+        return null;
+      });
+      return made;
+    },
+  };
+}
+
+/** An attempt that failed at the model; written down, so that a takeover does not make it again. */
+type Vain = RunError;
+
+function toVain(thrown: unknown): Vain {
+  const { code, message } = toFailure(thrown);
+  if (isVain(code)) return { code, message };
+  throw thrown;
+}
+
+/** Whether a conversation could not be compacted for reasons of the model or the budget. */
+export function isVain(code: FailureCode): boolean {
+  return VAIN.has(code);
+}
+
+const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
+  "provider_rejected",
+  "provider_overloaded",
+  "provider_failed",
+  "provider_timeout",
+  "provider_unreachable",
+  "provider_broke_protocol",
+  "context_exceeded",
+  "budget_exceeded",
+]);
+
+async function make(
+  parts: CompactorParts,
+  items: readonly Item[],
+  signal: AbortSignal,
+): Promise<MadeCompaction> {
+  const expanded = expandCompactions(items, { ...parts.expanding, isNative: false });
+  if (expanded.items.length === 0) {
+    const message = "There is no conversation to compact. Give an `input` before the trigger.";
+    throw new Failure("invalid_request", message, { param: "input" });
+  }
+  const { request, hold } = holdCall(parts.account, toSummaryRequest(expanded.items, parts), parts);
+  try {
+    const answer = await ask(parts, request, signal);
+    hold.settle(toAmount(answer));
+    const summary = textOf(answer.items).trim();
+    if (summary === "") {
+      throw new Failure(
+        "provider_broke_protocol",
+        "The model gave no summary of the conversation.",
+      );
+    }
+    const kept = keepWords(expanded.items, parts.keptTokens, expanded.summary);
+    const encrypted_content = parts.seal.seal({ summary, ...kept });
+    const id = makeId(idPrefixOf("compaction"));
+    const { usage, cost_usd } = answer;
+    return { item: { type: "compaction", id, encrypted_content }, answer: { usage, cost_usd } };
+  } finally {
+    // Does nothing where it was settled.
+    hold.release();
+  }
+}
+
+/** Nobody watches it being written: what counts is its end. */
+async function ask(
+  { provider, context, costOf }: CompactorParts,
+  request: ModelRequest,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const items: Item[] = [];
+  for await (const batch of provider.stream(request, { signal, run: context.id })) {
+    let end: ModelEnd | undefined;
+    for (const event of batch) {
+      if (event.type === "item_end") items[event.index] = event.item;
+      if (event.type === "end") end = event;
+    }
+    if (!end) continue;
+    const { reason, usage } = end;
+    const cost_usd = costOf(usage) ?? null;
+    return { items: items.filter(Boolean), reason, usage, cost_usd, continuation: null };
+  }
+  throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+}
+
+/** An owner before this one may have told it, and died before that was written down. */
+async function tell(context: RunContext, item: Item): Promise<void> {
+  if (context.epoch > 1 && (await isTold(context, item))) return;
+  await context.emit([
+    { type: "item_start", index: 0, item },
+    { type: "item_end", index: 0, item },
+  ]);
+}
+
+async function isTold(context: RunContext, { id }: { readonly id?: unknown }): Promise<boolean> {
+  const log = await context.readLog();
+  return log.some(({ event }) => {
+    return event.type === "item_end" && "id" in event.item && event.item.id === id;
+  });
+}

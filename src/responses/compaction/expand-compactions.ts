@@ -1,0 +1,62 @@
+/**
+ * A conversation as a model reads it, where part of it was compacted: what the last compaction holds
+ * stands in its place, and what came before it is left out.
+ *
+ * Clients send what they like before a compaction: all of the conversation, the user's messages, or
+ * instructions that are new. Messages that the compaction does not know are kept; everything else
+ * before it is in it.
+ */
+
+import type { Compaction, Item, Message } from "../../protocol/items.ts";
+import type { CompactedContext, CompactionSeal } from "./compaction-seal.ts";
+import { toMark } from "./message-text.ts";
+
+export interface Expanding {
+  readonly open: CompactionSeal["open"];
+  /** Whether the provider itself reads compactions that are not ours; else they are left out. */
+  readonly isNative: boolean;
+}
+
+export interface Expanded {
+  readonly items: readonly Item[];
+  /** The message that holds a model's summary. */
+  readonly summary?: Item | undefined;
+}
+
+export function expandCompactions(items: readonly Item[], { open, isNative }: Expanding): Expanded {
+  if (!items.some(isCompaction)) return { items };
+  const last = findLastReadable(items, open);
+  const rest = items.slice(last ? last.at + 1 : 0);
+  const known = rest.filter((item) => isNative || !isCompaction(item));
+  if (!last) return { items: known };
+  const { messages, summary, tail, covered } = last.context;
+  const marks = new Set(covered);
+  const fresh = items
+    .slice(0, last.at)
+    .filter((item) => isPromptMessage(item) && !marks.has(toMark(item)));
+  const told: Item = { type: "message", role: "user", content: `${HEADING}\n\n${summary}` };
+  return { items: [...fresh, ...messages, told, ...tail, ...known], summary: told };
+}
+
+const HEADING = "Summary of the conversation so far (the rest of it was left out to save space):";
+
+function findLastReadable(
+  items: readonly Item[],
+  open: Expanding["open"],
+): { readonly at: number; readonly context: CompactedContext } | undefined {
+  for (let at = items.length - 1; at >= 0; at--) {
+    const item = items[at];
+    const context = item && isCompaction(item) ? open(item.encrypted_content) : undefined;
+    if (context) return { at, context };
+  }
+  return undefined;
+}
+
+function isCompaction(item: Item): item is Compaction {
+  return item.type === "compaction";
+}
+
+/** What a person or a developer said, and no model. */
+export function isPromptMessage(item: Item): item is Message {
+  return item.type === "message" && item.role !== "assistant";
+}

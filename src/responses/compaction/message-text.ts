@@ -1,0 +1,26 @@
+/** The words of a message, and the mark that the same words always have. */
+
+import { createHash } from "node:crypto";
+import type { ContentPart } from "../../protocol/content.ts";
+import type { Message } from "../../protocol/items.ts";
+
+/** Media is named, not shown. */
+export function toPlainText(content: string | readonly ContentPart[]): string {
+  if (typeof content === "string") return content;
+  return content.map(toWords).join("\n");
+}
+
+function toWords(part: ContentPart): string {
+  if (part.type === "refusal") return part.refusal;
+  if ("text" in part && typeof part.text === "string") return part.text;
+  const name = "filename" in part && part.filename ? ` ${String(part.filename)}` : "";
+  return `[${part.type}${name}]`;
+}
+
+const MARK_CHARS = 12;
+
+/** A client that sends a message again may have changed its id and its form, but not its words. */
+export function toMark({ role, content }: Message): string {
+  const text = `${role}\n${toPlainText(content)}`;
+  return createHash("sha256").update(text).digest("base64url").slice(0, MARK_CHARS);
+}

@@ -1,0 +1,252 @@
+/**
+ * The files of a container, over a shelf. A path names one file: what is written there again takes the
+ * place of what was, under the same id. A file is there once all its bytes are.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
+import { readFileContent } from "../files/files.ts";
+import { parseNewFile } from "../files/new-file.ts";
+import { type Page, parsePaging } from "../paging.ts";
+import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { collectPage } from "./collect-page.ts";
+
+/** Where code finds the files, and how their paths are shown. */
+export const FILES_FOLDER = "/mnt/data";
+
+/** More is a mistake of a program: every use of the container reads them all. */
+const MAX_FILES = 1000;
+
+export interface ContainerFileObject {
+  readonly id: string;
+  readonly object: "container.file";
+  readonly container_id: string;
+  readonly created_at: number;
+  readonly bytes: number;
+  readonly path: string;
+  readonly source: "user" | "assistant";
+}
+
+export interface DeletedContainerFile {
+  readonly id: string;
+  readonly object: "container.file.deleted";
+  readonly deleted: true;
+}
+
+/** A container of a tenant. */
+export interface ContainerName {
+  readonly tenant: string;
+  readonly containerId: string;
+}
+
+/** A file as those know it who work on the container. */
+export interface ContainerFile {
+  readonly id: string;
+  /** Below the folder, with `/` between names. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Another one after each change of the bytes. */
+  readonly version: string;
+  /** The tenant's file that it is a copy of. */
+  readonly fileId: string | null;
+}
+
+interface KeptFile {
+  readonly path: string;
+  readonly bytes: number;
+  readonly source: "user" | "assistant";
+  readonly version: string;
+  readonly file_id: string | null;
+  readonly ready: boolean;
+}
+
+export interface NewContainerFile {
+  readonly path: string;
+  readonly source: "user" | "assistant";
+  readonly fileId?: string | undefined;
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly maxBytes: number;
+}
+
+/** Leaves what was there, or nothing, when it rejects: with `invalid_request` over the limit. */
+export async function writeContainerFile(
+  parts: ShelfParts,
+  container: ContainerName,
+  asked: NewContainerFile,
+): Promise<ContainerFileObject> {
+  const { shelf, clock, makeId } = parts;
+  const path = toFilePath(asked.path);
+  const known = await listContainerFiles(shelf, container);
+  const before = known.find((file) => file.path === path);
+  if (!before && known.length >= MAX_FILES) {
+    const message = `A container holds ${MAX_FILES} files at most. Delete some.`;
+    throw new Failure("invalid_request", message, { param: "container_id" });
+  }
+  const name = nameFile(container.tenant, before?.id ?? makeId("cfile"));
+  const { source, fileId: file_id = null } = asked;
+  const kept = { path, source, file_id, version: makeId("v"), bytes: 0, ready: false };
+  const created_at_ms = clock.now();
+  const thing = { ...name, parent: container.containerId, created_at_ms, expires_at_ms: null };
+  if (!before) await shelf.put({ ...thing, body: encodeFile(kept) });
+  try {
+    const bytes = await shelf.writeContent(name, limit(asked.bytes, asked.maxBytes));
+    await shelf.update(name, encodeFile({ ...kept, bytes, ready: true }));
+  } catch (thrown) {
+    if (!before) await shelf.delete(name);
+    throw thrown;
+  }
+  return await getContainerFile(shelf, container, name.id);
+}
+
+/** A name that a client gives: its last step alone. */
+export function toUploadName(filename: string): string {
+  return parseNewFile(filename, { purpose: "user_data" }).filename;
+}
+
+/** Copies one of the tenant's files, under its own name. One that was copied before is left as it is. */
+export async function copyToContainer(
+  parts: ShelfParts,
+  container: ContainerName,
+  fileId: string,
+  maxBytes: number,
+): Promise<ContainerFileObject> {
+  const known = await listContainerFiles(parts.shelf, container);
+  const copy = known.find((file) => file.fileId === fileId);
+  if (copy) return await getContainerFile(parts.shelf, container, copy.id);
+  const { file, bytes } = await readFileContent(parts, container.tenant, fileId);
+  const path = toUploadName(file.filename);
+  return await writeContainerFile(parts, container, {
+    ...{ path, source: "user", fileId, bytes, maxBytes },
+  });
+}
+
+export async function getContainerFile(
+  shelf: Shelf,
+  container: ContainerName,
+  id: string,
+): Promise<ContainerFileObject> {
+  return toFile(await findFile(shelf, container, id));
+}
+
+/** `query` is that of the address: `limit`, `order`, `after`. */
+export async function pageContainerFiles(
+  shelf: Shelf,
+  { tenant, containerId: parent }: ContainerName,
+  query: URLSearchParams,
+): Promise<Page<ContainerFileObject>> {
+  return await collectPage(shelf, {
+    among: { tenant, kind: FILE_KIND, parent },
+    paging: parsePaging(query, { defaultOrder: "desc" }),
+    isWanted: (thing) => readFile(thing).ready,
+    toObject: toFile,
+  });
+}
+
+/** All of them, the oldest first. */
+export async function listContainerFiles(
+  shelf: Shelf,
+  { tenant, containerId: parent }: ContainerName,
+): Promise<ContainerFile[]> {
+  const among = { tenant, kind: FILE_KIND, parent, order: "oldest", limit: MAX_FILES } as const;
+  return (await shelf.list(among)).flatMap((thing) => {
+    const { path, bytes, version, file_id: fileId, ready } = readFile(thing);
+    return ready ? [{ id: thing.id, path, bytes, version, fileId }] : [];
+  });
+}
+
+export async function deleteContainerFile(
+  shelf: Shelf,
+  container: ContainerName,
+  id: string,
+): Promise<DeletedContainerFile> {
+  await findFile(shelf, container, id);
+  await shelf.delete(nameFile(container.tenant, id));
+  return { id, object: "container.file.deleted", deleted: true };
+}
+
+/** Rejects before the first piece where there is no such file. */
+export async function readContainerFile(
+  shelf: Shelf,
+  container: ContainerName,
+  id: string,
+): Promise<AsyncGenerator<Uint8Array>> {
+  await findFile(shelf, container, id);
+  return shelf.readContent(nameFile(container.tenant, id));
+}
+
+export async function readContainerBytes(
+  shelf: Shelf,
+  { tenant }: ContainerName,
+  { id }: Pick<ContainerFile, "id">,
+): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of shelf.readContent(nameFile(tenant, id))) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const FILE_KIND = "container_file";
+
+function nameFile(tenant: string, id: string): ThingName {
+  return { tenant, kind: FILE_KIND, id };
+}
+
+async function findFile(
+  shelf: Shelf,
+  { tenant, containerId }: ContainerName,
+  id: string,
+): Promise<Thing> {
+  const thing = await shelf.get(nameFile(tenant, id));
+  if (thing && thing.parent === containerId && readFile(thing).ready) return thing;
+  const message = `There is no file \`${clip(id, 80)}\` in this container.`;
+  throw new Failure("not_found", message, { param: "file_id" });
+}
+
+const MAX_PATH_CHARS = 1000;
+
+/** Below the folder, whoever wrote it: code chooses names as it likes. */
+function toFilePath(path: string): string {
+  const names = path.split("/").filter((name) => name !== "" && name !== ".");
+  const isFit = names.length > 0 && !names.includes("..") && path.length <= MAX_PATH_CHARS;
+  if (isFit && !path.includes("\0")) return names.join("/");
+  const message = `\`${clip(path, 80)}\` is no path of a file in a container.`;
+  throw new Failure("invalid_request", message, { param: "file" });
+}
+
+async function* limit(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  for await (const chunk of bytes) {
+    count += chunk.byteLength;
+    if (count > maxBytes) {
+      const message = `The file is larger than ${maxBytes} bytes, which is the limit.`;
+      throw new Failure("invalid_request", message, { param: "file" });
+    }
+    yield chunk;
+  }
+}
+
+function toFile(thing: Thing): ContainerFileObject {
+  const { path, bytes, source } = readFile(thing);
+  return {
+    id: thing.id,
+    object: "container.file",
+    container_id: thing.parent ?? "",
+    created_at: toSeconds(thing.created_at_ms),
+    bytes,
+    path: `${FILES_FOLDER}/${path}`,
+    source,
+  };
+}
+
+function encodeFile(file: KeptFile): Json {
+  return file as unknown as Json;
+}
+
+/** What this file wrote is taken at its word. */
+function readFile({ body }: Pick<Thing, "body">): KeptFile {
+  return body as unknown as KeptFile;
+}

@@ -1,0 +1,165 @@
+/**
+ * Containers as the API has them, over a shelf: a name for files that code works on, which ends when
+ * nobody has used it for a while. What runs in one is started by the response that uses it and ends
+ * with it; the files stay.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { Thing, ThingName } from "../../store/shelf.ts";
+import { type Page, parsePaging } from "../paging.ts";
+import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { collectPage } from "./collect-page.ts";
+import type { MemoryLimit, NewContainer } from "./new-container.ts";
+
+const MINUTE_MS = 60_000;
+
+export interface ContainerObject {
+  readonly id: string;
+  readonly object: "container";
+  readonly name: string;
+  readonly created_at: number;
+  readonly status: "running";
+  readonly last_active_at: number;
+  readonly expires_after: { readonly anchor: "last_active_at"; readonly minutes: number };
+  readonly memory_limit: MemoryLimit;
+  readonly network_policy: { readonly type: "disabled" };
+}
+
+export interface DeletedContainer {
+  readonly id: string;
+  readonly object: "container.deleted";
+  readonly deleted: true;
+}
+
+interface KeptContainer {
+  readonly name: string;
+  readonly minutes: number;
+  readonly memory_limit: MemoryLimit;
+  readonly last_active_ms: number;
+}
+
+type Reading = Pick<ShelfParts, "shelf" | "clock">;
+
+/** Puts an empty one on the shelf. One of the same id stays as it is. */
+export async function putContainer(
+  { shelf, clock }: Reading,
+  tenant: string,
+  id: string,
+  { name, minutes, memoryLimit }: Omit<NewContainer, "fileIds">,
+): Promise<void> {
+  const nowMs = clock.now();
+  const kept: KeptContainer = { name, minutes, memory_limit: memoryLimit, last_active_ms: nowMs };
+  const thing = { ...nameContainer(tenant, id), parent: null, body: encodeContainer(kept) };
+  const expires_at_ms = nowMs + minutes * MINUTE_MS;
+  const isNew = await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
+  if (isNew || (await isAlive({ shelf, clock }, tenant, id))) return;
+  // Its time is over and nobody has swept it away yet.
+  await shelf.delete(nameContainer(tenant, id));
+  await shelf.put({ ...thing, created_at_ms: nowMs, expires_at_ms });
+}
+
+/** Rejects with `not_found`, as everything here does where there is no such container, or its time is over. */
+export async function getContainer(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<ContainerObject> {
+  return toContainer(await findContainer(parts, tenant, id));
+}
+
+export async function isAlive(parts: Reading, tenant: string, id: string): Promise<boolean> {
+  const thing = await parts.shelf.get(nameContainer(tenant, id));
+  return thing !== undefined && isThere(thing, parts.clock.now());
+}
+
+/** `query` is that of the address: `name`, `limit`, `order`, `after`. */
+export async function listContainers(
+  { shelf, clock }: Reading,
+  tenant: string,
+  query: URLSearchParams,
+): Promise<Page<ContainerObject>> {
+  const paging = parsePaging(query, { defaultOrder: "desc" });
+  const name = query.get("name") || undefined;
+  const nowMs = clock.now();
+  return await collectPage(shelf, {
+    among: { tenant, kind: CONTAINER_KIND },
+    paging,
+    isWanted: (thing) =>
+      isThere(thing, nowMs) && (name === undefined || readContainer(thing).name === name),
+    toObject: toContainer,
+  });
+}
+
+/** With all its files. */
+export async function deleteContainer(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<DeletedContainer> {
+  await findContainer(parts, tenant, id);
+  await parts.shelf.delete(nameContainer(tenant, id));
+  return { id, object: "container.deleted", deleted: true };
+}
+
+/** Says that it is in use: its time begins anew. */
+export async function touchContainer(
+  { shelf, clock }: Reading,
+  tenant: string,
+  id: string,
+): Promise<ContainerObject> {
+  const thing = await findContainer({ shelf, clock }, tenant, id);
+  const name = nameContainer(tenant, id);
+  const last_active_ms = clock.now();
+  const { minutes } = readContainer(thing);
+  await shelf.change(name, (body) => ({ ...(body as object), last_active_ms }) as Json);
+  await shelf.setExpiry(name, last_active_ms + minutes * MINUTE_MS);
+  return toContainer({ ...thing, body: { ...(thing.body as object), last_active_ms } as Json });
+}
+
+const CONTAINER_KIND = "container";
+
+function nameContainer(tenant: string, id: string): ThingName {
+  return { tenant, kind: CONTAINER_KIND, id };
+}
+
+async function findContainer(
+  { shelf, clock }: Reading,
+  tenant: string,
+  id: string,
+): Promise<Thing> {
+  const thing = await shelf.get(nameContainer(tenant, id));
+  if (thing && isThere(thing, clock.now())) return thing;
+  const message = `There is no container \`${clip(id, 80)}\`, or it has expired.`;
+  throw new Failure("not_found", message, { param: "container_id" });
+}
+
+function isThere({ expires_at_ms }: Thing, nowMs: number): boolean {
+  return expires_at_ms === null || expires_at_ms > nowMs;
+}
+
+function toContainer({ id, body, created_at_ms }: Thing): ContainerObject {
+  const { name, minutes, memory_limit, last_active_ms } = readContainer({ body });
+  return {
+    id,
+    object: "container",
+    name,
+    created_at: toSeconds(created_at_ms),
+    status: "running",
+    last_active_at: toSeconds(last_active_ms),
+    expires_after: { anchor: "last_active_at", minutes },
+    memory_limit,
+    // Nothing that runs in one reaches the network, whatever was asked for.
+    network_policy: { type: "disabled" },
+  };
+}
+
+function encodeContainer(container: KeptContainer): Json {
+  return container as unknown as Json;
+}
+
+/** What this file wrote is taken at its word. */
+function readContainer({ body }: Pick<Thing, "body">): KeptContainer {
+  return body as unknown as KeptContainer;
+}

@@ -1,0 +1,26 @@
+/** A container as a client asks for it, with copies of the tenant's files in it. */
+
+import type { ShelfParts } from "../shelf-parts.ts";
+import { copyToContainer } from "./container-files.ts";
+import { type ContainerObject, deleteContainer, getContainer, putContainer } from "./containers.ts";
+import type { NewContainer } from "./new-container.ts";
+
+/** Leaves nothing behind when it rejects: with `not_found` for a file that is not there. */
+export async function createContainer(
+  parts: ShelfParts,
+  tenant: string,
+  asked: NewContainer,
+  maxFileBytes: number,
+): Promise<ContainerObject> {
+  const containerId = parts.makeId("cntr");
+  await putContainer(parts, tenant, containerId, asked);
+  try {
+    for (const fileId of asked.fileIds) {
+      await copyToContainer(parts, { tenant, containerId }, fileId, maxFileBytes);
+    }
+    return await getContainer(parts, tenant, containerId);
+  } catch (thrown) {
+    await deleteContainer(parts, tenant, containerId);
+    throw thrown;
+  }
+}

@@ -1,0 +1,50 @@
+/** What a client says of a container it makes: the request's body, checked. */
+
+import { z } from "zod";
+import { cutToChars } from "../../base/text.ts";
+import { JsonObject, open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+
+export const MEMORY_LIMITS = ["1g", "4g", "16g", "64g"] as const;
+export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
+
+export interface NewContainer {
+  readonly name: string;
+  /** Files of the tenant that are copied into it. */
+  readonly fileIds: readonly string[];
+  /** How long it lives after its last use. */
+  readonly minutes: number;
+  readonly memoryLimit: MemoryLimit;
+}
+
+/** The API's own default. */
+export const IDLE_MINUTES = 20;
+/** A week: what lives longer is a file, not a place to compute in. */
+const MAX_MINUTES = 7 * 24 * 60;
+const MAX_NAME_CHARS = 256;
+/** The API's own limit. */
+const MAX_FILES = 50;
+
+const NewContainerBody = open({
+  name: z.string().min(1),
+  file_ids: z.array(z.string()).max(MAX_FILES).nullable().optional(),
+  expires_after: open({
+    anchor: z.enum(["last_active_at"]),
+    minutes: z.int().min(1).max(MAX_MINUTES),
+  })
+    .nullable()
+    .optional(),
+  memory_limit: z.enum(MEMORY_LIMITS).nullable().optional(),
+  network_policy: JsonObject.nullable().optional(),
+});
+
+/** Rejects what is wrong by name. */
+export function parseNewContainer(body: unknown): NewContainer {
+  const asked = parseAs(NewContainerBody, body, "request");
+  return {
+    name: cutToChars(asked.name, MAX_NAME_CHARS),
+    fileIds: asked.file_ids ?? [],
+    minutes: asked.expires_after?.minutes ?? IDLE_MINUTES,
+    memoryLimit: asked.memory_limit ?? "1g",
+  };
+}

@@ -1,0 +1,111 @@
+/**
+ * Conversations as the API has them, over a shelf: a conversation is a thing, each of its items is one
+ * whose parent it is. An item's thing is named by both ids, as one item may be in several
+ * conversations of a tenant.
+ */
+
+import { z } from "zod";
+import { Failure } from "../../base/failure.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+import { Metadata } from "../../protocol/request.ts";
+import type { Thing, ThingName } from "../../store/shelf.ts";
+import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { type ItemParts, parseNewItems, putItems, readNewItems } from "./new-items.ts";
+
+export interface Conversation {
+  readonly id: string;
+  readonly object: "conversation";
+  readonly created_at: number;
+  readonly metadata: Metadata;
+}
+
+export interface DeletedConversation {
+  readonly id: string;
+  readonly object: "conversation.deleted";
+  readonly deleted: true;
+}
+
+const CreateConversation = open({
+  metadata: Metadata.nullable().optional(),
+  items: z.array(z.unknown()).nullable().optional(),
+});
+
+/** `body` is the request's, unchecked; undefined where it has none. */
+export async function createConversation(
+  parts: ItemParts,
+  tenant: string,
+  body: unknown,
+): Promise<Conversation> {
+  const asked = parseAs(CreateConversation, body ?? {}, "request");
+  const items = await readNewItems(parts, tenant, parseNewItems(asked.items ?? []));
+  const id = parts.makeId("conv");
+  const name = nameConversation(tenant, id);
+  const written: JsonObject = { metadata: asked.metadata ?? {} };
+  const created_at_ms = parts.clock.now();
+  await parts.shelf.put({
+    ...name,
+    parent: null,
+    body: written,
+    created_at_ms,
+    expires_at_ms: null,
+  });
+  await putItems(parts, name, items);
+  return toConversation({ id, body: written, created_at_ms });
+}
+
+/** Rejects with `not_found`, as everything here does where there is no such conversation. */
+export async function getConversation(
+  { shelf }: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  id: string,
+): Promise<Conversation> {
+  const thing = await shelf.get(nameConversation(tenant, id));
+  if (!thing) throw toUnknownConversation(id);
+  return toConversation(thing);
+}
+
+/** The new metadata takes the place of the old as a whole. */
+export async function updateConversation(
+  { shelf }: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  id: string,
+  body: unknown,
+): Promise<Conversation> {
+  const asked = parseAs(open({ metadata: Metadata.nullable() }), body, "request");
+  const metadata = asked.metadata ?? {};
+  const name = nameConversation(tenant, id);
+  await shelf.change(name, (kept) => ({ ...(kept as JsonObject), metadata }));
+  return getConversation({ shelf }, tenant, id);
+}
+
+/** Its items go with it. */
+export async function deleteConversation(
+  { shelf }: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  id: string,
+): Promise<DeletedConversation> {
+  if (!(await shelf.delete(nameConversation(tenant, id)))) throw toUnknownConversation(id);
+  return { id, object: "conversation.deleted", deleted: true };
+}
+
+export function nameConversation(tenant: string, id: string): ThingName {
+  return { tenant, kind: "conversation", id };
+}
+
+export function toUnknownConversation(id: string): Failure {
+  const message = `There is no conversation \`${clip(id, 80)}\`.`;
+  return new Failure("not_found", message, { param: "conversation_id" });
+}
+
+function toConversation(thing: Pick<Thing, "id" | "body" | "created_at_ms">): Conversation {
+  const { metadata } = thing.body as { readonly [key: string]: Json | undefined };
+  return {
+    id: thing.id,
+    object: "conversation",
+    created_at: toSeconds(thing.created_at_ms),
+    metadata: (metadata ?? {}) as Metadata,
+  };
+}

@@ -1,0 +1,177 @@
+/** The items of a conversation: for clients as the API shows them, for runs as they are kept. */
+
+import { z } from "zod";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { Item } from "../../protocol/items.ts";
+import { open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+import type { Thing } from "../../store/shelf.ts";
+import {
+  type Page,
+  parseInclude,
+  parsePaging,
+  toPage,
+  toThingQuery,
+  toWholePage,
+} from "../paging.ts";
+import type { ShelfParts } from "../shelf-parts.ts";
+import {
+  type Conversation,
+  getConversation,
+  nameConversation,
+  toUnknownConversation,
+} from "./conversations.ts";
+import {
+  checkNewItems,
+  ITEM_KIND,
+  type ItemParts,
+  NOT_KEPT,
+  nameItem,
+  nameNewItem,
+  parseNewItems,
+  putItems,
+  readNewItems,
+  toKeptItem,
+} from "./new-items.ts";
+import { type ShownItem, toShownItem } from "./shown-item.ts";
+
+/** Rows read at a time for a model's context: few enough that others are served in between. */
+const READ_ITEMS = 500;
+
+/** Which item, and which of its fields are to be seen. */
+export interface ItemPlace {
+  readonly conversationId: string;
+  readonly itemId: string;
+}
+
+/** What is asked of the items of a conversation: `query` is that of the address. */
+export interface ItemsRequest {
+  readonly conversationId: string;
+  readonly query: URLSearchParams;
+}
+
+/** Adds up to 20 items and shows them. `body` is the request's, unchecked. */
+export async function createItems(
+  parts: ItemParts,
+  tenant: string,
+  { conversationId, query }: ItemsRequest,
+  body: unknown,
+): Promise<Page<ShownItem>> {
+  const { items } = parseAs(open({ items: z.array(z.unknown()) }), body, "request");
+  const name = nameConversation(tenant, conversationId);
+  await getConversation(parts, tenant, conversationId);
+  const named = await readNewItems(parts, tenant, parseNewItems(items));
+  await checkNewItems(parts, name, named);
+  if (!(await putItems(parts, name, named))) throw toUnknownConversation(conversationId);
+  const include = toShown(query);
+  return toWholePage(named.map(({ id, item }) => toShownItem(item, id, include)));
+}
+
+/** Newest first, unless it is asked otherwise. */
+export async function listItems(
+  parts: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  { conversationId, query }: ItemsRequest,
+): Promise<Page<ShownItem>> {
+  await getConversation(parts, tenant, conversationId);
+  const paging = parsePaging(query, { defaultOrder: "desc" });
+  const toThingId = (id: string | undefined): string | undefined =>
+    id === undefined ? undefined : nameItem(nameConversation(tenant, conversationId), id).id;
+  const named = { ...paging, after: toThingId(paging.after), before: toThingId(paging.before) };
+  const among = { tenant, kind: ITEM_KIND, parent: conversationId };
+  const things = await parts.shelf.list(toThingQuery(among, named));
+  const include = toShown(query);
+  return toPage(things, paging, (thing) => show(thing, include));
+}
+
+export async function getItem(
+  parts: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  { conversationId, itemId }: ItemPlace,
+  query: URLSearchParams,
+): Promise<ShownItem> {
+  await getConversation(parts, tenant, conversationId);
+  const thing = await parts.shelf.get(nameItem(nameConversation(tenant, conversationId), itemId));
+  if (!thing) throw toUnknownItem(conversationId, itemId);
+  return show(thing, toShown(query));
+}
+
+/** Returns the conversation it was in, as the API does. */
+export async function deleteItem(
+  parts: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  { conversationId, itemId }: ItemPlace,
+): Promise<Conversation> {
+  const conversation = await getConversation(parts, tenant, conversationId);
+  const name = nameItem(nameConversation(tenant, conversationId), itemId);
+  if (!(await parts.shelf.delete(name))) throw toUnknownItem(conversationId, itemId);
+  return conversation;
+}
+
+/**
+ * Adds what a run took in and gave out. A run that is repeated after a crash adds what is missing: an
+ * item whose id the conversation has is left as it is. Items without an id get one, so those that may
+ * be added twice need theirs before. What only steers a request is not kept: references (the caller
+ * gives what they stand for) and triggers. Rejects with `not_found` when the conversation is gone.
+ */
+export async function appendItems(
+  parts: ShelfParts,
+  tenant: string,
+  conversationId: string,
+  items: readonly Item[],
+): Promise<void> {
+  await getConversation(parts, tenant, conversationId);
+  const kept = items.filter(({ type }) => !NOT_KEPT.has(type));
+  const named = kept.map((item) => nameNewItem(parts, item));
+  const name = nameConversation(tenant, conversationId);
+  if (!(await putItems(parts, name, named))) throw toUnknownConversation(conversationId);
+}
+
+/** The items a model is asked with, oldest first, and how far they go. */
+export interface KeptItems {
+  readonly items: readonly Item[];
+  /** Of the last of them; 0 for none. Handed back as `upToPosition`, it gives the same again. */
+  readonly position: number;
+}
+
+export async function readItems(
+  { shelf }: Pick<ShelfParts, "shelf">,
+  tenant: string,
+  conversationId: string,
+  upToPosition = Number.POSITIVE_INFINITY,
+): Promise<KeptItems> {
+  await getConversation({ shelf }, tenant, conversationId);
+  const among = { tenant, kind: ITEM_KIND, parent: conversationId, order: "oldest" as const };
+  const items: Item[] = [];
+  let last: Thing | undefined;
+  for (;;) {
+    const page = await shelf.list({ ...among, limit: READ_ITEMS, after: last?.id });
+    // The item that the page was to follow was deleted meanwhile: nothing is known of the rest.
+    if (page.length === 0 && last && !(await shelf.get(last))) {
+      return readItems({ shelf }, tenant, conversationId, upToPosition);
+    }
+    const wanted = page.filter(({ position }) => position <= upToPosition);
+    for (const thing of wanted) items.push(toKeptItem(thing).item);
+    last = wanted.at(-1) ?? last;
+    if (wanted.length < READ_ITEMS) return { items, position: last?.position ?? 0 };
+  }
+}
+
+function show(thing: Thing, include: ReadonlySet<string>): ShownItem {
+  const { id, item } = toKeptItem(thing);
+  return toShownItem(item, id, include);
+}
+
+/**
+ * Sessions of agent SDKs list a conversation without `include` and send what they got as the next
+ * input: without its image a part would be empty, so images are always shown.
+ */
+function toShown(query: URLSearchParams): ReadonlySet<string> {
+  return new Set([...parseInclude(query), "message.input_image.image_url"]);
+}
+
+function toUnknownItem(conversationId: string, itemId: string): Failure {
+  const message = `There is no item \`${clip(itemId, 80)}\` in the conversation \`${conversationId}\`.`;
+  return new Failure("not_found", message, { param: "item_id" });
+}

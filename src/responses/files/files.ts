@@ -1,0 +1,244 @@
+/**
+ * Files as the API has them, over a shelf. A file is there once all its bytes are: until then its
+ * thing says `ready: false`, is shown to nobody, and expires by itself if the process dies.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
+import { type Page, type Paging, parsePaging, toWholePage } from "../paging.ts";
+import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
+import { toMediaType } from "./media-type.ts";
+import type { NewFile } from "./new-file.ts";
+
+/** An upload that has not ended by then is not going on any more. */
+const MAX_UPLOAD_MS = 24 * 60 * 60 * 1000;
+/** The API's own limit, for lists and for files put into a request. */
+const MAX_LISTED = 10_000;
+const MAX_INPUT_BYTES = 50 * 1024 * 1024;
+/** Rows read at a time for a list that leaves some out. */
+const READ_FILES = 500;
+
+export interface FileObject {
+  readonly id: string;
+  readonly object: "file";
+  readonly bytes: number;
+  readonly created_at: number;
+  readonly expires_at?: number;
+  readonly filename: string;
+  readonly purpose: string;
+  readonly status: "processed";
+}
+
+export interface DeletedFile {
+  readonly id: string;
+  readonly object: "file";
+  readonly deleted: true;
+}
+
+interface KeptFile {
+  readonly filename: string;
+  readonly purpose: string;
+  readonly bytes: number;
+  readonly media_type: string;
+  readonly ready: boolean;
+}
+
+type Reading = Pick<ShelfParts, "shelf" | "clock">;
+
+/** Bytes on their way in; read to their end, or to the limit. */
+export interface FileBytes {
+  readonly bytes: AsyncIterable<Uint8Array>;
+  readonly maxBytes: number;
+}
+
+/**
+ * Leaves nothing behind when it rejects: with `invalid_request` over the limit, or as the stream does.
+ * `asked` may be known only when the bytes have been read: a form's fields may stand behind its file.
+ */
+export async function createFile(
+  { shelf, clock, makeId }: ShelfParts,
+  tenant: string,
+  asked: NewFile | (() => Promise<NewFile>),
+  { bytes, maxBytes }: FileBytes,
+): Promise<FileObject> {
+  const name = nameFile(tenant, makeId("file").replace("_", "-"));
+  const created_at_ms = clock.now();
+  const unready: KeptFile = { filename: "", purpose: "", bytes: 0, media_type: "", ready: false };
+  const upload = {
+    ...name,
+    parent: null,
+    created_at_ms,
+    expires_at_ms: created_at_ms + MAX_UPLOAD_MS,
+  };
+  await shelf.put({ ...upload, body: encodeFile(unready) });
+  try {
+    const seen = { head: new Uint8Array(0) };
+    const written = await shelf.writeContent(name, watch(bytes, maxBytes, seen));
+    const { filename, purpose, expiresAfterMs } =
+      typeof asked === "function" ? await asked() : asked;
+    const media_type = toMediaType(filename, seen.head);
+    const kept: KeptFile = { filename, purpose, bytes: written, media_type, ready: true };
+    const expires_at_ms = expiresAfterMs === undefined ? null : created_at_ms + expiresAfterMs;
+    // In this order: what a crash leaves between the two still expires.
+    if (!(await shelf.update(name, encodeFile(kept)))) throw toUnknownFile(name.id);
+    await shelf.setExpiry(name, expires_at_ms);
+    return toFile({ ...upload, expires_at_ms, body: encodeFile(kept) });
+  } catch (thrown) {
+    await shelf.delete(name);
+    throw thrown;
+  }
+}
+
+/** Passes the bytes on, remembers how they begin, and stops at the limit. */
+async function* watch(
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  seen: { head: Uint8Array },
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  for await (const chunk of bytes) {
+    count += chunk.byteLength;
+    if (count > maxBytes) throw toTooLarge(maxBytes, "file");
+    if (seen.head.length < HEAD_BYTES) {
+      seen.head = Buffer.concat([seen.head, chunk]).subarray(0, HEAD_BYTES);
+    }
+    yield chunk;
+  }
+}
+
+/** What `toMediaType` looks at. */
+const HEAD_BYTES = 4096;
+
+/** Rejects with `not_found`, as everything here does where there is no such file, or its time is over. */
+export async function getFile(parts: Reading, tenant: string, id: string): Promise<FileObject> {
+  return toFile(await findFile(parts, tenant, id));
+}
+
+/** `query` is that of the address: `purpose`, `limit`, `order`, `after`. */
+export async function listFiles(
+  { shelf, clock }: Reading,
+  tenant: string,
+  query: URLSearchParams,
+): Promise<Page<FileObject>> {
+  const limits = { defaultLimit: MAX_LISTED, maxLimit: MAX_LISTED };
+  const paging = parsePaging(query, { defaultOrder: "desc", ...limits });
+  const purpose = query.get("purpose") || undefined;
+  const nowMs = clock.now();
+  const isWanted = (thing: Thing): boolean =>
+    isThere(thing, nowMs) && (purpose === undefined || readFile(thing).purpose === purpose);
+  const found = await collect(shelf, tenant, { paging, isWanted });
+  return toWholePage(found.slice(0, paging.limit).map(toFile), found.length > paging.limit);
+}
+
+interface Wanted {
+  readonly paging: Paging;
+  readonly isWanted: (thing: Thing) => boolean;
+}
+
+/** One more than the page, if there is one: what is not wanted takes no place. */
+async function collect(
+  shelf: Shelf,
+  tenant: string,
+  { paging, isWanted }: Wanted,
+): Promise<Thing[]> {
+  const found: Thing[] = [];
+  const order = paging.order === "asc" ? "oldest" : "newest";
+  let { after } = paging;
+  for (;;) {
+    const among = { tenant, kind: FILE_KIND, order, limit: READ_FILES } as const;
+    const things = await shelf.list({ ...among, after });
+    found.push(...things.filter(isWanted));
+    after = things.at(-1)?.id;
+    if (things.length < READ_FILES || found.length > paging.limit) return found;
+  }
+}
+
+export async function deleteFile(parts: Reading, tenant: string, id: string): Promise<DeletedFile> {
+  await findFile(parts, tenant, id);
+  await parts.shelf.delete(nameFile(tenant, id));
+  return { id, object: "file", deleted: true };
+}
+
+export interface FileContent {
+  readonly file: FileObject;
+  readonly mediaType: string;
+  readonly bytes: AsyncGenerator<Uint8Array>;
+}
+
+export async function readFileContent(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<FileContent> {
+  const thing = await findFile(parts, tenant, id);
+  const bytes = parts.shelf.readContent(nameFile(tenant, id));
+  return { file: toFile(thing), mediaType: readFile(thing).media_type, bytes };
+}
+
+export interface FileParts {
+  readonly filename: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A file whole, as a request's part needs it. Rejects with `invalid_request` above `maxBytes`. */
+export async function readFileParts(
+  parts: Reading,
+  tenant: string,
+  id: string,
+  maxBytes = MAX_INPUT_BYTES,
+): Promise<FileParts> {
+  const { file, mediaType, bytes } = await readFileContent(parts, tenant, id);
+  if (file.bytes > maxBytes) throw toTooLarge(maxBytes, "file_id");
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bytes) pieces.push(piece);
+  return { filename: file.filename, mediaType, bytes: Buffer.concat(pieces) };
+}
+
+const FILE_KIND = "file";
+
+function nameFile(tenant: string, id: string): ThingName {
+  return { tenant, kind: FILE_KIND, id };
+}
+
+async function findFile({ shelf, clock }: Reading, tenant: string, id: string): Promise<Thing> {
+  const thing = await shelf.get(nameFile(tenant, id));
+  if (thing && isThere(thing, clock.now())) return thing;
+  throw toUnknownFile(id);
+}
+
+function isThere(thing: Thing, nowMs: number): boolean {
+  const { expires_at_ms } = thing;
+  return readFile(thing).ready && (expires_at_ms === null || expires_at_ms > nowMs);
+}
+
+function toFile(thing: Pick<Thing, "id" | "body" | "created_at_ms" | "expires_at_ms">): FileObject {
+  const { filename, purpose, bytes } = readFile(thing);
+  const { id, expires_at_ms } = thing;
+  return {
+    ...{ id, object: "file", bytes, created_at: toSeconds(thing.created_at_ms) },
+    ...(expires_at_ms === null ? {} : { expires_at: toSeconds(expires_at_ms) }),
+    ...{ filename, purpose, status: "processed" },
+  };
+}
+
+function encodeFile(file: KeptFile): Json {
+  return file as unknown as Json;
+}
+
+/** What this file wrote is taken at its word. */
+function readFile({ body }: Pick<Thing, "body">): KeptFile {
+  return body as unknown as KeptFile;
+}
+
+function toUnknownFile(id: string): Failure {
+  const message = `There is no file \`${clip(id, 80)}\`.`;
+  return new Failure("not_found", message, { param: "file_id" });
+}
+
+function toTooLarge(maxBytes: number, param: string): Failure {
+  const message = `The file is larger than ${maxBytes} bytes, which is the limit. Give a smaller one.`;
+  return new Failure("invalid_request", message, { param });
+}

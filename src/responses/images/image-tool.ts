@@ -1,0 +1,100 @@
+/** What `image_generation` runs on: one call to an images API, with the request's settings. */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import type { ImageBody, ImageRef, MadeImage } from "../../protocol/images.ts";
+import type { ImageGenerationTool } from "../../protocol/tools.ts";
+import { defineBuiltin, oneOf, text } from "../../tools/builtin-tool.ts";
+import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
+
+/** The server that draws. */
+export interface ImagesApi {
+  /** Its host, which the run must be let through to. */
+  readonly host: string;
+  make(body: ImageBody, asking: ImageAsking): Promise<MadeImage>;
+}
+
+interface ImageAsking {
+  readonly signal: AbortSignal;
+  onPartial(image: MadeImage, index: number): Promise<void>;
+}
+
+export interface ImageInputs {
+  /** The conversation's pictures, the latest last. Read by the first call that changes one. */
+  readImages(): Promise<readonly ImageRef[]>;
+  readMask(): Promise<ImageRef | undefined>;
+}
+
+const LIMIT_MS = 360_000;
+
+/** The API's own limit. */
+const MAX_IMAGES = 16;
+
+export function createImageTool(
+  api: ImagesApi,
+  settings: ImageGenerationTool,
+  inputs: ImageInputs,
+): Tool {
+  const made: ImageRef[] = [];
+  return defineBuiltin({
+    name: "image_generation",
+    description:
+      "Draws a picture and shows it to the user. With the action `edit` it changes the pictures of this conversation instead.",
+    parameters: {
+      prompt: text("What the picture shows, in every detail that matters.", { minLength: 1 }),
+      action: oneOf("Whether to draw anew or to change what is there.", ["generate", "edit"]),
+    },
+    readOnly: false,
+    effect: "network",
+    timeoutMs: LIMIT_MS,
+    targets: () => ({ hosts: [api.host] }),
+    async run({ prompt, action }, context) {
+      const isEdit =
+        settings.action === "edit" || (settings.action !== "generate" && action === "edit");
+      const edited = isEdit ? await toEdited(inputs, made, settings) : {};
+      const body = { ...toBody(settings), prompt, ...edited };
+      const image = await api.make(body, { signal: context.signal, onPartial: tellOf(context) });
+      const type = image.output_format ?? settings.output_format ?? "png";
+      made.push({ image_url: `data:image/${type};base64,${image.b64_json}` });
+      const { b64_json: result, ...about } = image;
+      const details = { ...about, result } as unknown as Json;
+      return new ToolOutput("The picture was drawn and is shown to the user.", [], { details });
+    },
+  });
+}
+
+const SETTINGS = [
+  ...["model", "size", "quality", "background", "moderation"],
+  ...["output_format", "output_compression", "partial_images"],
+] as const;
+
+/** Those that the request set. */
+function toBody(settings: ImageGenerationTool): Partial<ImageBody> {
+  const given = Object.entries(settings).filter(([name, value]) => {
+    return (SETTINGS as readonly string[]).includes(name) && value !== null && value !== undefined;
+  });
+  return Object.fromEntries(given);
+}
+
+async function toEdited(
+  inputs: ImageInputs,
+  made: readonly ImageRef[],
+  { input_fidelity }: ImageGenerationTool,
+): Promise<Pick<ImageBody, "images" | "mask" | "input_fidelity">> {
+  const images = [...(await inputs.readImages()), ...made].slice(-MAX_IMAGES);
+  if (images.length === 0) {
+    throw new Failure(
+      "invalid_request",
+      "There is no picture to change: use the action `generate`.",
+    );
+  }
+  const mask = await inputs.readMask();
+  return { images, ...(mask && { mask }), ...(input_fidelity && { input_fidelity }) };
+}
+
+function tellOf(context: ToolContext): ImageAsking["onPartial"] {
+  return async ({ b64_json, revised_prompt: _, ...about }, partial_image_index) => {
+    const type = "response.image_generation_call.partial_image";
+    await context.tell({ type, partial_image_index, partial_image_b64: b64_json, ...about });
+  };
+}

@@ -1,0 +1,55 @@
+/** A request's image tool: its settings, and the pictures of the conversation that it may change. */
+
+import type { ImageRef } from "../../protocol/images.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ImageGenerationTool } from "../../protocol/tools.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest } from "../bridge/tool-kind.ts";
+import { readFileParts } from "../files/files.ts";
+import type { ShelfParts } from "../shelf-parts.ts";
+import { createImageTool, type ImagesApi } from "./image-tool.ts";
+
+export interface ImageParts extends ShelfParts {
+  readonly api: ImagesApi;
+}
+
+export async function openImages(
+  parts: ImageParts,
+  tool: ImageGenerationTool,
+  request: KindRequest,
+): Promise<GateTool> {
+  const { items = [] } = request;
+  const { tenant } = request;
+  return createImageTool(parts.api, tool, {
+    async readImages() {
+      const found = items.flatMap(picturesOf);
+      const read = await Promise.all(found.map((one) => toRef(parts, tenant, one)));
+      return read.flatMap((one) => one ?? []);
+    },
+    readMask: () => toRef(parts, tenant, tool.input_image_mask ?? {}),
+  });
+}
+
+interface Picture {
+  readonly image_url?: string | null | undefined;
+  readonly file_id?: string | null | undefined;
+}
+
+function picturesOf(item: Item): Picture[] {
+  if (item.type === "image_generation_call") {
+    return item.result ? [{ image_url: `data:image/png;base64,${item.result}` }] : [];
+  }
+  if (item.type !== "message" || typeof item.content === "string") return [];
+  return item.content.flatMap((part) => (part.type === "input_image" ? [part as Picture] : []));
+}
+
+async function toRef(
+  parts: ShelfParts,
+  tenant: string,
+  { image_url, file_id }: Picture,
+): Promise<ImageRef | undefined> {
+  if (image_url) return { image_url };
+  if (!file_id) return undefined;
+  const { mediaType, bytes } = await readFileParts(parts, tenant, file_id);
+  return { image_url: `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}` };
+}

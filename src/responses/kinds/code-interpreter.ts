@@ -1,0 +1,101 @@
+/**
+ * `code_interpreter`: Python that the server runs in a container. The model is offered a function that
+ * takes the code; the client sees the code as it is written, and what came of it if it asks for that.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { CodeInterpreterCall } from "../../protocol/hosted-items.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { CodeInterpreterTool, Tool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
+import { readArguments, readText } from "./arguments.ts";
+import { toResultText } from "./result-text.ts";
+
+/** A tool of the gate that takes `code`, and the container that it runs in. */
+export interface OpenedInterpreter {
+  readonly containerId: string;
+  readonly tool: GateTool;
+}
+
+export interface CodeInterpreterParts {
+  /**
+   * Rejects with `invalid_request` for a container that is not there. Undefined where the server runs no
+   * code: the tool is left out and reported.
+   */
+  readonly open:
+    | ((tool: CodeInterpreterTool, request: KindRequest) => Promise<OpenedInterpreter>)
+    | undefined;
+}
+
+const KEY = "code_interpreter";
+
+export function createCodeInterpreterKind({ open }: CodeInterpreterParts): ToolKind {
+  return {
+    toolTypes: ["code_interpreter"],
+    itemTypes: ["code_interpreter_call"],
+    async open(tool: Tool, request) {
+      if (!open) return { offers: [], ignored: ["tools (code_interpreter)"] };
+      return { offers: [toOffer(await open(tool as CodeInterpreterTool, request))] };
+    },
+    keyOf: (item) => (item.type === "code_interpreter_call" ? KEY : undefined),
+    toFunctions: (item, nameOf) =>
+      item.type === "code_interpreter_call" ? toCallAndOutput(item, nameOf(KEY)) : [],
+  };
+}
+
+function toOffer({ containerId: container_id, tool }: OpenedInterpreter): Offer {
+  return {
+    key: KEY,
+    spec: { ...tool.spec, name: KEY },
+    isMeantBy: (choice) => choice["type"] === "code_interpreter",
+    shows: { field: "code" },
+    toItem: ({ arguments: text }, id): Item => {
+      const code = readText(readArguments(text)["code"]);
+      const begun = { type: "code_interpreter_call", id, status: "in_progress" } as const;
+      return { ...begun, container_id, code, outputs: [] };
+    },
+    run: {
+      tool,
+      toArguments: (item) => JSON.stringify({ code: codeOf(item) }),
+      show: (item, result) => [toRun(item, result)],
+    },
+  };
+}
+
+function codeOf(item: Item): string {
+  return item.type === "code_interpreter_call" ? (item.code ?? "") : "";
+}
+
+function toRun(item: Item, result: ToolResult): Item {
+  const status = result.failed ? "failed" : "completed";
+  return { ...item, status, outputs: outputsOf(result) } as Item;
+}
+
+/** A tool of somebody else keeps no details: its text is the log. */
+function outputsOf({ output, details }: ToolResult): readonly JsonObject[] {
+  const outputs = isJsonObject(details) ? details["outputs"] : undefined;
+  if (Array.isArray(outputs)) return (outputs as readonly Json[]).filter(isJsonObject);
+  const logs = toResultText(output);
+  return logs === "" ? [] : [{ type: "logs", logs }];
+}
+
+function toCallAndOutput(item: CodeInterpreterCall, name: string): Item[] {
+  const call_id = item.id ?? "";
+  const outputs = item.outputs ?? [{ type: "logs", logs: "[What it printed was not kept.]" }];
+  const logs = outputs.map((one) => one.logs ?? "").filter((text) => text !== "");
+  const images = outputs.flatMap((one) => (one.type === "image" && one.url ? [one.url] : []));
+  const text = logs.join("\n") || "[It printed nothing.]";
+  const output =
+    images.length === 0
+      ? text
+      : [
+          { type: "input_text" as const, text },
+          ...images.map((image_url) => ({ type: "input_image" as const, image_url })),
+        ];
+  return [
+    { type: "function_call", call_id, name, arguments: JSON.stringify({ code: item.code ?? "" }) },
+    { type: "function_call_output", call_id, output },
+  ];
+}

@@ -1,0 +1,42 @@
+/**
+ * The tools of a request, with those that its items bring: `additional_tools`, and what a client found
+ * for a `tool_search`. Pure.
+ */
+
+import type { Item } from "../../protocol/items.ts";
+import type { NamespaceTool, Tool } from "../../protocol/tools.ts";
+
+export function collectTools(items: readonly Item[], tools: readonly Tool[]): readonly Tool[] {
+  const brought = items.flatMap((item) =>
+    item.type === "additional_tools" || item.type === "tool_search_output" ? item.tools : [],
+  );
+  return joinTools(tools, brought);
+}
+
+/** In the order they came. One that comes again takes the place of the one before; namespaces grow. */
+export function joinTools(before: readonly Tool[], brought: readonly Tool[]): readonly Tool[] {
+  if (brought.length === 0) return before;
+  const all = new Map<string, Tool>();
+  for (const [at, tool] of [...before, ...brought].entries()) {
+    const key = keyOf(tool) ?? `#${at}`;
+    const before = all.get(key);
+    const joins = before?.type === "namespace" && tool.type === "namespace";
+    all.set(key, joins ? join(before, tool) : tool);
+  }
+  return [...all.values()];
+}
+
+/** What no two tools of a request have in common; undefined for one that may be there twice. */
+function keyOf(tool: Tool): string | undefined {
+  if (tool.type === "mcp") return `mcp ${tool.server_label}`;
+  const name = "name" in tool && typeof tool.name === "string" ? tool.name : undefined;
+  // A function and a free-text tool of one name would be one to the model.
+  if (tool.type === "function" || tool.type === "custom") return `tool ${name}`;
+  return name === undefined ? tool.type : `${tool.type} ${name}`;
+}
+
+function join(before: NamespaceTool, after: NamespaceTool): NamespaceTool {
+  const inner = new Map(before.tools.map((tool) => [tool.name, tool]));
+  for (const tool of after.tools) inner.set(tool.name, tool);
+  return { ...before, ...after, tools: [...inner.values()] };
+}

@@ -1,0 +1,98 @@
+/**
+ * `image_generation`: a picture that the server has drawn elsewhere. Without a server that draws, the
+ * tool is left out and reported.
+ */
+
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { ImageGenerationCall } from "../../protocol/hosted-items.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ImageGenerationTool, Tool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
+import { readArguments, readText } from "./arguments.ts";
+import { toResultText } from "./result-text.ts";
+
+export interface ImageKindParts {
+  /** A tool of the gate that takes `prompt` and `action`; undefined where nobody draws. */
+  readonly open:
+    | ((tool: ImageGenerationTool, request: KindRequest) => Promise<GateTool>)
+    | undefined;
+  /** Another tool that draws, asked for where there is none to open. */
+  readonly find?: (() => Promise<GateTool | undefined>) | undefined;
+}
+
+const KEY = "image_generation";
+
+export function createImageKind({ open, find }: ImageKindParts): ToolKind {
+  return {
+    toolTypes: ["image_generation"],
+    itemTypes: ["image_generation_call"],
+    async open(tool: Tool, request) {
+      const opened = open ? await open(tool as ImageGenerationTool, request) : await find?.();
+      if (opened) return { offers: [toOffer(opened)] };
+      return { offers: [], ignored: ["tools (image_generation: no image model is set)"] };
+    },
+    keyOf: (item) => (item.type === "image_generation_call" ? KEY : undefined),
+    toFunctions: (item, nameOf) =>
+      item.type === "image_generation_call" ? toCallAndOutput(item, nameOf(KEY)) : [],
+  };
+}
+
+/** The published item has no place for the prompt but this one. */
+interface DrawnCall extends ImageGenerationCall {
+  readonly action?: string | undefined;
+  readonly error?: { readonly message: string } | undefined;
+}
+
+function toOffer(tool: GateTool): Offer {
+  return {
+    key: KEY,
+    spec: { ...tool.spec, name: KEY },
+    isMeantBy: (choice) => choice["type"] === "image_generation",
+    shows: "nothing",
+    toItem: ({ arguments: text }, id): Item => {
+      const given = readArguments(text);
+      const begun = { type: "image_generation_call", id, status: "in_progress" } as const;
+      const action = given["action"] === "edit" ? "edit" : "generate";
+      const asked = text === "" ? {} : { revised_prompt: readText(given["prompt"]), action };
+      return { ...begun, result: null, ...asked } as Item;
+    },
+    run: { tool, toArguments: argumentsOf, show: (item, result) => [toDrawn(item, result)] },
+  };
+}
+
+function argumentsOf(item: Item): string {
+  const { revised_prompt, action } = item as DrawnCall;
+  return JSON.stringify({ prompt: revised_prompt ?? "", action });
+}
+
+function toDrawn(item: Item, result: ToolResult): Item {
+  const about: JsonObject = isJsonObject(result.details) ? result.details : {};
+  const picture = about["result"] ?? pictureIn(result);
+  if (!result.failed && typeof picture === "string") {
+    return { ...item, ...about, status: "completed", result: picture } as Item;
+  }
+  // The published item does not say why; the model has to know.
+  const error = { message: toResultText(result.output) };
+  return { ...item, status: "failed", result: null, error } as unknown as Item;
+}
+
+/** A tool of somebody else gives pictures as parts. */
+function pictureIn({ output }: ToolResult): string | undefined {
+  if (typeof output === "string") return undefined;
+  const urls = output.flatMap((part) =>
+    part.type === "input_image" && typeof part.image_url === "string" ? [part.image_url] : [],
+  );
+  return urls.map((url) => /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1]).find(Boolean);
+}
+
+function toCallAndOutput(item: DrawnCall, name: string): Item[] {
+  const call_id = item.id ?? "";
+  const prompt = item.revised_prompt ?? "";
+  const output = item.error?.message ?? "The picture was drawn and is shown to the user.";
+  return [
+    { type: "function_call", call_id, name, arguments: JSON.stringify({ prompt }) },
+    { type: "function_call_output", call_id, output },
+  ];
+}

@@ -1,0 +1,85 @@
+/**
+ * Built-in kinds of tools that a tool of a configured MCP server stands behind: `web_search` answered by
+ * `brave/search`. The kind keeps its items and events; where its words come from is the setting's.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Tool } from "../../tools/tool.ts";
+
+/** By kind: `"server/tool"`, or with the names that the tool has for the kind's arguments. */
+export type BackingSettings = Readonly<Record<string, Backing | undefined>>;
+
+export type Backing =
+  | string
+  | { readonly tool: string; readonly arguments?: Readonly<Record<string, string>> | undefined };
+
+/** Finds tools by their names; rejects for one that is not there. */
+interface Toolbox {
+  pick(names: readonly string[]): Promise<Tool[]>;
+}
+
+/**
+ * The tool behind a kind, taking the kind's own arguments; undefined where the settings name none.
+ * Rejects with one line where the one they name is not there, or has nowhere to put an argument.
+ */
+export async function findBackingTool(
+  settings: BackingSettings,
+  kind: string,
+  toolbox: Toolbox,
+): Promise<Tool | undefined> {
+  const backing = settings[kind];
+  if (backing === undefined) return undefined;
+  const { tool: name, arguments: names = {} } =
+    typeof backing === "string" ? { tool: backing } : backing;
+  const [, server, remote] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
+  if (server === undefined || remote === undefined) {
+    throw wrong(kind, `\`${name}\` must be written as "server/tool".`);
+  }
+  const [tool] = await toolbox.pick([`mcp__${server}__${remote}`]);
+  if (!tool) throw wrong(kind, `there is no tool \`${name}\`.`);
+  return toBacking(tool, names);
+}
+
+/** The tool, called with another one's arguments. It is asked about and recorded as itself. */
+function toBacking(tool: Tool, names: Readonly<Record<string, string>>): Tool {
+  const properties = toObject(tool.spec.parameters?.["properties"]);
+  const texts = Object.keys(properties).filter((key) => isText(properties[key]));
+  const required = tool.spec.parameters?.["required"];
+  const first = Array.isArray(required) ? texts.find((key) => required.includes(key)) : undefined;
+  const usual = first ?? texts[0];
+  return {
+    ...tool,
+    parse: (input) => tool.parse(toArguments(input, { names, properties, usual })),
+  };
+}
+
+interface Mapping {
+  readonly names: Readonly<Record<string, string>>;
+  readonly properties: JsonObject;
+  /** Where a text goes that the tool has no word of its own for. */
+  readonly usual: string | undefined;
+}
+
+/** What the tool has no place for is left out; of several texts without one, the first counts. */
+function toArguments(input: Json, { names, properties, usual }: Mapping): JsonObject {
+  const made: Record<string, Json | undefined> = {};
+  for (const [name, value] of Object.entries(toObject(input))) {
+    const known = names[name] ?? (name in properties ? name : undefined);
+    const place = known ?? (typeof value === "string" ? usual : undefined);
+    if (place !== undefined && made[place] === undefined) made[place] = value;
+  }
+  return made;
+}
+
+function isText(schema: Json | undefined): boolean {
+  return isJsonObject(schema) && schema["type"] === "string";
+}
+
+function toObject(value: Json | undefined): JsonObject {
+  return isJsonObject(value) ? value : {};
+}
+
+function wrong(kind: string, problem: string): Failure {
+  return new Failure("invalid_request", `What stands behind \`${kind}\`: ${problem}`);
+}

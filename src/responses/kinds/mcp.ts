@@ -1,0 +1,275 @@
+/**
+ * `mcp`: tools of an MCP server, which this server calls. One of the label `offshoot` is this server's
+ * own catalogue, so that any client can ask for `bash_read` or `subagent` in standard terms.
+ *
+ * A call that the client wants to approve first is an item of its own, and the answer ends there; the
+ * call is made when the next request says yes (`approved-calls.ts`).
+ */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { FunctionTool, McpTool, Tool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest, Offer, OpenedTool, ServerRun, ToolKind } from "../bridge/tool-kind.ts";
+import { toResultText } from "./result-text.ts";
+
+/** The label under which this server's own tools are called. */
+export const OWN_LABEL = "offshoot";
+
+export interface McpKindParts {
+  /**
+   * The tools of a server, under the names it gives them; undefined where it is none that can be had.
+   * Rejects with `tool_failed` where it cannot be reached, and with another code where it may not be.
+   */
+  readonly connect: (tool: McpTool, request: KindRequest) => Promise<ConnectedServer | undefined>;
+}
+
+export interface ConnectedServer {
+  readonly tools: readonly ListedTool[];
+  close(): Promise<void>;
+}
+
+export interface ListedTool {
+  readonly tool: GateTool;
+  /** Whether its server says that it changes nothing; clients choose and approve by that word. */
+  readonly isReadOnly: boolean;
+}
+
+export function createMcpKind({ connect }: McpKindParts): ToolKind {
+  return {
+    toolTypes: ["mcp"],
+    itemTypes: ["mcp_call", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"],
+    open: (tool: Tool, request) => openServer(tool as McpTool, request, connect),
+    keyOf: (item) =>
+      item.type === "mcp_call" || item.type === "mcp_approval_request"
+        ? toKey(item.server_label, item.name)
+        : undefined,
+    toFunctions: toMcpFunctions,
+  };
+}
+
+async function openServer(
+  tool: McpTool,
+  request: KindRequest,
+  connect: McpKindParts["connect"],
+): Promise<OpenedTool> {
+  try {
+    const isOwn = tool.server_label === OWN_LABEL && !tool.server_url && !tool.connector_id;
+    const server = isOwn ? toOwnServer(request) : await connect(tool, request);
+    if (!server) return { offers: [], ignored: [`tools (mcp ${clip(tool.server_label, 64)})`] };
+    const offered = server.tools.filter((one) => isAllowed(tool, one));
+    const offers = offered.map((one) => toOffer(tool, one));
+    return { offers, listed: [toListed(tool, offered)], close: () => server.close() };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (failure.code !== "tool_failed") throw failure;
+    return { offers: [], listed: [toListed(tool, [], failure.message)] };
+  }
+}
+
+/** Without those of other servers, which have labels of their own. */
+function toOwnServer({ catalogue }: KindRequest): ConnectedServer {
+  const own = catalogue.filter(({ spec }) => !spec.name.startsWith("mcp__"));
+  return {
+    tools: own.map((tool) => ({ tool, isReadOnly: tool.readOnly })),
+    close: async () => {},
+  };
+}
+
+function toListed(
+  { server_label }: McpTool,
+  offered: readonly ListedTool[],
+  error: string | null = null,
+): Item {
+  return {
+    type: "mcp_list_tools",
+    server_label,
+    tools: offered.map(({ tool: { spec }, isReadOnly }) => ({
+      name: spec.name,
+      description: spec.description ?? null,
+      input_schema: spec.parameters ?? { type: "object" },
+      annotations: { read_only: isReadOnly },
+    })),
+    error,
+  } as Item;
+}
+
+/** Throws for a server whose tools could not be had: no answer is better than one without them. */
+export function checkListed(listed: readonly Item[]): void {
+  for (const item of listed) {
+    if (item.type !== "mcp_list_tools" || !item.error) continue;
+    const label = clip(item.server_label, 64);
+    const message = `Error retrieving tool list from MCP server: '${label}'. ${toText(item.error)}`;
+    throw new Failure(UNREACHABLE, message, { param: "tools" });
+  }
+}
+
+/** Of a server that a request needs and that is not there. */
+const UNREACHABLE = "connector_failed";
+
+/** Whether the client lets the model call it. */
+function isAllowed({ allowed_tools }: McpTool, listed: ListedTool): boolean {
+  if (!allowed_tools) return true;
+  const filter = Array.isArray(allowed_tools) ? { tool_names: allowed_tools } : allowed_tools;
+  return fitsFilter(filter, listed);
+}
+
+interface Filter {
+  readonly tool_names?: readonly string[] | undefined;
+  readonly read_only?: boolean | undefined;
+}
+
+function fitsFilter(filter: Filter, { tool, isReadOnly }: ListedTool): boolean {
+  if (filter.tool_names && !filter.tool_names.includes(tool.spec.name)) return false;
+  return typeof filter.read_only !== "boolean" || filter.read_only === isReadOnly;
+}
+
+/**
+ * Always, where the client does not say: that is the API's own default. A filter that names nothing
+ * fits nothing.
+ */
+function needsApproval({ require_approval }: McpTool, listed: ListedTool): boolean {
+  if (!require_approval) return true;
+  if (typeof require_approval === "string") return require_approval !== "never";
+  const { always, never } = require_approval;
+  if (always && isFilter(always) && fitsFilter(always, listed)) return true;
+  return !(never && isFilter(never) && fitsFilter(never, listed));
+}
+
+function isFilter({ tool_names, read_only }: Filter): boolean {
+  return Array.isArray(tool_names) || typeof read_only === "boolean";
+}
+
+function toOffer(mcp: McpTool, listed: ListedTool): Offer {
+  const { tool } = listed;
+  const { server_label } = mcp;
+  const { name } = tool.spec;
+  const asks = needsApproval(mcp, listed);
+  return {
+    key: toKey(server_label, name),
+    spec: { ...describe(mcp, tool.spec), name: toKey(server_label, name) },
+    isMeantBy: (choice) =>
+      choice["type"] === "mcp" &&
+      choice["server_label"] === server_label &&
+      (choice["name"] === undefined || choice["name"] === null || choice["name"] === name),
+    shows: asks ? "nothing" : "all",
+    toItem: ({ arguments: text }, id): Item =>
+      asks
+        ? { type: "mcp_approval_request", id, server_label, name, arguments: text }
+        : toMcpCall({ id, server_label, name, arguments: text }),
+    run: asks ? undefined : toRun(tool),
+    approved: toRun(tool),
+  };
+}
+
+function describe({ server_description }: McpTool, spec: FunctionTool): FunctionTool {
+  if (!server_description) return spec;
+  return {
+    ...spec,
+    description: [spec.description, server_description].filter(Boolean).join("\n\n"),
+  };
+}
+
+/** A call that is still to be made. */
+export function toMcpCall(call: {
+  readonly id: string;
+  readonly server_label: string;
+  readonly name: string;
+  readonly arguments: string;
+  readonly approval_request_id?: string | undefined;
+}): Item {
+  return {
+    type: "mcp_call",
+    approval_request_id: null,
+    output: null,
+    error: null,
+    ...call,
+    status: "in_progress",
+  };
+}
+
+function toRun(tool: GateTool): ServerRun {
+  return {
+    tool,
+    toArguments: (item) => (item.type === "mcp_call" ? item.arguments : "{}"),
+    show: (item, result) => [toMadeCall(item, result)],
+  };
+}
+
+function toMadeCall(item: Item, { output, failed }: ToolResult): Item {
+  const text = toResultText(output);
+  if (!failed) return { ...item, status: "completed", output: text, error: null } as Item;
+  const error = { type: "mcp_tool_execution_error", content: [{ type: "text", text }] };
+  return { ...item, status: "failed", output: null, error } as unknown as Item;
+}
+
+function toKey(label: string, name: string): string {
+  return `${label}__${name}`;
+}
+
+/** An approval is answered under the id of its request; other calls have none but their own. */
+function toMcpFunctions(item: Item, nameOf: (key: string) => string): readonly Item[] {
+  switch (item.type) {
+    case "mcp_approval_request":
+      return [toCall(item.id ?? "", item, nameOf)];
+    case "mcp_approval_response":
+      return item.approve ? [] : [toOutput(item.approval_request_id, refusalOf(item))];
+    case "mcp_call": {
+      const output = item.output ?? errorText(item.error);
+      const request = item.approval_request_id;
+      if (request) return [toOutput(request, output)];
+      const id = item.id ?? "";
+      return [toCall(id, item, nameOf), toOutput(id, output)];
+    }
+    default:
+      return [];
+  }
+}
+
+interface NamedCall {
+  readonly server_label: string;
+  readonly name: string;
+  /** An object in answers of the older reference. */
+  readonly arguments: string | JsonObject;
+}
+
+function toCall(
+  call_id: string,
+  { server_label, name, arguments: text }: NamedCall,
+  nameOf: (key: string) => string,
+): Item {
+  return {
+    type: "function_call",
+    call_id,
+    name: nameOf(toKey(server_label, name)),
+    arguments: toText(text),
+  };
+}
+
+export function toText(text: string | JsonObject): string {
+  return typeof text === "string" ? text : JSON.stringify(text);
+}
+
+function toOutput(call_id: string, output: string): Item {
+  return { type: "function_call_output", call_id, output };
+}
+
+function refusalOf(item: { readonly reason?: string | null | undefined }): string {
+  return `Error: The user did not approve this call.${item.reason ? ` ${item.reason}` : ""}`;
+}
+
+function errorText(error: string | JsonObject | null | undefined): string {
+  if (typeof error === "string") return `Error: ${error}`;
+  const content = error?.["content"];
+  if (!Array.isArray(content)) return error ? `Error: ${JSON.stringify(error)}` : "";
+  return content.map((part) => String((part as JsonObject)["text"] ?? "")).join("\n");
+}
+
+/** Where no other servers may be reached. */
+export const NO_SERVERS: McpKindParts["connect"] = ({ server_label }) => {
+  const message = `The MCP server \`${server_label}\` cannot be reached: this server connects to none.`;
+  return Promise.reject(new Failure("invalid_request", message, { param: "tools" }));
+};

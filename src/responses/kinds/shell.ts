@@ -1,0 +1,152 @@
+/**
+ * `shell`: commands that the client runs, or that the server runs in a container where the request asks
+ * for one. What they wrote is an item of its own either way.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { ShellCall, ShellOutput } from "../../protocol/hosted-items.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { FunctionTool, ShellTool, Tool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
+import { toCommandEvents } from "../call-events.ts";
+import { readArguments, readCount, readTexts, statusOf } from "./arguments.ts";
+import { toResultText } from "./result-text.ts";
+
+/** A tool of the gate that takes `commands`, `timeout_ms` and `max_output_length`, and where it runs them. */
+export interface OpenedShell {
+  readonly containerId: string;
+  readonly tool: GateTool;
+}
+
+export interface ShellKindParts {
+  /** Undefined where the server runs no commands: a request that asks it to is refused. */
+  readonly open: ((tool: ShellTool, request: KindRequest) => Promise<OpenedShell>) | undefined;
+}
+
+const KEY = "shell";
+
+export function createShellKind({ open }: ShellKindParts): ToolKind {
+  return {
+    toolTypes: ["shell"],
+    itemTypes: ["shell_call", "shell_call_output"],
+    async open(tool: Tool, request) {
+      const shell = tool as ShellTool;
+      if (!isHosted(shell)) return { offers: [toOffer(undefined)] };
+      if (!open) throw new Failure("invalid_request", NO_SHELL, { param: "tools" });
+      return { offers: [toOffer(await open(shell, request))] };
+    },
+    keyOf: (item) => (item.type === "shell_call" ? KEY : undefined),
+    toFunctions,
+  };
+}
+
+const NO_SHELL =
+  "This server runs no shell. Give the `shell` tool the environment `local` and run the commands yourself.";
+
+function isHosted({ environment }: ShellTool): boolean {
+  return environment?.type === "container_auto" || environment?.type === "container_reference";
+}
+
+function toOffer(hosted: OpenedShell | undefined): Offer {
+  const environment: JsonObject = hosted
+    ? { type: "container_reference", container_id: hosted.containerId }
+    : { type: "local" };
+  const offer: Offer = {
+    key: KEY,
+    spec: hosted ? { ...hosted.tool.spec, name: KEY } : LOCAL_SPEC,
+    isMeantBy: (choice) => choice["type"] === "shell",
+    shows: "nothing",
+    toItem: (call, id) => {
+      const status = hosted ? "in_progress" : statusOf(call);
+      return { ...toShellCall(call), id, environment, status } as Item;
+    },
+  };
+  if (!hosted) return { ...offer, late: { begins: toBegun, tells: toCommandEvents } };
+  const { tool } = hosted;
+  return { ...offer, run: { tool, toArguments: argumentsOf, show: showRun } };
+}
+
+function toBegun(item: Item): Item {
+  const { action } = item as ShellCall;
+  return { ...item, status: "in_progress", action: { ...action, commands: [] } } as Item;
+}
+
+const LOCAL_SPEC: FunctionTool = {
+  type: "function",
+  name: KEY,
+  description: "Runs shell commands on the user's machine and gives back what each of them wrote.",
+  strict: false,
+  parameters: {
+    type: "object",
+    properties: {
+      commands: { type: "array", items: { type: "string" }, description: "The commands." },
+      timeout_ms: {
+        type: "integer",
+        description: "Milliseconds after which the commands are stopped.",
+      },
+      max_output_length: {
+        type: "integer",
+        description: "How many characters of the output are given back.",
+      },
+    },
+    required: ["commands"],
+    additionalProperties: false,
+  },
+};
+
+function toShellCall({ call_id, arguments: text }: FunctionCall): Omit<ShellCall, "status"> {
+  const given = readArguments(text);
+  const action = {
+    commands: readTexts(given["commands"]),
+    timeout_ms: readCount(given["timeout_ms"]),
+    max_output_length: readCount(given["max_output_length"]),
+  };
+  return { type: "shell_call", call_id, action };
+}
+
+/** What the model left out is left to the tool. */
+function argumentsOf(item: Item): string {
+  const action = item.type === "shell_call" ? item.action : { commands: [] };
+  const given = Object.entries(action).filter(([, value]) => value !== null);
+  return JSON.stringify(Object.fromEntries(given));
+}
+
+function showRun(item: Item, result: ToolResult): Item[] {
+  const { call_id, action } = item as ShellCall;
+  return [
+    { ...item, status: "completed" } as Item,
+    {
+      type: "shell_call_output",
+      call_id,
+      status: "completed",
+      max_output_length: action.max_output_length ?? null,
+      output: outputOf(result),
+    },
+  ];
+}
+
+/** A tool of somebody else keeps no details; a call that was refused has no output but the reason. */
+function outputOf({ output, failed, details }: ToolResult): ShellOutput[] {
+  const outputs = isJsonObject(details) ? details["output"] : undefined;
+  if (Array.isArray(outputs)) return outputs as unknown as ShellOutput[];
+  const text = toResultText(output);
+  const streams = failed ? { stdout: "", stderr: text } : { stdout: text, stderr: "" };
+  return [{ ...streams, outcome: { type: "exit", exit_code: failed ? 1 : 0 } }];
+}
+
+function toFunctions(item: Item, nameOf: (key: string) => string): readonly Item[] {
+  if (item.type === "shell_call") {
+    const { call_id, action } = item;
+    const text = JSON.stringify(action);
+    return [{ type: "function_call", call_id, name: nameOf(KEY), arguments: text }];
+  }
+  if (item.type !== "shell_call_output") return [];
+  const { call_id } = item;
+  // Some clients send one text in place of the list.
+  const given = item.output as unknown as Json;
+  const output = typeof given === "string" ? given : JSON.stringify(given);
+  return [{ type: "function_call_output", call_id, output }];
+}

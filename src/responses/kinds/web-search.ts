@@ -1,0 +1,208 @@
+/**
+ * `web_search`, under each of its names: models are offered two functions, one that searches and one
+ * that opens a page or looks for words in it. Both become `web_search_call` items.
+ *
+ * The tools that do it are given: this server's own, or those of an MCP server in their place.
+ */
+
+import { tryParseJson } from "../../base/json.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { Tool, WebSearchPreviewTool, WebSearchTool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import type { KindRequest, Offer, OpenedTool, ToolKind } from "../bridge/tool-kind.ts";
+import { toResultText } from "./result-text.ts";
+import { type PageResult, parseResults, toResultsText } from "./web-results.ts";
+import { createPageTool, createSearchTool, type SearchLimits } from "./web-search-tools.ts";
+
+export interface WebSearchParts {
+  /** The tools that answer for a request; one that there is not is undefined. */
+  readonly tools: (request: KindRequest) => Promise<WebTools>;
+}
+
+export interface WebTools {
+  /** Takes a question; gives results with addresses. */
+  readonly search: GateTool | undefined;
+  /** Takes an address; gives the page's text. */
+  readonly open: GateTool | undefined;
+}
+
+const TOOL_TYPES = [
+  "web_search",
+  "web_search_2025_08_26",
+  "web_search_preview",
+  "web_search_preview_2025_03_11",
+];
+
+const SEARCH_KEY = "web_search";
+const OPEN_KEY = "web_search_open_page";
+
+type WebSearchCall = Extract<Item, { type: "web_search_call" }>;
+type Action = NonNullable<WebSearchCall["action"]>;
+
+export function createWebSearchKind(parts: WebSearchParts): ToolKind {
+  const opened = new WeakSet<KindRequest>();
+  return {
+    toolTypes: TOOL_TYPES,
+    itemTypes: ["web_search_call"],
+    async open(tool: Tool, request) {
+      // Calls do not say which of two tools they are of.
+      if (opened.has(request)) return { offers: [], ignored: [`a second ${tool.type}`] };
+      opened.add(request);
+      return toOpened(tool as WebTool, await parts.tools(request));
+    },
+    keyOf: (item) => (item.type === "web_search_call" ? keyOfAction(item.action?.type) : undefined),
+    toFunctions: (item, nameOf) =>
+      item.type === "web_search_call" ? toSearchFunctions(item, nameOf) : [],
+  };
+}
+
+function keyOfAction(type: string | undefined): string {
+  return type === "open_page" || type === "find_in_page" ? OPEN_KEY : SEARCH_KEY;
+}
+
+/** Each form has fields that the other has not. */
+type WebTool = Omit<WebSearchTool, "type"> & Omit<WebSearchPreviewTool, "type"> & { type: string };
+
+function toOpened(tool: WebTool, { search, open }: WebTools): OpenedTool {
+  const { type } = tool;
+  // Without the outside world there is nothing to search: there is no copy of it here.
+  if (tool.external_web_access === false) {
+    return { offers: [], ignored: [`${type} (external_web_access: false)`] };
+  }
+  if (!search) return { offers: [], ignored: [`${type} (this server has no search tool)`] };
+  const limits = toLimits(tool);
+  const offers = [toSearchOffer(createSearchTool(search, limits), tool)];
+  if (open) offers.push(toPageOffer(createPageTool(open, limits)));
+  const images = tool.search_content_types?.includes("image");
+  return { offers, ignored: images ? [`${type}.search_content_types (image)`] : [] };
+}
+
+/** How much of the model's context a search may take. */
+const SIZES: Readonly<Record<string, Omit<SearchLimits, "domains">>> = {
+  low: { results: 5, pageChars: 8000 },
+  medium: { results: 10, pageChars: 24_000 },
+  high: { results: 20, pageChars: 60_000 },
+};
+
+function toLimits({ search_context_size, filters }: WebTool): SearchLimits {
+  const size = SIZES[search_context_size ?? "medium"] ?? SIZES["medium"];
+  const domains = (filters?.allowed_domains ?? []).map((domain) =>
+    domain
+      .toLowerCase()
+      .replace(/^https?:\/\//, "")
+      .replace(/\/.*$/, ""),
+  );
+  return { results: 10, pageChars: 24_000, ...size, domains };
+}
+
+function toSearchOffer(tool: GateTool, { user_location }: WebTool): Offer {
+  const { city, region, country, timezone } = user_location ?? {};
+  const place = [city, region, country].filter(Boolean).join(", ");
+  const near = place === "" ? "" : ` The user is in ${place}.`;
+  const zone = timezone ? ` The user's time zone is ${timezone}.` : "";
+  return toOffer(SEARCH_KEY, {
+    ...tool,
+    spec: { ...tool.spec, description: `${tool.spec.description}${near}${zone}` },
+  });
+}
+
+function toPageOffer(tool: GateTool): Offer {
+  return toOffer(OPEN_KEY, tool);
+}
+
+function toOffer(key: string, tool: GateTool): Offer {
+  return {
+    key,
+    spec: { ...tool.spec, name: key },
+    isMeantBy: (choice) => key === SEARCH_KEY && TOOL_TYPES.includes(String(choice["type"])),
+    shows: "nothing",
+    toItem: (call, id) => toSearchCall(call, key, id),
+    run: {
+      tool,
+      toArguments: (item) => toArguments(item),
+      show: (item, result) => [toMadeCall(item as WebSearchCall, result)],
+    },
+  };
+}
+
+function toSearchCall({ arguments: text }: FunctionCall, key: string, id: string): Item {
+  const { query, url, pattern } = readArguments(text);
+  const action: Action =
+    key === SEARCH_KEY
+      ? { type: "search", query, queries: [query] }
+      : pattern === ""
+        ? { type: "open_page", url }
+        : { type: "find_in_page", url, pattern };
+  return { type: "web_search_call", id, status: "in_progress", action };
+}
+
+/** A model that did not keep to the form has written the question itself. */
+function readArguments(text: string): { query: string; url: string; pattern: string } {
+  const given = tryParseJson(text);
+  const fields = typeof given === "object" && given !== null ? (given as Partial<Asked>) : {};
+  const take = (value: unknown): string => (typeof value === "string" ? value : "");
+  const plain = typeof given === "string" ? given : "";
+  return {
+    query: take(fields.query) || plain,
+    url: take(fields.url) || plain,
+    pattern: take(fields.pattern),
+  };
+}
+
+interface Asked {
+  readonly query: unknown;
+  readonly url: unknown;
+  readonly pattern: unknown;
+}
+
+function toArguments(item: Item): string {
+  const action = item.type === "web_search_call" ? item.action : undefined;
+  if (keyOfAction(action?.type) === SEARCH_KEY) return JSON.stringify({ query: queryOf(action) });
+  const { url, pattern } = action ?? {};
+  return JSON.stringify({ url: url ?? "", ...(pattern ? { pattern } : {}) });
+}
+
+function queryOf(action: Action | null | undefined): string {
+  return action?.query ?? action?.queries?.join(" ") ?? "";
+}
+
+/** The results are shown to those who ask for them, and given to the model in any case. */
+function toMadeCall(item: WebSearchCall, { output, failed }: ToolResult): Item {
+  const text = toResultText(output);
+  if (failed) return { ...item, status: "failed", error: { message: text } } as unknown as Item;
+  const { action } = item;
+  const isSearch = action?.type === "search";
+  const results: readonly PageResult[] = isSearch
+    ? parseResults(text)
+    : [{ url: action?.url ?? "", text }];
+  const found = results.flatMap(({ url }) => (url ? [{ type: "url", url }] : []));
+  return {
+    ...item,
+    status: "completed",
+    action: isSearch ? { ...action, sources: found } : action,
+    results,
+  } as unknown as Item;
+}
+
+/** A call that the vendor made has no results here; its sources are all there is. */
+function toSearchFunctions(item: WebSearchCall, nameOf: (key: string) => string): Item[] {
+  const call_id = item.id ?? "";
+  const { results, error } = item as unknown as {
+    readonly results?: readonly PageResult[] | null;
+    readonly error?: { readonly message?: string } | null;
+  };
+  const sources = (item.action?.sources ?? []) as unknown as readonly PageResult[];
+  const kept = results ?? sources;
+  const none = item.status === "failed" ? "The search failed." : "The results were not kept.";
+  const output = error?.message ?? (results || kept.length > 0 ? toResultsText(kept) : none);
+  return [
+    {
+      type: "function_call",
+      call_id,
+      name: nameOf(keyOfAction(item.action?.type)),
+      arguments: toArguments(item),
+    },
+    { type: "function_call_output", call_id, output },
+  ];
+}

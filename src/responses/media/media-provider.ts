@@ -1,0 +1,108 @@
+/**
+ * A provider whose requests hold their images and files: those that the tenant has uploaded are read,
+ * those at an address are fetched where the vendor does not do that itself, and of documents that a
+ * model does not read it is given the words. The record keeps what the client wrote; only the model is
+ * given the bytes.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { readFileParts } from "../files/files.ts";
+import type { MediaOwner } from "./check-media.ts";
+import { findUnread, type ReadsDocuments, toTextPart } from "./document-text.ts";
+import { changeMedia, findMedia, type MediaPart, urlOf } from "./media-parts.ts";
+import { createWebMedia, type FetchedMedia } from "./web-media.ts";
+
+/** What a vendor fetches itself. */
+export interface TakesUrls {
+  readonly images: boolean;
+  readonly files: boolean;
+}
+
+export interface MediaParts extends MediaOwner {
+  readonly clock: Clock;
+  readonly takes: TakesUrls;
+  readonly reads: ReadsDocuments;
+}
+
+export function provideMedia(provider: Provider, parts: MediaParts): Provider {
+  const load = createLoader(parts);
+  return {
+    name: provider.name,
+    stream(request, call) {
+      const needed = findMedia(request.items).some(({ part }) => isNeeded(part, parts));
+      // Most requests have none, and each generator in between costs every event of the answer.
+      return needed ? streamWhole(provider, load, [request, call]) : provider.stream(request, call);
+    },
+  };
+}
+
+type Asked = Parameters<Provider["stream"]>;
+
+async function* streamWhole(
+  provider: Provider,
+  load: Load,
+  [request, call]: Asked,
+): ReturnType<Provider["stream"]> {
+  const items = await changeMedia(request.items, (part) => load(part, call.signal));
+  yield* provider.stream({ ...request, items }, call);
+}
+
+type Taking = Pick<MediaParts, "takes" | "reads">;
+
+function isNeeded(part: MediaPart, { takes, reads }: Taking): boolean {
+  return isElsewhere(part, takes) || findUnread(part, reads) !== undefined;
+}
+
+/** Whether its bytes are to be had first. */
+function isElsewhere(part: MediaPart, takes: TakesUrls): boolean {
+  if (part.file_id) return true;
+  if (urlOf(part) === undefined) return false;
+  return !(part.type === "input_file" ? takes.files : takes.images);
+}
+
+type Load = (part: MediaPart, signal: AbortSignal) => Promise<MediaPart>;
+
+/** Each part is read once a run: every turn sends the whole conversation. */
+function createLoader(parts: MediaParts): Load {
+  const read = createReader(parts);
+  const known = new WeakMap<MediaPart, Promise<MediaPart>>();
+  const load: Load = async (part, signal) => {
+    const whole = isElsewhere(part, parts.takes) ? await read(part, signal) : part;
+    const document = findUnread(whole, parts.reads);
+    return document ? await toTextPart(document, signal) : whole;
+  };
+  return (part, signal) => {
+    const loading = known.get(part) ?? load(part, signal);
+    known.set(part, loading);
+    return loading;
+  };
+}
+
+/** Each file and address once, however many parts name it. */
+function createReader({ kept, tenant, web, clock }: MediaParts): Load {
+  const media = createWebMedia(web, clock);
+  const known = new Map<string, Promise<FetchedMedia>>();
+  const once = (key: string, read: () => Promise<FetchedMedia>): Promise<FetchedMedia> => {
+    const found = known.get(key) ?? read();
+    known.set(key, found);
+    return found;
+  };
+  return async (part, signal) => {
+    const { file_id } = part;
+    if (file_id) {
+      return toWhole(part, await once(file_id, () => readFileParts(kept, tenant, file_id)));
+    }
+    const url = urlOf(part) ?? "";
+    const kind = part.type === "input_file" ? "file" : "image";
+    return toWhole(part, await once(`${kind} ${url}`, () => media.get(url, kind, signal)));
+  };
+}
+
+function toWhole(part: MediaPart, { filename, mediaType, bytes }: FetchedMedia): MediaPart {
+  const { file_id: _, ...rest } = part;
+  const data = `data:${mediaType};base64,${Buffer.from(bytes).toString("base64")}`;
+  if (rest.type !== "input_file") return { ...rest, image_url: data };
+  const { file_url: __, ...file } = rest;
+  return { ...file, filename: rest.filename ?? filename, file_data: data };
+}

@@ -1,0 +1,181 @@
+/**
+ * The runs of a team's agents that were started from one run: in the background, with all that they say
+ * told again in the log of the run that started them.
+ *
+ * Told again from the number in their logs at which it was left, so that nothing is told twice or lost
+ * over a restart. While there are any, one step of the run is open: what they say may come at any time.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { ChildReport, ChildWish } from "../../delegation/child.ts";
+import type { DelegationNode } from "../../delegation/node.ts";
+import {
+  adoptChild,
+  type OrderedChild,
+  orderChild,
+  type Spawning,
+} from "../../delegation/spawn.ts";
+import type { Engine, RunContext } from "../../engine/engine.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import { toToldAgain } from "./told-again.ts";
+
+interface CrewParts {
+  readonly context: RunContext;
+  readonly engine: Pick<Engine, "follow">;
+  readonly node: DelegationNode;
+  /** How many agents may work at once; each gets its share of the budget. */
+  readonly maxConcurrent: number;
+}
+
+export interface Member {
+  readonly name: string;
+  /** How it ended, once all that it said is told. Rejects when this run is over. */
+  readonly report: Promise<ChildReport>;
+  /** Ends it and what is below it. */
+  stop(): void;
+}
+
+interface StartedAgent {
+  readonly name: string;
+  /** Its place below this run. */
+  readonly key: string;
+  /** The call that asked for it. */
+  readonly callKey: string;
+}
+
+/** An agent that was started before this process took the run over. */
+interface KnownAgent extends StartedAgent {
+  readonly task: Parameters<typeof adoptChild>[1]["task"];
+  readonly timeoutMs: number;
+  /** The last number of its log that was told. */
+  readonly told: number;
+}
+
+export interface Crew {
+  /** Resolves when the agent is written down. Rejects for what is refused: depth, budget. */
+  start(agent: StartedAgent, wish: ChildWish): Promise<Member>;
+  adopt(agent: KnownAgent): Member;
+  /** Tells what is left of an agent that has ended. */
+  tell(name: string, runId: string, after: number): Promise<void>;
+  /** Writes to the run's log from outside of any call. */
+  emit(events: readonly RunEvent[]): Promise<unknown>;
+  /** Nothing is told any more. Stop all members first. */
+  close(): Promise<void>;
+}
+
+export function createCrew({ context, engine, node, maxConcurrent }: CrewParts): Crew {
+  let step: Promise<unknown> | undefined;
+  let end: () => void = () => {};
+  const over = new Promise<null>((resolve) => {
+    end = () => resolve(null);
+  });
+  /** A step for each owner of the run: one that was cut must be open again for the next. */
+  const open = (): void => {
+    step ??= context.step(`agents:${context.epoch}`, () => over);
+    step.catch(() => {});
+  };
+  const toSpawning = ({ key, callKey }: StartedAgent, signal: AbortSignal): Spawning => ({
+    ...{ callKey, key, signal, siblings: maxConcurrent, executor: "in_process" },
+  });
+
+  async function tell(name: string, runId: string, after: number): Promise<void> {
+    for await (const batch of engine.follow(runId, after)) {
+      const events = batch.flatMap((logged: LoggedEvent) => toToldAgain(logged, name));
+      if (events.length > 0) await context.emit(events);
+    }
+  }
+
+  function run(agent: StartedAgent, child: OrderedChild, begun: Begun): Member {
+    const { name, key } = agent;
+    const started = new Promise<void>((resolve, reject) => {
+      child.run(resolve).then(begun.ended, (thrown: unknown) => {
+        reject(thrown);
+        begun.failed(thrown);
+      });
+    });
+    started.then(begun.started, () => {});
+    const told = started.then(() => tell(name, `${context.id}/${key}`, begun.told));
+    const report = Promise.all([begun.report, told]).then(([ended]) => ended);
+    report.catch(() => {});
+    return { name, report, stop: begun.stop };
+  }
+
+  return {
+    async start(agent, wish) {
+      open();
+      const begun = createBegun(-1);
+      const child = await orderChild(node, wish, toSpawning(agent, begun.signal));
+      const member = run(agent, child, begun);
+      await begun.isStarted;
+      return member;
+    },
+    adopt(agent) {
+      open();
+      const begun = createBegun(agent.told);
+      const { key, task, timeoutMs } = agent;
+      const child = adoptChild(node, { key, task, timeoutMs }, toSpawning(agent, begun.signal));
+      return run(agent, child, begun);
+    },
+    tell(name, runId, after) {
+      open();
+      return tell(name, runId, after);
+    },
+    emit(events) {
+      open();
+      return context.emit(events);
+    },
+    async close() {
+      end();
+      await step?.catch(() => {});
+    },
+  };
+}
+
+/** An agent on its way: the promises of its beginning and its end. */
+interface Begun {
+  readonly told: number;
+  readonly signal: AbortSignal;
+  readonly isStarted: Promise<void>;
+  readonly report: Promise<ChildReport>;
+  started(): void;
+  ended(report: ChildReport): void;
+  failed(thrown: unknown): void;
+  stop(): void;
+}
+
+function createBegun(told: number): Begun {
+  const stopping = new AbortController();
+  const start = toResolvers<void>();
+  const end = toResolvers<ChildReport>();
+  return {
+    told,
+    signal: stopping.signal,
+    isStarted: start.promise,
+    report: end.promise,
+    started: () => start.resolve(),
+    ended: (report) => end.resolve(report),
+    failed(thrown) {
+      start.reject(thrown);
+      end.reject(thrown);
+    },
+    stop: () => stopping.abort(new Failure("cancelled", "The agent was interrupted.")),
+  };
+}
+
+interface Resolvers<Out> {
+  readonly promise: Promise<Out>;
+  resolve(value: Out): void;
+  reject(reason: unknown): void;
+}
+
+/** `Promise.withResolvers` is not in every Node that we run on. */
+function toResolvers<Out>(): Resolvers<Out> {
+  let resolve: (value: Out) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<Out>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  promise.catch(() => {});
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,35 @@
+/** `item_reference`s of a request as the items they stand for. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { FindItem } from "./item-index.ts";
+
+/** Rejects a reference to what nobody has, by its place: `input[2].id`. */
+export async function resolveReferences(
+  items: readonly Item[],
+  tenant: string,
+  findItem: FindItem,
+): Promise<Item[]> {
+  const resolved: Item[] = [];
+  for (const [at, item] of items.entries()) {
+    if (item.type !== "item_reference") {
+      resolved.push(item);
+      continue;
+    }
+    const found = await findItem(tenant, item.id);
+    if (!found) {
+      const message = `There is no item \`${clip(item.id, 80)}\`. Items of responses with \`store: false\` must be given whole.`;
+      throw new Failure("invalid_request", message, { param: `input[${at}].id` });
+    }
+    resolved.push({ ...found, id: item.id } as Item);
+  }
+  return resolved;
+}
+
+/** A client that goes on with a response may repeat items of it: each counts where it was given last. */
+export function withoutRepeated(before: readonly Item[], items: readonly Item[]): readonly Item[] {
+  const given = new Set(items.flatMap((item) => ("id" in item && item.id ? [item.id] : [])));
+  if (given.size === 0) return before;
+  return before.filter((item) => !("id" in item && item.id && given.has(item.id)));
+}

@@ -1,0 +1,62 @@
+/**
+ * The secrets in a request's tools, sealed before the request is written down: a run that goes on after
+ * a restart needs them, and the record must not show them. The key is this server's own.
+ */
+
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { Item } from "../protocol/items.ts";
+import type { Tool } from "../protocol/tools.ts";
+
+const ALGORITHM = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+export const SEAL_KEY_BYTES = 32;
+
+/** The field of a tool that holds what was sealed. */
+export const SEALED_FIELD = "offshoot_sealed";
+
+interface Secrets {
+  readonly authorization?: string | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | null | undefined;
+}
+
+export function sealTools(tools: readonly Tool[], key: Uint8Array): readonly Tool[] {
+  return tools.map((tool) => {
+    if (tool.type !== "mcp" || (!tool.authorization && !tool.headers)) return tool;
+    const { authorization, headers, ...open } = tool;
+    return { ...open, [SEALED_FIELD]: seal({ authorization, headers }, key) } as Tool;
+  });
+}
+
+/** The same for tools that items bring. */
+export function sealItems(items: readonly Item[], key: Uint8Array): Item[] {
+  return items.map((item) =>
+    item.type === "additional_tools" || item.type === "tool_search_output"
+      ? { ...item, tools: [...sealTools(item.tools, key)] }
+      : item,
+  );
+}
+
+/** Throws for what was sealed with another key. */
+export function unsealTools(tools: readonly Tool[], key: Uint8Array): readonly Tool[] {
+  return tools.map((tool) => {
+    const { [SEALED_FIELD]: sealed, ...open } = tool as Tool & { readonly [SEALED_FIELD]?: string };
+    return sealed === undefined ? tool : ({ ...open, ...unseal(sealed, key) } as Tool);
+  });
+}
+
+function seal(secrets: Secrets, key: Uint8Array): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce);
+  const text = Buffer.concat([cipher.update(JSON.stringify(secrets), "utf8"), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
+}
+
+function unseal(sealed: string, key: Uint8Array): Secrets {
+  const bytes = Buffer.from(sealed, "base64");
+  const tagEnd = NONCE_BYTES + TAG_BYTES;
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES));
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
+  const text = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
+  return JSON.parse(text.toString("utf8")) as Secrets;
+}

@@ -1,0 +1,304 @@
+/**
+ * Searching vector stores: by words always, by meaning where there are embeddings, and by both at once
+ * with weights. A chunk's score is the weighted mean of its two, each of 0 to 1; of several questions
+ * the best one counts.
+ */
+
+import { z } from "zod";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { choose, JsonValue, open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+import type { FoundChunk, StorePlace } from "../../store/chunk-store.ts";
+import type { Thing } from "../../store/shelf.ts";
+import { type Attributes, type Filter, parseFilter } from "./filters.ts";
+import {
+  findStore,
+  type KeptStoreFile,
+  readStoreFile,
+  readStoreFiles,
+  type VectorParts,
+} from "./kept-store.ts";
+import { scoreText, toTerms } from "./search-terms.ts";
+import { isExpired, touchStore } from "./stores.ts";
+
+export interface SearchWish {
+  readonly queries: readonly string[];
+  readonly maxResults: number;
+  readonly filter: Filter | undefined;
+  /** Results with less are left out. */
+  readonly scoreThreshold: number;
+  readonly weights: Weights;
+}
+
+export interface Weights {
+  readonly embedding: number;
+  readonly text: number;
+}
+
+export interface SearchHit {
+  readonly vectorStoreId: string;
+  readonly fileId: string;
+  readonly filename: string;
+  readonly score: number;
+  readonly attributes: Attributes;
+  readonly text: string;
+}
+
+/** Found by words, before the best of them are taken. */
+const MAX_WORD_HITS = 200;
+/** Read at a time: 500 vectors of 1536 floats are 3 MB and a few milliseconds. */
+const VECTORS_READ = 500;
+
+const RankingOptions = open({
+  ranker: z.string().nullable().optional(),
+  score_threshold: z.number().min(0).max(1).nullable().optional(),
+  hybrid_search: open({ embedding_weight: z.number().min(0), text_weight: z.number().min(0) })
+    .nullable()
+    .optional(),
+});
+
+/** What requests and tools say alike. */
+const ranking = {
+  max_num_results: z.int().min(1).max(50).nullable().optional(),
+  ranking_options: RankingOptions.nullable().optional(),
+  filters: JsonValue.nullable().optional(),
+};
+
+const RankingFields = open(ranking);
+
+const SearchRequest = open({
+  query: choose<string | string[]>((value) =>
+    Array.isArray(value) ? z.array(z.string()).min(1).max(50) : z.string(),
+  ),
+  rewrite_query: z.boolean().nullable().optional(),
+  ...ranking,
+});
+
+/** Rejects with `invalid_request`, naming what is wrong. */
+export function parseWish(
+  fields: unknown,
+  queries: readonly string[],
+  maxResults: number,
+): SearchWish {
+  const asked = parseAs(RankingFields, fields, "request");
+  const { max_num_results, ranking_options, filters } = asked;
+  const weights = ranking_options?.hybrid_search;
+  if (weights && weights.embedding_weight + weights.text_weight <= 0) {
+    const param = "ranking_options.hybrid_search";
+    throw new Failure("invalid_request", `\`${param}\` must have a weight above 0.`, { param });
+  }
+  return {
+    queries,
+    maxResults: max_num_results ?? maxResults,
+    filter: filters ? parseFilter(filters) : undefined,
+    scoreThreshold: ranking_options?.score_threshold ?? 0,
+    weights: { embedding: weights?.embedding_weight ?? 1, text: weights?.text_weight ?? 1 },
+  };
+}
+
+export interface SearchPage {
+  readonly object: "vector_store.search_results.page";
+  readonly search_query: readonly string[];
+  readonly data: readonly {
+    readonly file_id: string;
+    readonly filename: string;
+    readonly score: number;
+    readonly attributes: Attributes;
+    readonly content: readonly { readonly type: "text"; readonly text: string }[];
+  }[];
+  readonly has_more: false;
+  readonly next_page: null;
+}
+
+/** The API's own, where a request does not say. */
+const USUAL_RESULTS = 10;
+
+export async function searchStore(
+  parts: VectorParts,
+  tenant: string,
+  { store, body }: { readonly store: string; readonly body: unknown },
+  signal: AbortSignal,
+): Promise<SearchPage> {
+  const { query } = parseAs(SearchRequest, body, "request");
+  const queries = typeof query === "string" ? [query] : query;
+  const wish = parseWish(body, queries, USUAL_RESULTS);
+  const hits = await searchStores(parts, { tenant, stores: [store] }, wish, signal);
+  return {
+    object: "vector_store.search_results.page",
+    search_query: queries,
+    data: hits.map(({ fileId, filename, score, attributes, text }) => ({
+      ...{ file_id: fileId, filename, score, attributes },
+      content: [{ type: "text", text }],
+    })),
+    has_more: false,
+    next_page: null,
+  };
+}
+
+interface Among {
+  readonly tenant: string;
+  readonly stores: readonly string[];
+}
+
+/** The best first. Rejects with `not_found` for a store that is not there, or whose time is over. */
+export async function searchStores(
+  parts: VectorParts,
+  { tenant, stores }: Among,
+  wish: SearchWish,
+  signal: AbortSignal,
+): Promise<SearchHit[]> {
+  const things = await findStores(parts, { tenant, stores });
+  const vectors = await embedQueries(parts, wish, signal);
+  const hits: SearchHit[] = [];
+  for (const thing of things) {
+    await touchStore(parts, thing);
+    hits.push(...(await searchOne(parts, thing, wish, vectors)));
+  }
+  return hits.sort((a, b) => b.score - a.score).slice(0, wish.maxResults);
+}
+
+/** Rejects with `not_found`, as a search would. */
+export async function findStores(parts: VectorParts, { tenant, stores }: Among): Promise<Thing[]> {
+  const things: Thing[] = [];
+  for (const id of new Set(stores)) {
+    const thing = await findStore(parts, tenant, id);
+    if (isExpired(thing, parts.clock.now())) {
+      const message = `The vector store \`${clip(id, 80)}\` has expired.`;
+      throw new Failure("not_found", message, { param: "vector_store_id" });
+    }
+    things.push(thing);
+  }
+  return things;
+}
+
+async function embedQueries(
+  { embedder }: VectorParts,
+  { queries, weights }: SearchWish,
+  signal: AbortSignal,
+): Promise<readonly Float32Array[]> {
+  if (!embedder || weights.embedding === 0) return [];
+  return await embedder.embed(queries, signal);
+}
+
+async function searchOne(
+  parts: VectorParts,
+  { tenant, id: store }: Thing,
+  wish: SearchWish,
+  vectors: readonly Float32Array[],
+): Promise<SearchHit[]> {
+  const files = await readFiles(parts, { tenant, store }, wish.filter);
+  const place = { tenant, store, files: wish.filter ? [...files.keys()] : undefined };
+  const best = new Map<number, { score: number; chunk: FoundChunk | undefined }>();
+  for (const [at, query] of wish.queries.entries()) {
+    const scored = await scoreQuery(parts, place, { query, vector: vectors[at], wish });
+    for (const [id, { score, chunk }] of scored) {
+      if (score > (best.get(id)?.score ?? 0)) best.set(id, { score, chunk });
+    }
+  }
+  const taken = [...best]
+    .filter(([, { score }]) => score >= wish.scoreThreshold)
+    .sort(([a, { score }], [b, { score: other }]) => other - score || a - b)
+    .slice(0, wish.maxResults);
+  const hits: SearchHit[] = [];
+  for (const [id, { score, chunk }] of taken) {
+    const found = chunk ?? (await parts.chunks.getChunk({ tenant, store }, id));
+    const kept = found && files.get(found.file);
+    if (found && kept) hits.push(toHit(store, found, kept, score));
+  }
+  return hits;
+}
+
+/** Those that the filter lets through, by their ids. */
+async function readFiles(
+  { shelf }: VectorParts,
+  { tenant, store }: StorePlace,
+  filter: Filter | undefined,
+): Promise<Map<string, KeptStoreFile>> {
+  const files = new Map<string, KeptStoreFile>();
+  for await (const thing of readStoreFiles(shelf, tenant, store)) {
+    const kept = readStoreFile(thing);
+    if (kept.status === "completed" && (!filter || filter(kept.attributes))) {
+      files.set(kept.file_id, kept);
+    }
+  }
+  return files;
+}
+
+interface Question {
+  readonly query: string;
+  readonly vector: Float32Array | undefined;
+  readonly wish: SearchWish;
+}
+
+type Scored = Map<number, { score: number; chunk: FoundChunk | undefined }>;
+type Place = StorePlace & { readonly files: readonly string[] | undefined };
+
+async function scoreQuery(
+  { chunks, embedder }: VectorParts,
+  place: Place,
+  { query, vector, wish: { weights } }: Question,
+): Promise<Scored> {
+  // Without a vector the words are all there is, whatever they are to weigh.
+  const embeddingWeight = vector ? weights.embedding : 0;
+  const textWeight = vector ? weights.text : 1;
+  const sum = embeddingWeight + textWeight;
+  const scored: Scored = new Map();
+  const terms = textWeight > 0 ? toTerms(query) : [];
+  if (terms.length > 0) {
+    const counts = await chunks.countWords(place, terms);
+    const found = await chunks.findByWords({ ...place, terms, limit: MAX_WORD_HITS });
+    for (const chunk of found) {
+      const score = (textWeight * scoreText(chunk.text, terms, counts)) / sum;
+      scored.set(chunk.id, { score, chunk });
+    }
+  }
+  if (!vector || !embedder) return scored;
+  for await (const { id, likeness } of readLikeness(chunks, place, {
+    vector,
+    model: embedder.model,
+  })) {
+    const known = scored.get(id);
+    const score = (known?.score ?? 0) + (embeddingWeight * likeness) / sum;
+    scored.set(id, { score, chunk: known?.chunk });
+  }
+  return scored;
+}
+
+/** How alike each chunk is: the product of vectors of length 1, and nothing for what points away. */
+async function* readLikeness(
+  chunks: VectorParts["chunks"],
+  place: Place,
+  { vector, model }: { readonly vector: Float32Array; readonly model: string },
+): AsyncGenerator<{ id: number; likeness: number }> {
+  let after: { file: string; part: number } | undefined;
+  for (;;) {
+    const page = await chunks.readVectors({ ...place, model, after, limit: VECTORS_READ });
+    for (const stored of page) {
+      yield { id: stored.id, likeness: multiply(stored.vector, vector) };
+    }
+    after = page.at(-1);
+    if (page.length < VECTORS_READ) return;
+    // Reading is synchronous: others get their turn between two pages.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** At most 1: sums of floats may come out a little higher. */
+function multiply(a: Float32Array, b: Float32Array): number {
+  if (a.length !== b.length) return 0;
+  let sum = 0;
+  for (let at = 0; at < a.length; at++) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return Math.min(1, Math.max(0, sum));
+}
+
+function toHit(store: string, chunk: FoundChunk, file: KeptStoreFile, score: number): SearchHit {
+  return {
+    vectorStoreId: store,
+    fileId: chunk.file,
+    filename: file.filename,
+    score: Math.round(score * 1e4) / 1e4,
+    attributes: file.attributes,
+    text: chunk.text,
+  };
+}

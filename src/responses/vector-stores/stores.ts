@@ -1,0 +1,199 @@
+/** Vector stores as the API has them, over a shelf and a store of chunks. */
+
+import { z } from "zod";
+import type { Json } from "../../base/json.ts";
+import { open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+import { Metadata } from "../../protocol/request.ts";
+import type { Thing } from "../../store/shelf.ts";
+import { type Page, parsePaging, toPage, toThingQuery } from "../paging.ts";
+import { toSeconds } from "../shelf-parts.ts";
+import { ChunkingStrategy } from "./chunk-text.ts";
+import type { IndexQueue } from "./index-queue.ts";
+import {
+  countFiles,
+  encodeKept,
+  type FileCounts,
+  findStore,
+  type KeptStore,
+  nameStore,
+  readStore,
+  readStoreFiles,
+  STORE_KIND,
+  type VectorParts,
+} from "./kept-store.ts";
+import { addFiles } from "./store-files.ts";
+
+export interface VectorStoreObject {
+  readonly id: string;
+  readonly object: "vector_store";
+  readonly created_at: number;
+  readonly name: string;
+  readonly description?: string;
+  readonly usage_bytes: number;
+  readonly file_counts: FileCounts;
+  readonly status: "expired" | "in_progress" | "completed";
+  readonly expires_after?: { readonly anchor: "last_active_at"; readonly days: number };
+  readonly expires_at: number | null;
+  readonly last_active_at: number;
+  readonly metadata: Metadata;
+}
+
+export interface DeletedVectorStore {
+  readonly id: string;
+  readonly object: "vector_store.deleted";
+  readonly deleted: true;
+}
+
+const MAX_FILES = 500;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A store that is asked often is not written each time. */
+const TOUCH_MS = 60_000;
+
+const ExpiresAfter = open({
+  anchor: z.enum(["last_active_at"]),
+  days: z.int().min(1).max(365),
+});
+
+const settings = {
+  name: z.string().nullable().optional(),
+  expires_after: ExpiresAfter.nullable().optional(),
+  metadata: Metadata.nullable().optional(),
+};
+
+const CreateStore = open({
+  ...settings,
+  description: z.string().nullable().optional(),
+  file_ids: z.array(z.string()).max(MAX_FILES).nullable().optional(),
+  chunking_strategy: ChunkingStrategy.nullable().optional(),
+});
+
+const UpdateStore = open(settings);
+
+/** Rejects with `not_found` for a file that is not there, before anything is made. */
+export async function createStore(
+  parts: VectorParts & { readonly queue: IndexQueue },
+  tenant: string,
+  body: unknown,
+): Promise<VectorStoreObject> {
+  const asked = parseAs(CreateStore, body ?? {}, "request");
+  const { chunking_strategy } = asked;
+  const files = (asked.file_ids ?? []).map((file_id) => ({ file_id, chunking_strategy }));
+  const id = parts.makeId("vs");
+  const nowMs = parts.clock.now();
+  const kept: KeptStore = {
+    name: asked.name ?? "",
+    description: asked.description ?? null,
+    metadata: asked.metadata ?? {},
+    expires_after_days: asked.expires_after?.days ?? null,
+    last_active_at_ms: nowMs,
+  };
+  await addFiles(parts, { tenant, store: id, batch: null }, files, async () => {
+    await parts.shelf.put({
+      ...nameStore(tenant, id),
+      parent: null,
+      body: encodeKept(kept),
+      created_at_ms: nowMs,
+      expires_at_ms: toExpiryMs(kept),
+    });
+  });
+  return getStore(parts, tenant, id);
+}
+
+export async function getStore(
+  parts: VectorParts,
+  tenant: string,
+  id: string,
+): Promise<VectorStoreObject> {
+  return toStoreObject(parts, await findStore(parts, tenant, id));
+}
+
+export async function listStores(
+  parts: VectorParts,
+  tenant: string,
+  query: URLSearchParams,
+): Promise<Page<VectorStoreObject>> {
+  const paging = parsePaging(query, { defaultOrder: "desc" });
+  const things = await parts.shelf.list(toThingQuery({ tenant, kind: STORE_KIND }, paging));
+  const page = toPage(things, paging, (thing) => thing);
+  const data = await Promise.all(page.data.map((thing) => toStoreObject(parts, thing)));
+  return { ...page, data };
+}
+
+/** What is left out stays; `null` takes it away. */
+export async function updateStore(
+  parts: VectorParts,
+  tenant: string,
+  id: string,
+  body: unknown,
+): Promise<VectorStoreObject> {
+  const asked = parseAs(UpdateStore, body ?? {}, "request");
+  await findStore(parts, tenant, id);
+  const { name, metadata, expires_after } = asked;
+  const changed = await parts.shelf.change(nameStore(tenant, id), (written: Json) => {
+    const kept = readStore({ body: written });
+    return encodeKept({
+      ...kept,
+      name: name === undefined ? kept.name : (name ?? ""),
+      metadata: metadata === undefined ? kept.metadata : (metadata ?? {}),
+      expires_after_days:
+        expires_after === undefined ? kept.expires_after_days : (expires_after?.days ?? null),
+    });
+  });
+  if (changed !== undefined) {
+    await parts.shelf.setExpiry(nameStore(tenant, id), toExpiryMs(readStore({ body: changed })));
+  }
+  return getStore(parts, tenant, id);
+}
+
+/** Its files stay where they are; what was made of them for searching goes. */
+export async function deleteStore(
+  parts: VectorParts,
+  tenant: string,
+  id: string,
+): Promise<DeletedVectorStore> {
+  await findStore(parts, tenant, id);
+  await parts.shelf.delete(nameStore(tenant, id));
+  await parts.chunks.deleteStore({ tenant, store: id });
+  return { id, object: "vector_store.deleted", deleted: true };
+}
+
+/** A store that is used lives on. */
+export async function touchStore(parts: VectorParts, thing: Thing): Promise<void> {
+  const nowMs = parts.clock.now();
+  if (nowMs - readStore(thing).last_active_at_ms < TOUCH_MS) return;
+  const name = nameStore(thing.tenant, thing.id);
+  const changed = await parts.shelf.change(name, (body) =>
+    encodeKept({ ...readStore({ body }), last_active_at_ms: nowMs }),
+  );
+  if (changed === undefined) return;
+  await parts.shelf.setExpiry(name, toExpiryMs(readStore({ body: changed })));
+}
+
+export function isExpired({ expires_at_ms }: Thing, nowMs: number): boolean {
+  return expires_at_ms !== null && expires_at_ms <= nowMs;
+}
+
+function toExpiryMs({ expires_after_days, last_active_at_ms }: KeptStore): number | null {
+  return expires_after_days === null ? null : last_active_at_ms + expires_after_days * DAY_MS;
+}
+
+async function toStoreObject(parts: VectorParts, thing: Thing): Promise<VectorStoreObject> {
+  const { id, tenant } = thing;
+  const kept = readStore(thing);
+  const { counts, usageBytes } = await countFiles(readStoreFiles(parts.shelf, tenant, id));
+  const status = counts.in_progress > 0 ? "in_progress" : "completed";
+  const { description, expires_after_days: days, metadata, name } = kept;
+  const expiresMs = toExpiryMs(kept);
+  return {
+    ...{ id, object: "vector_store", created_at: toSeconds(thing.created_at_ms), name },
+    ...(description === null ? {} : { description }),
+    usage_bytes: usageBytes,
+    file_counts: counts,
+    status: isExpired(thing, parts.clock.now()) ? "expired" : status,
+    ...(days === null ? {} : { expires_after: { anchor: "last_active_at", days } }),
+    expires_at: expiresMs === null ? null : toSeconds(expiresMs),
+    last_active_at: toSeconds(kept.last_active_at_ms),
+    metadata,
+  };
+}

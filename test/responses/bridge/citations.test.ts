@@ -1,0 +1,155 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import fc from "fast-check";
+import type { Annotation } from "../../../src/protocol/content.ts";
+import type { Item, Message } from "../../../src/protocol/items.ts";
+import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import { createCitations } from "../../../src/responses/bridge/citations.ts";
+
+const SEARCHED = {
+  type: "web_search_call",
+  action: { type: "search", query: "x", sources: [{ type: "url", url: "https://b.org/page/" }] },
+  results: [{ url: "https://a.org/one?x=1", title: "One" }],
+} as unknown as Item;
+
+const FILES: Item = {
+  type: "file_search_call",
+  queries: ["x"],
+  results: [
+    { file_id: "file-1", filename: "a.md", text: "…" },
+    { file_id: "file-2", filename: "b.md", text: "…" },
+  ],
+};
+
+interface Told {
+  readonly deltas: string;
+  readonly annotations: readonly Annotation[];
+  readonly part: { readonly text: string; readonly annotations?: readonly Annotation[] };
+}
+
+/** A message, told in pieces, as it comes out. */
+function tell(text: string, history: readonly Item[], pieceLength = 4): Told {
+  const citations = createCitations(history) ?? assert.fail("nothing can be cited");
+  const empty: Message = { type: "message", role: "assistant", content: [] };
+  const pieces = text.match(new RegExp(`[\\s\\S]{1,${pieceLength}}`, "g")) ?? [];
+  const content: Message["content"] = [{ type: "output_text", text }];
+  const events: ModelEvent[] = [
+    { type: "item_start", index: 0, item: empty },
+    ...pieces.map((delta): ModelEvent => ({ type: "text_delta", index: 0, part: 0, delta })),
+    { type: "item_end", index: 0, item: { ...empty, content } },
+  ];
+  const told = events.flatMap((event) => citations.read(event));
+  const last = told.at(-1);
+  const item = last?.type === "item_end" ? (last.item as Message) : assert.fail();
+  return {
+    deltas: told.map((event) => (event.type === "text_delta" ? event.delta : "")).join(""),
+    annotations: told.flatMap((event) => (event.type === "annotation" ? [event.annotation] : [])),
+    part: (item.content as unknown as Told["part"][])[0] ?? assert.fail(),
+  };
+}
+
+describe("citations", () => {
+  it("are none where nothing was searched", () => {
+    assert.equal(createCitations([{ type: "message", role: "user", content: "Hi" }]), undefined);
+  });
+
+  it("are links and addresses of pages that were found, with exact places", () => {
+    const text =
+      "So it is ([One](https://a.org/one?x=1)), as https://www.b.org/page says. Not https://c.org.";
+    const { part, annotations, deltas } = tell(text, [SEARCHED]);
+    assert.equal(deltas, text);
+    assert.equal(part.text, text);
+    assert.deepEqual(part.annotations, annotations);
+    assert.deepEqual(
+      annotations.map((one) =>
+        one.type === "url_citation"
+          ? [one.url, one.title, text.slice(one.start_index, one.end_index)]
+          : assert.fail(),
+      ),
+      [
+        ["https://a.org/one?x=1", "One", "[One](https://a.org/one?x=1)"],
+        ["https://b.org/page/", "", "https://www.b.org/page"],
+      ],
+    );
+  });
+
+  it("know an address with brackets and a counter in it, and the end of a sentence", () => {
+    const wiki = "https://w.org/Cat_(animal)";
+    const history = [{ ...SEARCHED, results: [{ url: wiki }] } as unknown as Item];
+    const spans = (text: string): string[] =>
+      tell(text, history).annotations.map((one) =>
+        text.slice(
+          (one as { start_index: number }).start_index,
+          (one as { end_index: number }).end_index,
+        ),
+      );
+    assert.deepEqual(spans(`See (${wiki}).`), [wiki]);
+    assert.deepEqual(spans(`[Cat](${wiki})`), [`[Cat](${wiki})`]);
+    assert.deepEqual(spans(`${wiki}?utm_source=x, or`), [`${wiki}?utm_source=x`]);
+  });
+
+  it("are markers of files that were found, which leave the text", () => {
+    const { part, annotations, deltas } = tell(
+      "It is so 【file-1】. And so【b.md】, too 【file-1, file-2】! Not 【file-9】 【】.",
+      [FILES],
+    );
+    const text = "It is so. And so, too! Not 【file-9】 【】.";
+    assert.equal(deltas, text);
+    assert.equal(part.text, text);
+    const cite = (file_id: string, filename: string, index: number): Annotation => ({
+      type: "file_citation",
+      ...{ file_id, filename, index },
+    });
+    assert.deepEqual(annotations, [
+      cite("file-1", "a.md", 8),
+      cite("file-2", "b.md", 16),
+      cite("file-1", "a.md", 21),
+      cite("file-2", "b.md", 21),
+    ]);
+    assert.deepEqual(part.annotations, annotations);
+  });
+
+  it("say the same in pieces of any length as in the whole", () => {
+    const words = fc.array(
+      fc.constantFrom(
+        " ",
+        "【",
+        "】",
+        "file-1",
+        "word",
+        "\n",
+        "【file-2】",
+        "[a](https://b.org/page)",
+        "🙂",
+      ),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(words, fc.integer({ min: 1, max: 9 }), (parts, length) => {
+        const { deltas, part, annotations } = tell(parts.join(""), [SEARCHED, FILES], length);
+        assert.equal(deltas, part.text);
+        assert.deepEqual(part.annotations ?? [], annotations);
+      }),
+    );
+  });
+
+  it("are left to a vendor that makes its own", () => {
+    const citations = createCitations([SEARCHED]) ?? assert.fail();
+    const content: Message["content"] = [{ type: "output_text", text: "https://b.org/page" }];
+    const item: Message = { type: "message", role: "assistant", content };
+    const own: ModelEvent = {
+      ...{ type: "annotation", index: 0, part: 0 },
+      annotation: { type: "url_citation", url: "https://b.org/page", title: "" },
+    };
+    const events: ModelEvent[] = [
+      { type: "item_start", index: 0, item: { ...item, content: [] } },
+      { type: "text_delta", index: 0, part: 0, delta: "https://b.org/page" },
+      own,
+      { type: "item_end", index: 0, item },
+    ];
+    assert.deepEqual(
+      events.flatMap((event) => citations.read(event)),
+      events,
+    );
+  });
+});

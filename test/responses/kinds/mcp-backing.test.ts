@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Json, JsonObject } from "../../../src/base/json.ts";
+import { findBackingTool } from "../../../src/responses/kinds/mcp-backing.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+
+const text = { type: "string" };
+
+function toolbox(properties: JsonObject, required: readonly string[] = []) {
+  const tool: Tool = {
+    spec: {
+      ...{ type: "function", name: "mcp__brave__search", strict: false },
+      parameters: { type: "object", properties, required },
+    },
+    readOnly: false,
+    effect: "external",
+    parse: (input) => input,
+    run: async (input) => input as Json,
+  };
+  return {
+    async pick(names: readonly string[]) {
+      assert.deepEqual(names, ["mcp__brave__search"]);
+      return [tool];
+    },
+  };
+}
+
+describe("a kind that an MCP server stands behind", () => {
+  it("gives its text to the tool's first text that must be there", async () => {
+    const tools = toolbox({ country: text, count: { type: "integer" }, q: text }, ["q"]);
+    const tool = await findBackingTool({ web_search: "brave/search" }, "web_search", tools);
+    assert.deepEqual(tool?.parse({ query: "cats", domains: ["x.org"] }), { q: "cats" });
+  });
+
+  it("keeps arguments that the tool knows under the same name", async () => {
+    const tools = toolbox({ place: text, query: text });
+    const tool = await findBackingTool({ web_search: "brave/search" }, "web_search", tools);
+    assert.deepEqual(tool?.parse({ query: "cats" }), { query: "cats" });
+  });
+
+  it("takes the names of the setting before its own guesses", async () => {
+    const tools = toolbox({ q: text, words: text }, ["q"]);
+    const backing = { tool: "brave/search", arguments: { query: "words" } };
+    const tool = await findBackingTool({ web_search: backing }, "web_search", tools);
+    assert.deepEqual(tool?.parse({ query: "cats" }), { words: "cats" });
+  });
+
+  it("is none where the settings name none, and one line where they are wrong", async () => {
+    const tools = toolbox({});
+    assert.equal(await findBackingTool({}, "web_search", tools), undefined);
+    await assert.rejects(findBackingTool({ web_search: "search" }, "web_search", tools), {
+      code: "invalid_request",
+      message: 'What stands behind `web_search`: `search` must be written as "server/tool".',
+    });
+  });
+});

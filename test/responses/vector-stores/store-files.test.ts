@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  cancelBatch,
+  createBatch,
+  getBatch,
+  listBatchFiles,
+} from "../../../src/responses/vector-stores/batches.ts";
+import { createIndexQueue } from "../../../src/responses/vector-stores/index-queue.ts";
+import {
+  createStoreFile,
+  deleteStoreFile,
+  forgetFile,
+  getStoreFile,
+  listStoreFiles,
+  readStoreFileContent,
+  updateStoreFile,
+} from "../../../src/responses/vector-stores/store-files.ts";
+import { createStore } from "../../../src/responses/vector-stores/stores.ts";
+import { assertPublished } from "../conversations/published.ts";
+import { createBench, TENANT, type VectorBench } from "./vector-bench.ts";
+
+async function createFilled(names: readonly string[]) {
+  const bench = await createBench();
+  const { id: store } = await createStore(bench, TENANT, {});
+  const files: string[] = [];
+  for (const name of names) {
+    const file = await bench.upload(name, `Text of ${name}`);
+    await createStoreFile(bench, TENANT, store, { file_id: file });
+    files.push(file);
+  }
+  await bench.queue.idle();
+  return { bench, store, files };
+}
+
+const countChunks = async (bench: VectorBench, store: string): Promise<number> =>
+  (await bench.chunks.countWords({ tenant: TENANT, store }, [])).total;
+
+describe("files of a vector store", () => {
+  it("are added, read behind the request, shown and taken out as published", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const file = await bench.upload("a.md", "# Title\n\nSome text.");
+    const chunking = { max_chunk_size_tokens: 200, chunk_overlap_tokens: 20 };
+    const added = await createStoreFile(bench, TENANT, store, {
+      file_id: file,
+      attributes: { region: "eu", year: 2024, draft: false },
+      chunking_strategy: { type: "static", static: chunking },
+    });
+    assertPublished("VectorStoreFileObject", added);
+    assert.deepEqual([added.id, added.status, added.usage_bytes], [file, "in_progress", 0]);
+    assert.deepEqual(added.chunking_strategy, { type: "static", static: chunking });
+    await bench.queue.idle();
+    const ready = await getStoreFile(bench, TENANT, { store, file });
+    assertPublished("VectorStoreFileObject", ready);
+    assert.equal(ready.status, "completed");
+    const content = await readStoreFileContent(bench, TENANT, { store, file });
+    assertPublished("VectorStoreFileContentResponse", content);
+    assert.deepEqual(content.data, [{ type: "text", text: "# Title\n\nSome text." }]);
+    const attributes = { region: "us" };
+    const labelled = await updateStoreFile(bench, TENANT, { store, file }, { attributes });
+    assert.deepEqual(labelled.attributes, attributes);
+    const deleted = await deleteStoreFile(bench, TENANT, { store, file });
+    assertPublished("DeleteVectorStoreFileResponse", deleted);
+    assert.equal(await countChunks(bench, store), 0);
+    await assert.rejects(getStoreFile(bench, TENANT, { store, file }), {
+      code: "not_found",
+      param: "file_id",
+    });
+  });
+
+  it("say why they cannot be searched", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const picture = await bench.upload("a.png", Buffer.from("\x89PNG\r\n\x1a\n....", "latin1"));
+    const empty = await bench.upload("b.txt", "  \n ");
+    for (const file of [picture, empty]) {
+      await createStoreFile(bench, TENANT, store, { file_id: file });
+    }
+    await bench.queue.idle();
+    const shown = await getStoreFile(bench, TENANT, { store, file: picture });
+    assertPublished("VectorStoreFileObject", shown);
+    assert.equal(shown.status, "failed");
+    assert.equal(shown.last_error?.code, "unsupported_file");
+    assert.match(shown.last_error?.message ?? "", /a\.png.*image\/png/);
+    const { last_error } = await getStoreFile(bench, TENANT, { store, file: empty });
+    assert.equal(last_error?.code, "invalid_file");
+  });
+
+  it("are listed a page at a time, by status", async () => {
+    const { bench, store, files } = await createFilled(["a.txt", "b.txt", "c.txt"]);
+    const list = async (query: string) => {
+      const page = await listStoreFiles(bench, TENANT, { store }, new URLSearchParams(query));
+      assertPublished("ListVectorStoreFilesResponse", page);
+      return [page.data.map(({ id }) => files.indexOf(id)), page.has_more];
+    };
+    assert.deepEqual(await list(""), [[2, 1, 0], false]);
+    assert.deepEqual(await list("limit=2"), [[2, 1], true]);
+    assert.deepEqual(await list(`limit=2&after=${files[1]}`), [[0], false]);
+    assert.deepEqual(await list(`limit=1&order=asc&before=${files[2]}`), [[1], true]);
+    assert.deepEqual(await list("filter=completed&order=asc"), [[0, 1, 2], false]);
+    assert.deepEqual(await list("filter=failed"), [[], false]);
+    assert.deepEqual(await list("after=file-none"), [[], false]);
+    await assert.rejects(list("filter=done"), { code: "invalid_request", param: "filter" });
+  });
+
+  it("leave every store when they are deleted themselves", async () => {
+    const { bench, store, files } = await createFilled(["a.txt", "b.txt"]);
+    const other = await createStore(bench, TENANT, { file_ids: files });
+    await bench.queue.idle();
+    await forgetFile(bench, TENANT, files[0] ?? "");
+    assert.equal(await countChunks(bench, store), 1);
+    assert.equal(await countChunks(bench, other.id), 1);
+    const gone = { store: other.id, file: files[0] ?? "" };
+    await assert.rejects(getStoreFile(bench, TENANT, gone), { code: "not_found" });
+  });
+
+  it("are read by the next process where one has stopped in the middle", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const file = await bench.upload("a.txt", "Some text");
+    await bench.queue.close();
+    await createStoreFile(bench, TENANT, store, { file_id: file });
+    assert.equal((await getStoreFile(bench, TENANT, { store, file })).status, "in_progress");
+    const next = createIndexQueue(bench);
+    await next.start();
+    await next.idle();
+    assert.equal((await getStoreFile(bench, TENANT, { store, file })).status, "completed");
+    assert.equal(await countChunks(bench, store), 1);
+    const left = await bench.shelf.list({
+      tenant: "",
+      kind: "indexing",
+      order: "oldest",
+      limit: 9,
+    });
+    assert.deepEqual(left, []);
+  });
+
+  it("refuse attributes that are too many or too long", async () => {
+    const { bench, store, files } = await createFilled(["a.txt"]);
+    const file = files[0] ?? "";
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`k${at}`, at]));
+    for (const attributes of [many, { a: "x".repeat(513) }, { a: [1] }]) {
+      await assert.rejects(updateStoreFile(bench, TENANT, { store, file }, { attributes }), {
+        code: "invalid_request",
+      });
+    }
+  });
+});
+
+describe("batches of files", () => {
+  it("are made, waited for and listed as published", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const files = [await bench.upload("a.txt", "One"), await bench.upload("b.txt", "Two")];
+    const attributes = { region: "eu" };
+    const made = await createBatch(bench, TENANT, store, { file_ids: files, attributes });
+    assertPublished("VectorStoreFileBatchObject", made);
+    assert.deepEqual([made.status, made.file_counts.total], ["in_progress", 2]);
+    await bench.queue.idle();
+    const place = { store, batch: made.id };
+    const ready = await getBatch(bench, TENANT, place);
+    assert.deepEqual([ready.status, ready.file_counts.completed], ["completed", 2]);
+    const page = await listBatchFiles(bench, TENANT, place, new URLSearchParams("order=asc"));
+    assert.deepEqual(
+      page.data.map((one) => [one.id, one.attributes]),
+      files.map((id) => [id, attributes]),
+    );
+    const other = await createStore(bench, TENANT, {});
+    const elsewhere = { store: other.id, batch: made.id };
+    await assert.rejects(getBatch(bench, TENANT, elsewhere), { code: "not_found" });
+  });
+
+  it("take what each file says of itself", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const file = await bench.upload("a.txt", "One");
+    await createBatch(bench, TENANT, store, { files: [{ file_id: file, attributes: { n: 1 } }] });
+    assert.deepEqual((await getStoreFile(bench, TENANT, { store, file })).attributes, { n: 1 });
+    await assert.rejects(createBatch(bench, TENANT, store, {}), { param: "file_ids" });
+  });
+
+  it("stop when they are cancelled, and leave nothing of what was not done", async () => {
+    const bench = await createBench();
+    const { id: store } = await createStore(bench, TENANT, {});
+    const files = [await bench.upload("a.txt", "One"), await bench.upload("b.txt", "Two")];
+    const { id: batch } = await createBatch(bench, TENANT, store, { file_ids: files });
+    const cancelled = await cancelBatch(bench, TENANT, { store, batch });
+    assertPublished("VectorStoreFileBatchObject", cancelled);
+    assert.deepEqual([cancelled.status, cancelled.file_counts.in_progress], ["cancelled", 0]);
+    await bench.queue.idle();
+    const { file_counts } = await getBatch(bench, TENANT, { store, batch });
+    assert.equal(await countChunks(bench, store), file_counts.completed);
+  });
+});
