@@ -1,6 +1,7 @@
 /** What the engine runs for every run, root or child: its model, its tools and gate, its account, the loop. */
 
 import { createAccount } from "../agent/account.ts";
+import { AGENT_CALLS } from "../agent/calls.ts";
 import type { Amount } from "../agent/limits.ts";
 import { runLoop } from "../agent/loop.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
@@ -84,7 +85,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const gate = await openGate(task, all, { ...safety, ask: withoutClock(safety.ask, context) });
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
-        const loop = { context, task, clock, checkOutput, account, spentBelow };
+        const loop = { context, task, clock, checkOutput, account, spentBelow, calls: AGENT_CALLS };
         const { provider } = model;
         const played = replay
           ? { provider: replay.wrapProvider(provider), gate: replay.wrapGate(gate) }

@@ -5,6 +5,7 @@
 
 import type { JsonObject } from "../base/json.ts";
 import type { ConfigRow } from "./config-row.ts";
+import { SERVER_KEYS } from "./config-server-keys.ts";
 import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
 
 /** A day: nothing that is still silent then will answer. */
@@ -145,6 +146,7 @@ export const CONFIG_KEYS = {
     default: true,
     summary: "Look for a model server on this machine when no model was chosen and no key is set",
   },
+  ...SERVER_KEYS,
 } as const satisfies Readonly<Record<string, ConfigRow>>;
 
 export type ConfigName = keyof typeof CONFIG_KEYS;

@@ -12,6 +12,7 @@ import { parseMcpServers } from "../tools/mcp/server.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels } from "./config-models.ts";
 import type { ConfigRow, Range } from "./config-row.ts";
+import { checkModelNames } from "./model-names.ts";
 
 /** Reads what a person typed in a shell: lists by commas, maps as JSON. */
 export function parseConfigText(name: ConfigName, text: string, where: string): unknown {
@@ -36,6 +37,7 @@ export function checkConfigValue(name: ConfigName, value: unknown, where: string
 function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject {
   if (name === "models") return checkModels(map, where);
   if (name === "own_tools") return checkOwnTools(map, where);
+  if (name === "server.models") return checkModelNames(map, where);
   parseMcpServers(map, where);
   return map;
 }

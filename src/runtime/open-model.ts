@@ -4,8 +4,10 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
+import { toFileText } from "../providers/file-content.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
@@ -17,6 +19,8 @@ export interface OpenedModel {
   readonly contextTokens: number | undefined;
   readonly costOf: (usage: Usage) => number | undefined;
   readonly reasoning: Reasoning;
+  /** Whether its provider itself knows tools, or items, of a type; of none where it is left out. */
+  readonly isNative?: ((type: string) => boolean) | undefined;
   /** Rejects items of a kind that the model is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
 }
@@ -35,7 +39,8 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
   const model = findModel(vendor, name, parts.overrides);
-  const { local } = vendorOf(vendor);
+  const { local, native = [], wire } = vendorOf(vendor);
+  const isOwnWire = wish.provider === null || wish.provider === wire;
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
   const isFree = local && vendor !== "custom";
   return {
@@ -43,6 +48,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
       ...parts,
       prepare: (request) => dropRefused(model, request),
     }),
+    isNative: (type) => isOwnWire && native.includes(type),
     contextTokens: model.contextTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     // A server we know nothing of is not asked for more than the API's oldest form has.
@@ -66,12 +72,17 @@ function checkInput(model: Model, items: readonly Item[]): void {
   const who = `${model.vendor}/${model.name}`;
   const refused =
     (has("input_image") && !model.vision && "images") ||
-    (has("input_file") && !model.pdf && "PDFs");
+    (parts.some(isBinaryFile) && !model.pdf && "PDFs");
   if (refused) {
     const message = `${who} takes no ${refused}. Choose another model, or leave them out.`;
     throw new Failure("invalid_request", message, { param: "input" });
   }
   checkLength(who, model.contextTokens, items);
+}
+
+/** A file of plain text is text for every model. */
+function isBinaryFile(part: ContentPart): boolean {
+  return part.type === "input_file" && toFileText(part) === undefined;
 }
 
 /** Characters of a token, at the least that any tokenizer makes of ordinary text, times a margin. */
@@ -83,7 +94,7 @@ function checkLength(who: string, window: number | undefined, items: readonly It
   const tokens = Math.floor(chars / CHARS_PER_TOKEN);
   if (window === undefined || tokens <= window) return;
   const message = `The input is at least ${tokens} tokens long; ${who} takes ${window}. Give a part of it.`;
-  throw new Failure("invalid_request", message, { param: "input" });
+  throw new Failure("context_exceeded", message, { param: "input" });
 }
 
 function textChars(item: Item): number {

@@ -29,17 +29,20 @@ import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
+import type { ChunkStore } from "../store/chunk-store.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import type { Shelf } from "../store/shelf.ts";
 import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { AGENT_BODY, type AgentParts, createAgentBody } from "./agent-body.ts";
+import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
 import { createNetwork } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
+import type { OpenedResponses, ResponsesSettings } from "./open-responses.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
@@ -92,6 +95,8 @@ export interface Runtime {
   resume(id: string): Promise<Run>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
   replay(request: Omit<ReplayRequest, "store">): Promise<Replayed>;
+  /** The Responses API over this runtime; once. Closed with it. */
+  openResponses(settings: ResponsesSettings): Promise<OpenedResponses>;
   /** Ends what still runs here, without an ending, and gives everything back. */
   close(): Promise<void>;
 }
@@ -118,7 +123,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
   const { agents = [], childProcess, storePath } = options;
-  const store = await openStore(storePath);
+  const { store, shelf, chunks } = await openStores(storePath);
   const engine = createLocalEngine({ store, clock, observe: watch.observe });
   const conversations = openConversations({ ...options, env, delegation, store, engine, clock });
   const agentParts: AgentParts = {
@@ -131,6 +136,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ...{ agents, childProcess, storePath, conversations },
     modelOf: (ref, { url }) => toPlannedModel(ref, url, options.overrides),
   };
+  let responses: OpenedResponses | undefined;
   const agent = createAgentBody(agentParts);
   engine.define(AGENT_BODY, agent.run);
 
@@ -139,6 +145,38 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     toolNames: toolbox.names,
     listTools: () => toolbox.list(),
     usualTools: () => toolbox.usual(),
+    ...createRunCalls({ engine, store, clock, agent, agentParts, overrides: options.overrides }),
+    async openResponses(settings) {
+      const { openResponses } = await import("./open-responses.ts");
+      const kept = { shelf: await shelf(), chunks: await chunks() };
+      const inside = { engine, store, ...kept, clock, agent: agentParts };
+      responses = openResponses(inside, settings);
+      return responses;
+    },
+    async close() {
+      await responses?.close();
+      await conversations?.close();
+      await engine.stop();
+      await watch.close();
+      await toolbox.close();
+      await network.close();
+      await gguf.close();
+    },
+  };
+}
+
+interface RunCallParts {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly agent: AgentBody;
+  readonly agentParts: AgentParts;
+  readonly overrides: RuntimeOptions["overrides"];
+}
+
+function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "resume" | "replay"> {
+  const { engine, store, clock, agent, agentParts, overrides } = parts;
+  return {
     async run(request) {
       const task = toTask(request);
       await agent.check(task);
@@ -148,10 +186,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       const task = toTask(request);
       await agent.check(task);
       const { planRun } = await import("./plan-run.ts");
-      return await planRun(task, agentParts, {
-        timeoutMs: request.timeoutMs,
-        overrides: options.overrides,
-      });
+      return await planRun(task, agentParts, { timeoutMs: request.timeoutMs, overrides });
     },
     async resume(id) {
       const stored = await engine.status(id);
@@ -163,14 +198,6 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
       return await replayTree({ store, ...request }, { ...agentParts, conversations: undefined });
-    },
-    async close() {
-      await conversations?.close();
-      await engine.stop();
-      await watch.close();
-      await toolbox.close();
-      await network.close();
-      await gguf.close();
     },
   };
 }
@@ -225,10 +252,29 @@ function createGguf(log: ModelParts["log"]): {
   };
 }
 
-async function openStore(path: string | undefined): Promise<Store> {
-  if (path === undefined) return createMemoryStore();
-  const { openSqliteStore } = await import("../store/sqlite-store.ts");
-  return openSqliteStore(path);
+interface Stores {
+  readonly store: Store;
+  /** Opened when it is asked for: most programs keep runs alone. */
+  readonly shelf: () => Promise<Shelf>;
+  /** Likewise. */
+  readonly chunks: () => Promise<ChunkStore>;
+}
+
+async function openStores(path: string | undefined): Promise<Stores> {
+  if (path === undefined) {
+    const shelf = async (): Promise<Shelf> => {
+      const { createMemoryShelf } = await import("../store/memory-shelf.ts");
+      return createMemoryShelf();
+    };
+    const chunks = async (): Promise<ChunkStore> =>
+      (await import("../store/chunk-store.ts")).openMemoryChunkStore();
+    return { store: createMemoryStore(), shelf, chunks };
+  }
+  const { openSqliteStores } = await import("../store/sqlite-store.ts");
+  const { store, shelf, chunksDb } = await openSqliteStores(path);
+  const chunks = async (): Promise<ChunkStore> =>
+    (await import("../store/chunk-store.ts")).createChunkStore(chunksDb);
+  return { store, shelf: async () => shelf, chunks };
 }
 
 function toTask({ input, timeoutMs: _, place: __, ...request }: RunRequest): AgentTask {

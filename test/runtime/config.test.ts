@@ -14,7 +14,10 @@ describe("table of settings", () => {
     const guarded = Object.entries(CONFIG_KEYS).flatMap(([name, row]) =>
       "guarded" in row ? [name] : [],
     );
-    assert.deepEqual(guarded, [
+    const served = CONFIG_NAMES.filter((name) => name.startsWith("server."));
+    assert.ok(served.length > 20 && served.every((name) => guarded.includes(name)));
+    const others = guarded.filter((name) => !name.startsWith("server."));
+    assert.deepEqual(others, [
       "provider",
       "url",
       "api_key_name",
@@ -49,13 +52,14 @@ describe("table of settings", () => {
     }
   });
 
-  it("names flags that `run` has, of the same kind", () => {
-    const options = COMMANDS["run"]?.options ?? {};
+  it("names flags that `run` or `serve` has, of the same kind", () => {
     for (const name of CONFIG_NAMES) {
       const row = rowOf(name);
       if (row.flag === undefined) continue;
+      const command = name.startsWith("server.") ? "serve" : "run";
+      const options = COMMANDS[command]?.options ?? {};
       const option = options[row.flag];
-      assert.ok(option, `run has no --${row.flag}`);
+      assert.ok(option, `${command} has no --${row.flag}`);
       assert.equal(option.type === "boolean", row.type === "boolean", row.flag);
       if (row.type === "enum") assert.deepEqual(option.choices, row.values);
     }
@@ -130,6 +134,8 @@ describe("layers of settings", () => {
       models: { "custom/x": { context_tokens: 5 } },
       own_tools: { weather: { command: ["weather"], description: "The weather." } },
       mcp_servers: { files: { command: "npx", args: ["files"] } },
+      "server.models": { fast: "openai/gpt-5.1" },
+      "server.backing": { web_search: "brave/search" },
     };
     const values: Record<string, unknown> = {
       string: "WORDS",

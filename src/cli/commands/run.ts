@@ -1,17 +1,15 @@
 /** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
 
 import { Failure } from "../../base/failure.ts";
-import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
-import { chooseModel, type ModelChoice } from "../../providers/models/choose-model.ts";
+import type { ModelChoice } from "../../providers/models/choose-model.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
-import { checkProvider } from "../../providers/vendors/provider-names.ts";
-import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config.ts";
 import type { Network } from "../../runtime/network.ts";
-import { createRuntime, type Run, type RunRequest, type Runtime } from "../../runtime/runtime.ts";
+import { pickTools } from "../../runtime/pick-tools.ts";
+import { createRuntime, type Run, type RunRequest } from "../../runtime/runtime.ts";
 import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
@@ -23,6 +21,7 @@ import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
+import { pickModel } from "../pick-model.ts";
 import { showRun } from "../show-run.ts";
 
 export const run: RunCommand = async (call, io) => {
@@ -125,62 +124,6 @@ async function readInstructions(config: Config, cwd: string): Promise<string | n
   const given = config.get("system");
   const isOwn = config.sourceOf("system") === "--system";
   return given?.startsWith("@") && isOwn ? readTextFile(given.slice(1), cwd) : (given ?? null);
-}
-
-/** A flag, a variable or a file names the model; else it is looked for, and the user is told why. */
-async function pickModel(config: Config, network: Network, { env }: Io): Promise<ModelChoice> {
-  const provider = config.get("provider");
-  if (provider) checkProvider(provider);
-  const value = nameModel(config.get("model"), provider, config.get("url"));
-  const source = config.get("model") ? config.sourceOf("model") : config.sourceOf("provider");
-  return chooseModel({
-    explicit: value === undefined ? undefined : { value, source },
-    otherwise: config.get("url") ? "custom" : undefined,
-    env,
-    findLocal: async () => {
-      if (!config.get("probe_local")) return undefined;
-      const local = await import("../../providers/vendors/local-servers.ts");
-      const probe = local.createProbe(await network.open());
-      const signal = AbortSignal.timeout(1000);
-      return local.findLocalServer({ probe, signal, origins: local.originsIn(env) });
-    },
-  });
-}
-
-/**
- * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
- * wire that anybody may speak; else to the vendor of the provider that was named.
- */
-function nameModel(
-  model: string | undefined,
-  provider: string | undefined,
-  url: string | undefined,
-): string | undefined {
-  if (model?.includes("/") || (model === undefined && provider === undefined)) return model;
-  if (provider === EMBEDDED) return EMBEDDED;
-  const isOpen = provider === undefined || provider.startsWith("openai-");
-  if (url && isOpen) return model && `custom/${model}`;
-  if (provider === undefined || !isWire(provider)) return model;
-  const { vendor } = WIRES[provider];
-  return model === undefined ? vendor : `${vendor}/${model}`;
-}
-
-/** The usual tools when none are named; else those that a name or pattern of the list fits. */
-async function pickTools(
-  wanted: readonly string[] | undefined,
-  runtime: Runtime,
-): Promise<readonly string[]> {
-  if (wanted === undefined) return runtime.usualTools();
-  if (wanted.length === 1 && wanted[0] === "none") return [];
-  const isHere = (pattern: string): boolean =>
-    !pattern.includes("*") && runtime.toolNames.includes(pattern);
-  const names = wanted.every(isHere) ? runtime.toolNames : await runtime.listTools();
-  const unknown = wanted.find((pattern) => !names.some((name) => matchesGlob(name, pattern)));
-  if (unknown !== undefined) {
-    const known = names.join(", ");
-    throw new Failure("invalid_request", `No tool fits \`${unknown}\`. Tools: ${known}.`);
-  }
-  return names.filter((name) => wanted.some((pattern) => matchesGlob(name, pattern)));
 }
 
 function listOf(value: Options[string]): readonly string[] {

@@ -1,0 +1,108 @@
+/** What `offshoot keys create` asks for, read from its flags. */
+
+import type { Limits } from "../../agent/limits.ts";
+import { Failure } from "../../base/failure.ts";
+import { clip, nearest } from "../../base/text.ts";
+import { ALL_SCOPES, KEY_LIMITS, type KeyLimit } from "../../server/guard/key.ts";
+import type { KeyWish } from "../../server/guard/keys.ts";
+import type { Scope } from "../../server/route.ts";
+import type { Options } from "../command.ts";
+
+/** Rejects with `invalid_request` what is no number, scope or time. */
+export function parseKeyWish(name: string, options: Options, nowMs: number): KeyWish {
+  const { tenant } = options;
+  return {
+    name,
+    tenant: typeof tenant === "string" ? tenant : undefined,
+    scopes: readList(options["scopes"])?.map(parseScope),
+    models: readList(options["models"]),
+    catalogue: readList(options["tools"])?.filter((tool) => tool !== "none"),
+    limits: readLimits(options),
+    responseLimits: readResponseLimits(options),
+    expiresAtMs: readExpiry(options["expires"], nowMs),
+  };
+}
+
+/** `requests_per_minute` is `--requests-per-minute`. */
+export function toFlag(limit: string): string {
+  return limit.replaceAll("_", "-");
+}
+
+function readList(value: Options[string]): string[] | undefined {
+  if (typeof value !== "string") return undefined;
+  return value
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+function parseScope(word: string): Scope {
+  const scope = ALL_SCOPES.find((known) => known === word);
+  if (scope) return scope;
+  const guess = nearest(word, ALL_SCOPES);
+  const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
+  const known = ALL_SCOPES.join(", ");
+  const message = `There is no scope \`${clip(word, 40)}\`, only ${known}.${hint}`;
+  throw new Failure("invalid_request", message);
+}
+
+function readLimits(options: Options): KeyWish["limits"] {
+  const limits: { [Name in KeyLimit]?: number } = {};
+  for (const name of Object.keys(KEY_LIMITS) as KeyLimit[]) {
+    const limit = readNumber(options, toFlag(name));
+    if (limit !== undefined) limits[name] = limit;
+  }
+  return limits;
+}
+
+/** Named as `offshoot run` names them. */
+const RESPONSE_FLAGS = {
+  "max-cost": "usd",
+  "max-total-tokens": "tokens",
+  "max-tool-calls": "tool_calls",
+  "max-turns": "turns",
+} as const satisfies Record<string, keyof Limits>;
+
+function readResponseLimits(options: Options): Partial<Limits> {
+  const given = Object.entries(RESPONSE_FLAGS).flatMap(([flag, kind]) => {
+    const limit = readNumber(options, flag);
+    return limit === undefined ? [] : [[kind, limit]];
+  });
+  return Object.fromEntries(given) as Partial<Limits>;
+}
+
+/** Dollars may have cents; nothing else has parts. */
+function readNumber(options: Options, flag: string): number | undefined {
+  const value = options[flag];
+  if (value === undefined) return undefined;
+  const isMoney = flag.startsWith("usd") || flag === "max-cost";
+  const form = isMoney ? /^\d{1,12}(\.\d{1,9})?$/ : /^\d{1,15}$/;
+  if (form.test(String(value)) && Number(value) > 0) return Number(value);
+  const wanted = isMoney ? "dollars, as `2.50`" : "a whole number above 0";
+  throw new Failure(
+    "invalid_request",
+    `--${flag} takes ${wanted}, not \`${clip(String(value), 40)}\`.`,
+  );
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+function readExpiry(value: Options[string], nowMs: number): number | undefined {
+  if (typeof value !== "string") return undefined;
+  const [, count, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(value) ?? [];
+  const span = UNITS_MS[unit];
+  const atMs = span === undefined ? readDay(value) : nowMs + Number(count) * span;
+  if (atMs > nowMs) return atMs;
+  const wanted = "a time to come: `12h`, `30d`, `8w` or a day as `2030-12-31`";
+  throw new Failure("invalid_request", `--expires takes ${wanted}, not \`${clip(value, 40)}\`.`);
+}
+
+/** NaN for what is no day. */
+function readDay(text: string): number {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+}

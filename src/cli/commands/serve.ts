@@ -1,0 +1,105 @@
+/** `offshoot serve`: the Responses API over HTTP, until it is told to stop. */
+
+import { join } from "node:path";
+import { systemClock } from "../../base/clock.ts";
+import { toFailure } from "../../base/failure.ts";
+import { createLog } from "../../base/log.ts";
+import { createRedact, findSecrets } from "../../base/redact.ts";
+import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import { openGrantKey } from "../../delegation/runner/grant-key.ts";
+import type { Config } from "../../runtime/config.ts";
+import type { ModelTarget } from "../../runtime/model-routes.ts";
+import { createNetwork } from "../../runtime/network.ts";
+import { projectConfigFile } from "../../runtime/paths.ts";
+import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { LoadedServer } from "../../server/generation.ts";
+import { runServer, type ServerProcess } from "../../server/run-server.ts";
+import { type ServerSettings, toServerSettings } from "../../server/server-settings.ts";
+import type { Options, RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { toPlaces } from "../open-agents.ts";
+import { openConfig } from "../open-config.ts";
+import { pickModel } from "../pick-model.ts";
+
+export const run: RunCommand = async ({ options }, io) =>
+  await runServer(() => load(options, io), toServerProcess(io));
+
+/** Everything that the files, the environment and the flags say now. */
+async function load(options: Options, io: Io): Promise<LoadedServer> {
+  // `--no-store` of a run is no record at all; here it is what a request means that does not say.
+  const { "no-store": noStore, tools, ...flags } = options;
+  const config = await openConfig(flags, io);
+  const around = { ...io, noStore: noStore === true };
+  const settings = toServerSettings(config, around);
+  const { agents, warnings } = await loadAgents(await toPlaces(io));
+  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  return {
+    settings: typeof tools === "string" ? { ...settings, tools: toList(tools) } : settings,
+    runtime: { ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }), agents },
+    usual: await pickUsual(config, io),
+    sealKey: await openGrantKey(join(config.paths.dataDir, "seal.key")),
+    files: toFiles(config, settings, io),
+  };
+}
+
+function toList(text: string): string[] {
+  return text
+    .split(",")
+    .map((name) => name.trim())
+    .filter((name) => name !== "");
+}
+
+async function pickUsual(config: Config, io: Io): Promise<ModelTarget> {
+  const network = createNetwork(io.env);
+  try {
+    const { ref, baseUrl } = await pickModel(config, network, io);
+    return {
+      model: ref,
+      provider: toProvider(config.get("provider")),
+      url: config.get("url") ?? baseUrl ?? null,
+      api_key_name: config.get("api_key_name") ?? null,
+    };
+  } finally {
+    await network.close();
+  }
+}
+
+function toProvider(provider: string | undefined): string | null {
+  return provider === undefined || provider === "embedded" ? null : provider;
+}
+
+/** Also those that are not there: one that appears counts. */
+function toFiles(config: Config, { tls }: ServerSettings, { cwd, home }: Io): string[] {
+  const project = projectConfigFile(cwd, home);
+  const { clientCa, cert, key } = tls ?? {};
+  const named = [config.paths.configFile, config.paths.trustFile, project, cert, key, clientCa];
+  return named.filter((file) => file !== undefined);
+}
+
+function toServerProcess(io: Io): ServerProcess {
+  const { env } = io;
+  const redact = createRedact(findSecrets(env));
+  const write = (text: string): void => void io.stderr.write(text);
+  const log = createLog("server", {
+    setting: env["OFFSHOOT_LOG"],
+    clock: systemClock,
+    redact,
+    write,
+  });
+  return {
+    ...{ env, log, write },
+    tell: (line) => write(redact(`offshoot: ${line}\n`)),
+    showKey: (token) => io.stdout.write(`${token}\n`),
+    onStop: (callback) => io.onInterrupt(callback),
+    onReload(callback) {
+      process.on("SIGHUP", callback);
+      return () => void process.off("SIGHUP", callback);
+    },
+    leave: (exitCode) => io.leave(exitCode),
+    onDefect: (thrown) => {
+      const { message, stack } = toFailure(thrown);
+      log.error(stack ?? message);
+      write(redact(`offshoot: a request failed by a defect: ${message.replace(/\s+/g, " ")}\n`));
+    },
+  };
+}

@@ -1,0 +1,296 @@
+/** The settings of `offshoot serve`; a part of `CONFIG_KEYS`. A project's file decides none of them. */
+
+import type { ConfigRow } from "./config-row.ts";
+
+type Rows = Readonly<Record<string, ConfigRow>>;
+
+/** Where it listens, and to whom. */
+const LISTENING_KEYS = {
+  "server.host": {
+    type: "string",
+    default: "127.0.0.1",
+    flag: "host",
+    guarded: true,
+    summary: "The address to listen at; `0.0.0.0` or `::` for every one of the machine's",
+  },
+  "server.port": {
+    type: "integer",
+    min: 0,
+    max: 65_535,
+    default: 8484,
+    flag: "port",
+    guarded: true,
+    summary: "The port to listen at; 0 for any that is free",
+  },
+  "server.workers": {
+    type: "integer",
+    min: 1,
+    max: 256,
+    default: 1,
+    flag: "workers",
+    guarded: true,
+    summary: "How many processes answer, at one port and over one record",
+  },
+  "server.auth": {
+    type: "boolean",
+    default: true,
+    flag: "no-auth",
+    guarded: true,
+    summary: "Whether a key is asked for, also of callers on this machine",
+  },
+  "server.hosts": {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Further names that requests may call the server by: `api.example.com`",
+  },
+  "server.origins": {
+    type: "list",
+    default: [],
+    guarded: true,
+    summary: "Origins whose pages may use the server (CORS): `https://app.example.com`",
+  },
+  "server.tls_cert": {
+    type: "string",
+    form: "path",
+    flag: "tls-cert",
+    guarded: true,
+    summary: "The certificate to serve HTTPS with, with its chain, as PEM",
+  },
+  "server.tls_key": {
+    type: "string",
+    form: "path",
+    flag: "tls-key",
+    guarded: true,
+    summary: "The certificate's private key, as PEM",
+  },
+  "server.tls_client_ca": {
+    type: "string",
+    form: "path",
+    guarded: true,
+    summary: "The authority, as PEM, that clients' certificates must come from; then they need one",
+  },
+} as const satisfies Rows;
+
+/** What it answers with. */
+const ANSWERING_KEYS = {
+  "server.models": {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "Names that clients may ask, and what they mean: `fast: openai/gpt-5.1-mini`",
+  },
+  "server.root": {
+    type: "string",
+    form: "path",
+    flag: "root",
+    guarded: true,
+    summary: "The folder that the server's own tools work in; else the one it is started in",
+  },
+  "server.tools": {
+    type: "list",
+    default: ["bash_read", "bash_find", "bash_ripgrep", "subagent"],
+    guarded: true,
+    summary: "The server's own tools that clients may use, by name or pattern; `none` for none",
+  },
+  "server.prompts_dir": {
+    type: "string",
+    form: "path",
+    guarded: true,
+    summary: "The folder of the prompts that requests may name (`prompt.id`)",
+  },
+  "server.store": {
+    type: "boolean",
+    default: true,
+    guarded: true,
+    summary: "Whether responses are kept where a request does not say (`--no-store` of `serve`)",
+  },
+  "server.keep_days": {
+    type: "number",
+    min: 0,
+    default: 30,
+    guarded: true,
+    summary: "How long a stored response is kept; 0 for ever",
+  },
+  "server.max_background": {
+    type: "integer",
+    min: 1,
+    default: 16,
+    guarded: true,
+    summary: "Background responses that run at once in each process; the others are queued",
+  },
+  "server.log": {
+    type: "enum",
+    values: ["text", "json", "off"],
+    flag: "log",
+    guarded: true,
+    summary:
+      "A line for each request on standard error; else `text` on a terminal, `json` elsewhere",
+  },
+  "server.drain_seconds": {
+    type: "number",
+    min: 0,
+    max: 86_400,
+    default: 30,
+    guarded: true,
+    summary: "How long answers on their way are waited for when the server is told to stop",
+  },
+} as const satisfies Rows;
+
+/** How much anybody may ask at once. */
+const BOUND_KEYS = {
+  "server.max_body_bytes": {
+    type: "integer",
+    min: 1024,
+    default: 64_000_000,
+    guarded: true,
+    summary: "Most bytes of a request's body",
+  },
+  "server.max_header_bytes": {
+    type: "integer",
+    min: 1024,
+    max: 1_000_000,
+    default: 16_384,
+    guarded: true,
+    summary: "Most bytes of a request's headers",
+  },
+  "server.max_items": {
+    type: "integer",
+    min: 1,
+    default: 10_000,
+    guarded: true,
+    summary: "Most input items of a request",
+  },
+  "server.max_tools": {
+    type: "integer",
+    min: 0,
+    default: 1024,
+    guarded: true,
+    summary: "Most tools of a request",
+  },
+  "server.max_image_bytes": {
+    type: "integer",
+    min: 1024,
+    default: 20_000_000,
+    guarded: true,
+    summary: "Most bytes of an image or file that stands in a request itself",
+  },
+  "server.max_connections": {
+    type: "integer",
+    min: 1,
+    default: 10_000,
+    guarded: true,
+    summary: "Most connections at once, in each process; more are closed at once",
+  },
+  "server.headers_seconds": {
+    type: "number",
+    min: 0.1,
+    max: 3600,
+    default: 15,
+    guarded: true,
+    summary: "Most time until a request's headers have arrived",
+  },
+  "server.body_seconds": {
+    type: "number",
+    min: 0.1,
+    max: 86_400,
+    default: 60,
+    guarded: true,
+    summary: "Most time until a request's body has arrived",
+  },
+  "server.keep_alive_seconds": {
+    type: "number",
+    min: 0.1,
+    max: 86_400,
+    default: 65,
+    guarded: true,
+    summary: "How long an idle connection is kept; longer than proxies in front of it keep theirs",
+  },
+  "server.stream_comment_seconds": {
+    type: "number",
+    min: 0.1,
+    max: 3600,
+    default: 15,
+    guarded: true,
+    summary: "How long a stream may be silent before a comment keeps it open",
+  },
+} as const satisfies Rows;
+
+/** The tools that it runs for clients, and what they need. */
+const HOSTED_KEYS = {
+  "server.code_interpreter": {
+    type: "boolean",
+    default: true,
+    guarded: true,
+    summary: "Whether `code_interpreter` runs here, in WebAssembly; else it is left out",
+  },
+  "server.shell": {
+    type: "enum",
+    values: ["sandbox", "process", "off"],
+    default: "sandbox",
+    guarded: true,
+    summary: "What holds the commands of a hosted `shell`; `process` lets clients run as this user",
+  },
+  "server.apply_patch": {
+    type: "enum",
+    values: ["client", "server"],
+    default: "client",
+    guarded: true,
+    summary: "Whose files `apply_patch` changes: the client's, or those of `server.root`",
+  },
+  "server.image_model": {
+    type: "string",
+    guarded: true,
+    summary: "The model that draws for `image_generation`; without it the tool is left out",
+  },
+  "server.image_url": {
+    type: "string",
+    default: "https://api.openai.com/v1",
+    guarded: true,
+    summary: "The images API's base URL",
+  },
+  "server.image_api_key_name": {
+    type: "string",
+    form: "variable",
+    default: "OPENAI_API_KEY",
+    guarded: true,
+    summary: "The variable that holds its key; an empty text for a server that asks for none",
+  },
+  "server.embeddings_model": {
+    type: "string",
+    guarded: true,
+    summary: "The model that makes vectors for `file_search`; without it words alone are searched",
+  },
+  "server.embeddings_url": {
+    type: "string",
+    default: "https://api.openai.com/v1",
+    guarded: true,
+    summary: "The embeddings API's base URL",
+  },
+  "server.embeddings_api_key_name": {
+    type: "string",
+    form: "variable",
+    default: "OPENAI_API_KEY",
+    guarded: true,
+    summary: "The variable that holds its key; an empty text for a server that asks for none",
+  },
+  "server.embeddings_dimensions": {
+    type: "integer",
+    min: 1,
+    guarded: true,
+    summary: "How long the vectors are, where the model can make shorter ones",
+  },
+  "server.backing": {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary: "MCP tools that stand in for the server's own: `web_search: search/query`",
+  },
+} as const satisfies Rows;
+
+export const SERVER_KEYS = {
+  ...LISTENING_KEYS,
+  ...ANSWERING_KEYS,
+  ...HOSTED_KEYS,
+  ...BOUND_KEYS,
+} as const;

@@ -1,0 +1,26 @@
+/** The tools that names and patterns mean. */
+
+import { Failure } from "../base/failure.ts";
+import { matchesGlob } from "../base/glob.ts";
+import type { Runtime } from "./runtime.ts";
+
+/**
+ * The usual ones where none are named; `none` alone is none. Rejects with `invalid_request` for a name
+ * that is nobody's. MCP servers are started only where something else than a built-in tool is named.
+ */
+export async function pickTools(
+  wanted: readonly string[] | undefined,
+  runtime: Pick<Runtime, "toolNames" | "listTools" | "usualTools">,
+): Promise<readonly string[]> {
+  if (wanted === undefined) return runtime.usualTools();
+  if (wanted.length === 1 && wanted[0] === "none") return [];
+  const isHere = (pattern: string): boolean =>
+    !pattern.includes("*") && runtime.toolNames.includes(pattern);
+  const names = wanted.every(isHere) ? runtime.toolNames : await runtime.listTools();
+  const unknown = wanted.find((pattern) => !names.some((name) => matchesGlob(name, pattern)));
+  if (unknown !== undefined) {
+    const known = names.join(", ");
+    throw new Failure("invalid_request", `No tool fits \`${unknown}\`. Tools: ${known}.`);
+  }
+  return names.filter((name) => wanted.some((pattern) => matchesGlob(name, pattern)));
+}

@@ -1,0 +1,89 @@
+/**
+ * The server's one function: a request in, an answer out. In this order: find the route, let the
+ * guard decide, read, handle, send, count. Whatever goes wrong is an answer in the API's form.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { toFailure } from "../base/failure.ts";
+import { createFindRoute, type FoundRoute } from "./find-route.ts";
+import type { About, Admitted, Guard, Outcome } from "./guard.ts";
+import { type BodyLimits, readJsonBody } from "./read-body.ts";
+import type { Route } from "./route.ts";
+import { type SendSettings, sendAnswer, sendFailure } from "./send-answer.ts";
+
+export interface AppParts {
+  readonly routes: readonly Route[];
+  readonly guard: Guard;
+  readonly body: BodyLimits;
+  readonly send: SendSettings;
+  /** Told of failures that are this server's own fault. */
+  readonly onDefect: (thrown: unknown) => void;
+}
+
+export type App = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+export function createApp(parts: AppParts): App {
+  const findRoute = createFindRoute(parts.routes);
+  return async (request, response) => {
+    const [path, query] = splitUrl(request.url ?? "/");
+    const left = watchClient(response);
+    let admitted: Admitted | undefined;
+    let found: FoundRoute | undefined;
+    try {
+      if (request.method === "OPTIONS") {
+        // A page asks what it may ask; what the guard says of it is in the headers.
+        admitted = await parts.guard.admit(request, null, { answer: response });
+        response.writeHead(204).end();
+        return;
+      }
+      found = findRoute(request.method ?? "GET", path);
+      const { route, params } = found;
+      admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
+      const json = (): Promise<unknown> => readJsonBody(request, parts.body);
+      const call = { params, query, caller: admitted.caller, json, request, signal: left.signal };
+      await sendAnswer(response, await route.handle(call), parts.send);
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      if (failure.code === "internal") parts.onDefect(thrown);
+      // What is left of a body that was refused is not read: the connection ends with the answer.
+      if (!request.readableEnded && !response.headersSent)
+        response.setHeader("connection", "close");
+      sendFailure(response, failure);
+    } finally {
+      left.stop();
+      admitted?.done(toOutcome(found, response));
+    }
+  };
+}
+
+function splitUrl(url: string): [string, URLSearchParams] {
+  const mark = url.indexOf("?");
+  if (mark < 0) return [url, new URLSearchParams()];
+  return [url.slice(0, mark), new URLSearchParams(url.slice(mark + 1))];
+}
+
+function toAbout({ route, params }: FoundRoute, answer: ServerResponse): About {
+  return { route: `${route.method} ${route.path}`, target: params["id"], answer };
+}
+
+function toOutcome(found: FoundRoute | undefined, { statusCode }: ServerResponse): Outcome {
+  const route = found ? `${found.route.method} ${found.route.path}` : "unknown";
+  return { route, status: statusCode, target: found?.params["id"] };
+}
+
+interface Watched {
+  readonly signal: AbortSignal;
+  stop(): void;
+}
+
+function watchClient(response: ServerResponse): Watched {
+  const controller = new AbortController();
+  const onClose = (): void => {
+    if (!response.writableFinished) controller.abort();
+  };
+  response.on("close", onClose);
+  return {
+    signal: controller.signal,
+    stop: () => response.off("close", onClose),
+  };
+}

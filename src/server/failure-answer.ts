@@ -1,0 +1,45 @@
+/** A failure as the API tells it: always `{error: {message, type, param, code}}`, with its status. */
+
+import { FAILURES, type Failure, type FailureCode } from "../base/failure.ts";
+import type { JsonAnswer } from "./route.ts";
+
+/** Where the failure's own code is not the word that clients of the API know. */
+const CODES: Partial<Record<FailureCode, string>> = {
+  provider_overloaded: "rate_limit_exceeded",
+  context_exceeded: "context_length_exceeded",
+  rate_limited: "rate_limit_exceeded",
+  budget_exceeded: "insufficient_quota",
+  unauthorized: "invalid_api_key",
+  connector_failed: "http_error",
+};
+
+/** Statuses that clients of the API act on, where those of the table are for people. */
+const STATUSES: Partial<Record<FailureCode, number>> = {
+  provider_overloaded: 429,
+  budget_exceeded: 429,
+  // The key that is missing or wrong is this server's, and nothing that the client can mend.
+  key_missing: 503,
+  provider_unauthorized: 502,
+};
+
+export function toFailureAnswer(failure: Failure): JsonAnswer {
+  const { code, param } = failure;
+  const status = STATUSES[code] ?? FAILURES[code].status;
+  const message = code === "internal" ? "Something went wrong inside." : failure.message;
+  const error = { message, type: typeOf(status), param: param ?? null, code: CODES[code] ?? code };
+  return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
+}
+
+function toHeaders({ retryAfterMs }: Failure): Record<string, string> {
+  if (retryAfterMs === undefined) return {};
+  return { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+}
+
+function typeOf(status: number): string {
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "permission_error";
+  if (status === 404) return "not_found_error";
+  if (status === 424) return "external_connector_error";
+  if (status === 429) return "rate_limit_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}

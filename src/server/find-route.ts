@@ -1,0 +1,61 @@
+/** The route of a request, by its method and path. */
+
+import { Failure } from "../base/failure.ts";
+import type { Route } from "./route.ts";
+
+export interface FoundRoute {
+  readonly route: Route;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export type FindRoute = (method: string, path: string) => FoundRoute;
+
+interface Pattern {
+  readonly route: Route;
+  readonly segments: readonly string[];
+}
+
+/** Rejects with `not_found`, or `wrong_method` where the address is right. Fixed segments win. */
+export function createFindRoute(routes: readonly Route[]): FindRoute {
+  const fixed = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
+  const patterns = routes.map((route): Pattern => ({ route, segments: route.path.split("/") }));
+
+  return (method, path) => {
+    const known = fixed.get(`${method} ${path}`);
+    if (known) return { route: known, params: {} };
+    const segments = path.split("/");
+    const fitting = patterns.filter((pattern) => fits(pattern.segments, segments));
+    const found = fitting.find(({ route }) => route.method === method);
+    if (found) return { route: found.route, params: readParams(found.segments, segments) };
+    if (fitting.length === 0) throw new Failure("not_found", `There is nothing at \`${path}\`.`);
+    const methods = fitting.map(({ route }) => route.method).join(", ");
+    throw new Failure("wrong_method", `\`${path}\` takes ${methods}, not ${method}.`);
+  };
+}
+
+function fits(pattern: readonly string[], segments: readonly string[]): boolean {
+  if (pattern.length !== segments.length) return false;
+  return pattern.every((part, at) =>
+    part.startsWith(":") ? segments[at] !== "" : part === segments[at],
+  );
+}
+
+/** Ids are text for us: a slash or dots in one lead nowhere, because no path is made of it. */
+function readParams(
+  pattern: readonly string[],
+  segments: readonly string[],
+): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [at, part] of pattern.entries()) {
+    if (part.startsWith(":")) params[part.slice(1)] = decode(segments[at] ?? "");
+  }
+  return params;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new Failure("invalid_request", "The address holds a broken escape.", { cause });
+  }
+}

@@ -1,0 +1,48 @@
+/** Who may ask what: the port through which every request passes before a route sees it. */
+
+import type { IncomingMessage } from "node:http";
+import type { Caller } from "../responses/caller.ts";
+import type { Scope } from "./route.ts";
+
+export interface Guard {
+  /**
+   * Lets a request in, or rejects it: a wrong host or origin (`forbidden`), no key or a wrong one
+   * (`unauthorized`), one without the scope (`forbidden`), one that has used what it may
+   * (`rate_limited`, `budget_exceeded`). `scope` is null for what anybody may ask.
+   *
+   * An upgrade to a WebSocket passes here as it is, and again for each response that is asked for on
+   * the socket: keys are revoked and budgets end while it is open.
+   */
+  admit(request: IncomingMessage, scope: Scope | null, about?: About): Promise<Admitted>;
+}
+
+/** What the guard is told of a request beyond its head. */
+export interface About {
+  /** `POST /v1/responses/:id`. Without it the log has the path that was asked for. */
+  readonly route?: string | undefined;
+  /** The id it is about. */
+  readonly target?: string | undefined;
+  /** Given the headers that every answer carries, a refusal too: what is left, what pages may read. */
+  readonly answer?: { setHeader(name: string, value: string): unknown } | undefined;
+}
+
+export interface Admitted {
+  readonly caller: Caller;
+  /** Counts what a response has used, whenever that is known, also behind `done`. */
+  spent?(amounts: SpentAmounts): Promise<void>;
+  /** Called once, when the answer has been sent: counts it, and writes down who did what. */
+  done(outcome: Outcome): void;
+}
+
+export interface SpentAmounts {
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+export interface Outcome {
+  /** `POST /v1/responses/:id`. */
+  readonly route: string;
+  readonly status: number;
+  /** What it was about: a response's id. */
+  readonly target: string | undefined;
+}

@@ -1,0 +1,142 @@
+/**
+ * What a key may still use: asked before a request is handled, and bounded for each response by what is
+ * left. Requests are booked when they come, tokens and dollars when they are known: so many responses
+ * as run at once may together go beyond the budget, each of them alone may not.
+ */
+
+import { type Limits, mapKinds, NO_LIMITS } from "../../agent/limits.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Amounts, Excess, Spending, Window } from "../../store/spending.ts";
+import { KEY_LIMITS, type Key, type KeyLimit, type KeyLimits, toSpendingLimits } from "./key.ts";
+
+export interface Allowance {
+  /** What one response may spend now. */
+  readonly limits: Limits;
+  /** As clients of the API know them: `x-ratelimit-remaining-requests`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Why it is refused; what it was asked for is not booked then. */
+  readonly refusal: Failure | undefined;
+}
+
+export interface AllowanceAsked {
+  /** Whether it asks a model. One that does not may go on when tokens and dollars are spent. */
+  readonly spends: boolean;
+  readonly nowMs: number;
+}
+
+export async function takeAllowance(
+  spending: Spending,
+  { id, limits, response_limits }: Key,
+  { spends, nowMs }: AllowanceAsked,
+): Promise<Allowance> {
+  if (!isCounted(limits)) return { limits: response_limits, headers: {}, refusal: undefined };
+  const weighed = toSpendingLimits(limits, spends ? UNITS : ["requests"]);
+  const excess = await spending.take(id, ONE_REQUEST, weighed, nowMs);
+  const used = await spending.read(id, nowMs);
+  return {
+    limits: narrow(response_limits, limits, used),
+    headers: { ...toRateHeaders(limits, used, nowMs), ...(excess && toRetryHeaders(excess)) },
+    refusal: excess && toRefusal(excess),
+  };
+}
+
+/** Books what a response has used. */
+export type Charge = (keyId: string, used: Omit<Amounts, "requests">) => Promise<void>;
+
+export interface Charging {
+  readonly charge: Charge;
+  /** What is known of a key: one without limits costs no query. One that is not known is booked. */
+  note(key: Key): void;
+}
+
+export function createCharge(spending: Spending, clock: { now(): number }): Charging {
+  const unlimited = new Set<string>();
+  return {
+    note({ id, limits }) {
+      if (isCounted(limits)) unlimited.delete(id);
+      else unlimited.add(id);
+    },
+    async charge(keyId, { tokens, usd }) {
+      if (unlimited.has(keyId) || (tokens === 0 && usd === 0)) return;
+      const nowMs = clock.now();
+      await spending.settle(keyId, { tokens, usd }, { takenMs: nowMs, nowMs });
+    },
+  };
+}
+
+function isCounted(limits: KeyLimits): boolean {
+  return Object.keys(limits).some((name) => KEY_LIMITS[name as KeyLimit]?.counts);
+}
+
+type Used = Readonly<Record<Window, Amounts>>;
+
+const UNITS = ["requests", "tokens", "usd"] as const;
+const ONE_REQUEST: Amounts = { requests: 1, tokens: 0, usd: 0 };
+
+/** Minutes are too short for a response to be held to: what it uses beyond is missing afterwards. */
+function narrow(own: Limits, limits: KeyLimits, used: Used): Limits {
+  const left = (name: KeyLimit, spent: number): number =>
+    Math.max(0, (limits[name] ?? Number.POSITIVE_INFINITY) - spent);
+  const tokens = left("tokens_per_day", used.day.tokens);
+  const usd = Math.min(left("usd_per_day", used.day.usd), left("usd_total", used.total.usd));
+  return toLeast(own, { ...NO_LIMITS, tokens, usd });
+}
+
+/** The smaller of each. */
+export function toLeast(a: Limits, b: Limits): Limits {
+  return mapKinds((kind) => {
+    const least = Math.min(
+      a[kind] ?? Number.POSITIVE_INFINITY,
+      b[kind] ?? Number.POSITIVE_INFINITY,
+    );
+    return Number.isFinite(least) ? least : null;
+  });
+}
+
+/** Of the minute, or of the day where that is all there is. */
+const RATES = [
+  ["requests", "requests_per_minute", "requests_per_day"],
+  ["tokens", "tokens_per_minute", "tokens_per_day"],
+] as const;
+
+function toRateHeaders(limits: KeyLimits, used: Used, nowMs: number): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [unit, ofMinute, ofDay] of RATES) {
+    const window = limits[ofMinute] === undefined ? "day" : "minute";
+    const limit = limits[ofMinute] ?? limits[ofDay];
+    if (limit === undefined) continue;
+    headers[`x-ratelimit-limit-${unit}`] = String(limit);
+    headers[`x-ratelimit-remaining-${unit}`] = String(Math.max(0, limit - used[window][unit]));
+    const windowMs = WINDOW_MS[window];
+    headers[`x-ratelimit-reset-${unit}`] = toDuration(windowMs - (nowMs % windowMs));
+  }
+  return headers;
+}
+
+const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
+
+/** `1h2m3s`, as the API writes them. */
+function toDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  if (hours > 0) return `${hours}h${minutes}m${seconds % 60}s`;
+  return minutes > 0 ? `${minutes}m${seconds % 60}s` : `${seconds}s`;
+}
+
+/** Clients try again after any 429, and money does not come back by that. */
+function toRetryHeaders({ unit }: Excess): Record<string, string> {
+  return unit === "usd" ? { "x-should-retry": "false" } : {};
+}
+
+function toRefusal({ window, unit, limit, used, retryAfterMs }: Excess): Failure {
+  const amount = unit === "usd" ? `$${limit}` : `${limit} ${unit}`;
+  const time = { minute: "in a minute", day: "in a day (UTC)", total: "in all" }[window];
+  const message = `This key may use ${amount} ${time}, and has used ${round(used)}.`;
+  const wait = retryAfterMs === undefined ? "" : ` There is more in ${toDuration(retryAfterMs)}.`;
+  const code = unit === "usd" ? "budget_exceeded" : "rate_limited";
+  return new Failure(code, `${message}${wait}`, { retryAfterMs });
+}
+
+function round(amount: number): number {
+  return Math.round(amount * 1e6) / 1e6;
+}

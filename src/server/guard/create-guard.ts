@@ -1,0 +1,178 @@
+/**
+ * The guard of a server. In this order, the cheap and the public first: does it answer to this host and
+ * this page, whose key is it, may the key do this, has it not too much on its way, has it something left.
+ *
+ * Refusals are written down here, everything else when its answer was sent.
+ */
+
+import type { IncomingMessage } from "node:http";
+import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import type { Caller } from "../../responses/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Shelf } from "../../store/shelf.ts";
+import type { Spending } from "../../store/spending.ts";
+import type { About, Guard } from "../guard.ts";
+import type { Scope } from "../route.ts";
+import { type Charge, createCharge, takeAllowance, toLeast } from "./allowance.ts";
+import { readToken } from "./credentials.ts";
+import { type CheckHost, createHostCheck } from "./hosts.ts";
+import type { Key } from "./key.ts";
+import { createKeyRing } from "./key-ring.ts";
+import { DEFAULT_TENANT } from "./keys.ts";
+import { createOrigins, type Origins } from "./origins.ts";
+import { createPlaces } from "./places.ts";
+import { createRequestAudit, toAction } from "./request-audit.ts";
+import { createUses } from "./uses.ts";
+
+export interface GuardParts {
+  readonly shelf: Shelf;
+  readonly spending: Spending;
+  readonly audit: Audit;
+  readonly clock: Clock;
+  readonly settings: GuardSettings;
+}
+
+export interface GuardSettings {
+  /** Whether a key is asked for, also of callers on this machine. Without it all are one tenant. */
+  readonly auth: boolean;
+  /** Where the server listens. */
+  readonly host: string;
+  /** Further names it answers to. */
+  readonly hosts: readonly string[];
+  /** Origins whose pages may use it. */
+  readonly origins: readonly string[];
+  /** The server's own tools that clients may use, by name. */
+  readonly catalogue: readonly string[];
+  /** One key that is no row: `OFFSHOOT_SERVER_KEY`. It may do everything. */
+  readonly fixedToken?: string | undefined;
+  /** What one response may spend, whoever asks. */
+  readonly limits?: Limits | undefined;
+}
+
+export interface ConfigurableGuard extends Guard {
+  /** From the next request on. What is on its way goes on. */
+  configure(settings: GuardSettings): void;
+  /** Books what a response has used: for runs that end without their request, or in another process. */
+  readonly charge: Charge;
+}
+
+export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
+  const { shelf, spending, clock } = parts;
+  let rules = toRules(settings);
+  const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
+  const { charge, note: noteLimits } = createCharge(spending, clock);
+  const places = createPlaces();
+  const uses = createUses(parts);
+  const audit = createRequestAudit(parts);
+
+  /** What a key is let in for. */
+  async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
+    checkScope(key, scope);
+    const release = places.take(key);
+    try {
+      const spends = isSpending(about.route ?? toAction(request));
+      const allowance = await takeAllowance(spending, key, { spends, nowMs: clock.now() });
+      setHeaders(about, allowance.headers);
+      if (allowance.refusal) throw allowance.refusal;
+      uses.note(key);
+      noteLimits(key);
+      return { caller: toCaller(key, rules, allowance.limits), release };
+    } catch (thrown) {
+      release();
+      throw thrown;
+    }
+  }
+
+  return {
+    async admit(request, scope, about = {}) {
+      let key: Key | undefined;
+      try {
+        meet(rules, request, about);
+        if (scope !== null && rules.auth) key = await ring.find(readToken(request));
+        const { caller, release } = key
+          ? await enter(key, { request, scope, about })
+          : { caller: toAnybody(rules), release() {} };
+        return {
+          caller,
+          async spent(amounts) {
+            if (key) await charge(key.id, amounts);
+          },
+          done(outcome) {
+            release();
+            audit.write({ request, key, tenant: caller.tenant }, outcome);
+          },
+        };
+      } catch (thrown) {
+        audit.refuse({ request, key, tenant: key?.tenant ?? "" }, about, toFailure(thrown));
+        throw thrown;
+      }
+    },
+    charge,
+    configure(changed) {
+      rules = toRules(changed);
+    },
+  };
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly scope: Scope | null;
+  readonly about: About;
+}
+
+interface Entered {
+  readonly caller: Caller;
+  readonly release: () => void;
+}
+
+interface Rules extends GuardSettings {
+  readonly checkHost: CheckHost;
+  readonly pages: Origins;
+}
+
+function toRules(settings: GuardSettings): Rules {
+  const pages = createOrigins(settings.origins);
+  return { ...settings, checkHost: createHostCheck(settings), pages };
+}
+
+/** Where a request comes from, before who sends it. */
+function meet({ checkHost, pages }: Rules, request: IncomingMessage, about: About): void {
+  const { method = "GET", headers } = request;
+  checkHost(headers.host);
+  pages.check(headers);
+  setHeaders(about, pages.toHeaders(method, headers));
+}
+
+function setHeaders({ answer }: About, headers: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(headers)) answer?.setHeader(name, value);
+}
+
+function checkScope({ scopes }: Key, scope: Scope | null): void {
+  if (scope === null || scopes.includes(scope)) return;
+  throw new Failure("forbidden", `This key lacks the scope \`${scope}\`.`);
+}
+
+/** All that is asked for may cost something, but for what ends it. */
+function isSpending(route: string): boolean {
+  return route.startsWith("POST ") && !route.endsWith("/cancel");
+}
+
+function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
+  const { catalogue } = key;
+  const mayUse = (tool: string): boolean =>
+    catalogue === null || catalogue.some((glob) => matchesGlob(tool, glob));
+  return {
+    tenant: key.tenant,
+    keyId: key.id,
+    models: key.models ?? undefined,
+    catalogue: rules.catalogue.filter(mayUse),
+    limits: toLeast(limits, rules.limits ?? NO_LIMITS),
+  };
+}
+
+function toAnybody({ catalogue, limits = NO_LIMITS }: Rules): Caller {
+  return { tenant: DEFAULT_TENANT, keyId: null, catalogue, limits };
+}

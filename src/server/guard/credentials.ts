@@ -1,0 +1,35 @@
+/** The key that a request shows: `Authorization: Bearer`, or `api-key` and `x-api-key` as other APIs have it. */
+
+import type { IncomingMessage } from "node:http";
+import { Failure } from "../../base/failure.ts";
+
+/** Far above any key; what is longer is not even hashed. */
+const MAX_CHARS = 1024;
+
+/** Rejects with `unauthorized` where there is none, or more than one: which one counts is nobody's guess. */
+export function readToken({ rawHeaders }: IncomingMessage): string {
+  const shown = new Set<string>();
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const read = READERS.get((rawHeaders[at] ?? "").toLowerCase());
+    if (read) shown.add(read((rawHeaders[at + 1] ?? "").trim()));
+  }
+  shown.delete("");
+  const [token, second] = shown;
+  if (token === undefined) throw new Failure("unauthorized", HOW);
+  if (second !== undefined) {
+    throw new Failure("unauthorized", "The request shows more than one key.");
+  }
+  if (token.length <= MAX_CHARS) return token;
+  throw new Failure("unauthorized", "The server does not know this key.");
+}
+
+const HOW =
+  "The request shows no key. Send one as `Authorization: Bearer KEY`; `offshoot keys create` makes one.";
+
+type Reader = (value: string) => string;
+
+const READERS: ReadonlyMap<string, Reader> = new Map([
+  ["authorization", (value) => /^Bearer +([^\s]+)$/i.exec(value)?.[1] ?? ""],
+  ["api-key", (value) => value],
+  ["x-api-key", (value) => value],
+]);

@@ -1,0 +1,52 @@
+/**
+ * Which names the server answers to. A page may point its own name at this machine (DNS rebinding) and
+ * would then talk to the server as to itself; the `Host` it sends is the one thing that gives it away.
+ */
+
+import { isIP } from "node:net";
+import { Failure } from "../../base/failure.ts";
+import { toGlobPattern } from "../../base/glob.ts";
+import { clip } from "../../base/text.ts";
+
+export interface HostSettings {
+  /** Where it listens. */
+  readonly host: string;
+  /** Further names, as globs: `*.example.com`; `*` for any, behind a proxy that checks itself. */
+  readonly hosts: readonly string[];
+}
+
+/** Rejects with `forbidden`. */
+export type CheckHost = (host: string | undefined) => void;
+
+export function createHostCheck({ host, hosts }: HostSettings): CheckHost {
+  const names = toGlobPattern([...ALWAYS, host, ...hosts].map((name) => normalise(name)));
+  // Where it listens everywhere its addresses are not known. An address needs no DNS, so it cannot be
+  // made to mean another machine.
+  const takesAddresses = EVERYWHERE.has(host);
+  return (given) => {
+    const name = nameOf(given ?? "");
+    if (name !== undefined) {
+      if (names.test(name)) return;
+      if (takesAddresses && isIP(name) !== 0) return;
+    }
+    const shown = clip(given ?? "", 80);
+    const message = `The server does not answer to the host \`${shown}\`; \`server.hosts\` adds names.`;
+    throw new Failure("forbidden", message);
+  };
+}
+
+const ALWAYS = ["localhost", "127.0.0.1", "::1"];
+const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
+
+/** The name in a `Host` header, without the port; undefined where it is none. */
+export function nameOf(host: string): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i.exec(host);
+  return match?.[1] === undefined ? undefined : normalise(match[1]);
+}
+
+function normalise(name: string): string {
+  return name
+    .toLowerCase()
+    .replace(/^\[|\]$/g, "")
+    .replace(/\.$/, "");
+}

@@ -1,0 +1,94 @@
+/**
+ * A key of the server, as it is kept. The secret is not in it: only its SHA-256, which is enough
+ * because a secret of 256 random bits cannot be guessed, however fast guesses are.
+ */
+
+import type { Limits as ResponseLimits } from "../../agent/limits.ts";
+import type { Json } from "../../base/json.ts";
+import type { Amounts, Limits as SpendingLimits, Window } from "../../store/spending.ts";
+import { SCOPES, type Scope } from "../route.ts";
+
+export interface Key {
+  readonly id: string;
+  /** For people. */
+  readonly name: string;
+  /** Whose stored things it sees and makes. Keys of one tenant see each other's. */
+  readonly tenant: string;
+  /** Of the whole key, in hexadecimal. */
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  /** Globs; null for all models. */
+  readonly models: readonly string[] | null;
+  /** Globs of the server's own tools; null for all that the server offers. */
+  readonly catalogue: readonly string[] | null;
+  readonly limits: KeyLimits;
+  /** What one response may spend. */
+  readonly response_limits: ResponseLimits;
+  readonly created_at_ms: number;
+  readonly expires_at_ms: number | null;
+  readonly revoked_at_ms: number | null;
+  /** To the minute. */
+  readonly last_used_ms: number | null;
+}
+
+interface LimitRow {
+  readonly summary: string;
+  /** What it counts, and for how long; null for what is counted as it happens. */
+  readonly counts: { readonly window: Window; readonly unit: keyof Amounts } | null;
+}
+
+/** What a key may use. Flags of `offshoot keys create` are named after these. */
+export const KEY_LIMITS = {
+  requests_per_minute: {
+    summary: "Requests in a minute, of any kind",
+    counts: { window: "minute", unit: "requests" },
+  },
+  tokens_per_minute: {
+    summary: "Tokens in a minute, input and output",
+    counts: { window: "minute", unit: "tokens" },
+  },
+  requests_per_day: {
+    summary: "Requests in a day (UTC)",
+    counts: { window: "day", unit: "requests" },
+  },
+  tokens_per_day: { summary: "Tokens in a day", counts: { window: "day", unit: "tokens" } },
+  usd_per_day: { summary: "Dollars in a day", counts: { window: "day", unit: "usd" } },
+  usd_total: { summary: "Dollars, ever", counts: { window: "total", unit: "usd" } },
+  concurrent: { summary: "Requests at once, in each worker process", counts: null },
+} as const satisfies Record<string, LimitRow>;
+
+export type KeyLimit = keyof typeof KEY_LIMITS;
+/** What is left out has no limit. */
+export type KeyLimits = { readonly [Name in KeyLimit]?: number | undefined };
+
+/** All but those of whoever runs the server. */
+export const USUAL_SCOPES: readonly Scope[] = ["responses", "files", "models"];
+export const ALL_SCOPES = Object.keys(SCOPES) as Scope[];
+
+export function encodeKey(key: Key): Json {
+  return key as unknown as Json;
+}
+
+/** What this package wrote is taken at its word. */
+export function decodeKey(body: Json): Key {
+  return body as unknown as Key;
+}
+
+export function stateOf(key: Key, nowMs: number): "active" | "expired" | "revoked" {
+  if (key.revoked_at_ms !== null) return "revoked";
+  return key.expires_at_ms !== null && key.expires_at_ms <= nowMs ? "expired" : "active";
+}
+
+/** The limits of the units, by their windows, as they are booked. */
+export function toSpendingLimits(
+  limits: KeyLimits,
+  units: readonly (keyof Amounts)[],
+): SpendingLimits {
+  const byWindow: { [Name in Window]?: Partial<Record<keyof Amounts, number>> } = {};
+  for (const [name, { counts }] of Object.entries(KEY_LIMITS)) {
+    const limit = limits[name as KeyLimit];
+    if (limit === undefined || !counts || !units.includes(counts.unit)) continue;
+    byWindow[counts.window] = { ...byWindow[counts.window], [counts.unit]: limit };
+  }
+  return byWindow;
+}

@@ -1,0 +1,79 @@
+/**
+ * Which pages may talk to the server: none, unless their origin is named. Browsers send a page's
+ * requests even where it may not read the answers, so those are refused and not just left unread.
+ */
+
+import type { IncomingHttpHeaders } from "node:http";
+import { Failure } from "../../base/failure.ts";
+import { toGlobPattern } from "../../base/glob.ts";
+import { clip } from "../../base/text.ts";
+
+export interface Origins {
+  /** Rejects with `forbidden` what a page of another origin sends. */
+  check(headers: IncomingHttpHeaders): void;
+  /** What lets the page read the answer; for an `OPTIONS` request, what it may send. */
+  toHeaders(method: string, headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+}
+
+/** `origins` are globs, `https://*.example.com` or `http://localhost:*`; `*` alone is any. */
+export function createOrigins(origins: readonly string[]): Origins {
+  const pattern = toGlobPattern(origins.map((origin) => (origin === "*" ? "**" : origin)));
+  const isNamed = (origin: string | undefined): boolean =>
+    origin !== undefined && pattern.test(origin.toLowerCase());
+
+  return {
+    check(headers) {
+      const { origin } = headers;
+      if (isNamed(origin)) return;
+      if (origin !== undefined && !isOwn(origin, headers.host)) throw toForeign(origin);
+      // A picture or a link of a page sends no origin. `same-site` is another port of this machine.
+      const site = headers["sec-fetch-site"];
+      if (site === "cross-site" || site === "same-site") throw toForeign(String(site));
+    },
+    toHeaders(method, headers) {
+      if (origins.length === 0) return {};
+      const { origin } = headers;
+      // Caches must not give one origin what another was told.
+      if (origin === undefined || !isNamed(origin)) return { vary: "origin" };
+      const answer = { vary: "origin", "access-control-allow-origin": origin };
+      if (method === "OPTIONS") return { ...answer, ...toPreflight(headers) };
+      return { ...answer, "access-control-expose-headers": EXPOSED };
+    },
+  };
+}
+
+/** The server's own: no page is served, but some clients name the server they talk to. */
+function isOwn(origin: string, host: string | undefined): boolean {
+  const [, own] = /^https?:\/\/([^/]+)$/i.exec(origin) ?? [];
+  return own !== undefined && own.toLowerCase() === host?.toLowerCase();
+}
+
+function toForeign(origin: string): Failure {
+  const shown = clip(origin, 80);
+  const message = `Pages of the origin \`${shown}\` may not use this server; \`server.origins\` allows some.`;
+  return new Failure("forbidden", message);
+}
+
+const EXPOSED = [
+  "x-request-id",
+  "retry-after",
+  ...["limit", "remaining", "reset"].flatMap((what) =>
+    ["requests", "tokens"].map((unit) => `x-ratelimit-${what}-${unit}`),
+  ),
+].join(", ");
+
+/** Clients send headers of their own kind (`x-stainless-…`), so those that are asked for are allowed. */
+function toPreflight(headers: IncomingHttpHeaders): Record<string, string> {
+  const asked = headers["access-control-request-headers"] ?? "";
+  const names = asked.split(",").map((name) => name.trim());
+  const allowed = names.filter((name) => /^[\w!#$%&'*+.^`|~-]{1,100}$/.test(name));
+  return {
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-headers": allowed.slice(0, 100).join(", "),
+    "access-control-max-age": "600",
+    // Pages of the wide network ask before they talk to a machine of a private one.
+    ...(headers["access-control-request-private-network"] === "true"
+      ? { "access-control-allow-private-network": "true" }
+      : {}),
+  };
+}

@@ -1,0 +1,61 @@
+/** A request's body as JSON: bounded in size, depth and time, and strictly UTF-8. */
+
+import type { IncomingMessage } from "node:http";
+import { Failure } from "../base/failure.ts";
+import { parseJsonText } from "./json-text.ts";
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Most time until the body has arrived. */
+  readonly timeoutMs: number;
+}
+
+export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBytes(request, limits);
+  return parseJsonText(decodeUtf8(bytes), "The body");
+}
+
+function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
+  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw toTooLarge(maxBytes);
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let size = 0;
+    const onData = (piece: Buffer): void => {
+      size += piece.length;
+      pieces.push(piece);
+      if (size > maxBytes) fail(toTooLarge(maxBytes));
+    };
+    const onEnd = (): void => {
+      stop();
+      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+    };
+    const onClose = (): void => fail(new Failure("cancelled", "The client has gone away."));
+    const timer = setTimeout(() => {
+      fail(new Failure("slow_request", `The body did not arrive in ${timeoutMs / 1000} s.`));
+    }, timeoutMs);
+    /** Also so that the close of an answered request makes no failure, whose stack costs its time. */
+    const stop = (): void => {
+      clearTimeout(timer);
+      request.off("data", onData).off("end", onEnd).off("error", onClose).off("close", onClose);
+    };
+    const fail = (failure: Failure): void => {
+      stop();
+      reject(failure);
+    };
+    request.on("data", onData).on("end", onEnd).on("error", onClose).on("close", onClose);
+  });
+}
+
+function toTooLarge(maxBytes: number): Failure {
+  return new Failure("too_large", `The body is larger than ${maxBytes} bytes.`);
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
+
+function decodeUtf8(bytes: Buffer): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch (cause) {
+    throw new Failure("invalid_request", "The body is not UTF-8.", { cause });
+  }
+}

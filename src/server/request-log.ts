@@ -1,0 +1,54 @@
+/** A line for each request: who asked what, and what became of it. Never a body, a prompt or a key. */
+
+export type LogFormat = "text" | "json" | "off";
+
+/** Names are those of the JSON lines; what is not known is left out. */
+export interface RequestRecord {
+  /** When it came, ISO 8601. */
+  readonly time: string;
+  readonly method: string;
+  /** `/v1/responses/:id`: the route and not the address, which may hold more than is to be kept. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly tenant?: string | undefined;
+  readonly key_id?: string | undefined;
+  /** The response, conversation or file that it was about, or that it made. */
+  readonly target?: string | undefined;
+  readonly model?: string | undefined;
+  readonly input_tokens?: number | undefined;
+  readonly output_tokens?: number | undefined;
+  readonly cost_usd?: number | undefined;
+  /** Whether the client had gone before the answer was whole. */
+  readonly left?: true | undefined;
+  readonly trace_id?: string | undefined;
+  readonly worker?: number | undefined;
+}
+
+export type WriteRecord = (record: RequestRecord) => void;
+
+export function createRequestLog(format: LogFormat, write: (line: string) => unknown): WriteRecord {
+  if (format === "off") return () => {};
+  const render = format === "json" ? renderJson : renderText;
+  return (record) => void write(`${render(record)}\n`);
+}
+
+function renderJson(record: RequestRecord): string {
+  return JSON.stringify(record);
+}
+
+/** `12:00:01 POST /v1/responses 200 312 ms resp_01k… openai/gpt-5.1 120+45`. */
+function renderText(record: RequestRecord): string {
+  const { time, method, route, status, ms, tenant, target, model } = record;
+  const tokens =
+    record.input_tokens === undefined ? "" : `${record.input_tokens}+${record.output_tokens ?? 0}`;
+  const words = [
+    time.slice(11, 19),
+    ...[method, route, status, `${Math.round(ms)} ms`],
+    ...[tenant === undefined || tenant === "default" ? "" : tenant, target ?? "", model ?? ""],
+    ...[tokens, record.left ? "client left" : ""],
+  ];
+  const line = words.filter((word) => word !== "").join(" ");
+  // Ids come from clients: nothing in them may move the cursor or add a line.
+  return line.replace(/\p{Cc}+/gu, " ");
+}

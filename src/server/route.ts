@@ -1,0 +1,77 @@
+/**
+ * The contract of a route: a row of data and one function. It says what a key needs to use it and what
+ * it answers with; who asks, how much they may send and how answers are written is the app's business.
+ *
+ * A new route is one file in `routes/` and one line in `routes.ts`.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Failure } from "../base/failure.ts";
+import type { EmittedEvent } from "../protocol/emitted.ts";
+import type { Caller } from "../responses/caller.ts";
+
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** `/v1/responses/:id`: a segment with a colon fits any one segment. */
+  readonly path: string;
+  /** One line for the docs. */
+  readonly summary: string;
+  /** What a key must be allowed; null for what anybody may ask. */
+  readonly scope: Scope | null;
+  handle(call: RouteCall): Promise<Answer>;
+}
+
+/** What keys may be allowed, one line each. */
+export const SCOPES = {
+  responses: "Create, read, cancel and delete responses and conversations.",
+  files: "Upload, read and delete files, vector stores and containers.",
+  models: "List the models that are served.",
+  metrics: "Read the server's metrics.",
+} as const;
+export type Scope = keyof typeof SCOPES;
+
+export interface RouteCall {
+  /** What fits the segments with a colon, decoded. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly caller: Caller;
+  /** The body as JSON; once. Rejects what is too large, too deep, too slow or no JSON. */
+  json(): Promise<unknown>;
+  /** The request itself, for bodies that are no JSON. Whoever reads it keeps to `maxBodyBytes`. */
+  readonly request: IncomingMessage;
+  /** Aborts when the client has gone away. */
+  readonly signal: AbortSignal;
+}
+
+export type Answer = JsonAnswer | EventsAnswer | BytesAnswer;
+
+export interface JsonAnswer {
+  readonly kind: "json";
+  readonly status?: number | undefined;
+  readonly body: object;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A stream of server-sent events; a comment keeps it alive in silence, `[DONE]` ends it. */
+export interface EventsAnswer {
+  readonly kind: "events";
+  /** Batches, as they come. One that rejects before its first batch is answered as an error. */
+  readonly events: AsyncGenerator<readonly StreamEvent[]>;
+  /** Why it failed, where it has and had said nothing before: the answer is that error then. */
+  failure?(): Failure | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** An event of the Responses API, or the JSON text of a frame that has no `event:` line. */
+export type StreamEvent = EmittedEvent | { readonly frame: string };
+
+export interface BytesAnswer {
+  readonly kind: "bytes";
+  readonly type: string;
+  readonly chunks: AsyncIterable<Uint8Array | string>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export function toJson(body: object, status?: number): JsonAnswer {
+  return { kind: "json", body, status };
+}

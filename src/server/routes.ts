@@ -1,0 +1,29 @@
+/** Every route of the server, in the order the docs list them. */
+
+import type { OpenedResponses } from "../runtime/open-responses.ts";
+import type { Route } from "./route.ts";
+import { createChatRoutes } from "./routes/chat-completions.ts";
+import { CONTAINER_FILE_LIMITS, createContainerRoutes } from "./routes/containers.ts";
+import { createConversationRoutes } from "./routes/conversations.ts";
+import { createFileRoutes, FILE_LIMITS } from "./routes/files.ts";
+import { createContextRoutes, createResponseRoutes } from "./routes/responses.ts";
+import { createVectorStoreRoutes } from "./routes/vector-stores.ts";
+
+export function createRoutes({
+  api,
+  context,
+  conversations,
+  search,
+  kept,
+}: OpenedResponses): Route[] {
+  const { vectors, forgetFile } = search;
+  return [
+    ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
+    ...createVectorStoreRoutes(vectors),
+    ...createResponseRoutes(api),
+    ...createContextRoutes(context),
+    ...createConversationRoutes(conversations),
+    ...createContainerRoutes({ ...kept, limits: CONTAINER_FILE_LIMITS }),
+    ...createChatRoutes(api),
+  ];
+}

@@ -1,0 +1,28 @@
+/** The server's numbers, for Prometheus. */
+
+import { type Metric, renderMetrics } from "../metrics.ts";
+import type { Route } from "../route.ts";
+
+/** `collect` gives those of all worker processes. */
+export function createMetricsRoutes(collect: () => Promise<readonly Metric[]>): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/metrics",
+      summary: "The server's numbers in the text format of Prometheus",
+      scope: "metrics",
+      async handle() {
+        const text = renderMetrics(await collect());
+        return {
+          kind: "bytes",
+          type: "text/plain; version=0.0.4; charset=utf-8",
+          chunks: once(text),
+        };
+      },
+    },
+  ];
+}
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}

@@ -1,0 +1,116 @@
+/** Responses: create, retrieve or follow, cancel, delete, list what was sent. */
+
+import { Failure } from "../../base/failure.ts";
+import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { ResponsesApi } from "../../responses/api.ts";
+import type { ContextApi } from "../../responses/context-api.ts";
+import { parseInclude } from "../../responses/paging.ts";
+import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+
+export function createResponseRoutes(api: ResponsesApi): Route[] {
+  return [
+    {
+      method: "POST",
+      path: "/v1/responses",
+      summary: "Create a response, streamed or not, in the background or not",
+      scope: "responses",
+      handle: (call) => create(api, call),
+    },
+    {
+      method: "GET",
+      path: "/v1/responses/:id",
+      summary: "Retrieve a response, or follow its events from any of them on",
+      scope: "responses",
+      handle: (call) => retrieve(api, call),
+    },
+    {
+      method: "DELETE",
+      path: "/v1/responses/:id",
+      summary: "Delete a response and everything that belongs to it",
+      scope: "responses",
+      async handle({ params, caller }) {
+        const id = params["id"] ?? "";
+        await api.delete(id, caller);
+        return toJson({ id, object: "response.deleted", deleted: true });
+      },
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/:id/cancel",
+      summary: "Cancel a response that runs in the background",
+      scope: "responses",
+      handle: async ({ params, caller }) => toJson(await api.cancel(params["id"] ?? "", caller)),
+    },
+  ];
+}
+
+/** What responses go on with. */
+export function createContextRoutes(api: ContextApi): Route[] {
+  return [
+    {
+      method: "GET",
+      path: "/v1/responses/:id/input_items",
+      summary:
+        "List the items that a response was asked with, those of the chain before it included",
+      scope: "responses",
+      handle: async ({ params, caller, query }) =>
+        toJson(await api.inputItems(params["id"] ?? "", caller, query)),
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/compact",
+      summary: "Make a conversation short; nothing is stored",
+      scope: "responses",
+      handle: async ({ json, caller, signal }) =>
+        toJson(await api.compact(await json(), caller, signal)),
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/input_tokens",
+      summary: "Estimate how many tokens an input has",
+      scope: "responses",
+      handle: async ({ json, caller }) => toJson(await api.countInput(await json(), caller)),
+    },
+  ];
+}
+
+async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
+  const live = await api.create(await call.json(), call.caller);
+  const headers = { "x-request-id": live.id };
+  const { stream, store } = live.asked;
+  // A stored response goes on without its client; nobody else hears of the others.
+  const signal = call.signal;
+  if (stream) {
+    return { kind: "events", events: live.events(signal), failure: () => live.failure(), headers };
+  }
+  const response = await live.response(store ? undefined : signal);
+  return { kind: "json", body: response, headers: { ...headers, ...toPolling(response) } };
+}
+
+async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
+  const { params, query, caller, signal } = call;
+  const id = params["id"] ?? "";
+  const include = [...parseInclude(query)];
+  if (query.get("stream") !== "true") {
+    const body = await api.retrieve(id, caller, include);
+    return { kind: "json", body, headers: toPolling(body) };
+  }
+  const after = readAfter(query.get("starting_after"));
+  return { kind: "events", events: await api.follow(id, caller, { after, include, signal }) };
+}
+
+/** When a client that polls should ask again. */
+const POLL_AFTER_MS = 500;
+
+function toPolling({ status }: EmittedResponse): Readonly<Record<string, string>> {
+  const isEnded = status !== "queued" && status !== "in_progress";
+  return isEnded ? {} : { "openai-poll-after-ms": `${POLL_AFTER_MS}` };
+}
+
+function readAfter(text: string | null): number {
+  if (text === null) return -1;
+  const after = Number(text);
+  if (Number.isInteger(after) && after >= -1) return after;
+  const message = "`starting_after` must be the number of an event.";
+  throw new Failure("invalid_request", message, { param: "starting_after" });
+}

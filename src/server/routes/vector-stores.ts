@@ -1,0 +1,133 @@
+/** Vector stores: the stores, their files, their batches, and searching them. */
+
+import {
+  type BatchOf,
+  cancelBatch,
+  createBatch,
+  getBatch,
+  listBatchFiles,
+} from "../../responses/vector-stores/batches.ts";
+import type { IndexQueue } from "../../responses/vector-stores/index-queue.ts";
+import type { VectorParts } from "../../responses/vector-stores/kept-store.ts";
+import { searchStore } from "../../responses/vector-stores/search.ts";
+import {
+  createStoreFile,
+  deleteStoreFile,
+  type FileOf,
+  getStoreFile,
+  listStoreFiles,
+  readStoreFileContent,
+  updateStoreFile,
+} from "../../responses/vector-stores/store-files.ts";
+import {
+  createStore,
+  deleteStore,
+  getStore,
+  listStores,
+  updateStore,
+} from "../../responses/vector-stores/stores.ts";
+import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+
+export type VectorRouteParts = VectorParts & { readonly queue: IndexQueue };
+
+export function createVectorStoreRoutes(parts: VectorRouteParts): Route[] {
+  return [...toStoreRoutes(parts), ...toFileRoutes(parts), ...toBatchRoutes(parts)];
+}
+
+const STORES = "/v1/vector_stores";
+const STORE = `${STORES}/:id`;
+
+type Do = (call: RouteCall, tenant: string) => Promise<object>;
+
+function row(method: Route["method"], path: string, summary: string, run: Do): Route {
+  const handle = async (call: RouteCall): Promise<Answer> =>
+    toJson(await run(call, call.caller.tenant));
+  return { method, path, summary, scope: "files", handle };
+}
+
+function toStoreRoutes(parts: VectorRouteParts): Route[] {
+  return [
+    row("POST", STORES, "Create a vector store, with files or empty", async (call, tenant) =>
+      createStore(parts, tenant, await readOptional(call)),
+    ),
+    row("GET", STORES, "List vector stores", ({ query }, tenant) =>
+      listStores(parts, tenant, query),
+    ),
+    row("GET", STORE, "Show a vector store", (call, tenant) => getStore(parts, tenant, idOf(call))),
+    row("POST", STORE, "Change a vector store's name, expiry or metadata", async (call, tenant) =>
+      updateStore(parts, tenant, idOf(call), await call.json()),
+    ),
+    row("DELETE", STORE, "Delete a vector store; its files stay", (call, tenant) =>
+      deleteStore(parts, tenant, idOf(call)),
+    ),
+    row("POST", `${STORE}/search`, "Search a vector store", async (call, tenant) => {
+      const asked = { store: idOf(call), body: await call.json() };
+      return searchStore(parts, tenant, asked, call.signal);
+    }),
+  ];
+}
+
+function toFileRoutes(parts: VectorRouteParts): Route[] {
+  const files = `${STORE}/files`;
+  const file = `${files}/:file_id`;
+  return [
+    row("POST", files, "Add a file to a vector store", async (call, tenant) =>
+      createStoreFile(parts, tenant, idOf(call), await call.json()),
+    ),
+    row("GET", files, "List the files of a vector store", (call, tenant) =>
+      listStoreFiles(parts, tenant, { store: idOf(call) }, call.query),
+    ),
+    row("GET", file, "Show a file of a vector store", (call, tenant) =>
+      getStoreFile(parts, tenant, toFile(call)),
+    ),
+    row("POST", file, "Give a file of a vector store other attributes", async (call, tenant) =>
+      updateStoreFile(parts, tenant, toFile(call), await call.json()),
+    ),
+    row("DELETE", file, "Take a file out of a vector store", (call, tenant) =>
+      deleteStoreFile(parts, tenant, toFile(call)),
+    ),
+    row("GET", `${file}/content`, "Show the text that was read from a file", (call, tenant) =>
+      readStoreFileContent(parts, tenant, toFile(call)),
+    ),
+  ];
+}
+
+function toBatchRoutes(parts: VectorRouteParts): Route[] {
+  const batches = `${STORE}/file_batches`;
+  const batch = `${batches}/:batch_id`;
+  return [
+    row("POST", batches, "Add many files to a vector store", async (call, tenant) =>
+      createBatch(parts, tenant, idOf(call), await call.json()),
+    ),
+    row("GET", batch, "Show how far a batch is", (call, tenant) =>
+      getBatch(parts, tenant, toBatch(call)),
+    ),
+    row("POST", `${batch}/cancel`, "Stop adding the files of a batch", (call, tenant) =>
+      cancelBatch(parts, tenant, toBatch(call)),
+    ),
+    row("GET", `${batch}/files`, "List the files of a batch", (call, tenant) =>
+      listBatchFiles(parts, tenant, toBatch(call), call.query),
+    ),
+  ];
+}
+
+function idOf({ params }: RouteCall): string {
+  return params["id"] ?? "";
+}
+
+function toFile(call: RouteCall): FileOf {
+  return { store: idOf(call), file: call.params["file_id"] ?? "" };
+}
+
+function toBatch(call: RouteCall): BatchOf {
+  return { store: idOf(call), batch: call.params["batch_id"] ?? "" };
+}
+
+/** Clients create a store without a body, too. */
+async function readOptional(call: RouteCall): Promise<unknown> {
+  const { headers } = call.request;
+  const isEmpty =
+    headers["content-length"] === "0" ||
+    (!headers["content-length"] && !headers["transfer-encoding"]);
+  return isEmpty ? {} : await call.json();
+}

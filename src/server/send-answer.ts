@@ -1,0 +1,179 @@
+/**
+ * Answers on the wire. A stream's frames are written once a batch; a client that reads slowly slows
+ * itself alone, because the next batch is asked for when the last one is on its way.
+ *
+ * Nothing is sent before there is something to say: a response that fails at once is an HTTP error.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { Failure } from "../base/failure.ts";
+import { toFailure } from "../base/failure.ts";
+import { toFailureAnswer } from "./failure-answer.ts";
+import type { Answer, BytesAnswer, EventsAnswer, JsonAnswer, StreamEvent } from "./route.ts";
+import { toFrames } from "./sse-frames.ts";
+
+export interface SendSettings {
+  /** How long a stream may be silent before a comment keeps it alive. */
+  readonly keepAliveMs: number;
+  /** How long the first output is waited for before the answer begins; until then it may be an error. */
+  readonly commitMs: number;
+}
+
+export async function sendAnswer(
+  response: ServerResponse,
+  answer: Answer,
+  settings: SendSettings,
+): Promise<void> {
+  switch (answer.kind) {
+    case "json":
+      return sendJson(response, answer);
+    case "events":
+      return await sendEvents(response, answer, settings);
+    case "bytes":
+      return await sendBytes(response, answer);
+  }
+}
+
+export function sendFailure(response: ServerResponse, failure: Failure): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  sendJson(response, toFailureAnswer(failure));
+}
+
+function sendJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    ...headers,
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(text),
+  });
+  response.end(text);
+}
+
+async function sendBytes(
+  response: ServerResponse,
+  { type, chunks, headers }: BytesAnswer,
+): Promise<void> {
+  response.writeHead(200, { ...headers, "content-type": type });
+  for await (const chunk of chunks) {
+    if (!response.write(chunk)) await drained(response);
+    if (response.destroyed) return;
+  }
+  response.end();
+}
+
+const STREAM_HEADERS = {
+  "content-type": "text/event-stream; charset=utf-8",
+  "cache-control": "no-cache, no-transform",
+  // Proxies of the nginx kind hold a stream back without it.
+  "x-accel-buffering": "no",
+};
+
+async function sendEvents(
+  response: ServerResponse,
+  answer: EventsAnswer,
+  { keepAliveMs, commitMs }: SendSettings,
+): Promise<void> {
+  const { headers } = answer;
+  const held = await holdBack(answer, commitMs);
+  if (held.failure) {
+    await held.rest.return(undefined);
+    return sendFailure(response, held.failure);
+  }
+  response.writeHead(200, { ...headers, ...STREAM_HEADERS });
+  const alive = setInterval(() => response.write(": keep-alive\n\n"), keepAliveMs);
+  try {
+    for await (const batch of held.rest) {
+      alive.refresh();
+      if (!response.write(toFrames(batch))) await drained(response);
+      // Leaving the loop ends the generator, which says what that means for its run.
+      if (response.destroyed) return;
+    }
+    response.end("data: [DONE]\n\n");
+  } catch (thrown) {
+    // The log could not be read on: a stream that just stops would look whole to some clients.
+    response.end(toFrames([toErrorEvent(toFailure(thrown))]));
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+interface Held {
+  /** Everything, what was held back first. */
+  readonly rest: AsyncGenerator<readonly StreamEvent[]>;
+  /** Set where it failed before it had said anything. */
+  readonly failure?: Failure | undefined;
+}
+
+/** Waits for the first output, for a while. Beginnings alone are no output. */
+async function holdBack(
+  { events, failure: findFailure }: EventsAnswer,
+  commitMs: number,
+): Promise<Held> {
+  const batches: (readonly StreamEvent[])[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(() => resolve("late"), commitMs);
+  });
+  try {
+    for (;;) {
+      const next = events.next();
+      const first = await Promise.race([next, late]);
+      if (first === "late") return { rest: join(batches, events, next) };
+      if (first.done) return { rest: join(batches, events) };
+      batches.push(first.value);
+      const failure = findFailure?.();
+      if (failure) return { rest: join(batches, events), failure };
+      if (first.value.some(isOutput)) return { rest: join(batches, events) };
+    }
+  } catch (thrown) {
+    return { rest: join([], events), failure: toFailure(thrown) };
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function* join(
+  held: readonly (readonly StreamEvent[])[],
+  events: AsyncGenerator<readonly StreamEvent[]>,
+  next?: Promise<IteratorResult<readonly StreamEvent[]>>,
+): AsyncGenerator<readonly StreamEvent[]> {
+  try {
+    if (held.length > 0) yield held.flat();
+    const first = await next;
+    if (first?.done) return;
+    if (first) yield first.value;
+    yield* events;
+  } finally {
+    await events.return(undefined);
+  }
+}
+
+const BEGINNINGS: ReadonlySet<string> = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+]);
+
+function isOutput(event: StreamEvent): boolean {
+  return "frame" in event || !BEGINNINGS.has(event.type);
+}
+
+function toErrorEvent(failure: Failure): StreamEvent {
+  return { frame: JSON.stringify(toFailureAnswer(failure).body) };
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off("drain", done);
+      response.off("close", done);
+      resolve();
+    };
+    response.on("drain", done);
+    response.on("close", done);
+  });
+}

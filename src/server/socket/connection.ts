@@ -1,0 +1,153 @@
+/**
+ * One WebSocket of a client: its messages, its streams, what it remembers, and when it ends. It closes
+ * itself when it is old, idle or dead; whoever opened it may drain or destroy it.
+ */
+
+import type { Duplex } from "node:stream";
+import type { RawData, WebSocket } from "ws";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { type CreateEvent, parseClientEvent } from "./client-event.ts";
+import { createContexts } from "./contexts.ts";
+import { toErrorEvent, toLifetimeFailure } from "./error-event.ts";
+import { type Inject, injectItems } from "./injector.ts";
+import { createLanes, type Lanes } from "./lanes.ts";
+import { createOutbox, type Outbox } from "./outbox.ts";
+import { createPulse } from "./pulse.ts";
+import type { SocketSettings } from "./socket-settings.ts";
+import { createSteering, type Steering, type Successor } from "./steering.ts";
+import { runTurn, type TurnParts } from "./turn.ts";
+import { createTurns, type RunningTurn, type Turns } from "./turns.ts";
+
+export interface ConnectionParts
+  extends Pick<TurnParts, "api" | "guard" | "clock" | "request" | "onDefect"> {
+  readonly socket: WebSocket;
+  /** What the socket writes to. */
+  readonly wire: Duplex;
+  readonly settings: SocketSettings;
+  readonly inject?: Inject | undefined;
+}
+
+export interface Connection {
+  /** Takes no more turns, and closes when those that run have ended. */
+  drain(): void;
+  /** Ends it, whatever runs. */
+  destroy(): void;
+}
+
+export function openConnection(parts: ConnectionParts): Connection {
+  const connection = new SocketConnection(parts);
+  return { drain: () => connection.drain(), destroy: () => parts.socket.terminate() };
+}
+
+class SocketConnection {
+  readonly #parts: ConnectionParts;
+  readonly #outbox: Outbox;
+  readonly #lanes: Lanes;
+  readonly #turns: Turns = createTurns();
+  readonly #steering: Steering;
+  readonly #turnParts: TurnParts;
+  readonly #gone = new AbortController();
+  readonly #idle: NodeJS.Timeout;
+  /** Why no more turns are taken; it closes when those that run have ended. */
+  #ending: Failure | undefined;
+
+  constructor(parts: ConnectionParts) {
+    this.#parts = parts;
+    const { socket, wire, settings } = parts;
+    const contexts = createContexts({ maxBytes: settings.maxContextBytes });
+    this.#outbox = createOutbox(socket, wire, settings);
+    this.#lanes = createLanes(settings, () => this.#rest());
+    this.#steering = createSteering({ turns: this.#turns, outbox: this.#outbox });
+    this.#turnParts = { ...parts, outbox: this.#outbox, contexts, signal: this.#gone.signal };
+    this.#idle = setTimeout(() => this.#close("Nothing was asked for a while."), settings.idleMs);
+    const life = setTimeout(() => this.#expire(), settings.lifetimeMs);
+    const pulse = createPulse(socket, settings.pingMs);
+    socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    // Broken frames and messages that are too large: the socket closes itself, with the right code.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      for (const timer of [this.#idle, life]) clearTimeout(timer);
+      pulse.stop();
+      this.#gone.abort();
+    });
+  }
+
+  drain(): void {
+    this.#end(new Failure("draining", "The server is about to stop. Open another connection."));
+  }
+
+  #expire(): void {
+    this.#end(toLifetimeFailure(this.#parts.settings.lifetimeMs));
+  }
+
+  #end(reason: Failure): void {
+    this.#ending ??= reason;
+    if (this.#lanes.isIdle()) this.#rest();
+  }
+
+  /** Nothing runs. */
+  #rest(): void {
+    this.#idle.refresh();
+    if (!this.#ending) return;
+    this.#outbox.say(toErrorEvent(this.#ending));
+    this.#close(this.#ending.message);
+  }
+
+  #close(reason: string): void {
+    if (!this.#lanes.isIdle()) return;
+    // Going away: clients of the published API connect again by themselves.
+    this.#parts.socket.close(1001, reason);
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    this.#idle.refresh();
+    try {
+      if (isBinary) throw new Failure("invalid_request", "Messages must be text.");
+      const text = String(data);
+      const event = parseClientEvent(text);
+      if (event.type === "response.create") this.#create(event, text.length);
+      if (event.type === "response.steer") this.#steering.steer(event);
+      if (event.type === "response.inject") {
+        const { inject } = this.#parts;
+        void injectItems({ turns: this.#turns, outbox: this.#outbox, inject }, event);
+      }
+    } catch (thrown) {
+      this.#outbox.say(toErrorEvent(toFailure(thrown)));
+    }
+  }
+
+  #create(event: CreateEvent, bytes: number): void {
+    const { streamId } = event;
+    try {
+      if (this.#ending) throw this.#ending;
+      this.#lanes.add({ streamId, bytes, run: () => this.#run(event, bytes) });
+    } catch (thrown) {
+      this.#outbox.say(toErrorEvent(toFailure(thrown), { streamId }));
+    }
+  }
+
+  async #run(asked: CreateEvent, bytes: number, successor?: Successor): Promise<void> {
+    if (this.#gone.signal.aborted) return;
+    const { streamId } = asked;
+    if (this.#ending) return this.#outbox.say(toErrorEvent(this.#ending, { streamId }));
+    const event = this.#steering.join(asked);
+    let running: RunningTurn | undefined;
+    const end = await runTurn(this.#turnParts, {
+      event,
+      bytes,
+      onBegin: (responseId, caller) => {
+        running = { responseId, event, caller, sequenceNumber: 0 };
+        this.#turns.begin(running);
+      },
+      onTold: (sequenceNumber) => {
+        if (running) running.sequenceNumber = sequenceNumber;
+      },
+    });
+    if (!running) return successor?.fail();
+    this.#turns.end(running.responseId);
+    const next = this.#steering.end(running, end);
+    if (!next) return;
+    const run = (): Promise<void> => this.#run(next.event, bytes, next);
+    this.#lanes.addFirst({ streamId, bytes, run });
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * WebSockets on `/v1/responses`. Whoever asks for one passes the guard first, as HTTP; what is refused
+ * is answered as HTTP, before there is a socket.
+ */
+
+import { type IncomingMessage, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { ResponsesApi } from "../../responses/api.ts";
+import { toFailureAnswer } from "../failure-answer.ts";
+import type { Guard } from "../guard.ts";
+import { type Connection, openConnection } from "./connection.ts";
+import type { Inject } from "./injector.ts";
+import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
+
+export interface SocketParts {
+  readonly api: ResponsesApi;
+  readonly guard: Guard;
+  readonly clock: Clock;
+  readonly settings?: Partial<SocketSettings> | undefined;
+  /** Gives items to a response that runs; without it nobody takes any. */
+  readonly inject?: Inject | undefined;
+  /** Told of failures that are this server's own fault. */
+  readonly onDefect: (thrown: unknown) => void;
+}
+
+export interface SocketHandler {
+  /** For the `upgrade` event of a server; the connection is this handler's from then on. */
+  upgrade(request: IncomingMessage, wire: Duplex, head: Buffer): void;
+  /** How many are open. */
+  open(): number;
+  /** Takes no more; resolves when the turns that run have ended and all are closed. */
+  drain(): Promise<void>;
+  /** Ends all of them, whatever runs. */
+  destroy(): void;
+}
+
+export const SOCKET_PATH = "/v1/responses";
+const ROUTE = `GET ${SOCKET_PATH}`;
+
+export function createSocketHandler(parts: SocketParts): SocketHandler {
+  const settings: SocketSettings = { ...SOCKET_SETTINGS, ...parts.settings };
+  const server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: settings.maxMessageBytes,
+    // A third of a megabyte for each connection, and most of the CPU of a stream.
+    perMessageDeflate: false,
+  });
+  const headersOf = new WeakMap<IncomingMessage, readonly string[]>();
+  server.on("headers", (lines, request) => lines.push(...(headersOf.get(request) ?? [])));
+  server.on("wsClientError", ({ message }, wire) => {
+    refuse(wire, new Failure("invalid_request", `This is no WebSocket handshake: ${message}.`));
+  });
+  const connections = new Set<Connection>();
+  /** Called when all are closed; there once it drains. */
+  const onEmpty = new Set<() => void>();
+
+  const take = (socket: WebSocket, request: IncomingMessage, wire: Duplex): void => {
+    const connection = openConnection({ ...parts, socket, request, wire, settings });
+    connections.add(connection);
+    socket.on("close", () => {
+      connections.delete(connection);
+      if (connections.size === 0) for (const resolve of onEmpty) resolve();
+    });
+    if (onEmpty.size > 0) connection.drain();
+  };
+  return {
+    upgrade(request, wire, head) {
+      // A client that goes away in the middle of this is nobody's failure.
+      wire.on("error", () => {});
+      admit(parts.guard, request, onEmpty.size > 0).then(
+        (headers) => {
+          headersOf.set(request, headers);
+          server.handleUpgrade(request, wire, head, (socket) => take(socket, request, wire));
+        },
+        (thrown: unknown) => {
+          const failure = toFailure(thrown);
+          if (failure.code === "internal") parts.onDefect(thrown);
+          refuse(wire, failure);
+        },
+      );
+    },
+    open: () => connections.size,
+    drain: () =>
+      new Promise((resolve) => {
+        onEmpty.add(resolve);
+        for (const connection of connections) connection.drain();
+        if (connections.size === 0) resolve();
+      }),
+    destroy() {
+      for (const connection of connections) connection.destroy();
+    },
+  };
+}
+
+/** Gives the headers that the guard wants to be in the answer. */
+async function admit(
+  guard: Guard,
+  request: IncomingMessage,
+  isDraining: boolean,
+): Promise<string[]> {
+  checkUpgrade(request);
+  if (isDraining) throw new Failure("draining", "The server is about to stop.");
+  const headers: string[] = [];
+  const answer = { setHeader: (name: string, value: string) => headers.push(`${name}: ${value}`) };
+  const admitted = await guard.admit(request, "responses", { route: ROUTE, answer });
+  // Only the handshake is done: each turn is let in by itself, and a silent socket takes no place.
+  admitted.done({ route: ROUTE, status: 101, target: undefined });
+  return headers;
+}
+
+function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {
+  const [path = "/"] = url.split("?", 1);
+  if (headers.upgrade?.toLowerCase() !== "websocket") {
+    const message = `Only WebSockets are offered, not \`${clip(headers.upgrade ?? "", 40)}\`. Leave out the \`upgrade\` header.`;
+    throw new Failure("invalid_request", message);
+  }
+  if (path !== SOCKET_PATH) {
+    const message = `There is no WebSocket at \`${clip(path, 80)}\`, only at \`${SOCKET_PATH}\`.`;
+    throw new Failure("not_found", message);
+  }
+  if (method !== "GET") {
+    throw new Failure("wrong_method", `A WebSocket is asked for with GET, not ${method}.`);
+  }
+}
+
+function refuse(wire: Duplex, failure: Failure): void {
+  const { status = 500, body, headers } = toFailureAnswer(failure);
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(text)),
+    connection: "close",
+  });
+  const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  wire.once("finish", () => wire.destroy());
+  wire.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\n${head}\r\n${text}`);
+}

@@ -1,0 +1,217 @@
+/**
+ * One turn on a socket: let in as a request of its own, created as `POST /v1/responses` creates it,
+ * and told event by event. What went wrong is one `error` event, and the connection goes on.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { type Failure, toFailure } from "../../base/failure.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { LiveResponse, ResponsesApi } from "../../responses/api.ts";
+import type { Caller } from "../../responses/caller.ts";
+import { toUnknownPrevious } from "../../responses/conversation-before.ts";
+import { toFailureAnswer } from "../failure-answer.ts";
+import type { Admitted, Guard } from "../guard.ts";
+import type { CreateBody, CreateEvent } from "./client-event.ts";
+import { type Context, type Contexts, joinContext, NO_CONTEXT } from "./contexts.ts";
+import { toErrorEvent } from "./error-event.ts";
+import type { Outbox } from "./outbox.ts";
+import { warmUp } from "./warm-up.ts";
+
+export interface TurnParts {
+  readonly api: ResponsesApi;
+  readonly guard: Guard;
+  readonly clock: Clock;
+  /** The upgrade's, which carries the key. */
+  readonly request: IncomingMessage;
+  readonly outbox: Outbox;
+  readonly contexts: Contexts;
+  /** Aborts when the client has gone away: a stored response goes on, others end. */
+  readonly signal: AbortSignal;
+  readonly onDefect: (thrown: unknown) => void;
+}
+
+export interface Turn {
+  readonly event: CreateEvent;
+  /** How long its message was. */
+  readonly bytes: number;
+  /** Called when the response has its id. */
+  onBegin(responseId: string, caller: Caller): void;
+  /** Called with the number of the last event that was told. */
+  onTold(sequenceNumber: number): void;
+}
+
+export type TurnEnd = { readonly response: EmittedResponse } | { readonly failure: Failure };
+
+const ROUTE = "POST /v1/responses";
+
+/** Never rejects. */
+export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
+  const headers: Record<string, string> = {};
+  const answer = {
+    setHeader(name: string, value: string): void {
+      headers[name] = value;
+    },
+  };
+  let admitted: Admitted | undefined;
+  let target: string | undefined;
+  let status = 200;
+  try {
+    admitted = await parts.guard.admit(parts.request, "responses", { route: ROUTE, answer });
+    const noted: Turn = {
+      ...turn,
+      onBegin(id, caller) {
+        target = id;
+        turn.onBegin(id, caller);
+      },
+    };
+    return { response: await answerTurn(parts, noted, admitted.caller) };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (failure.code === "internal") parts.onDefect(thrown);
+    status = toFailureAnswer(failure).status ?? 500;
+    if (!parts.signal.aborted) {
+      const { streamId } = turn.event;
+      parts.outbox.say(toErrorEvent(failure, { streamId, headers }));
+      forgetPrevious(parts, turn.event.body);
+    }
+    return { failure };
+  } finally {
+    admitted?.done({ route: ROUTE, status, target });
+  }
+}
+
+/** A client whose turn failed sends everything again; the standard wants it told so. */
+function forgetPrevious({ contexts }: TurnParts, { previous_response_id: id }: CreateBody): void {
+  if (typeof id === "string") contexts.forget(id);
+}
+
+async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise<EmittedResponse> {
+  const { body, streamId, generate } = turn.event;
+  const { outbox, contexts } = parts;
+  const { context, isKnown } = findContext(contexts, body);
+  const given = toGiven(body["input"]);
+  if (!generate) {
+    await checkStored(parts.api, context.after, caller);
+    const { response, events } = warmUp(body, parts.clock.now());
+    contexts.keep(streamId, response.id, joinContext(context, given, turn.bytes));
+    await outbox.send(events.map((event) => toText(event, { streamId })));
+    return response;
+  }
+  const live = await parts.api.create(toRequest(body, context, given), caller);
+  turn.onBegin(live.id, caller);
+  const previous = isKnown && !live.asked.store ? String(body["previous_response_id"]) : undefined;
+  const told = await tell(parts, turn, { live, previous });
+  const { response } = told;
+  if (response.status === "failed") forgetPrevious(parts, body);
+  else if (!live.asked.store && !body["conversation"]) {
+    const items = [...given, ...response.output];
+    contexts.keep(streamId, live.id, joinContext(context, items, turn.bytes + told.bytes));
+  }
+  return response;
+}
+
+/** A turn that answers finds out by itself. */
+async function checkStored(
+  api: ResponsesApi,
+  id: string | undefined,
+  caller: Caller,
+): Promise<void> {
+  if (id === undefined) return;
+  try {
+    await api.inputItems(id, caller);
+  } catch (thrown) {
+    throw toFailure(thrown).code === "not_found" ? toUnknownPrevious(id) : thrown;
+  }
+}
+
+interface FoundContext {
+  readonly context: Context;
+  /** Whether it is this connection's own, and not a stored response's. */
+  readonly isKnown: boolean;
+}
+
+function findContext(contexts: Contexts, { previous_response_id: id }: CreateBody): FoundContext {
+  if (typeof id !== "string") return { context: NO_CONTEXT, isKnown: false };
+  const context = contexts.find(id);
+  if (context) return { context, isKnown: true };
+  return { context: { ...NO_CONTEXT, after: id }, isKnown: false };
+}
+
+/** As it was sent, but for a text, which is a message. What is no input at all is refused later. */
+export function toGiven(input: unknown): readonly unknown[] {
+  if (Array.isArray(input)) return input;
+  return typeof input === "string" ? [{ type: "message", role: "user", content: input }] : [];
+}
+
+/**
+ * What the connection remembers stands before what was sent. Nobody else keeps the reasoning of a
+ * response that is not stored, so it must be in what is told.
+ */
+function toRequest(body: CreateBody, { after, items }: Context, given: readonly unknown[]): object {
+  const { previous_response_id: _, generate: _generate, ...rest } = body;
+  const include = Array.isArray(body["include"]) ? body["include"] : [];
+  return {
+    ...rest,
+    stream: true,
+    ...(body["store"] === true ? {} : { include: [...new Set([...include, REASONING])] }),
+    ...(after === undefined ? {} : { previous_response_id: after }),
+    ...(items.length > 0 ? { input: [...items, ...given] } : {}),
+  };
+}
+
+const REASONING = "reasoning.encrypted_content";
+
+interface Telling {
+  readonly live: LiveResponse;
+  /** The id that was asked for, where the request names it no more. */
+  readonly previous: string | undefined;
+}
+
+interface Told {
+  readonly response: EmittedResponse;
+  /** How long the event was that ended it. */
+  readonly bytes: number;
+}
+
+async function tell(parts: TurnParts, turn: Turn, { live, previous }: Telling): Promise<Told> {
+  const { streamId } = turn.event;
+  let response: EmittedResponse | undefined;
+  let bytes = 0;
+  for await (const batch of live.events(parts.signal)) {
+    const failure = live.failure();
+    const texts = toTold(batch).map((event) => toText(event, { streamId, previous, failure }));
+    for (const event of batch) if ("response" in event) response = event.response;
+    bytes = texts.at(-1)?.length ?? 0;
+    turn.onTold(batch.at(-1)?.sequence_number ?? 0);
+    await parts.outbox.send(texts);
+  }
+  if (response) return { response, bytes };
+  throw toFailure(new Error(`Response ${live.id} has no events.`));
+}
+
+/** One message ends a turn here: a failed one's is its error, and not its response behind it. */
+function toTold(batch: readonly EmittedEvent[]): readonly EmittedEvent[] {
+  if (!batch.some(({ type }) => type === "error")) return batch;
+  return batch.filter(({ type }) => type !== "response.failed");
+}
+
+interface Spelling {
+  readonly streamId: string | undefined;
+  readonly previous?: string | undefined;
+  readonly failure?: Failure | undefined;
+}
+
+/** The event as a stream of HTTP has it, with what only a socket's events carry. */
+function toText(event: EmittedEvent, { streamId, previous, failure }: Spelling): string {
+  const stream = streamId === undefined ? {} : { stream_id: streamId };
+  if (event.type === "error") {
+    const status = failure ? toFailureAnswer(failure).status : 500;
+    return JSON.stringify({ ...event, status, ...stream });
+  }
+  if ("response" in event && previous !== undefined) {
+    const response = { ...event.response, previous_response_id: previous };
+    return JSON.stringify({ ...event, response, ...stream });
+  }
+  return JSON.stringify(streamId === undefined ? event : { ...event, ...stream });
+}

@@ -1,0 +1,57 @@
+/**
+ * A turn with `generate: false`: clients send what the next turn will begin with before they know what
+ * it asks. There is nothing to prepare here but the context, so the response is empty and at once.
+ */
+
+import { makeId } from "../../base/ids.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { RunSettings } from "../../protocol/run-events.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
+import { toEcho } from "../../responses/echo.ts";
+import { parseAsked } from "../../responses/plan-response.ts";
+import { toResponse } from "../../responses/response-object.ts";
+import type { CreateBody } from "./client-event.ts";
+
+export interface WarmUp {
+  readonly response: EmittedResponse;
+  readonly events: readonly EmittedEvent[];
+}
+
+/** Rejects what a turn that answers would reject, as far as the request itself shows it. */
+export function warmUp(body: CreateBody, nowMs: number): WarmUp {
+  // Kept by the connection alone, whatever is asked; nothing of it runs in the background.
+  const alone = { ...body, input: body["input"] ?? [], store: false, background: false };
+  const asked = parseAsked(alone, { store: false });
+  const instructions = asked.request.instructions ?? null;
+  const echo = toEcho(asked, { instructions, model: "" });
+  const begun = toResponse(
+    {
+      type: "run_start",
+      ...{ run_id: makeId("run"), parent_id: null, path: "/root", input: [] },
+      created_at_ms: nowMs,
+      settings: NO_RUN,
+    },
+    { echo, include: [], ignored: asked.ignored },
+  );
+  const response: EmittedResponse = {
+    ...begun,
+    status: "completed",
+    completed_at: begun.created_at,
+    usage: NO_USAGE,
+  };
+  return {
+    response,
+    events: [
+      { type: "response.created", response: begun, sequence_number: 0 },
+      { type: "response.in_progress", response: begun, sequence_number: 1 },
+      { type: "response.completed", response, sequence_number: 2 },
+    ],
+  };
+}
+
+/** What the request itself does not say of an answer that no run gives. */
+const NO_RUN: RunSettings = {
+  ...{ model: "", model_reason: "", instructions: null, tools: [], max_turns: 0 },
+  ...{ temperature: null, max_output_tokens: null, think: false, format: { type: "text" } },
+  ...{ approve: "deny", sandbox: "none", grant: [], limits: {}, label: null, depth: 0 },
+};

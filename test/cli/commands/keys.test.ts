@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Options } from "../../../src/cli/command.ts";
+import { parseKeyWish } from "../../../src/cli/commands/key-wish.ts";
+import { run } from "../../../src/cli/commands/keys.ts";
+import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
+import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
+import { createFakeIo } from "../fake-io.ts";
+
+async function keys(
+  sandbox: Sandbox,
+  words: readonly string[],
+  options: Options = {},
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const io = createFakeIo(sandbox);
+  return { code: await run({ words, options }, io), ...io.written };
+}
+
+describe("offshoot keys", () => {
+  it("makes a key that is shown once, lists it and revokes it", async (t) => {
+    const sandbox = createSandbox(t);
+    assert.match((await keys(sandbox, [])).stderr, /^No keys yet\./);
+    const flags = { "usd-per-day": "2.50", models: "gpt-*", tools: "none", tenant: "team" };
+    const { stdout: token, stderr } = await keys(sandbox, ["create", "mine"], flags);
+    const [, id = "", secret = ""] = token.trim().split("_");
+    assert.match(token, /^osk_[0-9a-z]{12}_[0-9a-f]{64}\n$/);
+    assert.match(stderr, new RegExp(`^This is the key \`${id}\``));
+    const listed = await keys(sandbox, ["list"]);
+    const may = "responses,files,models models=gpt-* tools=none usd-per-day=$2.50";
+    assert.equal(listed.stdout, `${id}  mine  team  active  never used  ${may}\n`);
+    assert.match((await keys(sandbox, ["revoke", id])).stdout, /is revoked/);
+    const shown = await keys(sandbox, ["list"], { json: true });
+    const [key] = JSON.parse(shown.stdout) as Record<string, unknown>[];
+    assert.deepEqual([key?.["id"], key?.["state"]], [id, "revoked"]);
+    assert.ok(!shown.stdout.includes(secret) && !("hash" in (key ?? {})));
+  });
+
+  it("says what is wrong, and makes nothing", async (t) => {
+    const sandbox = createSandbox(t);
+    const wrong: [string[], Options, RegExp][] = [
+      [["create"], {}, /Write `offshoot keys create NAME`/],
+      [["create", "a", "b"], {}, /Write `offshoot keys create NAME`/],
+      [["create", "a b"], {}, /The name of a key is/],
+      [["create", "a"], { tenant: "" }, /The tenant of a key is/],
+      [["create", "a"], { scopes: "response" }, /no scope `response`.*mean `responses`/],
+      [["create", "a"], { "usd-per-day": "-1" }, /--usd-per-day takes dollars/],
+      [["create", "a"], { concurrent: "1.5" }, /--concurrent takes a whole number/],
+      [["create", "a"], { expires: "0d" }, /--expires takes a time to come/],
+      [["create", "a"], { expires: "2001-01-01" }, /--expires takes a time to come/],
+      [["create", "a"], { expires: "soon" }, /--expires takes a time to come/],
+      [["revoke", "nobody"], {}, /There is no key `nobody`/],
+      [["lose", "a"], {}, /There is no `offshoot keys lose`/],
+    ];
+    for (const [words, options, message] of wrong) {
+      await assert.rejects(keys(sandbox, words, options), message);
+    }
+    assert.equal((await keys(sandbox, ["list"])).stdout, "");
+  });
+});
+
+describe("what `offshoot keys create` asks for", () => {
+  it("is a limit for each flag of that name", () => {
+    const names = Object.keys(KEY_LIMITS);
+    const flags = names.map((name) => [name.replaceAll("_", "-"), "7"]);
+    const { limits } = parseKeyWish("a", Object.fromEntries(flags), 0);
+    assert.deepEqual(limits, Object.fromEntries(names.map((name) => [name, 7])));
+  });
+
+  it("bounds one response in the words of `offshoot run`", () => {
+    const flags = { "max-cost": "0.5", "max-total-tokens": "100", "max-tool-calls": "3" };
+    const { responseLimits } = parseKeyWish("a", flags, 0);
+    assert.deepEqual(responseLimits, { usd: 0.5, tokens: 100, tool_calls: 3 });
+  });
+
+  it("ends after a while or on a day", () => {
+    const expiry = (expires: string) => parseKeyWish("a", { expires }, 1000).expiresAtMs;
+    assert.equal(expiry("30d"), 1000 + 30 * 86_400_000);
+    assert.equal(expiry("12h"), 1000 + 12 * 3_600_000);
+    assert.equal(expiry("2030-12-31"), Date.UTC(2030, 11, 31));
+  });
+});

@@ -1,0 +1,129 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NO_LIMITS } from "../../../src/agent/limits.ts";
+import type { KeyLimits } from "../../../src/server/guard/key.ts";
+import type { KeyWish } from "../../../src/server/guard/keys.ts";
+import type { Admitted } from "../../../src/server/guard.ts";
+import { createGuardBench, type GuardBench } from "./guard-bench.ts";
+
+interface Asking extends GuardBench {
+  /** The headers of the last answer. */
+  readonly told: Map<string, string>;
+  ask(route?: string): Promise<Admitted>;
+}
+
+async function openKey(limits: KeyLimits, wish: Partial<KeyWish> = {}): Promise<Asking> {
+  const bench = createGuardBench();
+  const { token } = await bench.makeKey({ limits, ...wish });
+  const told = new Map<string, string>();
+  const answer = { setHeader: (name: string, value: string) => told.set(name, value) };
+  const ask = (route = "POST /v1/responses"): Promise<Admitted> => {
+    told.clear();
+    return bench.admit({ token, about: { route, answer } });
+  };
+  return { ...bench, told, ask };
+}
+
+describe("what a key may use", () => {
+  it("is told with each answer, as clients of the API know it", async () => {
+    const { ask, told, clock } = await openKey({ requests_per_minute: 2, tokens_per_day: 1000 });
+    const { spent } = await ask();
+    assert.deepEqual(Object.fromEntries(told), {
+      "x-ratelimit-limit-requests": "2",
+      "x-ratelimit-remaining-requests": "1",
+      "x-ratelimit-reset-requests": "30s",
+      "x-ratelimit-limit-tokens": "1000",
+      "x-ratelimit-remaining-tokens": "1000",
+      "x-ratelimit-reset-tokens": "11h59m30s",
+    });
+    await spent?.({ tokens: 300, usd: 0 });
+    await ask();
+    assert.equal(told.get("x-ratelimit-remaining-tokens"), "700");
+    await assert.rejects(ask(), {
+      code: "rate_limited",
+      retryAfterMs: 30_000,
+      message: "This key may use 2 requests in a minute, and has used 2. There is more in 30s.",
+    });
+    assert.equal(told.get("x-ratelimit-remaining-requests"), "0");
+    await clock.advance(30_000);
+    await ask();
+  });
+
+  it("is nothing that is asked for where there is no limit", async () => {
+    const { ask, told, spending } = await openKey({});
+    const { spent, caller } = await ask();
+    await spent?.({ tokens: 5, usd: 1 });
+    assert.equal(told.size, 0);
+    assert.equal((await spending.read(caller.keyId ?? "", 0)).total.tokens, 0);
+  });
+
+  it("is booked for runs whose request this process never saw", async () => {
+    const { guard, spending, clock } = await openKey({});
+    await guard.charge("another's", { tokens: 5, usd: 1 });
+    const { total } = await spending.read("another's", clock.now());
+    assert.deepEqual(total, { requests: 0, tokens: 5, usd: 1 });
+  });
+
+  it("bounds each response by what is left", async () => {
+    const limits = { tokens_per_day: 1000, usd_per_day: 2, usd_total: 3 };
+    const { ask, clock } = await openKey(limits, { responseLimits: { tokens: 600, turns: 5 } });
+    const first = await ask();
+    assert.deepEqual(first.caller.limits, { ...NO_LIMITS, turns: 5, tokens: 600, usd: 2 });
+    await first.spent?.({ tokens: 700, usd: 1.5 });
+    const second = await ask();
+    assert.deepEqual(second.caller.limits, { ...NO_LIMITS, turns: 5, tokens: 300, usd: 0.5 });
+    await clock.advance(86_400_000);
+    assert.deepEqual((await ask()).caller.limits, {
+      ...NO_LIMITS,
+      turns: 5,
+      tokens: 600,
+      usd: 1.5,
+    });
+  });
+
+  it("ends with the money, but for reading, cancelling and deleting", async () => {
+    const { ask } = await openKey({ usd_total: 1 });
+    const { spent } = await ask();
+    await spent?.({ tokens: 10, usd: 1.25 });
+    await assert.rejects(ask(), {
+      code: "budget_exceeded",
+      retryAfterMs: undefined,
+      message: "This key may use $1 in all, and has used 1.25.",
+    });
+    await ask("GET /v1/responses/:id");
+    await ask("POST /v1/responses/:id/cancel");
+    await ask("DELETE /v1/responses/:id");
+  });
+
+  it("counts every request, whatever it asks", async () => {
+    const { ask } = await openKey({ requests_per_day: 2 });
+    await ask("GET /v1/responses/:id");
+    await ask();
+    await assert.rejects(ask("GET /v1/responses/:id"), { code: "rate_limited" });
+  });
+
+  it("is so many requests at once, until they are answered", async () => {
+    const { ask } = await openKey({ concurrent: 2, requests_per_minute: 3 });
+    const done = { route: "", status: 200, target: undefined };
+    const [first, second] = [await ask(), await ask()];
+    await assert.rejects(ask(), { code: "rate_limited", retryAfterMs: 1000 });
+    first.done(done);
+    first.done(done);
+    await ask();
+    await assert.rejects(ask(), /on their way at once/);
+    second.done(done);
+    // One that the rate refuses gives its place back.
+    await assert.rejects(ask(), /3 requests in a minute/);
+    await assert.rejects(ask(), /3 requests in a minute/);
+  });
+
+  it("is nothing less because a request was refused", async () => {
+    const { ask, clock } = await openKey({ requests_per_minute: 1, requests_per_day: 2 });
+    await ask();
+    for (let count = 0; count < 5; count++) await assert.rejects(ask(), /in a minute/);
+    await clock.advance(60_000);
+    await ask();
+    await clock.advance(60_000);
+    await assert.rejects(ask(), /in a day/);
+  });
+});

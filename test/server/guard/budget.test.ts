@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { reply, respond } from "../../../src/testing/index.ts";
+import { createGuardBench, errorOf, startGuarded } from "./guard-bench.ts";
+
+describe("a key's budget", () => {
+  for (const background of [false, true]) {
+    it(`is charged for a response${background ? " in the background" : ""}`, async (t) => {
+      const bench = createGuardBench();
+      const { charge } = bench.guard;
+      const engine = respond(() => reply.text("Hello."));
+      const server = await startGuarded(t, bench, engine, { settings: { charge } });
+      const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 100_000 } });
+      const made = await server.send({ token, body: { input: "Hi", background } });
+      assert.equal(made.status, 200, made.text);
+      const { id } = JSON.parse(made.text) as { id: string };
+      const path = `/v1/responses/${id}`;
+      // A stream ends with the response, and the charge comes before the end.
+      await server.send({ method: "GET", path: `${path}?stream=true`, token });
+      const { text } = await server.send({ method: "GET", path, token });
+      const { usage } = JSON.parse(text) as { usage: { total_tokens: number } };
+      const { day } = await bench.spending.read(key.id, bench.clock.now());
+      assert.ok(usage.total_tokens > 0);
+      assert.equal(day.tokens, usage.total_tokens);
+    });
+  }
+
+  it("bounds what one response may write, by what is left", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(
+      t,
+      bench,
+      respond(() => reply.text("Hello.")),
+    );
+    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 1000 } });
+    const times = { takenMs: bench.clock.now(), nowMs: bench.clock.now() };
+    await bench.spending.settle(key.id, { tokens: 900 }, times);
+    const made = await server.send({ token, body: { input: "Hi" } });
+    assert.equal(made.status, 200, made.text);
+    const sent = server.upstream.requests.at(-1)?.body as Record<string, number>;
+    const most = sent["max_completion_tokens"] ?? sent["max_tokens"] ?? Number.NaN;
+    assert.ok(most > 0 && most <= 100, JSON.stringify(sent));
+    await bench.spending.settle(key.id, { tokens: 100 }, times);
+    const refused = await server.send({ token, body: { input: "Hi" } });
+    assert.equal(refused.status, 429);
+    assert.equal(errorOf(refused).code, "rate_limit_exceeded");
+  });
+
+  it("in dollars is not spent on a model whose price nobody knows", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(
+      t,
+      bench,
+      respond(() => reply.text("Hello.")),
+    );
+    const { token } = await bench.makeKey({ limits: { usd_per_day: 5 } });
+    const { text } = await server.send({ token, body: { input: "Hi" } });
+    assert.equal((JSON.parse(text) as { status: string }).status, "incomplete");
+    assert.equal(server.upstream.requests.length, 0);
+  });
+});

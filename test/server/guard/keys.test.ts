@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import {
+  createKey,
+  findKey,
+  hasKeys,
+  listKeys,
+  readKeyId,
+  revokeKey,
+} from "../../../src/server/guard/keys.ts";
+import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createManualClock } from "../../../src/testing/index.ts";
+
+const openParts = () => ({ shelf: createMemoryShelf(), clock: createManualClock(5000) });
+
+describe("keys", () => {
+  it("have 256 bits of chance, and are kept without them", async () => {
+    const parts = openParts();
+    const made = await Promise.all([1, 2].map(() => createKey(parts, { name: "mine" })));
+    const [first, second] = made.map(({ token }) => token);
+    assert.match(first ?? "", /^osk_[0-9a-z]{12}_[0-9a-f]{64}$/);
+    assert.notEqual(first, second);
+    const secret = first?.split("_")[2] ?? "";
+    assert.ok(!JSON.stringify(await listKeys(parts.shelf)).includes(secret));
+  });
+
+  it("may do what clients do, and not what whoever runs the server does", async () => {
+    const { key } = await createKey(openParts(), { name: "mine" });
+    assert.deepEqual(key.scopes, ["responses", "files", "models"]);
+    assert.equal(key.tenant, "default");
+  });
+
+  it("are found by their id, listed, and revoked for good", async () => {
+    const parts = openParts();
+    assert.equal(await hasKeys(parts.shelf), false);
+    const { key, token } = await createKey(parts, { name: "mine", tenant: "a" });
+    assert.equal(await hasKeys(parts.shelf), true);
+    assert.equal(readKeyId(token), key.id);
+    assert.deepEqual(await findKey(parts.shelf, key.id), key);
+    const revoked = await revokeKey(parts, key.id);
+    assert.equal(revoked.revoked_at_ms, 5000);
+    await parts.clock.advance(1000);
+    assert.deepEqual(await revokeKey(parts, key.id), revoked);
+    assert.deepEqual(await listKeys(parts.shelf), [revoked]);
+    await assert.rejects(revokeKey(parts, "nobody"), { code: "not_found" });
+  });
+
+  for (const name of ["", "a b", "a/b", "a\n", "a".repeat(65)]) {
+    it(`take no name or tenant like ${JSON.stringify(name.slice(0, 10))}`, async () => {
+      await assert.rejects(createKey(openParts(), { name }), { code: "invalid_request" });
+      await assert.rejects(createKey(openParts(), { name: "a", tenant: name }), {
+        code: "invalid_request",
+      });
+    });
+  }
+});

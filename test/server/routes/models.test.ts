@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Caller } from "../../../src/responses/caller.ts";
+import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
+import { createModelRoutes } from "../../../src/server/routes/models.ts";
+import { readShared } from "../../protocol/shared-files.ts";
+import { ANYBODY } from "../server-bench.ts";
+
+const TARGET = { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null };
+
+describe("the models over HTTP", () => {
+  const routes = createModelRoutes({
+    routes: {
+      named: [
+        ["fast", TARGET],
+        ["gpt-*", TARGET],
+      ],
+      usual: { ...TARGET, model: "custom/own" },
+    },
+    env: { ANTHROPIC_API_KEY: "set" },
+  });
+  const ask = async (
+    path: string,
+    params: Record<string, string>,
+    caller: Partial<Caller> = {},
+  ) => {
+    const route = routes.find((one) => one.path === path) ?? assert.fail(path);
+    const call = { params, caller: { ...ANYBODY, ...caller } } as unknown as RouteCall;
+    return ((await route.handle(call)) as JsonAnswer).body as Record<string, unknown>;
+  };
+  const idsOf = (list: Record<string, unknown>): string[] =>
+    (list["data"] as { id: string }[]).map(({ id }) => id);
+
+  it("are the server's own names and those of vendors whose key is set, as the API has them", async () => {
+    const list = await ask("/v1/models", {});
+    const ids = idsOf(list);
+    assert.deepEqual(ids.slice(0, 2), ["fast", "custom/own"]);
+    assert.ok(ids.some((id) => id.startsWith("anthropic/")));
+    assert.ok(!ids.some((id) => id.startsWith("openai/") || id.includes("*")));
+    const oracle = JSON.parse(readShared("oracles/openai.openapi.json")) as object;
+    const ajv = new Ajv2020({ strict: false, validateFormats: false });
+    ajv.addSchema(oracle, "openai");
+    const isRight = ajv.compile({ $ref: "openai#/components/schemas/ListModelsResponse" });
+    assert.ok(isRight(list), JSON.stringify(isRight.errors));
+  });
+
+  it("are found by their names, with the slash escaped or not", async () => {
+    assert.equal((await ask("/v1/models/:id", { id: "custom/own" }))["owned_by"], "custom");
+    const found = await ask("/v1/models/:vendor/:id", { vendor: "custom", id: "own" });
+    assert.equal(found["id"], "custom/own");
+    await assert.rejects(ask("/v1/models/:id", { id: "nothing" }), { code: "not_found" });
+  });
+
+  it("are those that the key may ask", async () => {
+    const caller = { models: ["fa*"] };
+    assert.deepEqual(idsOf(await ask("/v1/models", {}, caller)), ["fast"]);
+    await assert.rejects(ask("/v1/models/:id", { id: "custom/own" }, caller), {
+      code: "not_found",
+    });
+  });
+});

@@ -1,0 +1,127 @@
+/** A whole server over a scripted model, for the tests of the API over HTTP. */
+
+import type { TestContext } from "node:test";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
+import type { Caller } from "../../src/responses/caller.ts";
+import type { OpenedResponses, ResponsesSettings } from "../../src/runtime/open-responses.ts";
+import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
+import type { Guard } from "../../src/server/guard.ts";
+import { openServer, type ServerOptions } from "../../src/server/open-server.ts";
+import { createRoutes } from "../../src/server/routes.ts";
+import {
+  type Script,
+  type ScriptEngine,
+  startChatUpstream,
+  type Upstream,
+} from "../../src/testing/index.ts";
+import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
+
+export interface TestServer {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string;
+  readonly runtime: Runtime;
+  readonly responses: OpenedResponses;
+  readonly upstream: Upstream;
+  readonly root: string;
+  /** `POST /v1/responses`, plain. Fails on a status of 300 and up. */
+  create(body: object): Promise<EmittedResponse>;
+  /** `POST /v1/responses`, streamed: every event, in order. */
+  stream(body: object): Promise<EmittedEvent[]>;
+  /** Any request; JSON where the answer is JSON, else its text. */
+  ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+}
+
+export interface ServerSetup extends RuntimeOptions {
+  readonly files?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<ResponsesSettings>;
+  readonly caller?: Partial<Caller>;
+  readonly server?: Partial<ServerOptions>;
+}
+
+/** `engine` says what the model answers: `script(...)`, `respond(...)` or `createEmbeddedEngine()`. */
+export async function startServer(
+  t: TestContext,
+  engine: ScriptEngine | Script,
+  { files = {}, settings, caller, server, ...options }: ServerSetup = {},
+): Promise<TestServer> {
+  const folder = createWorkspaceFolder(files);
+  const upstream = await startChatUpstream({ engine });
+  const runtime = await createRuntime({ env: { PATH: process.env["PATH"] }, ...options });
+  const responses = await runtime.openResponses({
+    models: { named: [], usual: toTarget(upstream) },
+    store: true,
+    ttlMs: null,
+    root: folder.root,
+    maxBackground: 4,
+    sealKey: new Uint8Array(32),
+    ...settings,
+  });
+  const opened = await openServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes: createRoutes(responses),
+    guard: createOpenGuard({ ...ANYBODY, ...caller }),
+    body: { maxBytes: 32_000_000, timeoutMs: 10_000 },
+    send: { keepAliveMs: 15_000, commitMs: 1000 },
+    onDefect: (thrown) =>
+      process.stderr.write(`${thrown instanceof Error ? thrown.stack : thrown}\n`),
+    ...server,
+  });
+  t.after(async () => {
+    const closed = opened.close();
+    // A connection whose answer has just been read may not count as idle yet.
+    opened.destroy();
+    await closed;
+    await runtime.close();
+    await upstream.close();
+    folder[Symbol.dispose]();
+  });
+  const { url } = opened;
+  return {
+    ...{ url, runtime, responses, upstream, root: folder.root },
+    async create(body) {
+      const answer = await post(url, body);
+      if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+      return (await answer.json()) as EmittedResponse;
+    },
+    async stream(body) {
+      const answer = await post(url, { ...body, stream: true });
+      if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+      return readEvents(await answer.text());
+    },
+    async ask(method, path, body) {
+      const init = body === undefined ? {} : { body: JSON.stringify(body) };
+      const answer = await fetch(`${url}${path}`, { method, ...init });
+      const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+      return { status: answer.status, body: isJson ? await answer.json() : await answer.text() };
+    },
+  };
+}
+
+export const ANYBODY: Caller = {
+  tenant: "tenant",
+  keyId: null,
+  catalogue: ["bash_read", "bash_find", "bash_ripgrep", "subagent"],
+  limits: NO_LIMITS,
+};
+
+export function createOpenGuard(caller: Caller): Guard {
+  return { admit: async () => ({ caller, done() {} }) };
+}
+
+function toTarget({ url }: Upstream): ResponsesSettings["models"]["usual"] {
+  return { model: "custom/scripted", provider: "openai-chat", url, api_key_name: null };
+}
+
+function post(url: string, body: object): Promise<Response> {
+  return fetch(`${url}/v1/responses`, { method: "POST", body: JSON.stringify(body) });
+}
+
+/** The events of an SSE text; `[DONE]` and comments are left out. */
+export function readEvents(text: string): EmittedEvent[] {
+  return text
+    .split("\n\n")
+    .flatMap((frame) => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
+    .map((data) => JSON.parse(data) as EmittedEvent);
+}
