@@ -1,0 +1,163 @@
+/**
+ * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses requests
+ * translated to a chat server, beside a pipe of bytes and beside other gateways of the registry.
+ *
+ *     npm run bench:gateway [-- --check]
+ *
+ * The gateway has one core; the server behind it and the load have the other. The same file is the
+ * program of all processes, told apart by its first argument.
+ */
+
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { CONTENDERS } from "./gateway/contenders.ts";
+import { holdStreams, type Load, type LoadResult, runLoad } from "./gateway/load.ts";
+import { startUpstream } from "./gateway/upstream.ts";
+
+const CONNECTIONS = [1, 32, 256] as const;
+const REQUESTS = { plain: 3000, streamed: 1200 } as const;
+/** V8 is still compiling in the first thousand. */
+const WARM_UP = { plain: 2000, streamed: 800 } as const;
+const STREAMS = 1000;
+/** Against the byte pipe of the same run. */
+const MOST_TIMES_PIPE = 2;
+const MOST_KB_A_STREAM = 100;
+const TICKS_MS = 10;
+
+const [role, name = "", port = ""] = process.argv.slice(2);
+if (role === "upstream") startUpstream({ hold: name === "hold" });
+else if (role === "gateway") await serve();
+else await compare();
+
+async function serve(): Promise<void> {
+  process.on("disconnect", () => process.exit());
+  process.on("message", () => {
+    globalThis.gc?.();
+    process.send?.({ rss: process.memoryUsage().rss });
+  });
+  process.send?.(await CONTENDERS[name]?.start(Number(port)));
+}
+
+async function compare(): Promise<void> {
+  const only = process.argv.find((word) => word.startsWith("--only="))?.slice(7);
+  const names = Object.keys(CONTENDERS).filter((one) => !only || only.split(",").includes(one));
+  const upstream = await startChild(["upstream"], 1);
+  const figures = new Map<string, number>();
+  for (const contender of names) {
+    const gateway = await startChild(["gateway", contender, String(upstream.port)], 0);
+    for (const kind of ["plain", "streamed"] as const) {
+      for (const connections of CONNECTIONS) {
+        const load = toLoad(contender, { gateway: gateway.port, upstream: upstream.port }, kind);
+        await runLoad({ ...load, connections, requests: WARM_UP[kind] });
+        const before = cpuMs(gateway.child);
+        const result = await runLoad({ ...load, connections, requests: REQUESTS[kind] });
+        const cpu = (cpuMs(gateway.child) - before) / REQUESTS[kind];
+        figures.set(`${contender}/${kind}/${connections}`, cpu);
+        print(contender, `${kind}, ${connections}`, cpu, result);
+      }
+    }
+    gateway.child.disconnect();
+  }
+  upstream.child.disconnect();
+  const held = await compareStreams(names);
+  if (process.argv.includes("--check")) check(figures, held);
+  process.exit();
+}
+
+interface Ports {
+  readonly gateway: number;
+  readonly upstream: number;
+}
+
+function toLoad(contender: string, ports: Ports, kind: "plain" | "streamed"): Load {
+  const { path, headers, body } = CONTENDERS[contender] ?? (CONTENDERS["byte pipe"] as never);
+  return {
+    port: ports.gateway,
+    path,
+    headers: headers(ports.upstream),
+    body: JSON.stringify(body(kind === "streamed")),
+    connections: 1,
+    requests: 1,
+  };
+}
+
+/** What an open stream costs, with a thousand of them. */
+async function compareStreams(names: readonly string[]): Promise<Map<string, number>> {
+  const upstream = await startChild(["upstream", "hold"], 1);
+  const figures = new Map<string, number>();
+  for (const contender of names) {
+    const gateway = await startChild(["gateway", contender, String(upstream.port)], 0);
+    const ports = { gateway: gateway.port, upstream: upstream.port };
+    const load = toLoad(contender, ports, "streamed");
+    const first = await holdStreams({ ...load, connections: 20 });
+    const before = await rssOf(gateway.child);
+    const sockets = await holdStreams({ ...load, connections: STREAMS });
+    const kb = ((await rssOf(gateway.child)) - before) / STREAMS / 1024;
+    figures.set(contender, kb);
+    write(`${contender.padEnd(22)} ${STREAMS} open streams: ${kb.toFixed(0)} KB each\n`);
+    for (const socket of [...first, ...sockets]) socket.destroy();
+    gateway.child.disconnect();
+  }
+  upstream.child.disconnect();
+  return figures;
+}
+
+async function rssOf(child: ChildProcess): Promise<number> {
+  child.send("rss");
+  const [{ rss }] = (await once(child, "message")) as [{ rss: number }];
+  return rss;
+}
+
+async function startChild(
+  argv: readonly string[],
+  core: number,
+): Promise<{ child: ChildProcess; port: number }> {
+  const child = fork(fileURLToPath(import.meta.url), argv, {
+    execArgv: ["--expose-gc"],
+    env: { PATH: process.env["PATH"], NODE_ENV: "production" },
+    stdio: ["ignore", "ignore", "inherit", "ipc"],
+  });
+  const { spawnSync } = await import("node:child_process");
+  spawnSync("taskset", ["-a", "-pc", String(core), String(child.pid)]);
+  const [port] = (await once(child, "message")) as [number];
+  return { child, port };
+}
+
+/** User and system time of a process, of all its threads. */
+function cpuMs({ pid }: ChildProcess): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICKS_MS;
+}
+
+function print(contender: string, what: string, cpu: number, { medianMs }: LoadResult): void {
+  const figures = `${cpu.toFixed(3)} ms of CPU a request, ${medianMs.toFixed(2)} ms`;
+  write(`${contender.padEnd(22)} ${what.padEnd(14)} ${figures}\n`);
+}
+
+function check(figures: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
+  const problems: string[] = [];
+  for (const [key, cpu] of figures) {
+    const [contender, ...rest] = key.split("/");
+    if (contender !== "offshoot") continue;
+    const at = rest.join("/");
+    const times = cpu / (figures.get(`byte pipe/${at}`) ?? Number.NaN);
+    write(`${at}: ${times.toFixed(2)} times the byte pipe\n`);
+    if (times > MOST_TIMES_PIPE) problems.push(`${at}: ${times.toFixed(2)} times the byte pipe`);
+    for (const peer of Object.keys(CONTENDERS)) {
+      if (peer === "byte pipe" || peer === "offshoot") continue;
+      if (cpu >= (figures.get(`${peer}/${at}`) ?? Infinity))
+        problems.push(`${at}: not below ${peer}`);
+    }
+  }
+  const kb = held.get("offshoot") ?? 0;
+  if (kb > MOST_KB_A_STREAM) problems.push(`${kb.toFixed(0)} KB a stream`);
+  for (const problem of problems) write(`too much: ${problem}\n`);
+  process.exitCode = problems.length > 0 ? 1 : 0;
+}
+
+function write(text: string): void {
+  process.stdout.write(text);
+}

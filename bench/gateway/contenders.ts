@@ -1,0 +1,178 @@
+/** The gateways that are compared: how each is started, and what it is asked. */
+
+import { Agent, createServer, request as send } from "node:http";
+import { createRequire } from "node:module";
+import type { AddressInfo } from "node:net";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { openServer } from "../../src/server/open-server.ts";
+import { createRoutes } from "../../src/server/routes.ts";
+
+export interface Contender {
+  /** Starts it in this process, in front of the upstream; resolves with its port. */
+  start(upstreamPort: number): Promise<number>;
+  readonly path: string;
+  readonly headers: (upstreamPort: number) => Readonly<Record<string, string>>;
+  readonly body: (stream: boolean) => object;
+}
+
+const PROMPT = "Say something about foxes, in about a hundred words, and be kind to them.";
+
+function chatBody(stream: boolean): object {
+  return {
+    model: "bench",
+    messages: [
+      { role: "system", content: "You are brief." },
+      { role: "user", content: PROMPT },
+    ],
+    max_tokens: 400,
+    ...(stream ? { stream, stream_options: { include_usage: true } } : {}),
+  };
+}
+
+export const CONTENDERS: Readonly<Record<string, Contender>> = {
+  "byte pipe": {
+    start: startPipe,
+    path: "/v1/chat/completions",
+    headers: () => ({}),
+    body: chatBody,
+  },
+  offshoot: {
+    start: startOffshoot,
+    path: "/v1/responses",
+    headers: () => ({ authorization: "Bearer bench" }),
+    body: (stream) => ({
+      model: "bench",
+      instructions: "You are brief.",
+      input: PROMPT,
+      max_output_tokens: 400,
+      store: false,
+      ...(stream ? { stream } : {}),
+    }),
+  },
+  "@musistudio/llms": {
+    start: startLlms,
+    path: "/v1/messages",
+    headers: () => ({ "x-api-key": "bench" }),
+    body: (stream) => ({
+      model: "bench,bench",
+      system: "You are brief.",
+      messages: [{ role: "user", content: PROMPT }],
+      max_tokens: 400,
+      ...(stream ? { stream } : {}),
+    }),
+  },
+  "@portkey-ai/gateway": {
+    start: startPortkey,
+    path: "/v1/chat/completions",
+    headers: (port) => ({
+      authorization: "Bearer bench",
+      "x-portkey-provider": "openai",
+      "x-portkey-custom-host": `http://127.0.0.1:${port}/v1`,
+    }),
+    body: chatBody,
+  },
+};
+
+/** The least that a gateway can do: bytes in, bytes out. */
+async function startPipe(upstreamPort: number): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
+  const server = createServer((request, response) => {
+    const { method, url, headers } = request;
+    const out = send({ port: upstreamPort, host: "127.0.0.1", method, path: url, headers, agent });
+    out.on("response", (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(out);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return (server.address() as AddressInfo).port;
+}
+
+async function startOffshoot(upstreamPort: number): Promise<number> {
+  const runtime = await createRuntime({ env: {} });
+  const responses = await runtime.openResponses({
+    models: {
+      named: [],
+      usual: {
+        model: "custom/bench",
+        provider: "openai-chat",
+        url: `http://127.0.0.1:${upstreamPort}/v1`,
+        api_key_name: null,
+      },
+    },
+    store: true,
+    ttlMs: null,
+    root: process.cwd(),
+    maxBackground: 8,
+    sealKey: new Uint8Array(32),
+  });
+  const caller = { tenant: "bench", keyId: null, catalogue: [], limits: NO_LIMITS };
+  const { url } = await openServer({
+    host: "127.0.0.1",
+    port: 0,
+    routes: createRoutes(responses),
+    guard: { admit: async () => ({ caller, done() {} }) },
+    body: { maxBytes: 1 << 24, timeoutMs: 30_000 },
+    send: { keepAliveMs: 15_000, commitMs: 1000 },
+    onDefect: (thrown) => process.stderr.write(`${String(thrown)}\n`),
+  });
+  return Number(new URL(url).port);
+}
+
+/** Its own main module reads its settings from the call. */
+async function startLlms(upstreamPort: number): Promise<number> {
+  const { default: Server } = (await import("@musistudio/llms" as string)) as {
+    default: new (options: object) => { start(): Promise<void> };
+  };
+  const port = await findPort();
+  const server = new Server({
+    logger: false,
+    initialConfig: {
+      PORT: port,
+      HOST: "127.0.0.1",
+      providers: [
+        {
+          name: "bench",
+          api_base_url: `http://127.0.0.1:${upstreamPort}/v1/chat/completions`,
+          api_key: "bench",
+          models: ["bench"],
+        },
+      ],
+    },
+  });
+  void server.start();
+  return await untilListening(port);
+}
+
+async function startPortkey(): Promise<number> {
+  const port = await findPort();
+  process.argv = [process.argv[0] ?? "node", "gateway", `--port=${port}`, "--headless"];
+  createRequire(import.meta.url).resolve("@portkey-ai/gateway/package.json");
+  await import("@portkey-ai/gateway/build/start-server.js" as string);
+  return await untilListening(port);
+}
+
+async function findPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function untilListening(port: number): Promise<number> {
+  const { connect } = await import("node:net");
+  for (;;) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect(port, "127.0.0.1", () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.on("error", () => resolve(false));
+    });
+    if (isOpen) return port;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * A load of one request after the other on each of some connections, over bare sockets, so that what
+ * it costs itself does not limit what it measures.
+ */
+
+import { connect, type Socket } from "node:net";
+
+export interface Load {
+  readonly port: number;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly connections: number;
+  readonly requests: number;
+}
+
+export interface LoadResult {
+  /** Milliseconds, the middle one of all requests. */
+  readonly medianMs: number;
+  readonly bytes: number;
+}
+
+export async function runLoad(load: Load): Promise<LoadResult> {
+  const { connections, requests } = load;
+  const request = toRequest(load);
+  const times: number[] = [];
+  let left = requests;
+  let bytes = 0;
+  const work = async (): Promise<void> => {
+    const socket = await open(load.port);
+    while (left-- > 0) {
+      const startMs = performance.now();
+      bytes += await ask(socket, request);
+      times.push(performance.now() - startMs);
+    }
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  times.sort((a, b) => a - b);
+  return { medianMs: times[Math.floor(times.length / 2)] ?? 0, bytes };
+}
+
+/** Opens streams and leaves them open behind their first bytes. */
+export async function holdStreams(load: Load): Promise<readonly Socket[]> {
+  const request = toRequest(load);
+  const sockets: Socket[] = [];
+  for (let at = 0; at < load.connections; at++) {
+    const socket = await open(load.port);
+    await new Promise<void>((resolve) => {
+      let text = "";
+      socket.on("data", (piece) => {
+        text += piece.toString("latin1");
+        if (/\n\n[\s\S]*delta/.test(text) || text.length > 4096) resolve();
+      });
+      socket.write(request);
+    });
+    sockets.push(socket);
+  }
+  return sockets;
+}
+
+function toRequest({ path, headers, body, port }: Load): string {
+  const lines = Object.entries({
+    host: `127.0.0.1:${port}`,
+    "content-type": "application/json",
+    "content-length": String(Buffer.byteLength(body)),
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function open(port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1", () => resolve(socket));
+    socket.setNoDelay(true);
+    socket.on("error", reject);
+  });
+}
+
+/** One answer, whole: by its length, or to the end of its last chunk. */
+function ask(socket: Socket, request: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let head = "";
+    let length: number | undefined;
+    let seen = 0;
+    let tail = "";
+    const onClose = (): void => reject(new Error("The connection was closed."));
+    const done = (): void => {
+      socket.off("data", onData);
+      socket.off("close", onClose);
+      resolve(seen);
+    };
+    const onData = (piece: Buffer): void => {
+      seen += piece.length;
+      const text = piece.toString("latin1");
+      if (length === undefined) {
+        head += text;
+        const end = head.indexOf("\r\n\r\n");
+        if (end < 0) return;
+        if (!head.startsWith("HTTP/1.1 200")) return void reject(new Error(head.slice(0, 600)));
+        const found = /content-length: (\d+)/i.exec(head);
+        length = found ? end + 4 + Number(found[1]) : Number.POSITIVE_INFINITY;
+      }
+      tail = (tail + text).slice(-5);
+      if (seen >= length || tail === "0\r\n\r\n") done();
+    };
+    socket.on("data", onData);
+    socket.once("close", onClose);
+    socket.write(request);
+  });
+}

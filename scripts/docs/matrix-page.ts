@@ -1,0 +1,45 @@
+/** What each provider does with everything that a request may hold, from the table that is tested. */
+
+import {
+  CELLS,
+  COLUMNS,
+  cellOf,
+  INCLUDES,
+  ITEMS,
+  PARAMETERS,
+  PARTS,
+  type Row,
+  TOOLS,
+} from "../../test/conformance/matrix/cells.ts";
+import { renderCode, renderPage, renderTable } from "./page.ts";
+
+const INTRO = `Every cell is a request that a test sends through a whole server to a scripted server of that API, or to the embedded
+model: \`test/conformance/matrix/\`. The test fails when a cell is not what this page says.`;
+
+const MODELS = `A model may take less than its API: what the model table says it refuses is left out and reported, too.
+\`responses\` is OpenAI's own API; of another server of it less is expected, and more is bridged.`;
+
+export function renderMatrixPage(): string {
+  const classes = Object.entries(CELLS).map(([name, meaning]) => [renderCode(name), meaning]);
+  return renderPage("What works on which provider", [
+    INTRO,
+    renderTable(["cell", "what it means"], classes),
+    MODELS,
+    ...renderGroup("Parameters", "parameter", { ...PARAMETERS, ...INCLUDES }),
+    ...renderGroup("Tools", "tool", TOOLS),
+    ...renderGroup("Items of a conversation", "item", ITEMS),
+    ...renderGroup("Parts of a message", "part", PARTS),
+  ]);
+}
+
+function renderGroup(
+  title: string,
+  what: string,
+  table: Readonly<Record<string, Row>>,
+): readonly string[] {
+  const rows = Object.entries(table).map(([name, row]) => [
+    name,
+    ...COLUMNS.map((column) => cellOf(row, column)),
+  ]);
+  return [`## ${title}`, renderTable([what, ...COLUMNS], rows)];
+}

@@ -1,0 +1,177 @@
+/**
+ * What every provider does with everything that a request may hold: the table behind `docs/matrix.md`.
+ * `matrix.test.ts` sends each of it through a whole server and holds what happens against this.
+ */
+
+export const CELLS = {
+  yes: "done: by the provider in its own words, or by the server itself",
+  bridged: "done: the model gets it in words that it knows, and what it answers is turned back",
+  reported: "left out, and named in the answer's `metadata.offshoot_ignored`",
+  unread: "left out: only the vendor that made it can read it",
+  refused: "refused with a 400 that names it",
+} as const;
+
+export type Cell = keyof typeof CELLS;
+
+export const COLUMNS = [
+  "embedded",
+  "chat",
+  "responses",
+  "messages",
+  "gemini",
+  "ollama",
+  "bedrock",
+] as const;
+
+export type Column = (typeof COLUMNS)[number];
+
+/** One class for all, or the exceptions to `else`. */
+export type Row = Cell | Exceptions;
+
+type Exceptions = { readonly else: Cell } & Partial<Readonly<Record<Column, Cell>>>;
+
+export function cellOf(row: Row, column: Column): Cell {
+  return typeof row === "string" ? row : (row[column] ?? row.else);
+}
+
+const NOT_EMBEDDED: Row = { else: "yes", embedded: "reported" };
+/** Known to OpenAI's own API, and to no other. */
+const OPENAI_ALONE: Row = { else: "reported", responses: "yes" };
+/** Vendors that know it get it as it is. */
+const NATIVE: Row = { else: "bridged", responses: "yes" };
+
+export const PARAMETERS: Readonly<Record<string, Row>> = {
+  "input (text)": "yes",
+  instructions: "yes",
+  prompt: "yes",
+  "text.format (json_object)": { else: "yes", messages: "refused", bedrock: "refused" },
+  "text.format (json_schema)": "yes",
+  "text.verbosity": OPENAI_ALONE,
+  "reasoning.effort": { else: "yes", bedrock: "reported" },
+  "reasoning.summary": "yes",
+  temperature: NOT_EMBEDDED,
+  top_p: NOT_EMBEDDED,
+  stop: { else: "yes", embedded: "reported", responses: "reported" },
+  frequency_penalty: { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
+  presence_penalty: { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
+  top_logprobs: { else: "yes", embedded: "reported", messages: "reported", bedrock: "reported" },
+  max_output_tokens: "yes",
+  "tool_choice (none)": "yes",
+  "tool_choice (required)": { else: "yes", ollama: "reported" },
+  "tool_choice (a function)": { else: "yes", ollama: "reported" },
+  "tool_choice (allowed_tools)": "yes",
+  parallel_tool_calls: {
+    else: "yes",
+    ...{ gemini: "reported", ollama: "reported", bedrock: "reported" },
+  },
+  max_tool_calls: "yes",
+  "store (true)": "yes",
+  "store (false)": "yes",
+  background: "yes",
+  previous_response_id: "yes",
+  conversation: "yes",
+  truncation: "yes",
+  context_management: "yes",
+  metadata: "yes",
+  stream: "yes",
+  stream_options: "yes",
+  multi_agent: "bridged",
+  service_tier: { else: "reported", responses: "yes", gemini: "yes", bedrock: "yes" },
+  user: { else: "reported", chat: "yes", responses: "yes", messages: "yes" },
+  safety_identifier: { else: "reported", responses: "yes", messages: "yes" },
+  prompt_cache_key: OPENAI_ALONE,
+  prompt_cache_retention: OPENAI_ALONE,
+  prompt_cache_options: OPENAI_ALONE,
+  moderation: OPENAI_ALONE,
+  "an unknown parameter": "reported",
+};
+
+const SEALING: Row = {
+  else: "yes",
+  ...{ embedded: "reported", chat: "reported", ollama: "reported" },
+};
+
+export const INCLUDES: Readonly<Record<string, Row>> = {
+  "include (reasoning.encrypted_content)": SEALING,
+  "include (message.output_text.logprobs)": {
+    else: "yes",
+    ...{ embedded: "reported", messages: "reported", bedrock: "reported" },
+  },
+  "include (web_search_call.results)": "yes",
+  "include (web_search_call.action.sources)": "yes",
+  "include (file_search_call.results)": "yes",
+  "include (message.input_image.image_url)": "yes",
+  "include (computer_call_output.output.image_url)": "yes",
+};
+
+export const ITEMS: Readonly<Record<string, Row>> = {
+  "message (user)": "yes",
+  "message (system)": "yes",
+  "message (developer)": "yes",
+  "message (assistant)": "yes",
+  "function_call, function_call_output": "yes",
+  "function_call_output (parts)": "yes",
+  "custom_tool_call, custom_tool_call_output": NATIVE,
+  "local_shell_call, local_shell_call_output": NATIVE,
+  "shell_call, shell_call_output": "bridged",
+  "apply_patch_call, apply_patch_call_output": NATIVE,
+  "computer_call, computer_call_output": NATIVE,
+  "tool_search_call, tool_search_output": NATIVE,
+  "program, program_output": NATIVE,
+  web_search_call: NATIVE,
+  file_search_call: "bridged",
+  code_interpreter_call: "bridged",
+  image_generation_call: NATIVE,
+  mcp_call: "bridged",
+  mcp_list_tools: "yes",
+  "mcp_approval_request, mcp_approval_response": "yes",
+  "reasoning (of the same vendor)": "yes",
+  "reasoning (of another)": { else: "unread", embedded: "yes", responses: "yes" },
+  item_reference: "yes",
+  additional_tools: "yes",
+  compaction: "yes",
+  compaction_trigger: "yes",
+  "multi_agent_call, multi_agent_call_output": "bridged",
+  agent_message: "bridged",
+  "an unknown kind": "reported",
+};
+
+const EYES: Exceptions = { else: "yes", embedded: "reported" };
+const READ: Exceptions = { else: "bridged", embedded: "yes", responses: "yes" };
+
+export const PARTS: Readonly<Record<string, Row>> = {
+  input_text: "yes",
+  "input_image (data)": EYES,
+  "input_image (address)": { else: "bridged", embedded: "reported" },
+  "input_image (file)": EYES,
+  "input_file (data, PDF)": { else: "yes", embedded: "reported", ollama: "bridged" },
+  "input_file (data, text)": { ...READ, gemini: "yes", bedrock: "yes" },
+  "input_file (address)": { else: "bridged", embedded: "yes" },
+  "input_file (file)": { ...READ, gemini: "yes", bedrock: "yes" },
+  input_audio: { else: "yes", embedded: "reported", messages: "refused", ollama: "refused" },
+  output_text: "yes",
+  refusal: "yes",
+};
+
+export const TOOLS: Readonly<Record<string, Row>> = {
+  function: "yes",
+  custom: NATIVE,
+  "custom (grammar)": NATIVE,
+  namespace: NATIVE,
+  tool_search: OPENAI_ALONE,
+  programmatic_tool_calling: OPENAI_ALONE,
+  web_search: NATIVE,
+  web_search_preview: NATIVE,
+  file_search: "bridged",
+  code_interpreter: "reported",
+  image_generation: OPENAI_ALONE,
+  computer: NATIVE,
+  computer_use_preview: NATIVE,
+  local_shell: NATIVE,
+  "shell (local)": "bridged",
+  "shell (container)": "refused",
+  apply_patch: NATIVE,
+  "mcp (this server)": "bridged",
+  "mcp (a connector)": "reported",
+  "an unknown kind": "reported",
+};

@@ -1,0 +1,81 @@
+/**
+ * One cell of the matrix, found out: a request goes through a whole server, and what reached the model
+ * and what came back say what was done with the thing that it is about.
+ */
+
+import assert from "node:assert/strict";
+import { isJsonObject, type JsonObject } from "../../../src/base/json.ts";
+import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import type { Reply, Upstream } from "../../../src/testing/index.ts";
+import type { SocketServer } from "../../server/socket/socket-bench.ts";
+import { checkError, checkResponse } from "../check.ts";
+import type { Cell } from "./cells.ts";
+
+export interface Probe {
+  /** The request; `input` is a greeting where it says none. */
+  readonly body: JsonObject | ((world: World) => Promise<JsonObject>);
+  /** What names it where it was left out. */
+  readonly name: RegExp;
+  /** What the model says; a greeting unless told otherwise. */
+  readonly answer?: (request: ModelRequest) => Reply;
+  /** Found in what the model was sent, where it was sent as what it is. */
+  readonly sent?: RegExp;
+  /** Found in what the model was sent, where it was sent as something else. */
+  readonly bridged?: RegExp;
+  /** Whether the server did it itself, or how it was done where nothing is sent. */
+  readonly shown?: (response: EmittedResponse, world: World) => Shown | Promise<Shown>;
+}
+
+type Shown = boolean | Cell;
+
+export interface World {
+  readonly server: SocketServer;
+  readonly upstream: Upstream | undefined;
+  /** Where the files of `MEDIA` are fetched. */
+  readonly media: string;
+  /** Sets what the model says from now on; a greeting where it is left out. */
+  script(answer?: (request: ModelRequest) => Reply): void;
+}
+
+/** `unread`: nothing of it was seen anywhere, which the table must know of. */
+export async function runProbe(probe: Probe, world: World): Promise<Cell> {
+  const { server, upstream } = world;
+  world.script();
+  const given = typeof probe.body === "function" ? await probe.body(world) : probe.body;
+  world.script(probe.answer);
+  const before = upstream?.requests.length ?? 0;
+  const answered = await server.ask("POST", "/v1/responses", { input: "Hello", ...given });
+  if (answered.status >= 400)
+    return refusalOf(answered, (upstream?.requests.length ?? 0) === before);
+  const response = await settle(world, answered.body as EmittedResponse);
+  checkResponse(response);
+  assert.notEqual(response.status, "failed", JSON.stringify(response.error));
+  const ignored = response.metadata["offshoot_ignored"] ?? "";
+  if (probe.name.test(ignored)) return "reported";
+  const asked = upstream?.requests.slice(before) ?? [];
+  const text = asked.map((request) => request.text).join("\n");
+  if (probe.sent?.test(text)) return "yes";
+  if (probe.bridged?.test(text)) return "bridged";
+  const shown = (await probe.shown?.(response, world)) ?? false;
+  if (typeof shown === "string") return shown;
+  return shown ? "yes" : "unread";
+}
+
+/** One in the background is waited for: its stream ends when it does. */
+async function settle({ server }: World, response: EmittedResponse): Promise<EmittedResponse> {
+  if (!response.background) return response;
+  await server.ask("GET", `/v1/responses/${response.id}?stream=true`);
+  return (await server.ask("GET", `/v1/responses/${response.id}`)).body as EmittedResponse;
+}
+
+/** A refusal names what it is about, and comes before anything is sent. */
+function refusalOf(answered: { status: number; body: unknown }, isUnsent: boolean): Cell {
+  const text = JSON.stringify(answered.body);
+  assert.equal(answered.status, 400, text);
+  checkError(answered, { status: 400 });
+  const { error } = answered.body as { error: JsonObject };
+  assert.ok(isJsonObject(error) && error["param"] !== null, `it names nothing: ${text}`);
+  assert.ok(isUnsent, `it was sent before it was refused: ${text}`);
+  return "refused";
+}

@@ -1,0 +1,56 @@
+/** A server over one provider, with everything in it that a request can name. */
+
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestContext } from "node:test";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { type Reply, reply, respond } from "../../../src/testing/index.ts";
+import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
+import { startProviderServer } from "../provider-servers.ts";
+import { FILES, WEB_TOOLS } from "../scenarios.ts";
+import type { Column } from "./cells.ts";
+import { MEDIA } from "./part-probes.ts";
+import type { World } from "./probe.ts";
+
+export async function openWorld(
+  context: Pick<TestContext, "after">,
+  column: Column,
+): Promise<World> {
+  const prompts = createWorkspaceFolder({ "greet.md": "Marked {{who}}, greet." });
+  context.after(() => prompts[Symbol.dispose]());
+  const media = await startMedia(context);
+  let answer: (request: ModelRequest) => Reply = greet;
+  const opened = await startProviderServer(
+    context,
+    column,
+    respond((request) => answer(request)),
+    {
+      files: FILES,
+      tools: WEB_TOOLS,
+      settings: {
+        promptsDir: prompts.root,
+        web: { privateHosts: [new URL(media).hostname] },
+      },
+    },
+  );
+  return {
+    ...opened,
+    media,
+    script: (next) => {
+      answer = next ?? greet;
+    },
+  };
+}
+
+const greet = (): Reply => reply.text("Hello to you.");
+
+async function startMedia(context: Pick<TestContext, "after">): Promise<string> {
+  const server = createServer((request, response) => {
+    const found = MEDIA[request.url ?? ""];
+    response.writeHead(found ? 200 : 404, { "content-type": found?.type ?? "text/plain" });
+    response.end(found?.body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  context.after(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}

@@ -1,0 +1,429 @@
+/**
+ * Answers of every shape, as data: what a client asks, what the model says, and what comes of it. Every
+ * proof over "all scenarios" goes through this list.
+ */
+
+import type { Json, JsonObject } from "../../src/base/json.ts";
+import type { Item } from "../../src/protocol/items.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
+import { CALL_EVENTS } from "../../src/responses/call-events.ts";
+import { type Reply, reply } from "../../src/testing/index.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import type { TestServer } from "../server/server-bench.ts";
+
+export interface Scenario {
+  readonly name: string;
+  readonly body: object;
+  /** Makes what the request names, and gives the fields that name it. */
+  readonly prepare?: (server: TestServer) => Promise<object>;
+  /** What the model says to one request; it may be asked several times for one answer. */
+  readonly answer: (request: ModelRequest) => Reply;
+  readonly status: "completed" | "incomplete" | "failed";
+  /** The types of the answer's items; undefined where it depends on the network how much was said. */
+  readonly items: readonly string[] | undefined;
+  /** The items of an answer by a model whose vendor knows the tool itself. */
+  readonly native?: readonly JsonObject[];
+}
+
+/** The body of the request that a server is sent. */
+export async function bodyOf({ body, prepare }: Scenario, server: TestServer): Promise<object> {
+  return { ...body, ...(await prepare?.(server)) };
+}
+
+/** Files of the folder that the server's own tools work in. */
+export const FILES = { "notes.txt": "The colour is blue.\n" };
+
+const WEATHER = {
+  ...{ type: "function", name: "weather", description: "The weather of a city." },
+  parameters: {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+    additionalProperties: false,
+  },
+  strict: true,
+};
+
+/** What `tools` leaves to be said: one without a description, without parameters, not strict. */
+const BARE = { type: "function", name: "now" };
+
+export const OWN_SERVER = {
+  ...{ type: "mcp", server_label: "offshoot", require_approval: "never" },
+  allowed_tools: ["bash_read"],
+};
+
+/** In place of those that would reach the network. */
+export const WEB_TOOLS: readonly Tool[] = [
+  standIn("search_web", [{ title: "One", url: "https://one.example.org/", description: "1." }]),
+  standIn("scrape_webpage", "# Page"),
+];
+
+/** What runs on this machine for clients. Nobody draws really. */
+export const MACHINE: NonNullable<ResponsesSettings["machine"]> = {
+  interpreter: { wheels: undefined, index: undefined },
+  shell: { level: "process", env: { PATH: process.env["PATH"] } },
+  images: { host: "images.example.org", make: async () => DOT },
+};
+
+const DOT = { base64: "iVBORw0KGgo=", revisedPrompt: "A dot." };
+
+function standIn(name: string, result: Json): Tool {
+  const parameters = { type: "object", properties: {} };
+  return {
+    spec: { type: "function", name, description: "", parameters, strict: false },
+    ...{ readOnly: true, effect: "network", parse: (input) => input, run: async () => result },
+  };
+}
+
+export async function makeStore({ url, ask }: TestServer): Promise<object> {
+  const form = new FormData();
+  form.append("purpose", "assistants");
+  form.append("file", new Blob(["The colour is blue."]), "notes.txt");
+  const answer = await fetch(`${url}/v1/files`, { method: "POST", body: form });
+  const file_ids = [((await answer.json()) as { id: string }).id];
+  const { body } = await ask("POST", "/v1/vector_stores", { name: "notes", file_ids });
+  return { tools: [{ type: "file_search", vector_store_ids: [(body as { id: string }).id] }] };
+}
+
+function nativeMessage(text: string): JsonObject {
+  return {
+    ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
+    content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
+  };
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "text",
+    body: { input: "Hi" },
+    answer: () => reply.text("Grüße, Welt! 👋 How are you?"),
+    ...{ status: "completed", items: ["message"] },
+  },
+  {
+    name: "thinking",
+    body: { input: "Think.", reasoning: { effort: "high", summary: "detailed" } },
+    answer: () => reply.reasoning("First this, then that.", reply.text("Done.")),
+    ...{ status: "completed", items: ["reasoning", "message"] },
+  },
+  {
+    name: "a function call",
+    body: { input: "Oslo?", tools: [WEATHER, BARE] },
+    answer: () => reply.calls([{ name: "weather", arguments: { city: "Oslo" } }]),
+    ...{ status: "completed", items: ["function_call"] },
+  },
+  {
+    name: "two calls side by side, behind words",
+    body: { input: "Oslo and Köln?", tools: [WEATHER] },
+    answer: () =>
+      reply.calls(
+        [
+          { name: "weather", arguments: { city: "Oslo" } },
+          { name: "weather", arguments: { city: "Köln" } },
+        ],
+        { text: "Both." },
+      ),
+    ...{ status: "completed", items: ["message", "function_call", "function_call"] },
+  },
+  {
+    name: "thinking before a call",
+    body: {
+      ...{ input: "Oslo?", tools: [WEATHER], reasoning: { effort: "high", summary: "auto" } },
+      include: ["reasoning.encrypted_content"],
+    },
+    answer: () =>
+      reply.reasoning("Hm.", reply.calls([{ name: "weather", arguments: { city: "Oslo" } }])),
+    ...{ status: "completed", items: ["reasoning", "function_call"] },
+  },
+  {
+    name: "a schema",
+    body: {
+      input: "A number.",
+      text: {
+        format: {
+          ...{ type: "json_schema", name: "number", strict: true },
+          schema: {
+            type: "object",
+            properties: { a: { type: "number" } },
+            required: ["a"],
+            additionalProperties: false,
+          },
+        },
+      },
+    },
+    answer: () => reply.text('{"a":1}'),
+    ...{ status: "completed", items: ["message"] },
+  },
+  {
+    name: "every parameter that is echoed",
+    body: {
+      ...{ input: "Hi", instructions: "Be brief.", temperature: 0.5, top_p: 0.9 },
+      ...{ max_output_tokens: 100, max_tool_calls: 3, truncation: "auto", user: "me" },
+      ...{ metadata: { a: "b" }, service_tier: "flex", safety_identifier: "s" },
+      ...{ prompt_cache_key: "k", parallel_tool_calls: false, tools: [WEATHER] },
+      ...{ tool_choice: { type: "function", name: "weather" }, text: { verbosity: "low" } },
+    },
+    answer: () => reply.calls([{ name: "weather", arguments: { city: "Oslo" } }]),
+    ...{ status: "completed", items: ["function_call"] },
+  },
+  {
+    name: "an answer that the limit cuts",
+    body: { input: "A tale.", max_output_tokens: 16 },
+    answer: () => reply.length("Once upon a"),
+    ...{ status: "incomplete", items: ["message"] },
+  },
+  {
+    // Behind a call, because what fails before it has said anything is an error of HTTP.
+    name: "an answer that breaks off",
+    body: { input: "Read the notes.", tools: [OWN_SERVER] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.failure("The model has gone.", { text: "I was about to" })
+        : reply.calls([callOf(request, "bash_read", { filepath: "notes.txt" })]),
+    ...{ status: "failed", items: undefined },
+  },
+  {
+    name: "a call in free text",
+    body: { input: "All users.", tools: [{ type: "custom", name: "sql" }] },
+    answer: (request) => reply.calls([callOf(request, "sql", { input: "select *" })]),
+    ...{ status: "completed", items: ["custom_tool_call"] },
+    native: [
+      {
+        ...{ type: "custom_tool_call", id: "ctc_1", call_id: "call_1", name: "sql" },
+        ...{ input: "select *", status: "completed" },
+      },
+    ],
+  },
+  {
+    name: "a call that the server makes",
+    body: { input: "Read the notes.", tools: [OWN_SERVER] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("It is blue.")
+        : reply.calls([callOf(request, "bash_read", { filepath: "notes.txt" })]),
+    ...{ status: "completed", items: ["mcp_list_tools", "mcp_call", "message"] },
+  },
+  {
+    name: "a call that the server makes and that fails",
+    body: { input: "Read the notes.", tools: [OWN_SERVER] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("There are none.")
+        : reply.calls([callOf(request, "bash_read", { filepath: "nothing.txt" })]),
+    ...{ status: "completed", items: ["mcp_list_tools", "mcp_call", "message"] },
+  },
+  {
+    name: "a call that waits for a person",
+    body: {
+      input: "Read the notes.",
+      tools: [{ ...OWN_SERVER, require_approval: "always" }],
+    },
+    answer: (request) => reply.calls([callOf(request, "bash_read", { filepath: "notes.txt" })]),
+    ...{ status: "completed", items: ["mcp_list_tools", "mcp_approval_request"] },
+  },
+  {
+    name: "a local shell",
+    body: { input: "List.", tools: [{ type: "local_shell" }] },
+    answer: (request) => reply.calls([callOf(request, "shell", { command: ["ls"] })]),
+    ...{ status: "completed", items: ["local_shell_call"] },
+    native: [
+      {
+        ...{ type: "local_shell_call", id: "lsh_1", call_id: "call_1", status: "completed" },
+        action: { type: "exec", command: ["ls"], env: {} },
+      },
+    ],
+  },
+  {
+    name: "a shell that the client runs",
+    body: { input: "List.", tools: [{ type: "shell", environment: { type: "local" } }] },
+    answer: (request) => reply.calls([callOf(request, "shell", { commands: ["ls", "pwd"] })]),
+    ...{ status: "completed", items: ["shell_call"] },
+  },
+  {
+    name: "a search of the web",
+    body: { input: "News?", tools: [{ type: "web_search" }], include: ["web_search_call.results"] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("Nothing new.")
+        : reply.calls([callOf(request, "web_search", { query: "news" })]),
+    ...{ status: "completed", items: ["web_search_call", "message"] },
+    native: [
+      {
+        ...{ type: "web_search_call", id: "ws_1", status: "completed" },
+        action: { type: "search", query: "news", queries: ["news"] },
+      },
+      nativeMessage("Nothing new."),
+    ],
+  },
+  {
+    name: "a search of files",
+    prepare: makeStore,
+    body: { input: "The colour?", include: ["file_search_call.results"] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("Blue.")
+        : reply.calls([callOf(request, "file_search", { query: "colour", queries: ["colour"] })]),
+    ...{ status: "completed", items: ["file_search_call", "message"] },
+  },
+  {
+    name: "a patch for the client",
+    body: { input: "Delete a.txt.", tools: [{ type: "apply_patch" }] },
+    answer: (request) =>
+      reply.calls([callOf(request, "apply_patch", { type: "delete_file", path: "a.txt" })]),
+    ...{ status: "completed", items: ["apply_patch_call"] },
+    native: [
+      {
+        ...{ type: "apply_patch_call", id: "apc_1", call_id: "call_1", status: "completed" },
+        operation: { type: "delete_file", path: "a.txt" },
+      },
+    ],
+  },
+  {
+    name: "a click for the client",
+    body: {
+      input: "Click.",
+      tools: [
+        {
+          ...{ type: "computer_use_preview", environment: "browser" },
+          ...{ display_width: 1024, display_height: 768 },
+        },
+      ],
+      truncation: "auto",
+    },
+    answer: (request) =>
+      reply.calls([callOf(request, "computer", { type: "click", button: "left", x: 1, y: 2 })]),
+    ...{ status: "completed", items: ["computer_call"] },
+    native: [
+      {
+        ...{ type: "computer_call", id: "cu_1", call_id: "call_1", status: "completed" },
+        ...{ action: { type: "click", button: "left", x: 1, y: 2 }, pending_safety_checks: [] },
+      },
+    ],
+  },
+  {
+    name: "a tool of a namespace",
+    body: {
+      input: "Oslo?",
+      tools: [{ type: "namespace", name: "sky", description: "The sky.", tools: [WEATHER] }],
+    },
+    answer: (request) => reply.calls([callOf(request, "weather", { city: "Oslo" })]),
+    ...{ status: "completed", items: ["function_call"] },
+    native: [
+      {
+        ...{ type: "function_call", id: "fc_1", call_id: "call_1", status: "completed" },
+        ...{ name: "weather", namespace: "sky", arguments: '{"city":"Oslo"}' },
+      },
+    ],
+  },
+  {
+    name: "commands in a container",
+    body: { input: "Say hello.", tools: [{ type: "shell", environment: { type: "container_auto" } }] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("Said.")
+        : reply.calls([callOf(request, "shell", { commands: ["echo hello", "exit 3"] })]),
+    ...{ status: "completed", items: ["shell_call", "shell_call_output", "message"] },
+  },
+  {
+    name: "a picture",
+    body: { input: "Draw.", tools: [{ type: "image_generation", partial_images: 1 }] },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.text("Drawn.")
+        : reply.calls([callOf(request, "image_generation", { prompt: "A dot." })]),
+    ...{ status: "completed", items: ["image_generation_call", "message"] },
+    native: [
+      {
+        ...{ type: "image_generation_call", id: "ig_1", status: "completed" },
+        ...{ result: "iVBORw0KGgo=", revised_prompt: "A dot." },
+      },
+      nativeMessage("Drawn."),
+    ],
+  },
+  {
+    name: "an agent beside another",
+    body: { input: "Split it.", multi_agent: { enabled: true } },
+    answer: splitTask,
+    // Which of the two is heard first is theirs.
+    ...{ status: "completed", items: undefined },
+  },
+  {
+    name: "likely words",
+    body: { input: "Hi", top_logprobs: 2, include: ["message.output_text.logprobs"] },
+    answer: () => reply.text("Hello there."),
+    ...{ status: "completed", items: ["message"] },
+  },
+  {
+    name: "a conversation that is made short on the way",
+    body: {
+      input: `${"many words ".repeat(700)} and a question`,
+      context_management: [{ type: "compaction", compact_threshold: 1000 }],
+    },
+    answer: () => reply.text("In short."),
+    ...{ status: "completed", items: undefined },
+  },
+  {
+    name: "a conversation in short",
+    body: {
+      input: [{ role: "user", content: "Remember blue." }, { type: "compaction_trigger" }],
+    },
+    answer: () => reply.text("It is blue."),
+    ...{ status: "completed", items: ["compaction"] },
+  },
+];
+
+/** The first agent starts another one, waits for it and answers; the other one answers at once. */
+function splitTask(request: ModelRequest): Reply {
+  if (!JSON.stringify(request.items).includes("Split it.")) return reply.text("My part is done.");
+  const results = request.items.filter(({ type }) => type === "function_call_output").length;
+  if (results === 0) {
+    const task = { task_name: "part", message: "Do your part." };
+    return reply.calls([callOf(request, "spawn_agent", task)]);
+  }
+  return results === 1 ? reply.calls([callOf(request, "wait_agent", {})]) : reply.text("Done.");
+}
+
+/** A call of the offered function whose name has the word in it; functions stand for other tools. */
+export function callOf(
+  { tools }: ModelRequest,
+  word: string,
+  given: Readonly<Record<string, unknown>>,
+): { name: string; arguments: string } {
+  const names = tools.flatMap((tool) => (tool.type === "function" ? tool.name : []));
+  const name = names.find((one) => one.includes(word)) ?? word;
+  return { name, arguments: JSON.stringify(given) };
+}
+
+export function hasResult({ items }: ModelRequest): boolean {
+  return items.some(({ type }: Item) => type === "function_call_output");
+}
+
+/** The answer of a vendor that knows a tool itself, as its server streams it. */
+export function nativeReply(items: readonly JsonObject[]): Reply {
+  const head = { id: "resp_upstream", object: "response", created_at: 0, model: "m" };
+  const usage = {
+    ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  };
+  const running = { ...head, status: "in_progress", output: [] };
+  const ended = { ...head, status: "completed", output: items, usage };
+  const events = [
+    { type: "response.created", response: running },
+    ...items.flatMap((item, output_index) => [
+      { type: "response.output_item.added", output_index, item },
+      ...progressOf(item, output_index),
+      { type: "response.output_item.done", output_index, item },
+    ]),
+    { type: "response.completed", response: ended },
+  ];
+  return reply.raw(
+    events.map((event, sequence_number) => JSON.stringify({ ...event, sequence_number })),
+  );
+}
+
+function progressOf(item: JsonObject, output_index: number): object[] {
+  const { begun, running, done } = CALL_EVENTS[String(item["type"])] ?? {};
+  const types = [begun, running, done].filter((type) => type !== undefined);
+  return types.map((type) => ({ type, output_index, item_id: item["id"] }));
+}

@@ -1,0 +1,93 @@
+/** Keys through the built command: made in one process, obeyed and forgotten by a server in another. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createPlace, type Place, type RunningCommand } from "./command.ts";
+
+describe("offshoot keys", () => {
+  it("makes, lists and revokes keys", async () => {
+    await using place = await createPlace();
+    const flags = ["--tenant", "team", "--models", "embedded*", "--requests-per-minute", "100"];
+    const made = await place.run(["keys", "create", "mine", ...flags, "--expires", "30d"]);
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /^osk_[0-9a-z]{12}_[0-9a-f]{64}\n$/);
+    const id = made.stdout.split("_")[1] ?? "";
+    const { stdout } = await place.run(["keys"]);
+    assert.match(stdout, new RegExp(`^${id}  mine  team  active  never used  responses,`));
+    assert.match(stdout, / models=embedded\* requests-per-minute=100 expires=\d{4}-\d\d-\d\d\n$/);
+    assert.equal((await place.run(["keys", "revoke", id])).code, 0);
+    assert.match((await place.run(["keys", "list"])).stdout, / {2}revoked {2}/);
+    const unknown = await place.run(["keys", "revoke", "nobody"]);
+    assert.equal(unknown.code, 2);
+    assert.match(unknown.stderr, /There is no key `nobody`/);
+  });
+
+  it("are obeyed by a server that runs, and refused seconds after they were revoked", async () => {
+    await using place = await createPlace();
+    const token = await makeKey(place, "mine");
+    const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
+    const url = await readUrl(serve);
+    assert.equal(await ask(url, undefined), 401);
+    assert.equal(await ask(url, token), 200);
+    // One that is made while the server runs counts at once.
+    const later = await makeKey(place, "later");
+    assert.equal(await ask(url, later), 200);
+    assert.equal((await place.run(["keys", "revoke", token.split("_")[1] ?? ""])).code, 0);
+    await becomes(401, () => ask(url, token));
+    assert.equal(await ask(url, later), 200);
+    serve.child.kill("SIGTERM");
+    await serve.ended;
+  });
+
+  it("have one in the environment that needs no record", async () => {
+    await using place = await createPlace();
+    const env = { OFFSHOOT_SERVER_KEY: "a key of the environment" };
+    const serve = place.start(["serve", "--port", "0", "-m", "embedded"], { env });
+    const url = await readUrl(serve);
+    assert.equal(await ask(url, env.OFFSHOOT_SERVER_KEY), 401, "a key with spaces is no token");
+    assert.equal(await ask(url, undefined, { "x-api-key": env.OFFSHOOT_SERVER_KEY }), 200);
+    serve.child.kill("SIGTERM");
+    const { stderr } = await serve.ended;
+    assert.ok(!stderr.includes(env.OFFSHOOT_SERVER_KEY));
+  });
+});
+
+async function makeKey(place: Place, name: string): Promise<string> {
+  const { code, stdout, stderr } = await place.run(["keys", "create", name]);
+  assert.equal(code, 0, stderr);
+  return stdout.trim();
+}
+
+/** The server says where it listens in a line on standard error. */
+async function readUrl({ child, waitForStderr }: RunningCommand): Promise<string> {
+  let said = "";
+  child.stderr?.on("data", (piece: Buffer) => {
+    said += piece.toString();
+  });
+  await waitForStderr("model embedded");
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? assert.fail(said);
+}
+
+async function ask(
+  url: string,
+  token: string | undefined,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const { status } = await fetch(`${url}/v1/responses`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...bearer, ...headers },
+    body: JSON.stringify({ input: "Hello", store: false }),
+  });
+  return status;
+}
+
+/** Asks until the answer is the one; the test's own limit ends it otherwise. */
+async function becomes(status: number, get: () => Promise<number>): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if ((await get()) === status) return;
+    await sleep(100);
+  }
+  assert.fail(`never answered with ${status}`);
+}

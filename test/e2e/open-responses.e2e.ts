@@ -1,0 +1,17 @@
+/** The standard's cases against the built command, on the model that needs no key. */
+
+import assert from "node:assert/strict";
+import { after, before, describe } from "node:test";
+import { describeOpenResponses } from "../conformance/open-responses-suite.ts";
+import { type Served, serve } from "./served.ts";
+
+describe("Open Responses over `offshoot serve`", () => {
+  let served: Served | undefined;
+  before(async () => {
+    served = await serve({ args: ["-m", "embedded/offline"] });
+  });
+  after(async () => {
+    await served?.[Symbol.asyncDispose]();
+  });
+  describeOpenResponses(() => served?.url ?? assert.fail());
+});

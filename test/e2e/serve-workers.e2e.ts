@@ -1,0 +1,133 @@
+/** Several worker processes behind one port: they see the same responses, and stand in for each other. */
+
+import assert from "node:assert/strict";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import type { EmittedResponse } from "../../src/protocol/emitted.ts";
+import { createPlace } from "./command.ts";
+import { readEvents, type Served, serve, slowModel, startSlowUpstream, until } from "./served.ts";
+
+/** The worker that answered each of the requests on this route. */
+function workersOf(served: Served, route: string): Set<unknown> {
+  const lines = served.lines().filter((line) => line["route"] === route);
+  return new Set(lines.map(({ worker }) => worker));
+}
+
+/** Child processes of the primary, by what the system says. */
+async function pidsOf({ command }: Served): Promise<number[]> {
+  const { pid } = command.child;
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  return text.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+async function untilBothAnswer(served: Served): Promise<void> {
+  await until(async () => {
+    await served.ask("GET", "/healthz");
+    return workersOf(served, "/healthz").size === 2 ? true : undefined;
+  }, "both have answered");
+}
+
+describe("several workers", { skip: process.platform !== "linux" }, () => {
+  it("answer at one port, and all count together", async () => {
+    await using served = await serve({ args: ["--workers", "2"] });
+    await untilBothAnswer(served);
+    const made = await served.create({ input: "Hello" });
+    for (let turn = 0; turn < 4; turn++) {
+      assert.deepEqual((await served.ask("GET", `/v1/responses/${made.id}`)).body, made);
+    }
+    const metrics = String((await served.ask("GET", "/metrics")).body);
+    assert.match(metrics, /offshoot_workers 2\n/);
+    assert.match(
+      metrics,
+      /offshoot_requests_total\{method="GET",route="\/v1\/responses\/:id",status="200"\} 4\n/,
+    );
+    assert.equal(metrics.match(/^offshoot_resident_memory_bytes\{/gm)?.length, 2);
+    served.command.child.kill("SIGTERM");
+    const { code, stderr } = await served.command.ended;
+    assert.equal(code, 0, stderr);
+  });
+
+  it("follow each other's responses, event by event", async () => {
+    await using upstream = await startSlowUpstream();
+    await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
+    await untilBothAnswer(served);
+    const { id } = await served.create({ input: "Hi", background: true });
+    // Connections go round: of four followers some are at the worker that does not run it.
+    const follows = [1, 2, 3, 4].map(async () => {
+      const { body } = await served.ask("GET", `/v1/responses/${id}?stream=true`);
+      return readEvents(String(body));
+    });
+    await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
+    upstream.say(" two");
+    upstream.finish();
+    const [first, ...others] = await Promise.all(follows);
+    assert.equal(first?.at(-1)?.type, "response.completed");
+    for (const other of others) assert.deepEqual(other, first);
+    assert.equal(workersOf(served, "/v1/responses/:id").size, 2);
+  });
+
+  it("cancel a response whichever of them runs it", async () => {
+    await using upstream = await startSlowUpstream();
+    await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
+    await untilBothAnswer(served);
+    for (let turn = 0; turn < 4; turn++) {
+      const { id } = await served.create({ input: "Hi", background: true });
+      await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
+      const { status, body } = await served.ask("POST", `/v1/responses/${id}/cancel`);
+      assert.equal(status, 200, JSON.stringify(body));
+      assert.equal((body as EmittedResponse).status, "cancelled");
+      await until(async () => (upstream.open === 0 ? true : undefined), "nobody asks any more");
+      const deleted = await served.ask("DELETE", `/v1/responses/${id}`);
+      assert.equal(deleted.status, 200);
+      assert.equal((await served.ask("GET", `/v1/responses/${id}`)).status, 404);
+    }
+  });
+
+  it("take over from one that was killed, which is replaced", async () => {
+    await using upstream = await startSlowUpstream();
+    await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
+    await untilBothAnswer(served);
+    const made = await Promise.all(
+      [1, 2, 3, 4].map(() => served.create({ input: "Hi", background: true })),
+    );
+    await until(async () => (upstream.open === 4 ? true : undefined), "all are asked");
+    const [doomed] = await pidsOf(served);
+    process.kill(doomed ?? assert.fail(), "SIGKILL");
+    upstream.finish();
+    for (const { id } of made) {
+      const done = await until(async () => {
+        // The connection that was just being handed to the worker that died gets no answer.
+        const limit = AbortSignal.timeout(1000);
+        const path = `/v1/responses/${id}`;
+        const answer = await served.ask("GET", path, undefined, limit).catch(() => undefined);
+        const response = answer?.body as EmittedResponse | undefined;
+        return response?.status === "completed" ? response : undefined;
+      }, `${id} is finished`);
+      assert.equal(done.output.at(-1)?.type, "message");
+    }
+    await until(async () => {
+      const pids = await pidsOf(served);
+      return pids.length === 2 && !pids.includes(doomed ?? 0) ? true : undefined;
+    }, "it is replaced");
+    assert.equal((await served.ask("GET", "/readyz")).status, 200);
+  });
+
+  it("take new settings, all of them", async () => {
+    await using place = await createPlace();
+    const file = join(place.home, ".config", "offshoot", "config.yaml");
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, "");
+    await using served = await serve({ place, args: ["--workers", "2"] });
+    await untilBothAnswer(served);
+    await writeFile(file, "server: { models: { fast: embedded/offline } }\n");
+    served.command.child.kill("SIGHUP");
+    await served.command.waitForStderr("new settings");
+    let inARow = 0;
+    await until(async () => {
+      const { status } = await served.ask("GET", "/v1/models/fast");
+      inARow = status === 200 ? inARow + 1 : 0;
+      return inARow === 6 ? true : undefined;
+    }, "both know the name");
+  });
+});

@@ -1,0 +1,167 @@
+/** The built command as a server: started in a child process, asked over HTTP. */
+
+import assert from "node:assert/strict";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
+import { createPlace, type Place, type RunningCommand } from "./command.ts";
+
+export interface Served extends AsyncDisposable {
+  readonly place: Place;
+  readonly command: RunningCommand;
+  readonly url: string;
+  /** The lines of standard error that are JSON. */
+  lines(): Record<string, unknown>[];
+  ask(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Answered>;
+  create(body: object): Promise<EmittedResponse>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+interface ServeOptions {
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The key to show; none for a server without. */
+  readonly key?: string;
+  readonly place?: Place;
+}
+
+/** Any port, JSON lines, no keys unless one is given. */
+export async function serve({
+  args = [],
+  env = {},
+  key,
+  place,
+}: ServeOptions = {}): Promise<Served> {
+  const at = place ?? (await createPlace());
+  const auth = key === undefined ? ["--no-auth"] : [];
+  const words = ["serve", "--port", "0", "--log", "json", ...auth, ...args];
+  const variables = key === undefined ? env : { OFFSHOOT_SERVER_KEY: key, ...env };
+  const command = at.start(words, { env: variables });
+  let said = "";
+  command.child.stderr?.on("data", (piece: string) => {
+    said += piece;
+  });
+  await command.waitForStderr("listening at ");
+  while (!said.includes("\n")) await new Promise((resolve) => setTimeout(resolve, 5));
+  const url = /listening at (https?:\/\/[^\s,]+)/.exec(said)?.[1] ?? assert.fail(said);
+  // A connection for each request, so that the next one goes to the next worker.
+  const headers: Record<string, string> = {
+    connection: "close",
+    ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+  };
+
+  const ask: Served["ask"] = async (method, path, body, signal) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const limit = signal ? { signal } : {};
+    const answer = await fetch(`${url}${path}`, { method, headers, ...sent, ...limit });
+    const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+    const read = isJson ? await answer.json() : await answer.text();
+    return { status: answer.status, headers: answer.headers, body: read };
+  };
+  return {
+    ...{ place: at, command, url, ask },
+    lines: () =>
+      said
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    async create(body) {
+      const { status, body: made } = await ask("POST", "/v1/responses", body);
+      assert.equal(status, 200, JSON.stringify(made));
+      return made as EmittedResponse;
+    },
+    async [Symbol.asyncDispose]() {
+      command.child.kill("SIGKILL");
+      await command.ended.catch(() => {});
+      if (!place) await at[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function readEvents(text: string): EmittedEvent[] {
+  return text
+    .split("\n\n")
+    .flatMap((frame) => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
+    .map((data) => JSON.parse(data) as EmittedEvent);
+}
+
+/** Asks again and again, because another process decides when. */
+export async function until<Out>(look: () => Promise<Out | undefined>, what: string): Promise<Out> {
+  const endMs = performance.now() + 20_000;
+  while (performance.now() < endMs) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+  return assert.fail(`in 20 s not: ${what}`);
+}
+
+export interface SlowUpstream extends AsyncDisposable {
+  readonly url: string;
+  /** How many requests have come. */
+  readonly requests: number;
+  /** Answers that have begun and not ended. */
+  readonly open: number;
+  /** Says more in all that are open. */
+  say(text: string): void;
+  /** Ends all that are open; those that come later are answered at once. */
+  finish(): void;
+}
+
+/** A chat server that says "One" to everybody at once, and the rest when it is told to. */
+export async function startSlowUpstream(): Promise<SlowUpstream> {
+  const open = new Set<ServerResponse>();
+  let requests = 0;
+  let isFast = false;
+  const write = (response: ServerResponse, content: string): void => {
+    const delta = { content };
+    response.write(`data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta }] })}\n\n`);
+  };
+  const end = (response: ServerResponse): void => {
+    const last = { index: 0, delta: {}, finish_reason: "stop" };
+    const usage = { prompt_tokens: 3, completion_tokens: 4 };
+    response.end(
+      `data: ${JSON.stringify({ id: "c", choices: [last], usage })}\n\ndata: [DONE]\n\n`,
+    );
+    open.delete(response);
+  };
+  const server = createServer((request, response) => {
+    request.resume();
+    requests++;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    open.add(response);
+    response.on("close", () => open.delete(response));
+    write(response, "One");
+    if (isFast) end(response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    get requests() {
+      return requests;
+    },
+    get open() {
+      return open.size;
+    },
+    say: (text) => {
+      for (const response of open) write(response, text);
+    },
+    finish() {
+      isFast = true;
+      for (const response of [...open]) end(response);
+    },
+    async [Symbol.asyncDispose]() {
+      server.close().closeAllConnections();
+    },
+  };
+}
+
+/** The flags that make a slow server the model. */
+export function slowModel({ url }: SlowUpstream): string[] {
+  return ["-m", "custom/slow", "--provider", "openai-chat", "--url", url];
+}

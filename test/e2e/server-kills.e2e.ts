@@ -1,0 +1,181 @@
+/**
+ * Responses in the background survive `kill -9` of their server at any moment: all finish, no event is
+ * lost, none is told twice, and nothing that had finished is done again. Counted where it counts: at the
+ * model's server, and in a file that the server's own tool writes to.
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import type { EmittedItem, EmittedResponse } from "../../src/protocol/emitted.ts";
+import type { LoggedEvent } from "../../src/protocol/run-events.ts";
+import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { checkEvents } from "../conformance/check.ts";
+import { createChance } from "../delegation/random-tree.ts";
+import { createPlace, type Place } from "./command.ts";
+import {
+  createMortalServer,
+  type Heard,
+  hearOut,
+  type MortalServer,
+  readCalls,
+  type SlowModel,
+  startSlowModel,
+  WORDS,
+} from "./kill-bench.ts";
+import { readEvents, until } from "./served.ts";
+
+/** Each is a moment of its own, with several responses on their way in it. */
+const KILLS = 100;
+const AT_ONCE = 4;
+/** Long enough for a response that nobody cuts: some end between two kills, most do not. */
+const MOST_MS = 350;
+
+it(`finishes responses whose server is killed ${KILLS} times`, { timeout: 240_000 }, async () => {
+  const chance = createChance(60_406);
+  await using place = await createPlace();
+  await using model = await startSlowModel(chance);
+  const server = createMortalServer(place, model);
+  const crowd = createCrowd(server);
+  const ledger = createLedger(place, model);
+  for (let kills = 0; kills < KILLS; kills++) {
+    const started = server.start();
+    // One in eight dies while it starts.
+    if (chance() < 1 / 8) await setTimeout(chance() * 300);
+    else {
+      await started;
+      crowd.fill();
+      await setTimeout(chance() * MOST_MS);
+    }
+    await server.kill();
+    await ledger.check();
+  }
+  await server.start();
+  const heard = await crowd.end();
+  await until(async () => ((await ledger.unfinished()) === 0 ? true : undefined), "all have ended");
+  await ledger.checkTotals(KILLS);
+  await checkHeard(server, heard);
+  await server.kill();
+});
+
+interface Crowd {
+  /** Asks until there are so many on their way. */
+  fill(): void;
+  /** Every response of which a client knows, heard to its end. */
+  end(): Promise<Heard[]>;
+}
+
+function createCrowd(server: MortalServer): Crowd {
+  const heard: Promise<Heard | undefined>[] = [];
+  let open = 0;
+  return {
+    fill() {
+      while (open < AT_ONCE) {
+        open++;
+        const streams = heard.length % 2 === 0;
+        const one = hearOut(server, `job-${heard.length}`, { streams });
+        heard.push(one.finally(() => open--));
+      }
+    },
+    end: async () => (await Promise.all(heard)).filter((one) => one !== undefined),
+  };
+}
+
+interface Ledger {
+  /** Called when the server is dead: what it had begun must not have been finished before it was started. */
+  check(): Promise<void>;
+  unfinished(): Promise<number>;
+  checkTotals(kills: number): Promise<void>;
+}
+
+function createLedger(place: Place, { asked }: SlowModel): Ledger {
+  const path = join(place.home, ".local", "share", "offshoot", "runs.db");
+  let finished = new Set<string>();
+  let seen = { asked: 0, calls: 0 };
+  return {
+    async check() {
+      const calls = await readCalls(place);
+      for (const key of [...asked.slice(seen.asked), ...calls.slice(seen.calls)]) {
+        assert.ok(!finished.has(key), `${key} had finished and was done again`);
+      }
+      seen = { asked: asked.length, calls: calls.length };
+      finished = await readFinished(path);
+    },
+    async unfinished() {
+      const store = await openSqliteStore(path);
+      const running = await store.listRuns({ limit: 1000, status: "running" });
+      await store.close();
+      return running.length;
+    },
+    async checkTotals(kills) {
+      const calls = await readCalls(place);
+      const done = [...asked, ...calls];
+      const repeated = done.length - new Set(done).size;
+      assert.ok(repeated <= kills * AT_ONCE, `${repeated} repeated by ${kills} kills`);
+      const jobs = new Set(asked.map((key) => key.split(" ")[0]));
+      assert.equal(new Set(calls).size, jobs.size * WORDS.length, "every call was made");
+      assert.equal(new Set(asked).size, jobs.size * 3, "every turn was asked for");
+    },
+  };
+}
+
+/** The model calls and tool calls whose ends are in the logs. */
+async function readFinished(path: string): Promise<Set<string>> {
+  const store = await openSqliteStore(path);
+  const finished = new Set<string>();
+  for (const { id, title } of await store.listRuns({ limit: 1000 })) {
+    const log = await store.readEvents(id, -1, 10_000);
+    for (const key of toFinished(title, log)) finished.add(key);
+  }
+  await store.close();
+  return finished;
+}
+
+function toFinished(label: string, log: readonly LoggedEvent[]): string[] {
+  const words = new Map<string, string>();
+  return log.flatMap(({ event }) => {
+    if (event.type === "turn_end") return [`${label} model:${event.turn}`];
+    if (event.type === "tool_start") {
+      words.set(event.call_id, /tool:\w+/.exec(event.arguments)?.[0] ?? "");
+    }
+    return event.type === "tool_end" ? [`${label} ${words.get(event.call_id)}`] : [];
+  });
+}
+
+async function checkHeard(server: MortalServer, heard: readonly Heard[]): Promise<void> {
+  const url = await server.url();
+  let [cut, reconnected] = [0, 0];
+  for (const { id, label, events, connections } of heard) {
+    const path = `${url}/v1/responses/${id}`;
+    const whole = readEvents(await (await fetch(`${path}?stream=true`)).text());
+    assert.deepEqual(events, whole, `${label} over ${connections} connections`);
+    checkEvents(whole);
+    const response = (await (await fetch(path)).json()) as EmittedResponse;
+    const last = whole.at(-1);
+    assert.ok(last?.type === "response.completed", label);
+    assert.deepEqual(response, last.response);
+    cut += checkOutput(label, response.output);
+    if (connections > 1) reconnected++;
+  }
+  assert.ok(cut > KILLS / 4, `${cut} items were cut`);
+  assert.ok(reconnected > heard.length / 2, `${reconnected} of ${heard.length} were cut`);
+}
+
+/** What was cut is there as `incomplete`; what was not is there once. Returns how many were cut. */
+function checkOutput(label: string, output: readonly EmittedItem[]): number {
+  const isCut = (item: EmittedItem): boolean => "status" in item && item.status === "incomplete";
+  const whole = output.filter((item) => !isCut(item));
+  const calls = whole.flatMap((item) => (item.type === "mcp_call" ? [item] : []));
+  assert.deepEqual(
+    calls.map(({ arguments: text }) => /tool:(\w+)/.exec(String(text))?.[1]),
+    WORDS,
+    label,
+  );
+  assert.equal(whole.filter(({ type }) => type === "mcp_list_tools").length, 1, label);
+  // An item that was done in a turn that was cut stays: the turn says it again.
+  assert.ok(whole.filter(({ type }) => type === "message").length >= 3, label);
+  const last = whole.at(-1);
+  assert.ok(last?.type === "message" && JSON.stringify(last).includes(`All of ${label} is`), label);
+  return output.length - whole.length;
+}
