@@ -2,15 +2,19 @@
 
 import { renderCliPage, renderConfigPage, renderErrorsPage } from "./command-pages.ts";
 import { renderLedgerPage } from "./ledger-page.ts";
+import { renderMatrixPage } from "./matrix-page.ts";
 import { renderEmbeddedPage, renderProvidersPage, renderTestingPage } from "./model-pages.ts";
+import { renderApiPage } from "./server-page.ts";
 import { renderSafetyPage, renderToolsPage } from "./tool-pages.ts";
 
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
+  "api.md": renderApiPage,
   "cli.md": renderCliPage,
   "config.md": renderConfigPage,
   "embedded.md": renderEmbeddedPage,
   "errors.md": renderErrorsPage,
   "ledger.md": renderLedgerPage,
+  "matrix.md": renderMatrixPage,
   "providers.md": renderProvidersPage,
   "safety.md": renderSafetyPage,
   "testing.md": renderTestingPage,

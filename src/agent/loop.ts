@@ -143,14 +143,14 @@ function createProgress({ task, wishes }: LoopParts): Progress {
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
 async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
   const { context, clock, wishes } = parts;
-  await context.step("start", async () => {
-    await context.emit([toRunStart(parts, clock.now())]);
+  await context.step("start", async (step) => {
+    step.end([toRunStart(parts, clock.now())]);
     return null;
   });
   progress.hasBegun = true;
   if (context.epoch > 1) {
-    await context.step(`resume:${context.epoch}`, async () => {
-      await context.emit([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
+    await context.step(`resume:${context.epoch}`, async (step) => {
+      step.end([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
       return null;
     });
   }

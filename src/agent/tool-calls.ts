@@ -105,7 +105,7 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
   const item: FunctionCallOutput = { type: "function_call_output", call_id, output: sent };
   const shown = call.show?.(result);
   const end: RunEvent = { type: "tool_end", call_id, name, item, failed, at_ms: clock.now() };
-  await context.emit([shown ? { ...end, shown } : end]);
+  step.end([shown ? { ...end, shown } : end]);
   const below = parts.spentBelow(idempotencyKey);
   return {
     item,

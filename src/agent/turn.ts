@@ -3,7 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { RunContext } from "../engine/engine.ts";
+import type { RunContext, Step } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation, EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.ts";
 import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
@@ -49,16 +49,16 @@ export interface HeldRequest {
 /** Asks the model once. Found again in the journal after a crash, it costs nothing. */
 export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
   const { context, clock } = parts;
-  const answer = await context.step(`model:${turn.number}`, async ({ signal }) => {
+  const answer = await context.step(`model:${turn.number}`, async (step) => {
     const start: RunEvent = { type: "turn_start", turn: turn.number, at_ms: clock.now() };
     await context.emit([start, ...turn.notices]);
-    return (await askWithin(parts, turn, signal)) as unknown as Json;
+    return (await askWithin(parts, turn, step)) as unknown as Json;
   });
   return answer as unknown as Answer;
 }
 
 /** An answer that broke off has cost something, and nobody knows what: all that was set aside counts. */
-async function askWithin(parts: TurnParts, turn: Turn, signal: AbortSignal): Promise<Answer> {
+async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answer> {
   const { request, hold } = turn.hold();
   let hasBegun = false;
   const onText = (delta: string): void => {
@@ -66,7 +66,7 @@ async function askWithin(parts: TurnParts, turn: Turn, signal: AbortSignal): Pro
     turn.onText(delta);
   };
   try {
-    const answer = await askModel(parts, { ...turn, onText }, { request, signal });
+    const answer = await askModel(parts, { ...turn, onText }, { request, step });
     hold.settle(toAmount(answer));
     return answer;
   } catch (thrown) {
@@ -84,9 +84,10 @@ export function toAmount({ usage, cost_usd }: Answer): Partial<Amount> {
 async function askModel(
   parts: TurnParts,
   turn: Turn,
-  { request, signal }: { readonly request: ModelRequest; readonly signal: AbortSignal },
+  { request, step }: { readonly request: ModelRequest; readonly step: Step },
 ): Promise<Answer> {
   const { context, provider, clock, costOf } = parts;
+  const { signal } = step;
   const items: Item[] = [];
   const notice = (said: Omit<Notice, "type">): void => {
     // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
@@ -100,7 +101,7 @@ async function askModel(
       continue;
     }
     const answer = toAnswer(items, end, costOf);
-    await context.emit([...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)]);
+    step.end([...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)]);
     return answer;
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");

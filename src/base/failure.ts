@@ -177,7 +177,7 @@ export const FAILURES = {
   },
   slow_request: {
     status: 408,
-    exit: 2,
+    exit: 1,
     retryable: true,
     summary: "The request did not arrive in time.",
   },

@@ -103,6 +103,11 @@ export interface Step {
   /** `run id/step key`: the same for a repeated attempt, so that a tool can recognise it. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  /**
+   * The last events of the step, written in the same transaction as its journal entry: what the log
+   * says is finished is not done again. Called at most once, with nothing emitted behind it.
+   */
+  end(events: readonly RunEvent[]): void;
 }
 
 export interface Child {

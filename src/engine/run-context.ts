@@ -7,7 +7,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import type { Store } from "../store/store.ts";
+import type { FinishedStep, Store } from "../store/store.ts";
 import type { Child, ChildOptions, RunContext, RunOutcome, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
@@ -132,20 +132,38 @@ class Context implements RunContext {
   }
 
   async #run<Out extends Json>({ key, fn }: SingleStep<Out>): Promise<Out> {
-    const { store, owned } = this.#parts;
+    const { owned } = this.#parts;
     this.signal.throwIfAborted();
     const known = owned.journal.get(key);
     if (known !== undefined) return known as Out;
+    let last: readonly RunEvent[] = [];
+    const end = (events: readonly RunEvent[]): void => {
+      last = events;
+    };
     this.#running++;
     try {
-      const value = await fn({ idempotencyKey: `${this.id}/${key}`, signal: this.signal });
-      // The step's events come before its journal entry: once it is there, nothing writes them again.
-      await owned.log.settled();
-      await owned.write(() => store.saveStep(this.id, this.epoch, { key, value }));
+      const idempotencyKey = `${this.id}/${key}`;
+      const value = await fn({ idempotencyKey, signal: this.signal, end });
+      await this.#save({ key, value }, last);
       return value;
     } finally {
       this.#running--;
     }
+  }
+
+  /** The step's events come before its journal entry or with it: once it is there, nothing writes them again. */
+  async #save(step: { key: string; value: Json }, last: readonly RunEvent[]): Promise<void> {
+    const { store, owned } = this.#parts;
+    const save = (entry: FinishedStep): Promise<void> =>
+      owned.write(() => store.saveStep(this.id, this.epoch, entry));
+    if (last.length > 0) {
+      await owned.log.emit(last, (firstSeq, events) =>
+        save({ ...step, last: { firstSeq, events } }),
+      );
+      return;
+    }
+    await owned.log.settled();
+    await save(step);
   }
 
   #use(kind: "step" | "child", key: string): void {

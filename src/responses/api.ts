@@ -143,6 +143,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
 async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<LiveResponse> {
   const asked = parseAsked(body, parts.defaults);
   const found = await parts.find(asked, caller);
+  await checkEnded(parts.durable, asked.request.previous_response_id);
   const named = { ...found, items: found.items.map(withId) };
   const planned = planResponse(asked, named);
   const { store } = asked;
@@ -160,6 +161,16 @@ async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<L
   const title = clip(titleOf(task.items), 80);
   await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
   return toLive(place, { id, asked, runId });
+}
+
+/** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */
+async function checkEnded(
+  { engine }: RunPlace,
+  previous: string | null | undefined,
+): Promise<void> {
+  if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
+  const message = `The response \`${clip(previous, 80)}\` has not ended yet. Go on with it when it has.`;
+  throw new Failure("conflict", message, { param: "previous_response_id" });
 }
 
 /** Ids that a client gives are its own; what has none gets one, so that it can be listed and referred to. */

@@ -37,8 +37,8 @@ export async function beginResponse(
   const { context, clock, bridge } = parts;
   await parts.enter();
   if (parts.background) {
-    await context.step("begin", async () => {
-      await context.emit([{ type: "run_begin", at_ms: clock.now() }]);
+    await context.step("begin", async (step) => {
+      step.end([{ type: "run_begin", at_ms: clock.now() }]);
       return null;
     });
   }
@@ -49,9 +49,9 @@ export async function beginResponse(
 
 async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
   if (listed.length === 0) return [];
-  const told = await context.step("list_tools", async () => {
+  const told = await context.step("list_tools", async (step) => {
     const named = listed.map(withId);
-    await context.emit(named.flatMap(toWholeEvents));
+    step.end(named.flatMap(toWholeEvents));
     return named as unknown as Json;
   });
   return told as unknown as Item[];
@@ -70,9 +70,9 @@ async function callApproved(parts: BeginParts, items: readonly Item[]): Promise<
   const { context, bridge } = parts;
   const wanted = toApprovedCalls(items, bridge);
   if (wanted.length === 0) return items;
-  const named = (await context.step("approved", async () => {
+  const named = (await context.step("approved", async (step) => {
     const calls = wanted.map(({ item }) => withId(item));
-    await context.emit(calls.flatMap(toPendingEvents));
+    step.end(calls.flatMap(toPendingEvents));
     return calls as unknown as Json;
   })) as unknown as Item[];
   const calls = named.map((item, at): OwnCall => {

@@ -7,6 +7,7 @@
 import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
+import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./context-size.ts";
 import { findKept } from "./kept-response.ts";
 import { type RunPlace, readResponse } from "./read-response.ts";
 import { toRunId } from "./response-object.ts";
@@ -42,12 +43,15 @@ async function readChain(
   id: string,
 ): Promise<readonly Item[]> {
   const pieces: (readonly Item[])[] = [];
+  let size = 0;
   for (let next: string | null = id; next !== null; ) {
     const kept = await findKept(shelf, tenant, next);
     const output = kept && (await readOutput(place, next));
     if (!kept || !output) throw toUnknownPrevious(next);
     const items: readonly Item[] = [...kept.input, ...output];
     pieces.unshift(items);
+    size += sizeOf(items);
+    if (size > MAX_CONTEXT_CHARS) throw toTooLong("previous_response_id");
     next = items.some(({ type }) => type === "compaction") ? null : kept.previous_response_id;
   }
   return sinceCompaction(pieces.flat());

@@ -35,10 +35,11 @@ import type {
 } from "../protocol/run-events.ts";
 import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
 import { toEmittedItem } from "./emitted-item.ts";
-import { createPartWriter, idOf, type PartWriter } from "./part-writer.ts";
+import { createPartWriter, idOf } from "./part-writer.ts";
 import { endResponse, toOutputText, toResponse } from "./response-object.ts";
 import { readResponseSettings, withIgnored } from "./response-settings.ts";
 import { toSummarised } from "./show-item.ts";
+import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
 export interface EventWriter {
   /** The events that one event of the log means, in order; often one, sometimes none. */
@@ -58,32 +59,6 @@ export interface Showing {
 export function createEventWriter(showing: Showing = {}): EventWriter {
   const writer = new RunWriter(showing);
   return { write: (event) => writer.write(event), response: () => writer.soFar() };
-}
-
-interface OpenItem {
-  readonly outputIndex: number;
-  readonly item: EmittedItem;
-  readonly parts: PartWriter;
-  /** Whether this server makes the call, and so tells how far it is. */
-  readonly isOwn: boolean;
-}
-
-/** One of those who speak in a log: the run itself, or an agent of its team. */
-interface Voice {
-  /** Undefined where there is no team. */
-  agent: string | undefined;
-  /** Its items of the current turn that have not ended, by their place in the turn. */
-  readonly open: Map<number, OpenItem>;
-  /** The places of the current turn's items in the whole output. */
-  places: Map<number, number>;
-  /** Calls that its model has made and this server has not, by their ids. */
-  readonly pending: Map<string, OpenItem>;
-  /** Whether the model has said all of the current turn: what is pending then outlives a crash. */
-  isTurnOver: boolean;
-}
-
-function createVoice(agent?: string): Voice {
-  return { agent, open: new Map(), places: new Map(), pending: new Map(), isTurnOver: true };
 }
 
 class RunWriter {
@@ -291,6 +266,7 @@ class RunWriter {
     const { outputIndex, parts } = open;
     const status = pending === undefined ? "completed" : "in_progress";
     const done = this.#toEmitted(item, { outputIndex, status }, idOf(open.item));
+    if (lacksSeal(item) && this.#include?.has(SEAL)) this.#ignored.add(`include (${SEAL})`);
     parts.finish(done);
     if (pending === undefined) {
       if (open.isOwn) this.#emitProgress(open, isFailedCall(item) ? "failed" : "done");
@@ -384,6 +360,13 @@ class RunWriter {
     if (status === "failed" && error) this.#emit(toErrorEvent(error.code, error.message));
     this.#emit({ type: TERMINAL[status] ?? "response.incomplete", response });
   }
+}
+
+const SEAL = "reasoning.encrypted_content";
+
+/** Not every vendor seals what its models think; a client that asked for it is told. */
+function lacksSeal(item: Item): boolean {
+  return item.type === "reasoning" && !item.encrypted_content;
 }
 
 const TERMINAL: Readonly<Record<string, "response.completed" | "response.failed">> = {

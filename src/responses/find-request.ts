@@ -38,6 +38,7 @@ export async function findRequest(
   caller: Caller,
 ): Promise<Found> {
   checkSize(request, parts.size);
+  checkName(request.model);
   const model = parts.route(request.model);
   checkAllowed(request.model ?? model.model, caller);
   const { tenant } = caller;
@@ -57,6 +58,15 @@ export async function findRequest(
     root: parts.root,
     tools: sealTools(collectTools(items, request.tools ?? []), parts.sealKey),
   };
+}
+
+/** Names are looked for with patterns and are in every answer. */
+const MAX_NAME_CHARS = 512;
+
+function checkName(name: string | null | undefined): void {
+  if ((name?.length ?? 0) <= MAX_NAME_CHARS) return;
+  const message = `\`model\` has ${name?.length} characters; at most ${MAX_NAME_CHARS} are allowed.`;
+  throw new Failure("invalid_request", message, { param: "model" });
 }
 
 function checkAllowed(name: string, { models }: Caller): void {

@@ -4,6 +4,7 @@
  */
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Tool } from "../protocol/tools.ts";
 
@@ -37,10 +38,12 @@ export function sealItems(items: readonly Item[], key: Uint8Array): Item[] {
   );
 }
 
-/** Throws for what was sealed with another key. */
+/** Rejects with `invalid_request` what was sealed with another key, or by nobody. */
 export function unsealTools(tools: readonly Tool[], key: Uint8Array): readonly Tool[] {
   return tools.map((tool) => {
-    const { [SEALED_FIELD]: sealed, ...open } = tool as Tool & { readonly [SEALED_FIELD]?: string };
+    const { [SEALED_FIELD]: sealed, ...open } = tool as Tool & {
+      readonly [SEALED_FIELD]?: unknown;
+    };
     return sealed === undefined ? tool : ({ ...open, ...unseal(sealed, key) } as Tool);
   });
 }
@@ -52,11 +55,18 @@ function seal(secrets: Secrets, key: Uint8Array): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString("base64");
 }
 
-function unseal(sealed: string, key: Uint8Array): Secrets {
-  const bytes = Buffer.from(sealed, "base64");
-  const tagEnd = NONCE_BYTES + TAG_BYTES;
-  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES));
-  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
-  const text = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
-  return JSON.parse(text.toString("utf8")) as Secrets;
+/** Clients can write anything into the field; what this key did not seal does not open. */
+function unseal(sealed: unknown, key: Uint8Array): Secrets {
+  try {
+    const bytes = Buffer.from(String(sealed), "base64");
+    const tagEnd = NONCE_BYTES + TAG_BYTES;
+    const nonce = bytes.subarray(0, NONCE_BYTES);
+    const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
+    const text = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
+    return JSON.parse(text.toString("utf8")) as Secrets;
+  } catch (cause) {
+    const message = `\`${SEALED_FIELD}\` of a tool was not sealed by this server. Send the tool whole.`;
+    throw new Failure("invalid_request", message, { param: "tools", cause });
+  }
 }

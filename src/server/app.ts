@@ -46,8 +46,7 @@ export function createApp(parts: AppParts): App {
       const failure = toFailure(thrown);
       if (failure.code === "internal") parts.onDefect(thrown);
       // What is left of a body that was refused is not read: the connection ends with the answer.
-      if (!request.readableEnded && !response.headersSent)
-        response.setHeader("connection", "close");
+      if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
       sendFailure(response, failure);
     } finally {
       left.stop();

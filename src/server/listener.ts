@@ -64,10 +64,16 @@ export async function openListener(options: ListenOptions, app: App): Promise<Li
   const handle = (...[request, response]: Parameters<App>): void => void app(request, response);
   // Its own interval is half a minute: limits in seconds would not hold.
   const checks = { connectionsCheckingInterval: CHECK_MS };
-  const head = { maxHeaderSize: socket.maxHeaderBytes, noDelay: true, ...checks };
+  // A request without a host is the guard's to refuse, in the API's form.
+  const head = {
+    ...{ maxHeaderSize: socket.maxHeaderBytes, noDelay: true, requireHostHeader: false },
+    ...checks,
+  };
   const server = tls ? createTlsServer({ ...head, ...tls }, handle) : createServer(head, handle);
   applyLimits(server, socket);
   server.on("clientError", answerBrokenRequest);
+  // Whatever else is expected is no reason to refuse it.
+  server.on("checkExpectation", handle);
   if (upgrade) server.on("upgrade", upgrade);
   await listen(server, options);
   return {

@@ -10,6 +10,9 @@ export interface BodyLimits {
   readonly timeoutMs: number;
 }
 
+/** Each piece costs hundreds of bytes beside its own, and a client may send pieces of one: those are joined. */
+const MAX_PIECES = 1024;
+
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
   const bytes = await readBytes(request, limits);
   return parseJsonText(decodeUtf8(bytes), "The body");
@@ -18,16 +21,21 @@ export async function readJsonBody(request: IncomingMessage, limits: BodyLimits)
 function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw toTooLarge(maxBytes);
   return new Promise((resolve, reject) => {
-    const pieces: Buffer[] = [];
+    const blocks: Buffer[] = [];
+    let pieces: Buffer[] = [];
     let size = 0;
     const onData = (piece: Buffer): void => {
       size += piece.length;
       pieces.push(piece);
       if (size > maxBytes) fail(toTooLarge(maxBytes));
+      if (pieces.length < MAX_PIECES) return;
+      blocks.push(Buffer.concat(pieces));
+      pieces = [];
     };
     const onEnd = (): void => {
       stop();
-      resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces));
+      const [first, ...rest] = [...blocks, ...pieces];
+      resolve(first && rest.length === 0 ? first : Buffer.concat([...blocks, ...pieces]));
     };
     const onClose = (): void => fail(new Failure("cancelled", "The client has gone away."));
     const timer = setTimeout(() => {

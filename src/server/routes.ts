@@ -18,12 +18,12 @@ export function createRoutes({
 }: OpenedResponses): Route[] {
   const { vectors, forgetFile } = search;
   return [
-    ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
-    ...createVectorStoreRoutes(vectors),
     ...createResponseRoutes(api),
     ...createContextRoutes(context),
     ...createConversationRoutes(conversations),
-    ...createContainerRoutes({ ...kept, limits: CONTAINER_FILE_LIMITS }),
     ...createChatRoutes(api),
+    ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
+    ...createVectorStoreRoutes(vectors),
+    ...createContainerRoutes({ ...kept, limits: CONTAINER_FILE_LIMITS }),
   ];
 }

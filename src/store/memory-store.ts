@@ -7,6 +7,7 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type {
+  FinishedStep,
   FoundSignal,
   NewRun,
   RunFinish,
@@ -91,10 +92,11 @@ class MemoryStore implements Store {
     return new Map(this.#entries.get(id)?.steps);
   }
 
-  async saveStep(id: string, epoch: number, step: { key: string; value: Json }): Promise<void> {
-    const { steps } = this.#owned(id, epoch);
-    if (steps.has(step.key)) throw toRepeatedStep(id, step.key);
-    steps.set(step.key, step.value);
+  async saveStep(id: string, epoch: number, { key, value, last }: FinishedStep): Promise<void> {
+    const entry = this.#owned(id, epoch, last?.firstSeq);
+    if (entry.steps.has(key)) throw toRepeatedStep(id, key);
+    if (last) this.#append(entry, last.events);
+    entry.steps.set(key, value);
   }
 
   async append(

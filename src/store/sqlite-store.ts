@@ -14,6 +14,7 @@ import { type Database, openDatabase } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { createSqliteShelf } from "./sqlite-shelf.ts";
 import type {
+  FinishedStep,
   FoundSignal,
   NewRun,
   RunFinish,
@@ -146,9 +147,11 @@ class SqliteStore implements Store {
     return new Map(rows.map((row) => [fromColumn(row["key"]), this.#read(id, row, "value")]));
   }
 
-  async saveStep(id: string, epoch: number, step: { key: string; value: Json }): Promise<void> {
+  async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
+    const { last } = step;
     this.#db.transact("power", () => {
-      this.#checkOwner(id, epoch);
+      if (last) this.#append(id, epoch, last.firstSeq, last.events);
+      else this.#checkOwner(id, epoch);
       this.#insertStep(id, epoch, step);
     });
   }

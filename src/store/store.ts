@@ -26,7 +26,7 @@ export interface Store {
 
   /** The journal of the run: what its finished steps returned, by key. */
   readSteps(id: string): Promise<Map<string, Json>>;
-  saveStep(id: string, epoch: number, step: { key: string; value: Json }): Promise<void>;
+  saveStep(id: string, epoch: number, step: FinishedStep): Promise<void>;
 
   /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
   append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
@@ -68,6 +68,13 @@ export interface NewRun {
   /** One line for a listing: the beginning of the prompt. */
   readonly title: string;
   readonly created_at_ms: number;
+}
+
+/** A step as it is journaled, with its last events in the same transaction. */
+export interface FinishedStep {
+  readonly key: string;
+  readonly value: Json;
+  readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
 }
 
 export interface StoredRun extends NewRun {

@@ -13,7 +13,8 @@ import { replyEvents } from "../../src/testing/reply-events.ts";
 import { ANYBODY, createOpenGuard, readEvents, type TestServer } from "../server/server-bench.ts";
 import { checkEvents } from "./check.ts";
 import { type ProviderServer, startProviderServer, suiteContext } from "./provider-servers.ts";
-import { bodyOf, FILES, SCENARIOS, WEB_TOOLS } from "./scenarios.ts";
+import { FILES, MACHINE, WEB_TOOLS } from "./scenario-server.ts";
+import { bodyOf, SCENARIOS } from "./scenarios.ts";
 
 describe("the replay of a response", () => {
   const context = suiteContext();
@@ -21,7 +22,8 @@ describe("the replay of a response", () => {
   let answer: (request: ModelRequest) => Reply = () => reply.text("");
   before(async () => {
     const engine = respond((request) => answer(request));
-    opened = await startProviderServer(context, "chat", engine, { files: FILES, tools: WEB_TOOLS });
+    const setup = { files: FILES, tools: WEB_TOOLS, settings: { machine: MACHINE } };
+    opened = await startProviderServer(context, "chat", engine, setup);
   });
 
   for (const scenario of SCENARIOS) {

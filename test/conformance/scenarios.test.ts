@@ -9,13 +9,15 @@ import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { type Reply, reply, respond } from "../../src/testing/index.ts";
 import { checkEvents, checkPublished, checkResponse } from "./check.ts";
+import { nativeReply } from "./native-reply.ts";
 import {
   type ProviderServer,
   SCRIPTED_NAMES,
   startProviderServer,
   suiteContext,
 } from "./provider-servers.ts";
-import { bodyOf, FILES, nativeReply, SCENARIOS, type Scenario, WEB_TOOLS } from "./scenarios.ts";
+import { FILES, MACHINE, WEB_TOOLS } from "./scenario-server.ts";
+import { bodyOf, SCENARIOS, type Scenario } from "./scenarios.ts";
 
 for (const name of SCRIPTED_NAMES) {
   describe(`every scenario over ${name}`, () => {
@@ -24,7 +26,8 @@ for (const name of SCRIPTED_NAMES) {
     let answer: (request: ModelRequest) => Reply = () => reply.text("");
     before(async () => {
       const engine = respond((request) => answer(request));
-      opened = await startProviderServer(context, name, engine, { files: FILES, tools: WEB_TOOLS });
+      const setup = { files: FILES, tools: WEB_TOOLS, settings: { machine: MACHINE } };
+      opened = await startProviderServer(context, name, engine, setup);
     });
 
     for (const scenario of SCENARIOS) {

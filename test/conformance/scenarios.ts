@@ -3,14 +3,13 @@
  * proof over "all scenarios" goes through this list.
  */
 
-import type { Json, JsonObject } from "../../src/base/json.ts";
-import type { Item } from "../../src/protocol/items.ts";
+import type { JsonObject } from "../../src/base/json.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
-import type { ResponsesSettings } from "../../src/runtime/open-responses.ts";
-import { CALL_EVENTS } from "../../src/responses/call-events.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
-import type { Tool } from "../../src/tools/tool.ts";
 import type { TestServer } from "../server/server-bench.ts";
+import { nativeMessage } from "./native-reply.ts";
+import { makeStore, OWN_SERVER } from "./scenario-server.ts";
+import { callOf, hasResult } from "./scripted-calls.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -31,9 +30,6 @@ export async function bodyOf({ body, prepare }: Scenario, server: TestServer): P
   return { ...body, ...(await prepare?.(server)) };
 }
 
-/** Files of the folder that the server's own tools work in. */
-export const FILES = { "notes.txt": "The colour is blue.\n" };
-
 const WEATHER = {
   ...{ type: "function", name: "weather", description: "The weather of a city." },
   parameters: {
@@ -47,51 +43,6 @@ const WEATHER = {
 
 /** What `tools` leaves to be said: one without a description, without parameters, not strict. */
 const BARE = { type: "function", name: "now" };
-
-export const OWN_SERVER = {
-  ...{ type: "mcp", server_label: "offshoot", require_approval: "never" },
-  allowed_tools: ["bash_read"],
-};
-
-/** In place of those that would reach the network. */
-export const WEB_TOOLS: readonly Tool[] = [
-  standIn("search_web", [{ title: "One", url: "https://one.example.org/", description: "1." }]),
-  standIn("scrape_webpage", "# Page"),
-];
-
-/** What runs on this machine for clients. Nobody draws really. */
-export const MACHINE: NonNullable<ResponsesSettings["machine"]> = {
-  interpreter: { wheels: undefined, index: undefined },
-  shell: { level: "process", env: { PATH: process.env["PATH"] } },
-  images: { host: "images.example.org", make: async () => DOT },
-};
-
-const DOT = { base64: "iVBORw0KGgo=", revisedPrompt: "A dot." };
-
-function standIn(name: string, result: Json): Tool {
-  const parameters = { type: "object", properties: {} };
-  return {
-    spec: { type: "function", name, description: "", parameters, strict: false },
-    ...{ readOnly: true, effect: "network", parse: (input) => input, run: async () => result },
-  };
-}
-
-export async function makeStore({ url, ask }: TestServer): Promise<object> {
-  const form = new FormData();
-  form.append("purpose", "assistants");
-  form.append("file", new Blob(["The colour is blue."]), "notes.txt");
-  const answer = await fetch(`${url}/v1/files`, { method: "POST", body: form });
-  const file_ids = [((await answer.json()) as { id: string }).id];
-  const { body } = await ask("POST", "/v1/vector_stores", { name: "notes", file_ids });
-  return { tools: [{ type: "file_search", vector_store_ids: [(body as { id: string }).id] }] };
-}
-
-function nativeMessage(text: string): JsonObject {
-  return {
-    ...{ type: "message", id: "msg_1", role: "assistant", status: "completed" },
-    content: [{ type: "output_text", text, annotations: [], logprobs: [] }],
-  };
-}
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -317,7 +268,10 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   {
     name: "commands in a container",
-    body: { input: "Say hello.", tools: [{ type: "shell", environment: { type: "container_auto" } }] },
+    body: {
+      input: "Say hello.",
+      tools: [{ type: "shell", environment: { type: "container_auto" } }],
+    },
     answer: (request) =>
       hasResult(request)
         ? reply.text("Said.")
@@ -381,49 +335,4 @@ function splitTask(request: ModelRequest): Reply {
     return reply.calls([callOf(request, "spawn_agent", task)]);
   }
   return results === 1 ? reply.calls([callOf(request, "wait_agent", {})]) : reply.text("Done.");
-}
-
-/** A call of the offered function whose name has the word in it; functions stand for other tools. */
-export function callOf(
-  { tools }: ModelRequest,
-  word: string,
-  given: Readonly<Record<string, unknown>>,
-): { name: string; arguments: string } {
-  const names = tools.flatMap((tool) => (tool.type === "function" ? tool.name : []));
-  const name = names.find((one) => one.includes(word)) ?? word;
-  return { name, arguments: JSON.stringify(given) };
-}
-
-export function hasResult({ items }: ModelRequest): boolean {
-  return items.some(({ type }: Item) => type === "function_call_output");
-}
-
-/** The answer of a vendor that knows a tool itself, as its server streams it. */
-export function nativeReply(items: readonly JsonObject[]): Reply {
-  const head = { id: "resp_upstream", object: "response", created_at: 0, model: "m" };
-  const usage = {
-    ...{ input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-    input_tokens_details: { cached_tokens: 0 },
-    output_tokens_details: { reasoning_tokens: 0 },
-  };
-  const running = { ...head, status: "in_progress", output: [] };
-  const ended = { ...head, status: "completed", output: items, usage };
-  const events = [
-    { type: "response.created", response: running },
-    ...items.flatMap((item, output_index) => [
-      { type: "response.output_item.added", output_index, item },
-      ...progressOf(item, output_index),
-      { type: "response.output_item.done", output_index, item },
-    ]),
-    { type: "response.completed", response: ended },
-  ];
-  return reply.raw(
-    events.map((event, sequence_number) => JSON.stringify({ ...event, sequence_number })),
-  );
-}
-
-function progressOf(item: JsonObject, output_index: number): object[] {
-  const { begun, running, done } = CALL_EVENTS[String(item["type"])] ?? {};
-  const types = [begun, running, done].filter((type) => type !== undefined);
-  return types.map((type) => ({ type, output_index, item_id: item["id"] }));
 }

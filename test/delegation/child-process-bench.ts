@@ -104,7 +104,7 @@ export const TASK: AgentTask = {
   label: "child",
   depth: 1,
   summary_prompt: null,
-    response: null,
+  response: null,
 };
 
 /** Shell that prints a frame. */

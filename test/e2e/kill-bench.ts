@@ -25,6 +25,8 @@ type Chance = () => number;
 /** What each response has the server write down, in the order of its turns. */
 export const WORDS = ["first", "left", "right"];
 const CALLS_FILE = "calls.txt";
+/** Asks for no call. */
+export const GO_ON = "Is that all?";
 
 export interface SlowModel extends AsyncDisposable {
   readonly upstream: Upstream;
@@ -65,6 +67,7 @@ function turnOf({ items }: ModelRequest): number {
 function answer(label: string, turn: number): AnswerReply {
   const [first = "", ...others] = WORDS;
   const options = { text: "I write it down.", pieceLength: 24 };
+  if (label === GO_ON) return reply.text("Yes.");
   if (turn === 1) return reply.calls([writeDown(label, first)], options);
   if (turn === 2)
     return reply.calls(

@@ -16,6 +16,7 @@ import { createChance } from "../delegation/random-tree.ts";
 import { createPlace, type Place } from "./command.ts";
 import {
   createMortalServer,
+  GO_ON,
   type Heard,
   hearOut,
   type MortalServer,
@@ -155,11 +156,21 @@ async function checkHeard(server: MortalServer, heard: readonly Heard[]): Promis
     const last = whole.at(-1);
     assert.ok(last?.type === "response.completed", label);
     assert.deepEqual(response, last.response);
-    cut += checkOutput(label, response.output);
+    const cutHere = checkOutput(label, response.output);
+    if (cutHere > 0) await checkGoesOn(url, id);
+    cut += cutHere;
     if (connections > 1) reconnected++;
   }
   assert.ok(cut > KILLS / 4, `${cut} items were cut`);
   assert.ok(reconnected > heard.length / 2, `${reconnected} of ${heard.length} were cut`);
+}
+
+/** What was cut stands in no conversation's way. */
+async function checkGoesOn(url: string, id: string): Promise<void> {
+  const body = JSON.stringify({ input: GO_ON, previous_response_id: id, store: false });
+  const answer = await fetch(`${url}/v1/responses`, { method: "POST", body });
+  const { status, output_text } = (await answer.json()) as EmittedResponse;
+  assert.deepEqual([answer.status, status, output_text], [200, "completed", "Yes."], id);
 }
 
 /** What was cut is there as `incomplete`; what was not is there once. Returns how many were cut. */

@@ -11,6 +11,7 @@ import {
   startResponsesUpstream,
 } from "../../src/testing/index.ts";
 import { checkEvents, checkResponse } from "../conformance/check.ts";
+import { createPdf } from "../conformance/pdf.ts";
 import { SCRIPTED_NAMES } from "../conformance/provider-servers.ts";
 import { createServers, lastOf, modelAt } from "./complaints-bench.ts";
 import { startServer } from "./server-bench.ts";
@@ -240,7 +241,7 @@ describe("25: files and images", () => {
 
     it(`reach the model, a PDF (${name})`, async () => {
       const { server, sent } = await ask(name, reply.text("Ok."));
-      const file_data = `data:application/pdf;base64,${toPdf("The colour is blue.").toString("base64")}`;
+      const file_data = `data:application/pdf;base64,${createPdf("The colour is blue.")}`;
       const file = { type: "input_file", filename: "notes.pdf", file_data };
       const { status, body } = await server.ask("POST", "/v1/responses", show(file));
       assert.equal(status, 200, JSON.stringify(body));
@@ -278,26 +279,3 @@ describe("25: files and images", () => {
     });
   }
 });
-
-/** A PDF of one page and one line. */
-function toPdf(line: string): Buffer {
-  const draw = `BT /F1 12 Tf 20 100 Td (${line}) Tj ET`;
-  const objects = [
-    "<< /Type /Catalog /Pages 2 0 R >>",
-    "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-    "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
-    `<< /Length ${draw.length} >>\nstream\n${draw}\nendstream`,
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-  ];
-  let text = "%PDF-1.4\n";
-  const places = objects.map((object, at) => {
-    const place = text.length;
-    text += `${at + 1} 0 obj\n${object}\nendobj\n`;
-    return place;
-  });
-  const rows = places.map((place) => `${String(place).padStart(10, "0")} 00000 n \n`).join("");
-  const size = objects.length + 1;
-  const table = `xref\n0 ${size}\n0000000000 65535 f \n${rows}`;
-  const end = `trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
-  return Buffer.from(text + table + end, "latin1");
-}

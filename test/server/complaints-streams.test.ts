@@ -268,7 +268,9 @@ describe("17: streams that are held back", () => {
     for (const store of [true, false]) {
       it(`every piece comes while the next is not said yet (${name}, store ${store})`, async (t) => {
         const model = createStepModel();
-        const { server } = await startProviderServer(t, name, model.engine);
+        // What is held back for longer than it takes to know whether it fails is held back for good.
+        const send = { keepAliveMs: 15_000, commitMs: 600_000 };
+        const { server } = await startProviderServer(t, name, model.engine, { server: { send } });
         const body = { input: "Hi", stream: true, store };
         model.say("One ");
         const stream = await openStream(server, "/v1/responses", body);

@@ -160,6 +160,24 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    it("journals a step with its last events, or neither", async () => {
+      const store = await openWithRun();
+      await store.append("run_1", 1, 0, notices(1));
+      const step = { key: "a", value: 1, last: { firstSeq: 1, events: notices(2) } };
+      await assert.rejects(
+        store.saveStep("run_1", 1, { ...step, last: { ...step.last, firstSeq: 3 } }),
+      );
+      await assert.rejects(store.saveStep("run_1", 2, step), { code: "fenced" });
+      assert.deepEqual(await store.readSteps("run_1"), new Map());
+      await store.saveStep("run_1", 1, step);
+      assert.equal((await store.getRun("run_1"))?.next_seq, 3);
+      const again = { ...step, last: { firstSeq: 3, events: notices(1) } };
+      await assert.rejects(store.saveStep("run_1", 1, again), { code: "internal" });
+      assert.equal((await store.readEvents("run_1", -1, 10)).length, 3);
+      assert.equal((await store.getRun("run_1"))?.next_seq, 3);
+      await store.close();
+    });
+
     it("journals a key once", async () => {
       const store = await openWithRun();
       await store.saveStep("run_1", 1, { key: "a", value: 1 });

@@ -7,6 +7,7 @@ import type { Item } from "../../protocol/items.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
+import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "../context-size.ts";
 import {
   type Page,
   parseInclude,
@@ -36,8 +37,12 @@ import {
 } from "./new-items.ts";
 import { type ShownItem, toShownItem } from "./shown-item.ts";
 
-/** Rows read at a time for a model's context: few enough that others are served in between. */
+/**
+ * Rows read at a time for a model's context: few enough that others are served in between. The first
+ * ones are few, because nobody knows how large they are.
+ */
 const READ_ITEMS = 500;
+const READ_FIRST = 8;
 
 /** Which item, and which of its fields are to be seen. */
 export interface ItemPlace {
@@ -145,16 +150,20 @@ export async function readItems(
   const among = { tenant, kind: ITEM_KIND, parent: conversationId, order: "oldest" as const };
   const items: Item[] = [];
   let last: Thing | undefined;
-  for (;;) {
-    const page = await shelf.list({ ...among, limit: READ_ITEMS, after: last?.id });
+  let size = 0;
+  for (let limit = READ_FIRST; ; limit = Math.min(2 * limit, READ_ITEMS)) {
+    const page = await shelf.list({ ...among, limit, after: last?.id });
     // The item that the page was to follow was deleted meanwhile: nothing is known of the rest.
     if (page.length === 0 && last && !(await shelf.get(last))) {
       return readItems({ shelf }, tenant, conversationId, upToPosition);
     }
     const wanted = page.filter(({ position }) => position <= upToPosition);
-    for (const thing of wanted) items.push(toKeptItem(thing).item);
+    const read = wanted.map((thing) => toKeptItem(thing).item);
+    items.push(...read);
+    size += sizeOf(read);
+    if (size > MAX_CONTEXT_CHARS) throw toTooLong("conversation");
     last = wanted.at(-1) ?? last;
-    if (wanted.length < READ_ITEMS) return { items, position: last?.position ?? 0 };
+    if (wanted.length < limit) return { items, position: last?.position ?? 0 };
   }
 }
 

@@ -28,7 +28,7 @@ export interface ImageInputs {
 const LIMIT_MS = 360_000;
 
 /** The API's own limit. */
-const MAX_IMAGES = 16;
+export const MAX_IMAGES = 16;
 
 export function createImageTool(
   api: ImagesApi,

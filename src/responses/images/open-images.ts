@@ -5,9 +5,10 @@ import type { Item } from "../../protocol/items.ts";
 import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest } from "../bridge/tool-kind.ts";
+import { MAX_CONTEXT_CHARS, sizeOf } from "../context-size.ts";
 import { readFileParts } from "../files/files.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
-import { createImageTool, type ImagesApi } from "./image-tool.ts";
+import { createImageTool, type ImagesApi, MAX_IMAGES } from "./image-tool.ts";
 
 export interface ImageParts extends ShelfParts {
   readonly api: ImagesApi;
@@ -21,13 +22,25 @@ export async function openImages(
   const { items = [] } = request;
   const { tenant } = request;
   return createImageTool(parts.api, tool, {
-    async readImages() {
-      const found = items.flatMap(picturesOf);
-      const read = await Promise.all(found.map((one) => toRef(parts, tenant, one)));
-      return read.flatMap((one) => one ?? []);
-    },
+    readImages: () => readLatest(items.flatMap(picturesOf), (one) => toRef(parts, tenant, one)),
     readMask: () => toRef(parts, tenant, tool.input_image_mask ?? {}),
   });
+}
+
+/** The latest last, as many as the API takes and a request may hold: a conversation may have any number. */
+async function readLatest(
+  pictures: readonly Picture[],
+  read: (picture: Picture) => Promise<ImageRef | undefined>,
+): Promise<ImageRef[]> {
+  const found: ImageRef[] = [];
+  let chars = 0;
+  for (const picture of pictures.slice(-MAX_IMAGES).reverse()) {
+    const ref = await read(picture);
+    chars += sizeOf(ref);
+    if (chars > MAX_CONTEXT_CHARS) break;
+    if (ref) found.unshift(ref);
+  }
+  return found;
 }
 
 interface Picture {

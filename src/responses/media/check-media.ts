@@ -13,11 +13,19 @@ export interface MediaOwner {
   readonly web: WebMediaSettings;
 }
 
+/**
+ * All that a request to a model holds of files and of what was fetched for it. Each part is a copy of
+ * its own there, also of the same file.
+ */
+export const MAX_MEDIA_BYTES = 64_000_000;
+
 /** Rejects with `invalid_request` and the place: `input[0].content[1].file_id`. */
 export async function checkMedia(items: readonly Item[], owner: MediaOwner): Promise<void> {
+  let bytes = 0;
   for (const { part, path } of findMedia(items)) {
     try {
-      await checkPart(part, owner);
+      bytes += await checkPart(part, owner);
+      if (bytes > MAX_MEDIA_BYTES) throw toTooMuchMedia();
     } catch (thrown) {
       const { code, message } = toFailure(thrown);
       if (code === "internal") throw thrown;
@@ -27,10 +35,16 @@ export async function checkMedia(items: readonly Item[], owner: MediaOwner): Pro
   }
 }
 
-async function checkPart(part: MediaPart, { kept, tenant, web }: MediaOwner): Promise<void> {
-  if (part.file_id) await getFile(kept, tenant, part.file_id);
+/** How many bytes it stands for, as far as that is known. */
+async function checkPart(part: MediaPart, { kept, tenant, web }: MediaOwner): Promise<number> {
   const url = urlOf(part);
   if (url !== undefined) await checkMediaUrl(url, web);
+  return part.file_id ? (await getFile(kept, tenant, part.file_id)).bytes : 0;
+}
+
+export function toTooMuchMedia(): Failure {
+  const message = `The images and files of the conversation have more than ${MAX_MEDIA_BYTES} bytes together.`;
+  return new Failure("invalid_request", message, { param: "input" });
 }
 
 function fieldOf(part: MediaPart): string {

@@ -6,9 +6,11 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { createTurnstile } from "../../base/turnstile.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { sizeOf } from "../context-size.ts";
 import { readFileParts } from "../files/files.ts";
-import type { MediaOwner } from "./check-media.ts";
+import { MAX_MEDIA_BYTES, type MediaOwner, toTooMuchMedia } from "./check-media.ts";
 import { findUnread, type ReadsDocuments, toTextPart } from "./document-text.ts";
 import { changeMedia, findMedia, type MediaPart, urlOf } from "./media-parts.ts";
 import { createWebMedia, type FetchedMedia } from "./web-media.ts";
@@ -44,8 +46,32 @@ async function* streamWhole(
   load: Load,
   [request, call]: Asked,
 ): ReturnType<Provider["stream"]> {
-  const items = await changeMedia(request.items, (part) => load(part, call.signal));
+  const take = limitLoad(load);
+  const items = await changeMedia(request.items, (part) => take(part, call.signal));
   yield* provider.stream({ ...request, items }, call);
+}
+
+/** So many are on their way at once: what does not fit is not even asked for. */
+const MAX_AT_ONCE = 4;
+/** What a byte takes as base64. */
+const CHARS_A_BYTE = 4 / 3;
+
+/** For one request, which holds each part whole. Rejects when all together are too much. */
+function limitLoad(load: Load): Load {
+  const turnstile = createTurnstile(MAX_AT_ONCE);
+  let left = MAX_MEDIA_BYTES * CHARS_A_BYTE;
+  return async (part, signal) => {
+    const leave = await turnstile.enter(signal);
+    try {
+      if (left < 0) throw toTooMuchMedia();
+      const whole = await load(part, signal);
+      left -= sizeOf(whole) - sizeOf(part);
+      if (left < 0) throw toTooMuchMedia();
+      return whole;
+    } finally {
+      leave();
+    }
+  };
 }
 
 type Taking = Pick<MediaParts, "takes" | "reads">;

@@ -3,15 +3,21 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
+import { MAX_CONTEXT_CHARS, sizeOf } from "../context-size.ts";
 import type { FindItem } from "./item-index.ts";
 
-/** Rejects a reference to what nobody has, by its place: `input[2].id`. */
+/**
+ * Rejects a reference to what nobody has, by its place: `input[2].id`. A few bytes may stand for a large
+ * item, many times, so what they stand for is limited.
+ */
 export async function resolveReferences(
   items: readonly Item[],
   tenant: string,
   findItem: FindItem,
 ): Promise<Item[]> {
   const resolved: Item[] = [];
+  const sizes = new Map<string, number>();
+  let size = 0;
   for (const [at, item] of items.entries()) {
     if (item.type !== "item_reference") {
       resolved.push(item);
@@ -20,6 +26,13 @@ export async function resolveReferences(
     const found = await findItem(tenant, item.id);
     if (!found) {
       const message = `There is no item \`${clip(item.id, 80)}\`. Items of responses with \`store: false\` must be given whole.`;
+      throw new Failure("invalid_request", message, { param: `input[${at}].id` });
+    }
+    const own = sizes.get(item.id) ?? sizeOf(found);
+    sizes.set(item.id, own);
+    size += own;
+    if (size > MAX_CONTEXT_CHARS) {
+      const message = `The items that the input refers to have more than ${MAX_CONTEXT_CHARS} characters together.`;
       throw new Failure("invalid_request", message, { param: `input[${at}].id` });
     }
     resolved.push({ ...found, id: item.id } as Item);

@@ -7,8 +7,11 @@
 import { inflateRawSync } from "node:zlib";
 import { Failure } from "../../base/failure.ts";
 
-/** A document of a thousand pages has a tenth of it; an archive that is a trap has more. */
-const MAX_ENTRY_BYTES = 64 * 1024 * 1024;
+/**
+ * Of all parts together, unpacked. A document of a thousand pages has a fifth of it; an archive that is
+ * a trap has more, of a few bytes or of one part under many names.
+ */
+const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_ENTRIES = 10_000;
 
 /** Rejects with `tool_failed` what is no such archive. */
@@ -16,7 +19,13 @@ export function readOfficeText(bytes: Uint8Array): string {
   const entries = readEntries(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   const names = [...entries.keys()].filter((name) => PARTS.test(name)).sort(byNumber);
   if (names.length === 0) throw broken("it has no document inside");
-  return names.map((name) => toWords(entries.get(name)?.() ?? "")).join("\n\n");
+  let left = MAX_BYTES;
+  const words = names.map((name) => {
+    const xml = entries.get(name)?.(left) ?? "";
+    left -= Math.max(xml.length, 1);
+    return toWords(xml);
+  });
+  return words.join("\n\n");
 }
 
 /** The body of a document, its notes, and the slides of a presentation with theirs. */
@@ -28,14 +37,15 @@ function byNumber(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true });
 }
 
+/** No pattern looks past the next `<`: one that did would read the rest again at each of them. */
 function toWords(xml: string): string {
   return xml
     .replace(/<(?:w|a):tab\/>/g, "\t")
-    .replace(/<(?:w|a):(?:br|cr)\b[^>]*\/>/g, "\n")
+    .replace(/<(?:w|a):(?:br|cr)\b[^<>]*\/>/g, "\n")
     .replace(/<\/(?:w|a):p>/g, "\n")
     .replace(/<\/w:tc>/g, "\t")
-    .replace(/<w:(?:instrText|delText)\b[^>]*>[^<]*</g, "<")
-    .replace(/<[^>]*>/g, "")
+    .replace(/<w:(?:instrText|delText)\b[^<>]*>[^<]*</g, "<")
+    .replace(/<[^<>]*>/g, "")
     .replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos));/gi, toChar)
     .replace(/\n{3,}/g, "\n\n")
     .trim();
@@ -60,19 +70,21 @@ const ENTRY_SIGNATURE = 0x02014b50;
 /** The record at the end has 22 bytes and a comment of at most 65535. */
 const MAX_TAIL = 22 + 0xffff;
 
-/** What each entry holds, read when it is asked for. */
-function readEntries(zip: Buffer): Map<string, () => string> {
+/** What an entry holds. Rejects where that is more than `maxBytes`. */
+type ReadEntry = (maxBytes: number) => string;
+
+function readEntries(zip: Buffer): Map<string, ReadEntry> {
   try {
     const end = findEnd(zip);
     const count = Math.min(zip.readUInt16LE(end + 10), MAX_ENTRIES);
-    const entries = new Map<string, () => string>();
+    const entries = new Map<string, ReadEntry>();
     let at = zip.readUInt32LE(end + 16);
     for (let index = 0; index < count; index++) {
       if (zip.readUInt32LE(at) !== ENTRY_SIGNATURE) throw broken("its list of parts is cut");
       const nameLength = zip.readUInt16LE(at + 28);
       const name = zip.toString("utf8", at + 46, at + 46 + nameLength);
       const header = at;
-      entries.set(name, () => readEntry(zip, header));
+      entries.set(name, (maxBytes) => readEntry(zip, header, maxBytes));
       at += 46 + nameLength + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
     }
     return entries;
@@ -90,7 +102,8 @@ function findEnd(zip: Buffer): number {
   throw broken("it is no archive");
 }
 
-function readEntry(zip: Buffer, header: number): string {
+function readEntry(zip: Buffer, header: number, maxBytes: number): string {
+  if (maxBytes <= 0) throw broken("it is too large");
   try {
     const method = zip.readUInt16LE(header + 10);
     const size = zip.readUInt32LE(header + 20);
@@ -98,7 +111,9 @@ function readEntry(zip: Buffer, header: number): string {
     const from = local + 30 + zip.readUInt16LE(local + 26) + zip.readUInt16LE(local + 28);
     const packed = zip.subarray(from, from + size);
     const bytes =
-      method === 0 ? packed : inflateRawSync(packed, { maxOutputLength: MAX_ENTRY_BYTES });
+      method === 0
+        ? packed.subarray(0, maxBytes)
+        : inflateRawSync(packed, { maxOutputLength: maxBytes });
     return bytes.toString("utf8");
   } catch (cause) {
     throw broken("a part of it cannot be unpacked", cause);

@@ -4,7 +4,8 @@ import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type Reply, reply } from "../../../src/testing/index.ts";
-import { callOf, hasResult, makeStore } from "../scenarios.ts";
+import { makeStore } from "../scenario-server.ts";
+import { callOf, hasResult } from "../scripted-calls.ts";
 import type { Probe, World } from "./probe.ts";
 import { between } from "./words.ts";
 

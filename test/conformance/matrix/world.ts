@@ -7,7 +7,7 @@ import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type Reply, reply, respond } from "../../../src/testing/index.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
 import { startProviderServer } from "../provider-servers.ts";
-import { FILES, WEB_TOOLS } from "../scenarios.ts";
+import { FILES, MACHINE, WEB_TOOLS } from "../scenario-server.ts";
 import type { Column } from "./cells.ts";
 import { MEDIA } from "./part-probes.ts";
 import type { World } from "./probe.ts";
@@ -29,6 +29,7 @@ export async function openWorld(
       tools: WEB_TOOLS,
       settings: {
         promptsDir: prompts.root,
+        machine: MACHINE,
         web: { privateHosts: [new URL(media).hostname] },
       },
     },
