@@ -11,7 +11,6 @@ import type { Tool } from "../protocol/tools.ts";
 const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
-export const SEAL_KEY_BYTES = 32;
 
 /** The field of a tool that holds what was sealed. */
 export const SEALED_FIELD = "offshoot_sealed";

@@ -5,6 +5,7 @@ import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Tool } from "../protocol/tools.ts";
+import { askInWords } from "../providers/json-in-words.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import type { Provider } from "../providers/provider.ts";
 import { vendorOf } from "../providers/vendors/catalog.ts";
@@ -93,7 +94,9 @@ function withMedia({ kept, web }: ContextSettings, request: MediaRequest): Provi
   const { tenant } = wish;
   const takes = takesUrls(task);
   const reads = readsDocuments(task);
-  return provideMedia(model.provider, { kept, web, tenant, clock, takes, reads });
+  // Every format works on every provider: what is asked for in words is checked by the loop.
+  const provider = askInWords(model.provider);
+  return provideMedia(provider, { kept, web, tenant, clock, takes, reads });
 }
 
 /**
@@ -106,8 +109,9 @@ export function takesUrls({
   url,
 }: Pick<AgentTask, "model" | "provider" | "url">): TakesUrls {
   const { vendor } = parseModelRef(model, url ? "custom" : undefined);
-  // Nothing is fetched by it, nor needs to be.
-  if (vendor === EMBEDDED || vendor === GGUF) return { images: true, files: true };
+  // Nothing is fetched by it. It reads files of text; images it looks at no more than at an address.
+  if (vendor === EMBEDDED) return { images: true, files: false };
+  if (vendor === GGUF) return { images: true, files: true };
   const row = vendorOf(vendor);
   if (url || row.local) return { images: false, files: false };
   return FETCHING[provider ?? row.wire] ?? { images: false, files: false };

@@ -189,7 +189,10 @@ const LISTS: Readonly<Record<string, keyof Things>> = {
 };
 
 const ENGINE = respond(() => reply.text(`${SECRET} It is a secret.`));
-const MACHINE = { interpreter: { wheels: "", index: "" }, shell: { level: "process", env: {} } } as const;
+const MACHINE = {
+  interpreter: { wheels: undefined, index: undefined },
+  shell: { level: "process", env: {} },
+} as const;
 
 /** Two tenants with the same things. */
 interface Two {

@@ -60,7 +60,7 @@ const WHO_AND_HOW = [
   "moderation",
 ] as const;
 const RESPONSES: Words = {
-  options: [...WHO_AND_HOW, "metadata"],
+  options: [...WHO_AND_HOW, "promptCacheOptions", "metadata"],
   allowed: "list",
   hasWhole: true,
 };

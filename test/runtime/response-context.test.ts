@@ -12,7 +12,7 @@ describe("who fetches what a request names by its address", () => {
     ["bedrock/some-model", null, null, none],
     ["ollama/llama3", null, null, none],
     ["openai/gpt-5", null, "http://10.0.0.7/v1", none],
-    ["embedded/offline", null, null, { images: true, files: true }],
+    ["embedded/offline", null, null, { images: true, files: false }],
   ] as const;
   for (const [model, provider, url, takes] of cases) {
     const who = takes === none ? "this server" : "the vendor";

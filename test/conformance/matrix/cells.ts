@@ -1,6 +1,6 @@
 /**
  * What every provider does with everything that a request may hold: the table behind `docs/matrix.md`.
- * `matrix.test.ts` sends each of it through a whole server and holds what happens against this.
+ * `matrix.e2e.ts` sends each of it through a whole server and holds what happens against this.
  */
 
 export const CELLS = {
@@ -44,7 +44,7 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   "input (text)": "yes",
   instructions: "yes",
   prompt: "yes",
-  "text.format (json_object)": { else: "yes", messages: "refused", bedrock: "refused" },
+  "text.format (json_object)": { else: "yes", messages: "bridged", bedrock: "bridged" },
   "text.format (json_schema)": "yes",
   "text.verbosity": OPENAI_ALONE,
   "reasoning.effort": { else: "yes", bedrock: "reported" },
@@ -146,7 +146,7 @@ export const PARTS: Readonly<Record<string, Row>> = {
   "input_image (file)": EYES,
   "input_file (data, PDF)": { else: "yes", embedded: "reported", ollama: "bridged" },
   "input_file (data, text)": { ...READ, gemini: "yes", bedrock: "yes" },
-  "input_file (address)": { else: "bridged", embedded: "reported" },
+  "input_file (address)": { else: "bridged", embedded: "yes" },
   "input_file (file)": { ...READ, gemini: "yes", bedrock: "yes" },
   input_audio: { else: "yes", embedded: "reported", messages: "refused", ollama: "refused" },
   output_text: "yes",

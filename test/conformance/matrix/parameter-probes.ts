@@ -68,6 +68,7 @@ const words: Readonly<Record<string, Probe>> = {
     answer: () => reply.text('{"zebra":1}'),
     name: /text\.format/,
     sent: /json_object|"application\/json"|"format":"json"|"schema"/i,
+    bridged: /one JSON document|"inputSchema"/,
     shown: ({ output_text }) => isJson(output_text),
   },
   "text.format (json_schema)": {

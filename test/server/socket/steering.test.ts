@@ -102,7 +102,7 @@ describe("steering a response", () => {
     socket.send({ type: "response.steer", previous_response_id, input: "More" });
     const [accepted] = (await socket.until("response.steer.accepted")).slice(-1);
     model.release("A");
-    await socket.until("response.failed");
+    await socket.until("error");
     const failed = await socket.next();
     assert.equal(failed.error?.code, "response_not_active");
     const { id } = steerOf(accepted);
