@@ -121,7 +121,8 @@ async function open(
   const team = openTeam(parts, { context, task, wish }, { account, before });
   scope.push(() => team?.close());
   // What earlier requests brought as items is still there; what is told again counts.
-  const asked = { ...wish, tools: joinTools(collectTools(before, []), wish.tools) };
+  const brought = collectTools(before, []);
+  const asked = brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, wish.tools) };
   const isNative = model.isNative ?? (() => false);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.

@@ -17,7 +17,11 @@ export function collectTools(items: readonly Item[], tools: readonly Tool[]): re
 export function joinTools(before: readonly Tool[], brought: readonly Tool[]): readonly Tool[] {
   if (brought.length === 0) return before;
   const all = new Map<string, Tool>();
-  for (const [at, tool] of [...before, ...brought].entries()) {
+  const again = new Set(
+    brought.filter((tool) => keyOf(tool) === undefined).map(({ type }) => type),
+  );
+  const kept = before.filter(({ type }) => !again.has(type));
+  for (const [at, tool] of [...kept, ...brought].entries()) {
     const key = keyOf(tool) ?? `#${at}`;
     const before = all.get(key);
     const joins = before?.type === "namespace" && tool.type === "namespace";
@@ -32,7 +36,9 @@ function keyOf(tool: Tool): string | undefined {
   const name = "name" in tool && typeof tool.name === "string" ? tool.name : undefined;
   // A function and a free-text tool of one name would be one to the model.
   if (tool.type === "function" || tool.type === "custom") return `tool ${name}`;
-  return name === undefined ? tool.type : `${tool.type} ${name}`;
+  // Each searches stores of its own.
+  if (tool.type === "file_search") return undefined;
+  return name === undefined ? undefined : `${tool.type} ${name}`;
 }
 
 function join(before: NamespaceTool, after: NamespaceTool): NamespaceTool {

@@ -1,0 +1,69 @@
+/** A server whose record cannot be written: it says so in the API's form, and stays up. */
+
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { it } from "node:test";
+import type { EmittedResponse } from "../../src/protocol/emitted.ts";
+import { checkError } from "../conformance/check.ts";
+import { CLI, createPlace, type Place } from "./command.ts";
+import { until } from "./served.ts";
+
+/** Of any file that the server writes, in blocks of 512 bytes: the record fits until it is fed. */
+const MOST_BLOCKS = 8192;
+
+it("answers 500 when the disk is full, goes on with what needs no disk, and stays up", async () => {
+  await using place = await createPlace();
+  const server = await startLimited(place);
+  try {
+    const first = await ask(server.url, "POST", "/v1/responses", { input: "Hello" });
+    assert.equal(first.status, 200);
+    const { id } = first.body as EmittedResponse;
+    const large = { input: "x".repeat(700_000) };
+    const full = await until(async () => {
+      const answer = await ask(server.url, "POST", "/v1/responses", large);
+      return answer.status === 200 ? undefined : answer;
+    }, "the disk is full");
+    checkError(full, { status: 500, code: "store_failed" });
+    for (const body of [large, { ...large, stream: true }, { ...large, background: true }]) {
+      const refused = await ask(server.url, "POST", "/v1/responses", body);
+      checkError(refused, { status: 500, code: "store_failed" });
+    }
+    const passing = await ask(server.url, "POST", "/v1/responses", { input: "Hi", store: false });
+    assert.equal(passing.status, 200, JSON.stringify(passing.body));
+    assert.deepEqual((await ask(server.url, "GET", `/v1/responses/${id}`)).body, first.body);
+    assert.equal((await ask(server.url, "GET", "/healthz")).status, 200);
+    assert.equal(server.child.exitCode, null);
+  } finally {
+    server.child.kill("SIGKILL");
+  }
+});
+
+async function startLimited({ home, cwd }: Place) {
+  // Ignored before the program begins, so that a write past the limit fails and does not end it.
+  const line = `trap "" XFSZ; ulimit -f ${MOST_BLOCKS}; exec "$0" "$@"`;
+  const words = [process.execPath, CLI, "serve", "--port", "0", "--no-auth"];
+  const child = spawn("/bin/sh", ["-c", line, ...words], {
+    cwd,
+    env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false" },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+    said += piece;
+  });
+  let url: string | undefined;
+  while (url === undefined) {
+    await once(child.stderr, "data");
+    url = /listening at (http[^\s,]+)[\s,]/.exec(said)?.[1];
+  }
+  return { child, url, said: () => said };
+}
+
+async function ask(url: string, method: string, path: string, body?: object) {
+  const sent = body ? { body: JSON.stringify(body) } : {};
+  const answer = await fetch(`${url}${path}`, { method, ...sent });
+  const text = await answer.text();
+  const isJson = answer.headers.get("content-type")?.startsWith("application/json");
+  return { status: answer.status, body: isJson ? (JSON.parse(text) as unknown) : text };
+}

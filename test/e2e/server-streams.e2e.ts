@@ -1,0 +1,203 @@
+/** Streams of the built server on real sockets: crowds, readers that stand still, two servers on one record. */
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { request as askBare, createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, it } from "node:test";
+import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
+import { checkError, checkEvents } from "../conformance/check.ts";
+import { createPlace } from "./command.ts";
+import { readEvents, type Served, serve, slowModel, startSlowUpstream, until } from "./served.ts";
+
+const CLIENTS = 100;
+const MB = 1_000_000;
+
+async function follow(served: Served, id: string, after: number): Promise<EmittedEvent[]> {
+  const path = `/v1/responses/${id}?stream=true&starting_after=${after}`;
+  const { status, body } = await served.ask("GET", path);
+  assert.equal(status, 200, String(body));
+  assert.ok(String(body).endsWith("data: [DONE]\n\n"), String(body).slice(-300));
+  return readEvents(String(body));
+}
+
+describe("a response that a crowd follows", () => {
+  it(`is told the same to ${CLIENTS} clients, whenever they come and wherever they begin`, async () => {
+    await using upstream = await startSlowUpstream();
+    await using served = await serve({ args: slowModel(upstream) });
+    const { id } = await served.create({ input: "Hi", background: true });
+    await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
+    const heard: Promise<{ after: number; events: EmittedEvent[] }>[] = [];
+    for (let at = 0; at < CLIENTS; at++) {
+      const after = (at % 25) - 1;
+      heard.push(follow(served, id, after).then((events) => ({ after, events })));
+      upstream.say(` ${at}`);
+      // Some come one by one, others together.
+      if (at % 5 === 0) await served.ask("GET", `/v1/responses/${id}`);
+    }
+    upstream.finish();
+    const followers = await Promise.all(heard);
+    const whole = await follow(served, id, -1);
+    checkEvents(whole);
+    assert.ok(whole.length > CLIENTS, `${whole.length} events`);
+    for (const { after, events } of followers) assert.deepEqual(events, whole.slice(after + 1));
+  });
+});
+
+interface Flood extends AsyncDisposable {
+  readonly url: string;
+  /** What has been taken of it, in bytes. */
+  readonly sent: number;
+  readonly open: number;
+}
+
+/** A chat server whose answer has so many bytes, as fast as they are taken. */
+async function startFlood(maxBytes: number): Promise<Flood> {
+  let [sent, open] = [0, 0];
+  const toFrame = (choice: object): string =>
+    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
+  const piece = toFrame({ delta: { content: "0123456789abcdef".repeat(512) } });
+  const server = createServer(async (request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    open++;
+    const closed = once(response, "close").then(() => open--);
+    for (; sent < maxBytes && !response.destroyed; sent += piece.length) {
+      if (response.write(piece)) continue;
+      await Promise.race([once(response, "drain"), closed]);
+    }
+    response.end(`${toFrame({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    get sent() {
+      return sent;
+    },
+    get open() {
+      return open;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close().closeAllConnections();
+    },
+  };
+}
+
+const floodModel = ({ url }: Flood) => [
+  "-m",
+  "custom/f",
+  "--provider",
+  "openai-chat",
+  "--url",
+  url,
+];
+
+/** Asks and reads nothing of the answer. Returns what leaves. */
+async function askAndStand({ url }: Served, body: object): Promise<() => void> {
+  const asked = askBare(`${url}/v1/responses`, { method: "POST" });
+  asked.on("error", () => {});
+  asked.end(JSON.stringify(body));
+  const [answer] = (await once(asked, "response")) as [{ statusCode: number; pause(): void }];
+  answer.pause();
+  assert.equal(answer.statusCode, 200);
+  return () => asked.destroy();
+}
+
+async function residentBytes(served: Served): Promise<number> {
+  const text = String((await served.ask("GET", "/metrics")).body);
+  return Number(/^offshoot_resident_memory_bytes\{[^}]*\} (\S+)$/m.exec(text)?.[1]);
+}
+
+/** Waits until it has not changed for a while. */
+async function settled(read: () => number): Promise<number> {
+  let [last, since] = [read(), performance.now()];
+  return await until(async () => {
+    if (read() !== last) [last, since] = [read(), performance.now()];
+    return performance.now() - since > 500 ? last : undefined;
+  }, "it stands still");
+}
+
+describe("a client that reads nothing", () => {
+  it("holds up its own model alone, where nothing is stored; leaving ends that", async () => {
+    await using flood = await startFlood(Number.POSITIVE_INFINITY);
+    await using served = await serve({ args: floodModel(flood) });
+    const before = await residentBytes(served);
+    const leave = await askAndStand(served, { input: "Hi", stream: true, store: false });
+    // What fits in the sockets' buffers on the way.
+    const taken = await settled(() => flood.sent);
+    assert.ok(taken < 64 * MB, `${taken} bytes were taken`);
+    const grown = (await residentBytes(served)) - before;
+    assert.ok(grown < 100 * MB, `grown by ${grown} bytes`);
+    assert.equal((await served.ask("GET", "/healthz")).status, 200);
+    assert.equal(flood.open, 1);
+    leave();
+    await until(async () => (flood.open === 0 ? true : undefined), "the model is left");
+  });
+
+  it("holds up nobody where it is stored: the run goes on to its end", async () => {
+    await using flood = await startFlood(24 * MB);
+    await using served = await serve({ args: floodModel(flood) });
+    const leave = await askAndStand(served, { input: "Hi", stream: true });
+    await until(async () => (flood.sent >= 24 * MB ? true : undefined), "all is taken");
+    await until(async () => {
+      const metrics = String((await served.ask("GET", "/metrics")).body);
+      return /^offshoot_responses_ended_total\{.*"completed".*\} 1$/m.test(metrics) || undefined;
+    }, "it has ended");
+    leave();
+  });
+});
+
+describe("two servers on one record", () => {
+  it("follow, cancel and delete each other's responses", async () => {
+    await using upstream = await startSlowUpstream();
+    await using place = await createPlace();
+    const options = { place, args: slowModel(upstream) };
+    await using one = await serve(options);
+    await using other = await serve(options);
+    const made = await Promise.all([1, 2].map(() => one.create({ input: "Hi", background: true })));
+    const [first = assert.fail(), second = assert.fail()] = made.map(({ id }) => id);
+    await until(async () => (upstream.open === 2 ? true : undefined), "both are asked");
+    const heard = [one, other, other].map((served) => follow(served, first, -1));
+    upstream.say(" two");
+    const cancelled = await other.ask("POST", `/v1/responses/${first}/cancel`);
+    assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
+    const [here = assert.fail(), ...there] = await Promise.all(heard);
+    checkEvents(here);
+    for (const events of there) assert.deepEqual(events, here);
+    assert.deepEqual((await one.ask("GET", `/v1/responses/${first}`)).body, cancelled.body);
+
+    const next = { input: "And?", previous_response_id: second };
+    const early = await other.ask("POST", "/v1/responses", next);
+    checkError(early, { status: 409, param: "previous_response_id" });
+    assert.equal((await other.ask("DELETE", `/v1/responses/${second}`)).status, 200);
+    await until(async () => (upstream.open === 0 ? true : undefined), "nobody asks any more");
+    for (const served of [one, other]) {
+      checkError(await served.ask("GET", `/v1/responses/${second}`), { status: 404 });
+    }
+    upstream.finish();
+    const chained = { input: "And?", previous_response_id: first };
+    const { status } = (await other.ask("POST", "/v1/responses", chained)).body as EmittedResponse;
+    assert.equal(status, "completed");
+  });
+
+  it("go on with each other's responses when one of them is killed", async () => {
+    await using upstream = await startSlowUpstream();
+    await using place = await createPlace();
+    const options = { place, args: slowModel(upstream) };
+    await using one = await serve(options);
+    await using other = await serve(options);
+    const { id } = await one.create({ input: "Hi", background: true });
+    await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
+    const heard = follow(other, id, -1);
+    one.command.child.kill("SIGKILL");
+    upstream.finish();
+    const events = await heard;
+    checkEvents(events);
+    const last = events.at(-1);
+    assert.ok(last?.type === "response.completed");
+    assert.deepEqual(
+      last.response.output.map((item) => ("status" in item ? item.status : undefined)),
+      ["incomplete", "completed"],
+    );
+  });
+});
