@@ -4,6 +4,7 @@ import { Agent, createServer, request as send } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { createServerLimiters } from "../../src/providers/limits/limiters.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { openServer } from "../../src/server/open-server.ts";
 import { createRoutes } from "../../src/server/routes.ts";
@@ -91,7 +92,7 @@ async function startPipe(upstreamPort: number): Promise<number> {
 }
 
 async function startOffshoot(upstreamPort: number): Promise<number> {
-  const runtime = await createRuntime({ env: {} });
+  const runtime = await createRuntime({ env: {}, limiters: createServerLimiters() });
   const responses = await runtime.openResponses({
     models: {
       named: [],

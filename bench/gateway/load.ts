@@ -80,32 +80,55 @@ function open(port: number): Promise<Socket> {
 /** One answer, whole: by its length, or to the end of its last chunk. */
 function ask(socket: Socket, request: string): Promise<number> {
   return new Promise((resolve, reject) => {
-    let head = "";
-    let length: number | undefined;
-    let seen = 0;
-    let tail = "";
+    const answer = createAnswer();
     const onClose = (): void => reject(new Error("The connection was closed."));
-    const done = (): void => {
+    const onData = (piece: Buffer): void => {
+      if (!answer.read(piece)) return;
       socket.off("data", onData);
       socket.off("close", onClose);
-      resolve(seen);
-    };
-    const onData = (piece: Buffer): void => {
-      seen += piece.length;
-      const text = piece.toString("latin1");
-      if (length === undefined) {
-        head += text;
-        const end = head.indexOf("\r\n\r\n");
-        if (end < 0) return;
-        if (!head.startsWith("HTTP/1.1 200")) return void reject(new Error(head.slice(0, 600)));
-        const found = /content-length: (\d+)/i.exec(head);
-        length = found ? end + 4 + Number(found[1]) : Number.POSITIVE_INFINITY;
-      }
-      tail = (tail + text).slice(-5);
-      if (seen >= length || tail === "0\r\n\r\n") done();
+      if (answer.head.startsWith("HTTP/1.1 200")) resolve(answer.seen);
+      else reject(new Error(answer.head.slice(0, 600)));
     };
     socket.on("data", onData);
     socket.once("close", onClose);
     socket.write(request);
   });
+}
+
+interface Answer {
+  readonly head: string;
+  readonly seen: number;
+  /** True when the answer is whole. */
+  read(piece: Buffer): boolean;
+}
+
+function createAnswer(): Answer {
+  let head = "";
+  let length: number | undefined;
+  let seen = 0;
+  let tail = "";
+  return {
+    get head() {
+      return head;
+    },
+    get seen() {
+      return seen;
+    },
+    read(piece) {
+      seen += piece.length;
+      const text = piece.toString("latin1");
+      if (length === undefined) head += text;
+      length ??= lengthIn(head);
+      tail = (tail + text).slice(-5);
+      return length !== undefined && (seen >= length || tail === "0\r\n\r\n");
+    },
+  };
+}
+
+/** Of the whole answer; undefined while its headers are not there, infinite where they do not say. */
+function lengthIn(head: string): number | undefined {
+  const end = head.indexOf("\r\n\r\n");
+  if (end < 0) return undefined;
+  const found = /content-length: (\d+)/i.exec(head);
+  return found ? end + 4 + Number(found[1]) : Number.POSITIVE_INFINITY;
 }

@@ -250,19 +250,26 @@ function toPassing(
   const onFailed = (failed: Failure): void => {
     failure = failed;
   };
-  const events = (signal: AbortSignal = new AbortController().signal): Events =>
-    runPassing({ ...passing, runId, signal, onFailed });
+  const begin = (
+    { endOnly }: Pick<Passing, "endOnly">,
+    signal = new AbortController().signal,
+  ): PassingRun => runPassing({ ...passing, runId, signal, onFailed, endOnly });
   return {
-    ...{ id, asked, events },
+    ...{ id, asked },
+    events: (signal) => begin({ endOnly: false }, signal),
     failure: () => failure,
     async response(signal) {
-      const response = await readLast(events(signal), { first: false });
+      const run = begin({ endOnly: true }, signal);
+      let step = await run.next();
+      while (!step.done) step = await run.next();
       if (failure) throw failure;
-      if (response) return response;
+      if (step.value) return step.value;
       throw new Failure("internal", `Response ${id} has no beginning.`);
     },
   };
 }
+
+type PassingRun = ReturnType<typeof runPassing>;
 
 /** The response as the last event tells it, or with `first` as the first one does. */
 async function readLast(

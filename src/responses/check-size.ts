@@ -1,6 +1,7 @@
 /** How much one request may hold, beyond the bytes of its body. Pure, and called before anything is opened. */
 
 import { Failure } from "../base/failure.ts";
+import { MAX_DEPTH, measureJson } from "../base/json-shape.ts";
 import type { CreateResponse } from "../protocol/request.ts";
 
 export interface SizeLimits {
@@ -25,6 +26,7 @@ export function checkSize({ input, tools }: Sized, limits: SizeLimits): void {
   checkCount("tools", tools?.length ?? 0, limits.maxTools);
   for (const [at, item] of items.entries()) {
     for (const part of partsOf(item)) checkPart(`input[${at}]`, part, limits.maxImageBytes);
+    checkArguments(`input[${at}].arguments`, item);
   }
 }
 
@@ -32,6 +34,14 @@ function checkCount(param: "input" | "tools", count: number, max: number): void 
   if (count <= max) return;
   const what = param === "input" ? "input items" : "tools";
   const message = `The request has ${count} ${what}; the server takes ${max} at most.`;
+  throw new Failure("invalid_request", message, { param });
+}
+
+/** A call's arguments are JSON in a text, which some vendors want as JSON: it is written again then. */
+function checkArguments(param: string, item: object): void {
+  const { arguments: text } = item as { arguments?: unknown };
+  if (typeof text !== "string" || measureJson(text).depth <= MAX_DEPTH) return;
+  const message = `\`${param}\` is nested deeper than ${MAX_DEPTH} levels.`;
   throw new Failure("invalid_request", message, { param });
 }
 

@@ -54,6 +54,8 @@ export interface Showing {
   readonly include?: readonly string[] | undefined;
   /** Shows all of them whole: for the model, not for the client. */
   readonly everything?: boolean | undefined;
+  /** Makes no events but the response: for whoever reads only how it ended. */
+  readonly endOnly?: boolean | undefined;
 }
 
 export function createEventWriter(showing: Showing = {}): EventWriter {
@@ -163,6 +165,7 @@ class RunWriter {
 
   /** The event is this writer's from here on: it is numbered in place, which is half the cost of a copy. */
   #emit(event: Unnumbered): void {
+    if (this.#showing.endOnly) return;
     const numbered = event as EmittedEvent & { agent?: { agent_name: string } };
     numbered.sequence_number = this.#next++;
     const { agent } = this.#voice;

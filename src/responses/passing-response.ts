@@ -8,9 +8,9 @@ import type { AgentTask } from "../agent/task.ts";
 import { toAbortFailure } from "../base/async.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
-import type { EmittedEvent } from "../protocol/emitted.ts";
+import type { EmittedEvent, EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
-import type { EndReason, ModelEnd } from "../protocol/model-events.ts";
+import type { EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.ts";
 import type { Ending, LoggedEvent, RunEnd, RunEvent, RunStart } from "../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider } from "../providers/provider.ts";
@@ -28,14 +28,18 @@ export interface Passing {
   readonly signal: AbortSignal;
   /** Told of the failure of a response that had said nothing before. */
   readonly onFailed: (failure: Failure) => void;
+  /** Whether nothing is read of it but what it returns: the response. */
+  readonly endOnly?: boolean | undefined;
   /** Told of its beginning and its end. */
   readonly observe?: ((logged: LoggedEvent) => void) | undefined;
 }
 
 /** Leaving early closes the connection to the model. Never rejects: a failure is an ending. */
-export async function* runPassing(passing: Passing): AsyncGenerator<readonly EmittedEvent[]> {
-  const { clock, onFailed } = passing;
-  const writer = createEventWriter();
+export async function* runPassing(
+  passing: Passing,
+): AsyncGenerator<readonly EmittedEvent[], EmittedResponse | undefined> {
+  const { clock, onFailed, endOnly } = passing;
+  const writer = createEventWriter({ endOnly });
   const state: State = { items: [...passing.task.items], usage: NO_USAGE, turns: 0, said: false };
   const start = toStart(passing);
   passing.observe?.({ run_id: passing.runId, seq: 0, event: start });
@@ -53,6 +57,7 @@ export async function* runPassing(passing: Passing): AsyncGenerator<readonly Emi
   const ended = toEnd(end, state, clock.now());
   passing.observe?.({ run_id: passing.runId, seq: 1, event: ended });
   yield writer.write(ended);
+  return writer.response();
 }
 
 interface State {
@@ -94,15 +99,22 @@ async function* askOnce(
     const events: EmittedEvent[] = [];
     for (const event of batch) {
       if (event.type === "end") end = event;
-      else for (const written of write(event)) events.push(written);
-      if (event.type === "item_end") state.items.push(event.item);
+      else tell(event, state, { write, events });
     }
-    if (events.length === 0) continue;
-    state.said = true;
-    yield events;
+    if (events.length > 0) yield events;
   }
   if (end) return end;
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+}
+
+function tell(
+  event: Exclude<ModelEvent, ModelEnd>,
+  state: State,
+  { write, events }: { readonly write: Write; readonly events: EmittedEvent[] },
+): void {
+  for (const written of write(event)) events.push(written);
+  if (event.type === "item_start") state.said = true;
+  if (event.type === "item_end") state.items.push(event.item);
 }
 
 const ENDINGS: Readonly<Record<EndReason, Ending>> = {

@@ -5,6 +5,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toFailure } from "../base/failure.ts";
+import { isOwnFault } from "./failure-answer.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
@@ -44,7 +45,7 @@ export function createApp(parts: AppParts): App {
       await sendAnswer(response, await route.handle(call), parts.send);
     } catch (thrown) {
       const failure = toFailure(thrown);
-      if (failure.code === "internal") parts.onDefect(thrown);
+      if (isOwnFault(failure)) parts.onDefect(thrown);
       // What is left of a body that was refused is not read: the connection ends with the answer.
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
       sendFailure(response, failure);

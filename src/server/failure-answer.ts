@@ -22,12 +22,23 @@ const STATUSES: Partial<Record<FailureCode, number>> = {
   provider_unauthorized: 502,
 };
 
+/** What is said of faults that are this server's own: no path, no stack. */
+const OWN_FAULTS: Partial<Record<FailureCode, string>> = {
+  internal: "Something went wrong inside.",
+  store_failed: "The server cannot write its record.",
+};
+
 export function toFailureAnswer(failure: Failure): JsonAnswer {
   const { code, param } = failure;
   const status = STATUSES[code] ?? FAILURES[code].status;
-  const message = code === "internal" ? "Something went wrong inside." : failure.message;
+  const message = OWN_FAULTS[code] ?? failure.message;
   const error = { message, type: typeOf(status), param: param ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
+}
+
+/** Whether whoever runs the server must see to it. */
+export function isOwnFault({ code }: Failure): boolean {
+  return OWN_FAULTS[code] !== undefined;
 }
 
 function toHeaders({ retryAfterMs }: Failure): Record<string, string> {

@@ -6,6 +6,7 @@
 
 import type { Clock } from "../base/clock.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
+import { createServerLimiters } from "../providers/limits/limiters.ts";
 import type { ModelTarget } from "../runtime/model-routes.ts";
 import { createNetwork } from "../runtime/network.ts";
 import type { OpenedResponses, ResponsesSettings } from "../runtime/open-responses.ts";
@@ -38,6 +39,9 @@ export interface LoadedServer {
 /** How often an old generation looks whether its WebSockets have ended; they live for an hour at most. */
 const LOOK_MS = 1000;
 
+/** One for all generations: what is known of a vendor outlives a change of the settings. */
+const LIMITERS = createServerLimiters();
+
 /** What all generations share. */
 export interface GenerationParts {
   readonly clock: Clock;
@@ -69,7 +73,7 @@ export async function openGeneration(
   parts: GenerationParts,
 ): Promise<Generation> {
   const { settings } = loaded;
-  const runtime = await createRuntime(loaded.runtime);
+  const runtime = await createRuntime({ limiters: LIMITERS, ...loaded.runtime });
   const network = createNetwork(loaded.runtime.env ?? {});
   const close = async (): Promise<void> => {
     await runtime.close();

@@ -98,6 +98,20 @@ const REFUSED: Readonly<Record<string, readonly [Body, Refusal]>> = {
     invalid("tools", /not sealed/),
   ],
   "a secret that is an object": [tool({ name: "f", offshoot_sealed: { a: 1 } }), invalid("tools")],
+  "deep arguments of a call": [
+    {
+      input: [
+        {
+          type: "function_call",
+          call_id: "1",
+          name: "f",
+          arguments: `${'{"a":'.repeat(100_000)}1`,
+        },
+        { type: "function_call_output", call_id: "1", output: "x" },
+      ],
+    },
+    invalid("input[0].arguments", /deeper than 128/),
+  ],
   "a background run that leaves nothing": [
     { input: "x", background: true, store: false },
     invalid("background"),
@@ -133,10 +147,48 @@ const TAKEN: Readonly<Record<string, Body>> = {
   "an unknown kind of item": { input: [user("x"), { type: "zebra", a: { b: 1 } }] },
   "an unknown kind of tool": { input: "x", tools: [{ type: "zebra" }] },
   "100,000 parts": { input: [user(many(100_000, () => ({ type: "input_text", text: "x" })))] },
-  "deep arguments of a call": {
+  "a deep result of a call": {
     input: [
-      { type: "function_call", call_id: "1", name: "f", arguments: nested(100_000) },
+      { type: "function_call", call_id: "1", name: "f", arguments: "{}" },
       { type: "function_call_output", call_id: "1", output: nested(100_000) },
+    ],
+  },
+  "free text as a call's arguments": {
+    input: [
+      { type: "function_call", call_id: "1", name: "f", arguments: 'no JSON: "((" [' },
+      { type: "function_call_output", call_id: "1", output: "x" },
+    ],
+  },
+  "grammars that never end": {
+    input: "x",
+    tools: [
+      {
+        type: "custom",
+        name: "a",
+        format: { type: "grammar", syntax: "regex", definition: "^(a+)+$" },
+      },
+      {
+        type: "custom",
+        name: "b",
+        format: {
+          type: "grammar",
+          syntax: "lark",
+          definition: "start: start start\n".repeat(10_000),
+        },
+      },
+    ],
+  },
+  "100,000 wishes to see": { input: "x", include: many(100_000, (at) => `x${at}`) },
+  "a compaction that nobody sealed": {
+    input: [
+      { type: "compaction", id: "c", encrypted_content: `offshoot1.${"A".repeat(10_000)}` },
+      user("x"),
+    ],
+  },
+  "a container outside of its folder": {
+    input: [
+      { type: "code_interpreter_call", id: "c", container_id: "../../etc", code: "x", outputs: [] },
+      user("x"),
     ],
   },
 };
@@ -211,6 +263,24 @@ describe("bodies that attack the server", () => {
       const wanted = param === null ? { status: 400 } : { status: 400, param };
       assertRefused(answer, wanted, `${path} ${param}`);
     }
+    await server.isWell();
+  });
+
+  it("fill the gaps of a prompt with words, and with nothing of its own", async (t) => {
+    const text = "Say {{a}} to {{b}}.";
+    const { root } = await startAttacked(t, undefined, { files: { "p/greet.md": text } });
+    const server = await startAttacked(t, undefined, { settings: { promptsDir: `${root}/p` } });
+    const variables = { a: "{{b}} $& $1 \u0000", b: "{{secret}}", secret: "heliotrope" };
+    const prompt = { id: "greet", variables };
+    const taken = await server.send({ body: { input: "Go", prompt, store: false } });
+    assert.equal(taken.status, 200, taken.text);
+    const told = JSON.stringify(server.upstream.requests.at(-1)?.body);
+    assert.ok(told.includes(JSON.stringify("Say {{b}} $& $1 \u0000 to {{secret}}.")), told);
+    const proto = JSON.parse(
+      '{"id":"greet","variables":{"a":"x","__proto__":{"b":"y"}}}',
+    ) as object;
+    const refused = await server.send({ body: { input: "Go", prompt: proto } });
+    assertRefused(refused, { status: 400, param: "prompt.variables.b" }, "a prototype's variable");
     await server.isWell();
   });
 });

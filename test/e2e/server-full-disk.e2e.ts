@@ -5,9 +5,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
-import { checkError } from "../conformance/check.ts";
+import { checkError, checkEvents } from "../conformance/check.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
-import { until } from "./served.ts";
+import { floodModel, startFlood } from "./flood.ts";
+import { readEvents, until } from "./served.ts";
 
 /** Of any file that the server writes, in blocks of 512 bytes: the record fits until it is fed. */
 const MOST_BLOCKS = 8192;
@@ -39,10 +40,30 @@ it("answers 500 when the disk is full, goes on with what needs no disk, and stay
   }
 });
 
-async function startLimited({ home, cwd }: Place) {
+it("ends a response that fills the disk as failed, and tells those who follow it", async () => {
+  await using place = await createPlace();
+  await using flood = await startFlood(8_000_000);
+  const server = await startLimited(place, floodModel(flood));
+  try {
+    const made = await ask(server.url, "POST", "/v1/responses", { input: "Hi", background: true });
+    const { id } = made.body as EmittedResponse;
+    const { body } = await ask(server.url, "GET", `/v1/responses/${id}?stream=true`);
+    assert.ok(String(body).endsWith("data: [DONE]\n\n"));
+    const events = readEvents(String(body));
+    checkEvents(events);
+    const last = events.at(-1);
+    assert.ok(last?.type === "response.failed");
+    assert.deepEqual((await ask(server.url, "GET", `/v1/responses/${id}`)).body, last.response);
+    assert.equal((await ask(server.url, "GET", "/healthz")).status, 200);
+  } finally {
+    server.child.kill("SIGKILL");
+  }
+});
+
+async function startLimited({ home, cwd }: Place, args: readonly string[] = []) {
   // Ignored before the program begins, so that a write past the limit fails and does not end it.
   const line = `trap "" XFSZ; ulimit -f ${MOST_BLOCKS}; exec "$0" "$@"`;
-  const words = [process.execPath, CLI, "serve", "--port", "0", "--no-auth"];
+  const words = [process.execPath, CLI, "serve", "--port", "0", "--no-auth", ...args];
   const child = spawn("/bin/sh", ["-c", line, ...words], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false" },

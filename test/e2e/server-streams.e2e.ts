@@ -2,12 +2,12 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { request as askBare, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as askBare } from "node:http";
 import { describe, it } from "node:test";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import { checkError, checkEvents } from "../conformance/check.ts";
 import { createPlace } from "./command.ts";
+import { floodModel, startFlood } from "./flood.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream, until } from "./served.ts";
 
 const CLIENTS = 100;
@@ -43,54 +43,6 @@ describe("a response that a crowd follows", () => {
     for (const { after, events } of followers) assert.deepEqual(events, whole.slice(after + 1));
   });
 });
-
-interface Flood extends AsyncDisposable {
-  readonly url: string;
-  /** What has been taken of it, in bytes. */
-  readonly sent: number;
-  readonly open: number;
-}
-
-/** A chat server whose answer has so many bytes, as fast as they are taken. */
-async function startFlood(maxBytes: number): Promise<Flood> {
-  let [sent, open] = [0, 0];
-  const toFrame = (choice: object): string =>
-    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
-  const piece = toFrame({ delta: { content: "0123456789abcdef".repeat(512) } });
-  const server = createServer(async (request, response) => {
-    request.resume();
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    open++;
-    const closed = once(response, "close").then(() => open--);
-    for (; sent < maxBytes && !response.destroyed; sent += piece.length) {
-      if (response.write(piece)) continue;
-      await Promise.race([once(response, "drain"), closed]);
-    }
-    response.end(`${toFrame({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
-    get sent() {
-      return sent;
-    },
-    get open() {
-      return open;
-    },
-    async [Symbol.asyncDispose]() {
-      server.close().closeAllConnections();
-    },
-  };
-}
-
-const floodModel = ({ url }: Flood) => [
-  "-m",
-  "custom/f",
-  "--provider",
-  "openai-chat",
-  "--url",
-  url,
-];
 
 /** Asks and reads nothing of the answer. Returns what leaves. */
 async function askAndStand({ url }: Served, body: object): Promise<() => void> {
@@ -169,7 +121,14 @@ describe("two servers on one record", () => {
     const next = { input: "And?", previous_response_id: second };
     const early = await other.ask("POST", "/v1/responses", next);
     checkError(early, { status: 409, param: "previous_response_id" });
+    const follows = await Promise.all(
+      [one, other].map(({ url }) => fetch(`${url}/v1/responses/${second}?stream=true`)),
+    );
     assert.equal((await other.ask("DELETE", `/v1/responses/${second}`)).status, 200);
+    // Who looks at the record too late for the ending finds nothing there, and says so.
+    for (const answer of follows) {
+      assert.match(await answer.text(), /"status":"cancelled"|"code":"not_found"/);
+    }
     await until(async () => (upstream.open === 0 ? true : undefined), "nobody asks any more");
     for (const served of [one, other]) {
       checkError(await served.ask("GET", `/v1/responses/${second}`), { status: 404 });

@@ -38,6 +38,10 @@ export interface LimiterOptions {
   readonly random?: (() => number) | undefined;
   /** While the vendor asks for a longer wait than this, calls fail at once in place of waiting. */
   readonly maxPauseMs?: number | undefined;
+  /** How many calls may be in flight before anything is known of the vendor. */
+  readonly startLimit?: number | undefined;
+  /** How many at most, however well it goes. */
+  readonly maxLimit?: number | undefined;
 }
 
 export interface Limiter {
@@ -84,7 +88,8 @@ class AdaptiveLimiter implements Limiter {
   readonly #maxPauseMs: number;
   readonly #queue = createFairQueue<Waiter>();
   /** Grows by fractions; its whole part counts. */
-  #limit = START_LIMIT;
+  #limit: number;
+  readonly #maxLimit: number;
   #inFlight = 0;
   /** Grows with each decrease: calls sent before it say nothing about the limit after it. */
   #round = 0;
@@ -95,8 +100,10 @@ class AdaptiveLimiter implements Limiter {
   /** Ends the one sleep until the pause is over; there is one only while somebody waits for it. */
   #alarm: AbortController | undefined;
 
-  constructor({ vendor, clock, random, maxPauseMs }: LimiterOptions) {
+  constructor({ vendor, clock, random, maxPauseMs, startLimit, maxLimit }: LimiterOptions) {
     this.vendor = vendor;
+    this.#limit = startLimit ?? START_LIMIT;
+    this.#maxLimit = maxLimit ?? MAX_LIMIT;
     this.#clock = clock ?? systemClock;
     this.#random = random ?? Math.random;
     this.#maxPauseMs = maxPauseMs ?? MODEL_RETRY.maxRetryAfterMs;
@@ -182,7 +189,7 @@ class AdaptiveLimiter implements Limiter {
     // A limit that nobody reaches proves nothing.
     if (this.#queue.size === 0 && this.#inFlight < this.limit) return;
     const step = this.#round === 0 ? 1 : 1 / this.#limit;
-    this.#limit = Math.min(MAX_LIMIT, this.#limit + step);
+    this.#limit = Math.min(this.#maxLimit, this.#limit + step);
     this.#letThrough();
   }
 

@@ -39,6 +39,14 @@ export function createLimiters(options: Omit<LimiterOptions, "vendor"> = {}): Li
 /** What every runtime of this process uses unless it is given others. */
 export const processLimiters: Limiters = createLimiters();
 
+/**
+ * For a server: its clients come at their own pace, and a thousand open streams are a thousand calls. It
+ * still gives way to a vendor that refuses.
+ */
+export function createServerLimiters(): Limiters {
+  return createLimiters({ startLimit: 256, maxLimit: 16_384 });
+}
+
 function nameOf({ vendor, baseUrl, key }: Account): string {
   const hash = createHash("sha256")
     .update(key ?? "")

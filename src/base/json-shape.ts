@@ -1,0 +1,42 @@
+/** How deep JSON is and how much stands in it, known before it is parsed: parsers and writers recurse. */
+
+/** Nothing that a person or a client writes is deeper. */
+export const MAX_DEPTH = 128;
+
+export interface JsonShape {
+  /** Levels of brackets; counted to the first beyond `MAX_DEPTH`. */
+  readonly depth: number;
+  /** Names in all objects together. */
+  readonly members: number;
+}
+
+/** Counts brackets and colons outside strings. Of what is no JSON it says anything. */
+export function measureJson(text: string): JsonShape {
+  let depth = 0;
+  let deepest = 0;
+  let members = 0;
+  for (let at = 0; at < text.length && depth <= MAX_DEPTH; at++) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) at = skipString(text, at);
+    else if (code === COLON) members++;
+    else depth += STEPS[code] ?? 0;
+    if (depth > deepest) deepest = depth;
+  }
+  return { depth: deepest, members };
+}
+
+/** Where the string that begins at `from` ends. */
+function skipString(text: string, from: number): number {
+  for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+/** How a character changes the depth. */
+const STEPS: Readonly<Record<number, number>> = { 123: 1, 91: 1, 125: -1, 93: -1 };
