@@ -6,8 +6,14 @@
 
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type Json, tryParseJson } from "../base/json.ts";
+import { runWithin } from "../base/run-within.ts";
 import { clip } from "../base/text.ts";
 import type { OutputFormat } from "../providers/provider.ts";
+
+/** A schema is a stranger's, and may be a trap: patterns, references and sheer size take any time. */
+const COMPILE_MS = 1000;
+const CHECK_MS = 500;
+const ABOUT = { what: "The output schema", param: "text.format" };
 
 /** How often a model is told what was wrong before the run fails. */
 export const MAX_REPAIRS = 2;
@@ -25,7 +31,7 @@ export async function createOutputCheck(format: OutputFormat): Promise<CheckOutp
   return (text) => {
     const value = parseAnswer(text);
     if (value === undefined) return notJson(text);
-    const problem = validate(value);
+    const problem = runWithin({ ...ABOUT, limitMs: CHECK_MS }, () => validate(value));
     return problem === undefined ? { ok: true, value } : { ok: false, problem };
   };
 }
@@ -43,7 +49,7 @@ function checkObject(text: string): Checked {
 
 /** Models like to put a document into a code fence, also when told not to. */
 function parseAnswer(text: string): Json | undefined {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?```\s*$/.exec(text)?.[1];
+  const fenced = /^```(?:json)?[^\S\n]*\n([\s\S]*)```$/.exec(text.trim())?.[1];
   return tryParseJson(fenced ?? text);
 }
 
@@ -62,9 +68,10 @@ async function compileSchema(schema: object): Promise<Validate> {
   // Formats are for people's eyes here: an unknown one, or one not checked, fails nobody.
   const ajv = new Ajv.default({ strict: false, allErrors: true, validateFormats: false });
   try {
-    const validate = ajv.compile(plain);
+    const validate = runWithin({ ...ABOUT, limitMs: COMPILE_MS }, () => ajv.compile(plain));
     return (value) => (validate(value) ? undefined : `${ajv.errorsText(validate.errors)}.`);
   } catch (cause) {
+    if (cause instanceof Failure) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `The output schema is no JSON schema: ${clip(reason, 200)}.`;
     throw new Failure("invalid_request", message, { cause, param: "schema" });

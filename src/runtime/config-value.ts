@@ -38,7 +38,19 @@ function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject 
   if (name === "models") return checkModels(map, where);
   if (name === "own_tools") return checkOwnTools(map, where);
   if (name === "server.models") return checkModelNames(map, where);
+  if (name === "server.backing") return checkBacking(map, where);
   parseMcpServers(map, where);
+  return map;
+}
+
+/** Each is `server/tool`, or a map that says which, and under which names it takes what. */
+function checkBacking(map: JsonObject, where: string): JsonObject {
+  for (const [kind, value] of Object.entries(map)) {
+    const tool = isJsonObject(value) ? value["tool"] : value;
+    if (typeof tool === "string" && /^[^/]+\/.+$/.test(tool)) continue;
+    const message = `${where}: \`${clip(kind, 60)}\` must name a tool of an MCP server, as "server/tool".`;
+    throw new Failure("invalid_request", message, { param: "server.backing" });
+  }
   return map;
 }
 

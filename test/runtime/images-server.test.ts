@@ -4,7 +4,12 @@ import { createTransport } from "../../src/providers/http/transport.ts";
 import { createImagesServer } from "../../src/runtime/images-server.ts";
 import { pictureOf, startImagesUpstream } from "../../src/testing/images-upstream.ts";
 
-const asking = { signal: AbortSignal.timeout(10_000), onPartial: async () => {} };
+const asking = {
+  get signal() {
+    return AbortSignal.timeout(10_000);
+  },
+  onPartial: async () => {},
+};
 
 describe("the server that draws", () => {
   it("is asked with the key that the settings name", async () => {

@@ -9,7 +9,9 @@ import { startSmallServer } from "./small-mcp-server.ts";
 
 const REQUEST: KindRequest = {
   ...{ tenant: "tenant", runId: "run_1", include: new Set<string>(), catalogue: [] },
-  signal: AbortSignal.timeout(20_000),
+  get signal() {
+    return AbortSignal.timeout(20_000);
+  },
 };
 
 function connector(parts: Partial<RequestMcpParts> = {}): ReturnType<typeof createRequestMcp> {

@@ -4,7 +4,11 @@
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { runWithin } from "../../base/run-within.ts";
 import { clip } from "../../base/text.ts";
+
+/** References may lead a thousand ways to one place, and a schema may be of any size. */
+const LIMIT = { limitMs: 1000, what: "The schema of a tool" };
 
 /** Undefined when the value fits, else what is wrong with it. */
 export type Check = (value: Json) => string | undefined;
@@ -31,7 +35,7 @@ export async function createCompile(): Promise<Compile> {
   const current = new Draft2020.default({ ...options, validateSchema: false });
   const known = new WeakMap<JsonObject, Check>();
   return (schema) => {
-    const check = known.get(schema) ?? compile(schema);
+    const check = known.get(schema) ?? runWithin(LIMIT, () => compile(schema));
     known.set(schema, check);
     return check;
   };
@@ -44,7 +48,7 @@ export async function createCompile(): Promise<Compile> {
     const validate = ajv.compile(plain);
     ajv.removeSchema(plain);
     return (value) => {
-      if (validate(value)) return undefined;
+      if (runWithin(LIMIT, () => validate(value))) return undefined;
       return clip(ajv.errorsText(validate.errors, { dataVar: "arguments" }), 500);
     };
   }

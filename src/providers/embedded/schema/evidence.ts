@@ -97,7 +97,8 @@ const LETTERS = "[\\p{L}'’-]*";
 /** One or several words that begin with capitals. */
 export const NAME = `\\p{Lu}${LETTERS}(?:\\s+\\p{Lu}${LETTERS})*`;
 const QUOTED = "\"([^\"\\n]+)\"|'([^'\\n]+)'|`([^`\\n]+)`";
-const NUMBER = "-?\\d[\\d,]*(?:\\.\\d+)?";
+/** It begins where a number does: one that began anywhere would read a long one again at each digit. */
+const NUMBER = "(?<!\\d,?)-?\\d[\\d,]*(?:\\.\\d+)?";
 
 function fromSentences(text: string, key: string): string[] {
   const words = keyPattern(key);

@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
+import { runWithin } from "../../../base/run-within.ts";
 import { coerce } from "./coerce.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
 import { findOptions, findScalars } from "./find-scalars.ts";
@@ -25,7 +26,15 @@ interface Spot {
   readonly depth: number;
 }
 
+/** What a schema may take; it is a client's, and may ask for a billion of something. */
+const FILL = { limitMs: 500, what: "The schema" };
+
+/** Rejects with `invalid_request` what takes too long. */
 export function fillSchema(schema: JsonObject, evidence: Evidence): Json {
+  return runWithin(FILL, () => fillAll(schema, evidence));
+}
+
+function fillAll(schema: JsonObject, evidence: Evidence): Json {
   const whole = evidence.documents.find((document) => fits(schema, document, schema));
   if (whole !== undefined && isTelling(whole)) return whole;
   const leftovers = createLeftovers(evidence);
