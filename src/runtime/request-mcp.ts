@@ -9,6 +9,7 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import { type Log, silentLog } from "../base/log.ts";
+import { clip } from "../base/text.ts";
 import type { McpTool } from "../protocol/tools.ts";
 import type { KindRequest } from "../responses/bridge/tool-kind.ts";
 import type { ConnectedServer, ListedTool } from "../responses/kinds/mcp.ts";
@@ -46,7 +47,7 @@ export function createRequestMcp(
     const found = findConfigured(tool, request.catalogue);
     if (found.length > 0) return { tools: found, close: async () => {} };
     if (tool.connector_id || tool.tunnel_id) return undefined;
-    const message = `The MCP server \`${tool.server_label}\` has no \`server_url\`, and this server knows none of that name.`;
+    const message = `The MCP server \`${clip(tool.server_label, 64)}\` has no \`server_url\`, and this server knows none of that name.`;
     throw new Failure("invalid_request", message, { param: "tools" });
   };
 }

@@ -78,8 +78,12 @@ function toTokens(text: string): string[] | undefined {
 }
 
 /** Recursive descent, one function a level; `undefined` anywhere means "no expression". */
+/** Brackets within brackets. */
+const MAX_DEPTH = 100;
+
 function parseTokens(tokens: readonly string[]): Node | undefined {
   let at = 0;
+  let depth = 0;
   const whole = sum();
   return at === tokens.length ? whole : undefined;
 
@@ -124,7 +128,10 @@ function parseTokens(tokens: readonly string[]): Node | undefined {
     at++;
     if (token !== "(")
       return /\d/.test(token) ? { type: "number", value: toFraction(token) } : undefined;
+    // Each bracket is a call: what nobody writes by hand would overflow the stack.
+    if (++depth > MAX_DEPTH) return undefined;
     const inner = sum();
+    depth--;
     return tokens[at++] === ")" ? inner : undefined;
   }
 

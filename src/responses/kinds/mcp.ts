@@ -270,6 +270,6 @@ function errorText(error: string | JsonObject | null | undefined): string {
 
 /** Where no other servers may be reached. */
 export const NO_SERVERS: McpKindParts["connect"] = ({ server_label }) => {
-  const message = `The MCP server \`${server_label}\` cannot be reached: this server connects to none.`;
+  const message = `The MCP server \`${clip(server_label, 64)}\` cannot be reached: this server connects to none.`;
   return Promise.reject(new Failure("invalid_request", message, { param: "tools" }));
 };

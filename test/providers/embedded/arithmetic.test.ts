@@ -60,6 +60,12 @@ describe("calculate", () => {
     it(`takes "${text}" for no expression`, () => assert.equal(calculate(text), undefined));
   }
 
+  it("gives up on brackets that nobody writes by hand", () => {
+    const deep = `${"(".repeat(50_000)}1${")".repeat(50_000)}`;
+    assert.equal(isExpression(`${deep} + 1`), false);
+    assert.equal(isExpression(`${"(".repeat(50)}1${")".repeat(50)} + 1`), true);
+  });
+
   it("does not call a lone number an expression to work out", () => {
     assert.equal(isExpression("42"), false);
     assert.equal(isExpression("4*2"), true);
