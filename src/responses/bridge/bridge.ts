@@ -8,9 +8,9 @@
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
+import { answerCalls } from "./answer-calls.ts";
 import { chooseOffers } from "./choose-offers.ts";
 import { createNames } from "./names.ts";
-import { pairCalls } from "./pair-calls.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
 import { isUnknown } from "./unknown-items.ts";
 
@@ -93,7 +93,7 @@ async function open(
     toolChoice: (choice) =>
       chooseOffers(choice, { isNative, find: (entry) => findNames(offers, entry, nameOfKey) }),
     toHistory: (items) =>
-      pairCalls(items, (item) => {
+      answerCalls(items, (item) => {
         const kind = isNative(item.type) ? undefined : kindOfItem.get(item.type);
         if (kind) return kind.toFunctions(item, nameOfKey);
         return isUnknown(item, isNative) ? [] : undefined;

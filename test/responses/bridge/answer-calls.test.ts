@@ -1,13 +1,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Item } from "../../../src/protocol/items.ts";
-import { pairCalls } from "../../../src/responses/bridge/pair-calls.ts";
+import { pairResults } from "../../../src/providers/pair-results.ts";
+import { answerCalls } from "../../../src/responses/bridge/answer-calls.ts";
 import { createMcpKind, NO_SERVERS } from "../../../src/responses/kinds/mcp.ts";
 
 const kind = createMcpKind({ connect: NO_SERVERS });
-const pair = (items: readonly Item[]): Item[] =>
-  pairCalls(items, (item) =>
-    kind.itemTypes.includes(item.type) ? kind.toFunctions(item, (key) => key) : undefined,
+/** As a provider reads it. */
+const pair = (items: readonly Item[]): readonly Item[] =>
+  pairResults(
+    answerCalls(items, (item) =>
+      kind.itemTypes.includes(item.type) ? kind.toFunctions(item, (key) => key) : undefined,
+    ),
   );
 
 const request = (id: string): Item => ({
