@@ -109,7 +109,11 @@ const UNKNOWN: PlannedModel = {
   costOf: () => undefined,
 };
 
-function toModelOf({ modelOf }: AgentParts, task: AgentTask): (ref: string) => PlannedModel {
+/** What is known of models that a run's children may have. */
+export function toModelOf(
+  { modelOf }: Pick<AgentParts, "modelOf">,
+  task: AgentTask,
+): (ref: string) => PlannedModel {
   return (ref) => modelOf?.(ref, task) ?? UNKNOWN;
 }
 

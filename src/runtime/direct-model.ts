@@ -7,6 +7,7 @@ import { LIMIT_KINDS, type LimitKind } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Direct } from "../responses/api.ts";
+import { isPlainItem } from "../responses/bridge/plain-items.ts";
 import { checkCalls } from "../responses/check-calls.ts";
 import { findMedia, type MediaPart, urlOf } from "../responses/media/media-parts.ts";
 import type { ResponseWish } from "../responses/response-wish.ts";
@@ -44,16 +45,8 @@ const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
 
 /** What several agents have said is sorted out first. */
 function isPlain(item: Item): boolean {
-  return PLAIN_ITEMS.has(item.type) && !("agent" in item && item.agent);
+  return isPlainItem(item.type) && !("agent" in item && item.agent);
 }
-
-/** Items that every provider reads as they are. */
-const PLAIN_ITEMS: ReadonlySet<string> = new Set([
-  "message",
-  "function_call",
-  "function_call_output",
-  "reasoning",
-]);
 
 function isSimple({ format, limits, items }: AgentTask, wish: ResponseWish): boolean {
   if (wish.store || wish.multi_agent || wish.is_compaction || wish.compact_threshold !== null) {

@@ -20,6 +20,7 @@ import type { Provider } from "../providers/provider.ts";
 import { beginResponse } from "../responses/begin-response.ts";
 import { type Bridge, openBridge } from "../responses/bridge/bridge.ts";
 import { bridgeProvider } from "../responses/bridge/bridged-provider.ts";
+import { isPlainItem } from "../responses/bridge/plain-items.ts";
 import { createResponseCalls } from "../responses/bridge/response-calls.ts";
 import type { ToolKind } from "../responses/bridge/tool-kind.ts";
 import { nameUnknown } from "../responses/bridge/unknown-items.ts";
@@ -32,7 +33,7 @@ import { encodeResponseSettings } from "../responses/response-settings.ts";
 import { type ResponseWish, readWish } from "../responses/response-wish.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Tool as GateTool } from "../tools/tool.ts";
-import { AGENT_BODY, type AgentParts } from "./agent-body.ts";
+import { AGENT_BODY, type AgentParts, toModelOf } from "./agent-body.ts";
 import { openGate } from "./open-gate.ts";
 import { openNode } from "./open-node.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
@@ -186,17 +187,9 @@ function isPlain(
   items: readonly Item[],
 ): boolean {
   if (offers.length > 0 || tools.length !== asked.length) return false;
-  return items.every(({ type }) => PLAIN_ITEMS.has(type));
+  // Whoever keeps the conversation shows what a compaction holds.
+  return items.every(({ type }) => isPlainItem(type) || type === "compaction");
 }
-
-const PLAIN_ITEMS: ReadonlySet<string> = new Set([
-  "message",
-  "function_call",
-  "function_call_output",
-  "reasoning",
-  // The keeper shows what it holds.
-  "compaction",
-]);
 
 function toWishes(
   wish: ResponseWish,
@@ -236,16 +229,10 @@ async function openCatalogue(
     ...{ context, task: granted, account, tools, body: AGENT_BODY, accounts: parts.accounts },
     ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
     check: async () => {},
-    modelOf: (ref) => parts.modelOf?.(ref, task) ?? UNKNOWN_MODEL,
+    modelOf: toModelOf(parts, task),
   });
   return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
 }
-
-const UNKNOWN_MODEL = {
-  contextTokens: undefined,
-  maxOutputTokens: undefined,
-  costOf: () => undefined,
-};
 
 /** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
 async function openResponseGate(

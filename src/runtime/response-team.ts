@@ -14,7 +14,7 @@ import { isStoppedWait, toOwnItems } from "../responses/multi-agent/team-history
 import { TEAM_TOOL } from "../responses/multi-agent/team-kind.ts";
 import type { TeamSlots } from "../responses/multi-agent/team-slots.ts";
 import type { ResponseWish } from "../responses/response-wish.ts";
-import type { AgentParts } from "./agent-body.ts";
+import { type AgentParts, toModelOf } from "./agent-body.ts";
 import { openNode } from "./open-node.ts";
 
 export interface TeamSurroundings
@@ -53,16 +53,10 @@ export function openTeam(
     conversations: undefined,
     processChildren: undefined,
     check: async () => {},
-    modelOf: (ref) => parts.modelOf?.(ref, task) ?? UNKNOWN_MODEL,
+    modelOf: toModelOf(parts, task),
   });
   return createTeam({ context, engine, node, clock, before, task, wish, slots });
 }
-
-const UNKNOWN_MODEL = {
-  contextTokens: undefined,
-  maxOutputTokens: undefined,
-  costOf: () => undefined,
-};
 
 /** A response with its team. One without has read what other agents of an earlier answer said. */
 export function joinTeam<Parts extends LoopParts>(

@@ -2,8 +2,8 @@
  * Makes a conversation short, with any model: it is asked for a summary, and what it says is sealed
  * together with the user's own words into one `compaction` item.
  *
- * Run code: the model is asked in one step and the item is told in another, so that neither a crash
- * nor a takeover asks twice or tells twice.
+ * Run code: the answer is journaled and the item told in one transaction, so that neither a crash nor
+ * a takeover asks twice or tells twice.
  */
 
 import type { Account } from "../../agent/account.ts";
@@ -15,7 +15,7 @@ import type { Json } from "../../base/json.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import type { Compaction, Item } from "../../protocol/items.ts";
 import type { ModelEnd } from "../../protocol/model-events.ts";
-import type { RunError } from "../../protocol/run-events.ts";
+import type { RunError, RunEvent } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
 import { idPrefixOf } from "../emitted-item.ts";
@@ -50,16 +50,14 @@ export function createCompactor(parts: CompactorParts): Compactor {
     async compact(items, place) {
       const { context, account } = parts;
       let isReplayed = true;
-      const made = (await context.step(`compact:${place}`, async ({ signal }) => {
+      const made = (await context.step(`compact:${place}`, async ({ signal, end }) => {
         isReplayed = false;
-        return (await make(parts, items, signal).catch(toVain)) as unknown as Json;
+        const tried = await make(parts, items, signal).catch(toVain);
+        if ("item" in tried) end(toEvents(tried.item));
+        return tried as unknown as Json;
       })) as unknown as MadeCompaction | Vain;
       if ("code" in made) throw new Failure(made.code, made.message);
       if (isReplayed) account.charge(toAmount(made.answer as Answer));
-      await context.step(`compacted:${place}`, async () => {
-        await tell(context, made.item);
-        return null;
-      });
       return made;
     },
   };
@@ -143,18 +141,9 @@ async function ask(
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
 }
 
-/** An owner before this one may have told it, and died before that was written down. */
-async function tell(context: RunContext, item: Item): Promise<void> {
-  if (context.epoch > 1 && (await isTold(context, item))) return;
-  await context.emit([
+function toEvents(item: Item): RunEvent[] {
+  return [
     { type: "item_start", index: 0, item },
     { type: "item_end", index: 0, item },
-  ]);
-}
-
-async function isTold(context: RunContext, { id }: { readonly id?: unknown }): Promise<boolean> {
-  const log = await context.readLog();
-  return log.some(({ event }) => {
-    return event.type === "item_end" && "id" in event.item && event.item.id === id;
-  });
+  ];
 }

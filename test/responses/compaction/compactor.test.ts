@@ -5,7 +5,7 @@ import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { Json } from "../../../src/base/json.ts";
 import type { RunContext } from "../../../src/engine/engine.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import type { LoggedEvent, RunEvent } from "../../../src/protocol/run-events.ts";
+import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import { createCompactionSeal } from "../../../src/responses/compaction/compaction-seal.ts";
 import { type Compactor, createCompactor } from "../../../src/responses/compaction/compactor.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
@@ -15,24 +15,19 @@ class Record {
   readonly journal = new Map<string, Json>();
   readonly events: RunEvent[] = [];
 
-  /** `forgets` is a step whose end is not written down, as when its process dies. */
-  open(epoch: number, forgets?: string): RunContext {
+  open(epoch: number): RunContext {
+    const { signal } = new AbortController();
     const step = async (key: string, fn: (step: object) => Promise<Json>): Promise<Json> => {
       const known = this.journal.get(key);
       if (known !== undefined) return known;
-      const value = await fn({ signal: new AbortController().signal });
-      if (key !== forgets) this.journal.set(key, value);
+      const value = await fn({
+        signal,
+        end: (events: readonly RunEvent[]) => this.events.push(...events),
+      });
+      this.journal.set(key, value);
       return value;
     };
-    return {
-      id: "run_1",
-      epoch,
-      signal: new AbortController().signal,
-      step,
-      emit: async (events: readonly RunEvent[]) => this.events.push(...events),
-      readLog: async () =>
-        this.events.map((event, seq): LoggedEvent => ({ run_id: "run_1", seq, event })),
-    } as unknown as RunContext;
+    return { id: "run_1", epoch, signal, step } as unknown as RunContext;
   }
 }
 
@@ -58,10 +53,7 @@ function open(
 describe("making a conversation short", () => {
   it("asks once and tells once, whoever goes on with the run", async () => {
     const record = new Record();
-    const first = await open(record.open(1, "compacted:3"), [reply.text("MEMORY")]).compact(
-      items,
-      3,
-    );
+    const first = await open(record.open(1), [reply.text("MEMORY")]).compact(items, 3);
     assert.equal(record.events.length, 2);
     const account = createAccount(limits);
     const again = await open(record.open(2), [], account).compact(items, 3);
