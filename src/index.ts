@@ -22,7 +22,7 @@ export {
 } from "./protocol/run-events.ts";
 export type { Usage } from "./protocol/usage.ts";
 export type { ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
-export { createEventWriter, type EventWriter } from "./responses/event-writer.ts";
+export { createEventWriter, type EventWriter } from "./responses/fold/event-writer.ts";
 export {
   createRuntime,
   type Run,

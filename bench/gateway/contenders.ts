@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { createServerLimiters } from "../../src/providers/limits/limiters.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
-import { openServer } from "../../src/server/open-server.ts";
 import { createRoutes } from "../../src/server/routes.ts";
+import { openServer } from "../../src/server/running/open-server.ts";
 
 export interface Contender {
   /** Starts it in this process, in front of the upstream; resolves with its port. */

@@ -4,8 +4,8 @@ import { FAILURES } from "../../src/base/failure.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { renderCommandHelp } from "../../src/cli/help.ts";
 import { ENDINGS } from "../../src/protocol/run-events.ts";
-import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config-keys.ts";
-import { describeRow } from "../../src/runtime/config-value.ts";
+import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config/config-keys.ts";
+import { describeRow } from "../../src/runtime/config/config-value.ts";
 import { renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
 export async function renderCliPage(): Promise<string> {

@@ -1,6 +1,6 @@
 /** The addresses of the server, and what keys may be allowed and limited to. */
 
-import type { OpenedResponses } from "../../src/runtime/open-responses.ts";
+import type { OpenedResponses } from "../../src/runtime/responses/open-responses.ts";
 import { KEY_LIMITS } from "../../src/server/guard/key.ts";
 import { type Route, SCOPES } from "../../src/server/route.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";

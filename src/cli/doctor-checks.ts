@@ -20,7 +20,7 @@ import {
   type LocalServer,
   originsIn,
 } from "../providers/vendors/local-servers.ts";
-import { type Config, loadConfig } from "../runtime/config.ts";
+import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { openConnection } from "../store/sqlite-driver.ts";

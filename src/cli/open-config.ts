@@ -1,6 +1,6 @@
 /** The settings for a command: loaded, with what was not obeyed said on standard error. */
 
-import { type Config, loadConfig } from "../runtime/config.ts";
+import { type Config, loadConfig } from "../runtime/config/config.ts";
 import type { Options } from "./command.ts";
 import type { Io } from "./io.ts";
 

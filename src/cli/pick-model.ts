@@ -4,7 +4,7 @@ import { chooseModel, type ModelChoice } from "../providers/models/choose-model.
 import { EMBEDDED } from "../providers/models/model-ref.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../providers/wires.ts";
-import type { Config } from "../runtime/config.ts";
+import type { Config } from "../runtime/config/config.ts";
 import type { Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
 

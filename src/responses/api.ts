@@ -17,7 +17,9 @@ import type { LoggedEvent } from "../protocol/run-events.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Caller } from "./caller.ts";
-import { idPrefixOf } from "./emitted-item.ts";
+import { idPrefixOf } from "./fold/emitted-item.ts";
+import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
+import { toResponseId, toRunId } from "./fold/response-object.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import { type Passing, runPassing } from "./passing-response.ts";
 import {
@@ -27,10 +29,8 @@ import {
   parseAsked,
   planResponse,
   type RequestDefaults,
-} from "./plan-response.ts";
-import { followResponse, type RunPlace, readResponse } from "./read-response.ts";
-import { toResponseId, toRunId } from "./response-object.ts";
-import type { ResponseWish } from "./response-wish.ts";
+} from "./request/plan-response.ts";
+import type { ResponseWish } from "./request/response-wish.ts";
 
 /** The name of the body in the record. */
 export const RESPONSE_BODY = "response";

@@ -16,7 +16,7 @@ import type { Item } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { Bridge } from "./bridge/bridge.ts";
 import { toApprovedCalls } from "./bridge/response-calls.ts";
-import { idPrefixOf } from "./emitted-item.ts";
+import { idPrefixOf } from "./fold/emitted-item.ts";
 import { checkListed } from "./kinds/mcp.ts";
 
 export interface BeginParts extends ToolParts {

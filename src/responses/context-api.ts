@@ -3,14 +3,14 @@
 import type { ResponsesApi } from "./api.ts";
 import { toUnknownResponse } from "./api.ts";
 import type { Caller } from "./caller.ts";
-import { type CompactedResponse, compactConversation } from "./compact-request.ts";
 import type { CompactionSeal } from "./compaction/compaction-seal.ts";
 import { type BeforeParts, readBefore } from "./conversation-before.ts";
 import type { ShownItem } from "./conversations/shown-item.ts";
-import { type FindParts, findRequest } from "./find-request.ts";
-import { listInputItems } from "./input-items.ts";
-import { countInputTokens, type InputTokens } from "./input-tokens.ts";
 import type { Page } from "./paging.ts";
+import { type CompactedResponse, compactConversation } from "./request/compact-request.ts";
+import { type FindParts, findRequest } from "./request/find-request.ts";
+import { listInputItems } from "./request/input-items.ts";
+import { countInputTokens, type InputTokens } from "./request/input-tokens.ts";
 
 export interface ContextApi {
   /** `query` is that of the address. Rejects for a response that is not there. */

@@ -7,11 +7,11 @@
 import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
-import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./context-size.ts";
+import { type RunPlace, readResponse } from "./fold/read-response.ts";
+import { toRunId } from "./fold/response-object.ts";
 import { findKept } from "./kept-response.ts";
-import { type RunPlace, readResponse } from "./read-response.ts";
-import { toRunId } from "./response-object.ts";
-import type { ResponseWish } from "./response-wish.ts";
+import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
+import type { ResponseWish } from "./request/response-wish.ts";
 
 export interface BeforeParts {
   readonly shelf: Shelf;

@@ -9,10 +9,10 @@ import type { Item } from "../protocol/items.ts";
 import type { Ending } from "../protocol/run-events.ts";
 import { withConversation } from "./conversation-turn.ts";
 import { appendItems } from "./conversations/items.ts";
-import { createEventWriter } from "./event-writer.ts";
+import { createEventWriter } from "./fold/event-writer.ts";
+import { toResponseId } from "./fold/response-object.ts";
 import { indexItems } from "./references/item-index.ts";
-import { toResponseId } from "./response-object.ts";
-import type { ResponseWish } from "./response-wish.ts";
+import type { ResponseWish } from "./request/response-wish.ts";
 import type { ShelfParts } from "./shelf-parts.ts";
 
 /** Answers that belong to a conversation: whole ones, and those that a limit cut. */

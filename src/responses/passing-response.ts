@@ -14,9 +14,9 @@ import type { EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.t
 import type { Ending, LoggedEvent, RunEnd, RunEvent, RunStart } from "../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider } from "../providers/provider.ts";
-import { createEventWriter } from "./event-writer.ts";
-import { encodeResponseSettings } from "./response-settings.ts";
-import type { ResponseWish } from "./response-wish.ts";
+import { createEventWriter } from "./fold/event-writer.ts";
+import { encodeResponseSettings } from "./fold/response-settings.ts";
+import type { ResponseWish } from "./request/response-wish.ts";
 
 export interface Passing {
   readonly runId: string;

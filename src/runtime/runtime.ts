@@ -42,9 +42,9 @@ import { openConversations } from "./open-conversations.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
-import type { OpenedResponses, ResponsesSettings } from "./open-responses.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
+import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySettings> {
@@ -147,7 +147,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     usualTools: () => toolbox.usual(),
     ...createRunCalls({ engine, store, clock, agent, agentParts, overrides: options.overrides }),
     async openResponses(settings) {
-      const { openResponses } = await import("./open-responses.ts");
+      const { openResponses } = await import("./responses/open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
       const inside = { engine, store, ...kept, clock, agent: agentParts };
       responses = openResponses(inside, settings);

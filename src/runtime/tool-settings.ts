@@ -12,7 +12,7 @@ import type { CatalogueSettings } from "../tools/catalogue.ts";
 import type { KeptText } from "../tools/mcp/kept-map.ts";
 import { type McpServer, parseMcpServers } from "../tools/mcp/server.ts";
 import { VERSION } from "../version.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import { createNetwork } from "./network.ts";
 import type { Environment } from "./paths.ts";
 import { writePrivateFile } from "./private-file.ts";

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
-import { openListener, SOCKET_LIMITS } from "../../src/server/listener.ts";
+import { openListener, SOCKET_LIMITS } from "../../src/server/running/listener.ts";
 import { type AttackedServer, sayRaw, startAttacked } from "./server-attack-bench.ts";
 
 const BODY = '{"input":"x"}';

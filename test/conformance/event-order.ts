@@ -5,7 +5,7 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { isJsonObject, type Json, type JsonObject } from "../../src/base/json.ts";
-import { CALL_EVENTS, WRITINGS } from "../../src/responses/call-events.ts";
+import { CALL_EVENTS, WRITINGS } from "../../src/responses/fold/call-events.ts";
 
 export function findOrderFaults(events: readonly JsonObject[]): string[] {
   const items = groupByItem(events);

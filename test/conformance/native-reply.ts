@@ -1,7 +1,7 @@
 /** What a vendor says that knows a tool itself, and makes items of its own for it. */
 
 import type { JsonObject } from "../../src/base/json.ts";
-import { CALL_EVENTS } from "../../src/responses/call-events.ts";
+import { CALL_EVENTS } from "../../src/responses/fold/call-events.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
 
 /** The answer of a vendor that knows a tool itself, as its server streams it. */

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import type { JsonObject } from "../../src/base/json.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createRedact } from "../../src/base/redact.ts";
-import { type Config, loadConfig } from "../../src/runtime/config.ts";
+import { type Config, loadConfig } from "../../src/runtime/config/config.ts";
 import { createManualClock, reply } from "../../src/testing/index.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
 import { CALL, call, delegate, eventsIn, outputsIn } from "./seed-002-call.ts";

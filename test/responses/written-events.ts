@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
-import { createEventWriter } from "../../src/responses/event-writer.ts";
+import { createEventWriter } from "../../src/responses/fold/event-writer.ts";
 
 export function write(...log: readonly RunEvent[]): EmittedEvent[] {
   const writer = createEventWriter();

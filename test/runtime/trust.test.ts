@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { loadConfig } from "../../src/runtime/config.ts";
-import { readConfigFile } from "../../src/runtime/config-file.ts";
+import { loadConfig } from "../../src/runtime/config/config.ts";
+import { readConfigFile } from "../../src/runtime/config/config-file.ts";
 import { standingOf, trust, untrust } from "../../src/runtime/trust.ts";
 import { createSandbox, put, type Sandbox } from "./sandbox.ts";
 

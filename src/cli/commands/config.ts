@@ -3,9 +3,14 @@
 import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
-import { type Config, guardedIn } from "../../runtime/config.ts";
-import { readConfigFile } from "../../runtime/config-file.ts";
-import { CONFIG_NAMES, type ConfigName, isConfigName, rowOf } from "../../runtime/config-keys.ts";
+import { type Config, guardedIn } from "../../runtime/config/config.ts";
+import { readConfigFile } from "../../runtime/config/config-file.ts";
+import {
+  CONFIG_NAMES,
+  type ConfigName,
+  isConfigName,
+  rowOf,
+} from "../../runtime/config/config-keys.ts";
 import { PROJECT_FILE, projectConfigFile, userPaths } from "../../runtime/paths.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -88,7 +93,7 @@ async function set({ io, words, isProject }: Action): Promise<void> {
   const name = toName(key);
   const { configFile, trustFile } = userPaths(io.env, io.home);
   const file = isProject ? toProjectFile(io) : configFile;
-  const { writeSetting } = await import("../../runtime/config-write.ts");
+  const { writeSetting } = await import("../../runtime/config/config-write.ts");
   const { isTrusted } = await writeSetting({ file, name, text, trustFile });
   await io.stdout.write(`${name} is set in ${file}\n`);
   if (isProject && rowOf(name).guarded && !isTrusted) {

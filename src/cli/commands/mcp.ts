@@ -6,8 +6,8 @@ import type { JsonObject } from "../../base/json.ts";
 import { createLog } from "../../base/log.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { clip, plural } from "../../base/text.ts";
-import type { Config } from "../../runtime/config.ts";
-import { readConfigFile } from "../../runtime/config-file.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import { readConfigFile } from "../../runtime/config/config-file.ts";
 import { toMcpFiles, toMcpServers } from "../../runtime/tool-settings.ts";
 import { createMcpHub, type Inspection, type McpHub } from "../../tools/mcp/hub.ts";
 import {
@@ -212,7 +212,7 @@ async function readUserServers({ paths }: Config): Promise<JsonObject> {
 }
 
 async function writeUserServers({ paths }: Config, servers: JsonObject, io: Io): Promise<void> {
-  const { writeSetting } = await import("../../runtime/config-write.ts");
+  const { writeSetting } = await import("../../runtime/config/config-write.ts");
   const { configFile: file, trustFile } = paths;
   await writeSetting({ file, name: "mcp_servers", text: JSON.stringify(servers), trustFile });
   await io.stdout.write(`mcp_servers is set in ${file}\n`);

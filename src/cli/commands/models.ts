@@ -20,7 +20,7 @@ import {
   type LocalServer,
   originsIn,
 } from "../../providers/vendors/local-servers.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";

@@ -6,7 +6,7 @@ import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import type { ModelChoice } from "../../providers/models/choose-model.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import { createRuntime, type Run, type RunRequest } from "../../runtime/runtime.ts";

@@ -2,7 +2,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip, plural } from "../../base/text.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import type { ReplayChange, Replayed } from "../../runtime/replay.ts";
 import { createRuntime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";

@@ -3,7 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";

@@ -25,7 +25,7 @@ import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
-import type { Config } from "../../runtime/config.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import {
   createRuntime,
   type Run,

@@ -3,7 +3,7 @@
 import type { Totals } from "../../delegation/ledger/tree.ts";
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
-import { createEventWriter } from "../../responses/event-writer.ts";
+import { createEventWriter } from "../../responses/fold/event-writer.ts";
 import { createJsonLines } from "./json-line.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 

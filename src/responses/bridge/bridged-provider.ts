@@ -4,7 +4,7 @@ import { makeId } from "../../base/ids.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { idPrefixOf } from "../emitted-item.ts";
+import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { Bridge } from "./bridge.ts";
 import { createCitations } from "./citations.ts";
 import { createFieldReader, type FieldReader } from "./field-reader.ts";

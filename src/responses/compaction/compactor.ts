@@ -18,7 +18,7 @@ import type { ModelEnd } from "../../protocol/model-events.ts";
 import type { RunError, RunEvent } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
-import { idPrefixOf } from "../emitted-item.ts";
+import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { CompactionSeal } from "./compaction-seal.ts";
 import { type Expanding, expandCompactions } from "./expand-compactions.ts";
 import { keepWords } from "./keep-words.ts";

@@ -9,7 +9,7 @@ import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { type Compactor, isVain } from "../compaction/compactor.ts";
 import { type Expanding, expandCompactions } from "../compaction/expand-compactions.ts";
-import type { ResponseWish } from "../response-wish.ts";
+import type { ResponseWish } from "../request/response-wish.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
 

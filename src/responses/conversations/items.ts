@@ -7,7 +7,6 @@ import type { Item } from "../../protocol/items.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
-import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "../context-size.ts";
 import {
   type Page,
   parseInclude,
@@ -16,6 +15,7 @@ import {
   toThingQuery,
   toWholePage,
 } from "../paging.ts";
+import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "../request/context-size.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import {
   type Conversation,

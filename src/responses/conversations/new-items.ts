@@ -6,7 +6,7 @@ import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
-import { idPrefixOf } from "../emitted-item.ts";
+import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 
 /** What one request may add; the API's own limit. */

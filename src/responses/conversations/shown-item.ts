@@ -7,9 +7,9 @@ import type { JsonObject } from "../../base/json.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
-import { toEmittedAnnotation } from "../emitted-item.ts";
-import { hideSecrets } from "../hide-secrets.ts";
-import { showItem } from "../show-item.ts";
+import { toEmittedAnnotation } from "../fold/emitted-item.ts";
+import { showItem } from "../fold/show-item.ts";
+import { hideSecrets } from "../request/hide-secrets.ts";
 
 export type ShownItem = JsonObject & { readonly id: string; readonly type: string };
 

@@ -5,8 +5,8 @@ import type { Item } from "../../protocol/items.ts";
 import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest } from "../bridge/tool-kind.ts";
-import { MAX_CONTEXT_CHARS, sizeOf } from "../context-size.ts";
 import { readFileParts } from "../files/files.ts";
+import { MAX_CONTEXT_CHARS, sizeOf } from "../request/context-size.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import { createImageTool, type ImagesApi, MAX_IMAGES } from "./image-tool.ts";
 

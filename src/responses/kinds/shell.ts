@@ -11,7 +11,7 @@ import type { FunctionTool, ShellTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
-import { toCommandEvents } from "../call-events.ts";
+import { toCommandEvents } from "../fold/call-events.ts";
 import { readArguments, readCount, readTexts, statusOf } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
 

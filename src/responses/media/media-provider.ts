@@ -8,8 +8,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { createTurnstile } from "../../base/turnstile.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { sizeOf } from "../context-size.ts";
 import { readFileParts } from "../files/files.ts";
+import { sizeOf } from "../request/context-size.ts";
 import { MAX_MEDIA_BYTES, type MediaOwner, toTooMuchMedia } from "./check-media.ts";
 import { findUnread, type ReadsDocuments, toTextPart } from "./document-text.ts";
 import { changeMedia, findMedia, type MediaPart, urlOf } from "./media-parts.ts";

@@ -3,7 +3,7 @@
 import type { Item } from "../../protocol/items.ts";
 import type { ChildEnd, ChildStart, LoggedEvent } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
-import { createEventWriter } from "../event-writer.ts";
+import { createEventWriter } from "../fold/event-writer.ts";
 import { agentOf } from "./team-history.ts";
 
 export interface TeamLog {

@@ -18,7 +18,7 @@ import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
 import { type Tool as GateTool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import type { ToolKind } from "../bridge/tool-kind.ts";
-import { encodeWish, type ResponseWish } from "../response-wish.ts";
+import { encodeWish, type ResponseWish } from "../request/response-wish.ts";
 import { type Action, type ActionInput, parseAction, toActionSpec } from "./actions.ts";
 import { isChild, isTaskName, ROOT, toAgentName } from "./agent-name.ts";
 import { RESUMED, Roster, type RosterParts } from "./roster.ts";

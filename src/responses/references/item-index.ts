@@ -7,9 +7,9 @@
 
 import type { Item } from "../../protocol/items.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
+import { type RunPlace, readResponse } from "../fold/read-response.ts";
+import { toResponseId, toRunId } from "../fold/response-object.ts";
 import { findKept, ITEM_KIND } from "../kept-response.ts";
-import { type RunPlace, readResponse } from "../read-response.ts";
-import { toResponseId, toRunId } from "../response-object.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 
 /** Entries of conversations are of a kind of their own: one id may be in a response and in one of those. */

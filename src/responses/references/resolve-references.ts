@@ -3,7 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
-import { MAX_CONTEXT_CHARS, sizeOf } from "../context-size.ts";
+import { MAX_CONTEXT_CHARS, sizeOf } from "../request/context-size.ts";
 import type { FindItem } from "./item-index.ts";
 
 /**

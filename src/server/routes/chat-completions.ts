@@ -9,7 +9,7 @@ import type { Events, ResponsesApi } from "../../responses/api.ts";
 import { toChatCompletion } from "../../responses/chat/chat-completion.ts";
 import { type ChatWriter, createChatWriter } from "../../responses/chat/chat-writer.ts";
 import { type ChatAnswer, toCreateResponse } from "../../responses/chat/parse-chat.ts";
-import { IGNORED_KEY, withIgnored } from "../../responses/response-settings.ts";
+import { IGNORED_KEY, withIgnored } from "../../responses/fold/response-settings.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
 export function createChatRoutes(api: ResponsesApi): Route[] {

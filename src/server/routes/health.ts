@@ -1,7 +1,7 @@
 /** Whether the server lives, and whether it is to be sent requests. Anybody may ask. */
 
-import type { Health } from "../health.ts";
 import { type Route, toJson } from "../route.ts";
+import type { Health } from "../running/health.ts";
 
 export function createHealthRoutes(health: Health): Route[] {
   return [

@@ -1,7 +1,7 @@
 /** The server's numbers, for Prometheus. */
 
-import { type Metric, renderMetrics } from "../metrics.ts";
 import type { Route } from "../route.ts";
+import { type Metric, renderMetrics } from "../watching/metrics.ts";
 
 /** `collect` gives those of all worker processes. */
 export function createMetricsRoutes(collect: () => Promise<readonly Metric[]>): Route[] {

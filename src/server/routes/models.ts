@@ -8,7 +8,7 @@ import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
 import type { Caller } from "../../responses/caller.ts";
-import type { ModelRoutes } from "../../runtime/model-routes.ts";
+import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
 import { type Route, toJson } from "../route.ts";
 
 interface ModelParts {

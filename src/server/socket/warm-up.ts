@@ -7,9 +7,9 @@ import { makeId } from "../../base/ids.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { RunSettings } from "../../protocol/run-events.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
-import { toEcho } from "../../responses/echo.ts";
-import { parseAsked } from "../../responses/plan-response.ts";
-import { toResponse } from "../../responses/response-object.ts";
+import { toResponse } from "../../responses/fold/response-object.ts";
+import { toEcho } from "../../responses/request/echo.ts";
+import { parseAsked } from "../../responses/request/plan-response.ts";
 import type { CreateBody } from "./client-event.ts";
 
 export interface WarmUp {

@@ -1,0 +1,384 @@
+/**
+ * A run's log as the events of the Responses API: the one place that numbers them, and the one that
+ * makes an `error` event of a failure.
+ *
+ * A pure fold: the same log gives the same events, ids and numbers, live or a year later. Items of
+ * all turns stand in one output; places that a turn counts from 0 are counted on here.
+ */
+
+import { unreachable } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type {
+  EmittedEvent,
+  EmittedItem,
+  EmittedResponse,
+  Unnumbered,
+} from "../../protocol/emitted.ts";
+import type { Item } from "../../protocol/items.ts";
+import type {
+  AnnotationAdded,
+  ItemEnd,
+  ItemStart,
+  OpaqueEvent,
+  ReasoningDelta,
+  RefusalDelta,
+  TextDelta,
+} from "../../protocol/model-events.ts";
+import type {
+  ChildEvent,
+  Notice,
+  RunEnd,
+  RunEvent,
+  RunStart,
+  ToolEnd,
+  ToolProgress,
+} from "../../protocol/run-events.ts";
+import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
+import { toEmittedItem } from "./emitted-item.ts";
+import { createPartWriter, idOf } from "./part-writer.ts";
+import { endResponse, toOutputText, toResponse } from "./response-object.ts";
+import { readResponseSettings, withIgnored } from "./response-settings.ts";
+import { toSummarised } from "./show-item.ts";
+import { createVoice, type OpenItem, type Voice } from "./voice.ts";
+
+export interface EventWriter {
+  /** The events that one event of the log means, in order; often one, sometimes none. */
+  write(event: RunEvent): EmittedEvent[];
+  /** The response as far as it is known. */
+  response(): EmittedResponse | undefined;
+}
+
+/** What is shown of items. */
+export interface Showing {
+  /** Beside what the request itself asked to see. */
+  readonly include?: readonly string[] | undefined;
+  /** Shows all of them whole: for the model, not for the client. */
+  readonly everything?: boolean | undefined;
+  /** Makes no events but the response: for whoever reads only how it ended. */
+  readonly endOnly?: boolean | undefined;
+}
+
+export function createEventWriter(showing: Showing = {}): EventWriter {
+  const writer = new RunWriter(showing);
+  return { write: (event) => writer.write(event), response: () => writer.soFar() };
+}
+
+class RunWriter {
+  response: EmittedResponse | undefined;
+  #isOver = false;
+  #next = 0;
+  #runId = "";
+  #out: EmittedEvent[] = [];
+  readonly #output: EmittedItem[] = [];
+  readonly #own = createVoice();
+  /** The agents of its team, by their names. */
+  readonly #others = new Map<string, Voice>();
+  /** Whoever speaks now. */
+  #voice = this.#own;
+  readonly #showing: Showing;
+  /** Undefined for a run that answers no request, of which everything is shown. */
+  #include: ReadonlySet<string> | undefined;
+  readonly #ignored = new Set<string>();
+  /** Whether thoughts are shown where the client looks for their summary. */
+  #summarises = false;
+
+  constructor(showing: Showing) {
+    this.#showing = showing;
+  }
+
+  write(event: RunEvent): EmittedEvent[] {
+    this.#out = [];
+    this.#read(event);
+    return this.#out;
+  }
+
+  /** Of one that still runs, with the items that are whole. */
+  soFar(): EmittedResponse | undefined {
+    if (!this.response || this.#isOver) return this.response;
+    const voices = [this.#own, ...this.#others.values()];
+    const open = voices.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
+    const unfinished = new Set(open.map(({ outputIndex }) => outputIndex));
+    const output = this.#output.filter((_, at) => !unfinished.has(at));
+    return { ...this.response, output, output_text: toOutputText(output) };
+  }
+
+  #read(event: RunEvent): void {
+    switch (event.type) {
+      case "run_start":
+        return this.#start(event);
+      case "run_begin":
+        return this.#begin();
+      case "turn_start":
+        this.#voice.places = new Map();
+        this.#voice.isTurnOver = false;
+        return;
+      case "turn_end":
+        this.#voice.isTurnOver = true;
+        return;
+      case "item_start":
+        return this.#startItem(event);
+      case "text_delta":
+      case "refusal_delta":
+      case "reasoning_delta":
+        return this.#delta(event);
+      case "arguments_delta":
+        return this.#voice.open.get(event.index)?.parts.arguments(event.delta);
+      case "annotation":
+        return this.#annotate(event);
+      case "opaque":
+        return this.#pass(event);
+      case "item_end":
+        return this.#endItem(event);
+      case "tool_start":
+        return this.#tellProgress(event.call_id, "running");
+      case "tool_progress":
+        return this.#tell(event);
+      case "tool_end":
+        return event.shown ? this.#show(event.call_id, event.shown) : this.#addOutput(event);
+      case "run_resume":
+        return this.#resume();
+      case "run_end":
+        return this.#end(event);
+      case "notice":
+        return this.#note(event);
+      case "child_event":
+        return this.#readOther(event);
+      case "start":
+      case "tool_decision":
+      case "child_start":
+      case "child_end":
+        return;
+      default:
+        return unreachable(event);
+    }
+  }
+
+  /** What an agent of the team says: as what the run says, in its own name. */
+  #readOther({ agent, event }: ChildEvent): void {
+    const voice = this.#others.get(agent) ?? createVoice(agent);
+    this.#others.set(agent, voice);
+    this.#voice = voice;
+    if (event.type === "run_end") this.#cutAll();
+    else this.#read(event);
+    this.#voice = this.#own;
+  }
+
+  /** The event is this writer's from here on: it is numbered in place, which is half the cost of a copy. */
+  #emit(event: Unnumbered): void {
+    if (this.#showing.endOnly) return;
+    const numbered = event as EmittedEvent & { agent?: { agent_name: string } };
+    numbered.sequence_number = this.#next++;
+    const { agent } = this.#voice;
+    // What is about the whole response is nobody's.
+    if (agent !== undefined && !("response" in event) && event.type !== "error") {
+      numbered.agent = { agent_name: agent };
+    }
+    this.#out.push(numbered);
+  }
+
+  #start(event: RunStart): void {
+    const settings = readResponseSettings(event.settings);
+    const response = toResponse(event, settings);
+    this.response = response;
+    this.#own.agent = settings?.agent;
+    this.#runId = event.run_id;
+    const { include = [], everything } = this.#showing;
+    if (settings && !everything) {
+      this.#include = new Set([...settings.include, ...include]);
+      this.#summarises = Boolean(settings.echo.reasoning?.summary);
+    }
+    for (const name of settings?.ignored ?? []) this.#ignored.add(name);
+    this.#emit({ type: "response.created", response });
+    const type = response.status === "queued" ? "response.queued" : "response.in_progress";
+    this.#emit({ type, response });
+  }
+
+  #begin(): void {
+    if (this.response?.status !== "queued") return;
+    const response: EmittedResponse = { ...this.response, status: "in_progress" };
+    this.response = response;
+    this.#emit({ type: "response.in_progress", response });
+  }
+
+  /** Something of the request that a model's API has no word for. */
+  #note({ code, params = [] }: Notice): void {
+    if (code === "dropped") for (const name of params) this.#ignored.add(name);
+  }
+
+  #startItem({ index, item, own = false }: ItemStart): void {
+    const opened = this.#add(item, "in_progress");
+    const outputIndex = this.#output.length - 1;
+    this.#voice.places.set(index, outputIndex);
+    const emit = (event: Unnumbered): void => this.#emit(event);
+    const parts = createPartWriter({ item: opened, outputIndex, emit, isOwn: own });
+    const open = { outputIndex, item: opened, parts, isOwn: own };
+    this.#voice.open.set(index, open);
+    if (own) this.#emitProgress(open, "begun");
+  }
+
+  /** Puts an item at the end of the output and says so. */
+  #add(item: Item, status: "in_progress" | "completed"): EmittedItem {
+    const outputIndex = this.#output.length;
+    const added = this.#toEmitted(item, { outputIndex, status });
+    this.#output.push(added);
+    this.#emit({ type: "response.output_item.added", output_index: outputIndex, item: added });
+    return added;
+  }
+
+  #finish(item: EmittedItem, outputIndex: number): void {
+    this.#output[outputIndex] = item;
+    this.#emit({ type: "response.output_item.done", output_index: outputIndex, item });
+  }
+
+  #toEmitted(
+    item: Item,
+    at: { outputIndex: number; status: "in_progress" | "completed" },
+    id?: string,
+  ): EmittedItem {
+    const shown = this.#summarises ? toSummarised(item) : item;
+    const known = { ...at, runId: this.#runId, include: this.#include };
+    const emitted = toEmittedItem(shown, known, id);
+    const { agent } = this.#voice;
+    if (agent === undefined) return emitted;
+    return { ...emitted, agent: { agent_name: agent } } as EmittedItem;
+  }
+
+  #delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
+    const isThought = event.type === "reasoning_delta" && event.kind === "text";
+    const told = isThought && this.#summarises ? { ...event, kind: "summary" as const } : event;
+    this.#voice.open.get(event.index)?.parts.delta(told);
+  }
+
+  #annotate({ index, part, annotation }: AnnotationAdded): void {
+    this.#voice.open.get(index)?.parts.annotation(part, annotation);
+  }
+
+  /** Progress of a tool that the vendor runs: its own words, with our numbers. */
+  #pass({ event }: OpaqueEvent): void {
+    const place = event["output_index"];
+    const outputIndex = typeof place === "number" ? this.#voice.places.get(place) : undefined;
+    const placed: JsonObject =
+      outputIndex === undefined ? { ...event } : { ...event, output_index: outputIndex };
+    this.#emit(placed as unknown as Unnumbered);
+  }
+
+  #endItem({ index, item, pending }: ItemEnd): void {
+    const open = this.#voice.open.get(index);
+    if (!open) return;
+    this.#voice.open.delete(index);
+    const { outputIndex, parts } = open;
+    const status = pending === undefined ? "completed" : "in_progress";
+    const done = this.#toEmitted(item, { outputIndex, status }, idOf(open.item));
+    if (lacksSeal(item) && this.#include?.has(SEAL)) this.#ignored.add(`include (${SEAL})`);
+    parts.finish(done);
+    if (pending === undefined) {
+      if (open.isOwn) this.#emitProgress(open, isFailedCall(item) ? "failed" : "done");
+      return this.#finish(done, outputIndex);
+    }
+    this.#output[outputIndex] = done;
+    this.#voice.pending.set(pending, { ...open, item: done });
+    this.#emitAll(toCommandEvents(item), { output_index: outputIndex });
+  }
+
+  #tellProgress(callId: string, when: "running"): void {
+    const open = this.#voice.pending.get(callId);
+    if (open) this.#emitProgress(open, when);
+  }
+
+  #emitProgress(
+    { item, outputIndex }: OpenItem,
+    when: "begun" | "running" | "done" | "failed",
+  ): void {
+    const type = CALL_EVENTS[item.type]?.[when];
+    if (type) this.#emitAll([{ type }], { item_id: idOf(item), output_index: outputIndex });
+  }
+
+  #emitAll(events: readonly JsonObject[], place: JsonObject): void {
+    for (const event of events) this.#emit({ ...event, ...place } as unknown as Unnumbered);
+  }
+
+  #tell({ call_id, event }: ToolProgress): void {
+    const open = this.#voice.pending.get(call_id);
+    if (!open) return;
+    this.#emitAll([event], { item_id: idOf(open.item), output_index: open.outputIndex });
+  }
+
+  /** Closes the item of a call that this server has made, and adds what follows it. */
+  #show(callId: string, [made, ...behind]: readonly Item[]): void {
+    const open = this.#voice.pending.get(callId);
+    this.#voice.pending.delete(callId);
+    if (open && made) {
+      const { outputIndex } = open;
+      const done = this.#toEmitted(made, { outputIndex, status: "completed" }, idOf(open.item));
+      this.#emitProgress(open, isFailedCall(made) ? "failed" : "done");
+      this.#finish(done, outputIndex);
+    }
+    const added = open || !made ? behind : [made, ...behind];
+    for (const item of added) this.#addWhole(item);
+  }
+
+  #addOutput({ item }: ToolEnd): void {
+    this.#addWhole(item);
+  }
+
+  #addWhole(item: Item): void {
+    const added = this.#add(item, "completed");
+    const outputIndex = this.#output.length - 1;
+    const place = { item_id: idOf(added), output_index: outputIndex };
+    this.#emitAll(toOutputEvents(item), place);
+    this.#finish(added, outputIndex);
+  }
+
+  /** A turn that was cut begins anew, with all its calls; calls of one that was not are made again. */
+  #resume(): void {
+    const { open, pending, isTurnOver } = this.#voice;
+    this.#cut(open);
+    if (!isTurnOver) this.#cut(pending);
+  }
+
+  #cutAll(): void {
+    this.#cut(this.#voice.open);
+    this.#cut(this.#voice.pending);
+  }
+
+  /** What was said before a crash cannot be taken back: it ends as incomplete. */
+  #cut(items: Map<number, OpenItem> | Map<string, OpenItem>): void {
+    for (const { outputIndex, item, parts } of items.values()) {
+      this.#finish(parts.cut(item), outputIndex);
+    }
+    items.clear();
+  }
+
+  #end(event: RunEnd): void {
+    for (const voice of [...this.#others.values(), this.#own]) {
+      this.#voice = voice;
+      this.#cutAll();
+    }
+    if (!this.response) return;
+    const ended = endResponse(this.response, event, this.#output);
+    const response = { ...ended, metadata: withIgnored(ended.metadata, this.#ignored) };
+    this.response = response;
+    this.#isOver = true;
+    const { status, error } = response;
+    if (status === "failed" && error) this.#emit(toErrorEvent(error.code, error.message));
+    this.#emit({ type: TERMINAL[status] ?? "response.incomplete", response });
+  }
+}
+
+const SEAL = "reasoning.encrypted_content";
+
+/** Not every vendor seals what its models think; a client that asked for it is told. */
+function lacksSeal(item: Item): boolean {
+  return item.type === "reasoning" && !item.encrypted_content;
+}
+
+const TERMINAL: Readonly<Record<string, "response.completed" | "response.failed">> = {
+  completed: "response.completed",
+  failed: "response.failed",
+};
+
+/** Both shapes at once: the published one is flat, the one real servers send is nested. */
+function toErrorEvent(code: string, message: string): Unnumbered {
+  const type = "server_error";
+  return { type: "error", code, message, param: null, error: { type, code, message, param: null } };
+}

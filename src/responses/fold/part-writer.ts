@@ -1,0 +1,221 @@
+/**
+ * The events inside one item: parts that open with their first delta and close in order.
+ *
+ * Owned by one item of the event writer. A part is closed when the next one opens or the item ends,
+ * with the text the finished item has, which is the vendor's last word.
+ */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { Annotation } from "../../protocol/content.ts";
+import type { EmittedItem, EmittedPart, Unnumbered } from "../../protocol/emitted.ts";
+import type { ReasoningDelta, RefusalDelta, TextDelta } from "../../protocol/model-events.ts";
+import { WRITINGS, type Writing } from "./call-events.ts";
+import { toEmittedAnnotation } from "./emitted-item.ts";
+
+export interface PartWriter {
+  delta(event: TextDelta | RefusalDelta | ReasoningDelta): void;
+  arguments(delta: string): void;
+  annotation(part: number, annotation: Annotation): void;
+  /** Closes what is open, with the texts of the finished item. */
+  finish(item: EmittedItem): void;
+  /** Closes what is open. Gives the item with what was said of it so far, marked as incomplete. */
+  cut(item: EmittedItem): EmittedItem;
+}
+
+interface Place {
+  readonly item: EmittedItem;
+  readonly outputIndex: number;
+  readonly emit: (event: Unnumbered) => void;
+  /** Whether this server makes the call; of a vendor's calls the vendor tells. */
+  readonly isOwn: boolean;
+}
+
+/** Calls whose writing every model tells in pieces. */
+const MODEL_CALLS: ReadonlySet<string> = new Set(["function_call", "custom_tool_call"]);
+
+const FUNCTION_WRITING = WRITINGS["function_call"] as Writing;
+
+type PartKind = "text" | "refusal" | "summary" | "thought";
+
+interface Part {
+  readonly kind: PartKind;
+  readonly index: number;
+  text: string;
+  annotations: number;
+  isOpen: boolean;
+}
+
+export function createPartWriter(place: Place): PartWriter {
+  return new ItemParts(place);
+}
+
+class ItemParts implements PartWriter {
+  readonly #emit: Place["emit"];
+  readonly #at: { readonly item_id: string; readonly output_index: number };
+  readonly #parts: Part[] = [];
+  readonly #writing: Writing;
+  readonly #isOwn: boolean;
+  #arguments = "";
+
+  constructor({ item, outputIndex, emit, isOwn }: Place) {
+    this.#emit = emit;
+    this.#isOwn = isOwn;
+    this.#at = { item_id: idOf(item), output_index: outputIndex };
+    this.#writing = WRITINGS[item.type] ?? FUNCTION_WRITING;
+  }
+
+  delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
+    const part = this.#open(kindOf(event), event.part);
+    const { delta } = event;
+    part.text += delta;
+    const at = this.#at;
+    const content = { ...at, content_index: part.index };
+    if (part.kind === "text") {
+      this.#emit({ type: "response.output_text.delta", ...content, delta, logprobs: [] });
+    } else if (part.kind === "refusal") {
+      this.#emit({ type: "response.refusal.delta", ...content, delta });
+    } else if (part.kind === "thought") {
+      this.#emit({ type: "response.reasoning_text.delta", ...content, delta });
+    } else {
+      const summary = { ...at, summary_index: part.index };
+      this.#emit({ type: "response.reasoning_summary_text.delta", ...summary, delta });
+    }
+  }
+
+  arguments(delta: string): void {
+    this.#arguments += delta;
+    this.#emit({ type: this.#writing.delta, ...this.#at, delta } as Unnumbered);
+  }
+
+  annotation(index: number, annotation: Annotation): void {
+    const part = this.#open("text", index);
+    this.#emit({
+      type: "response.output_text.annotation.added",
+      ...this.#at,
+      content_index: index,
+      annotation_index: part.annotations++,
+      annotation: toEmittedAnnotation(annotation),
+    });
+  }
+
+  finish(item: EmittedItem): void {
+    if (item.type === "message")
+      this.#finishParts(item.content, (part) => (part.type === "refusal" ? "refusal" : "text"));
+    if (item.type === "reasoning") {
+      this.#finishParts(item.summary, () => "summary");
+      this.#finishParts(item.content ?? [], () => "thought");
+    }
+    const writing = WRITINGS[item.type];
+    if (!writing || !(this.#isOwn || MODEL_CALLS.has(item.type))) return;
+    const whole = { [writing.field]: (item as unknown as JsonObject)[writing.field] ?? "" };
+    const named = item.type === "function_call" ? { name: item.name } : {};
+    this.#emit({ type: writing.done, ...this.#at, ...named, ...whole } as unknown as Unnumbered);
+  }
+
+  cut(item: EmittedItem): EmittedItem {
+    const cut = { ...item, ...this.#said(item.type), ...toCutStatus(item) } as EmittedItem;
+    this.finish(cut);
+    return cut;
+  }
+
+  /** The fields of the item that the deltas wrote. */
+  #said(type: EmittedItem["type"]): object {
+    const written = (...kinds: PartKind[]): object[] =>
+      this.#parts
+        .filter(({ kind }) => kinds.includes(kind))
+        .map(({ kind, text }) => toContent(kind, text));
+    switch (type) {
+      case "message":
+        return { content: written("text", "refusal") };
+      case "reasoning":
+        return { summary: written("summary"), content: written("thought") };
+      default:
+        return WRITINGS[type] ? { [this.#writing.field]: this.#arguments } : {};
+    }
+  }
+
+  #finishParts<Content extends object>(
+    parts: readonly Content[],
+    kindFor: (part: Content) => PartKind,
+  ): void {
+    for (const [index, content] of parts.entries()) {
+      const kind = kindFor(content);
+      const part = this.#find(kind, index) ?? this.#open(kind, index);
+      this.#close(part, content);
+    }
+  }
+
+  #find(kind: PartKind, index: number): Part | undefined {
+    return this.#parts.find((part) => part.kind === kind && part.index === index);
+  }
+
+  #open(kind: PartKind, index: number): Part {
+    const known = this.#find(kind, index);
+    if (known) return known;
+    for (const part of this.#parts) this.#close(part, undefined);
+    const part: Part = { kind, index, text: "", annotations: 0, isOpen: true };
+    this.#parts.push(part);
+    this.#emitPart("added", part, toContent(kind, ""));
+    return part;
+  }
+
+  #close(part: Part, given: object | undefined): void {
+    if (!part.isOpen) return;
+    part.isOpen = false;
+    const content = given ?? toContent(part.kind, part.text);
+    this.#emitText(part, textIn(content));
+    this.#emitPart("done", part, content);
+  }
+
+  #emitText({ kind, index }: Part, text: string): void {
+    const content = { ...this.#at, content_index: index };
+    if (kind === "text")
+      this.#emit({ type: "response.output_text.done", ...content, text, logprobs: [] });
+    if (kind === "refusal")
+      this.#emit({ type: "response.refusal.done", ...content, refusal: text });
+    if (kind === "thought") this.#emit({ type: "response.reasoning_text.done", ...content, text });
+    const summary = { ...this.#at, summary_index: index };
+    if (kind === "summary")
+      this.#emit({ type: "response.reasoning_summary_text.done", ...summary, text });
+  }
+
+  #emitPart(when: "added" | "done", { kind, index }: Part, content: object): void {
+    if (kind === "summary") {
+      const part = content as { type: "summary_text"; text: string };
+      const summary = { ...this.#at, summary_index: index, part };
+      this.#emit({ type: `response.reasoning_summary_part.${when}`, ...summary } as Unnumbered);
+      return;
+    }
+    const placed = { ...this.#at, content_index: index, part: content as EmittedPart };
+    this.#emit({ type: `response.content_part.${when}`, ...placed } as Unnumbered);
+  }
+}
+
+/** Two kinds of vendors' items know no word for it but this; some have no status at all. */
+const CUT_IS_FAILED: ReadonlySet<string> = new Set(["web_search_call", "image_generation_call"]);
+
+function toCutStatus(item: EmittedItem): { status?: "incomplete" | "failed" } {
+  if (CUT_IS_FAILED.has(item.type)) return { status: "failed" };
+  return item.type === "reasoning" || "status" in item ? { status: "incomplete" } : {};
+}
+
+export function idOf(item: EmittedItem): string {
+  return "id" in item && typeof item.id === "string" ? item.id : "";
+}
+
+function kindOf(event: TextDelta | RefusalDelta | ReasoningDelta): PartKind {
+  if (event.type === "text_delta") return "text";
+  if (event.type === "refusal_delta") return "refusal";
+  return event.kind === "summary" ? "summary" : "thought";
+}
+
+function toContent(kind: PartKind, text: string): object {
+  if (kind === "text") return { type: "output_text", text, annotations: [], logprobs: [] };
+  if (kind === "refusal") return { type: "refusal", refusal: text };
+  return kind === "thought" ? { type: "reasoning_text", text } : { type: "summary_text", text };
+}
+
+function textIn(content: object): string {
+  if ("text" in content) return String(content.text);
+  return "refusal" in content ? String(content.refusal) : "";
+}

@@ -1,0 +1,90 @@
+/** Responses as they stand in the logs of their runs: one fold, live or a year later. */
+
+import { Failure } from "../../base/failure.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import type { Store } from "../../store/store.ts";
+import { createEventWriter, type Showing } from "./event-writer.ts";
+
+/** An engine and the store that it writes to. */
+export interface RunPlace {
+  readonly engine: Engine;
+  readonly store: Store;
+}
+
+/** Events are read in pages: a log of many megabytes is not held at once. */
+const PAGE_EVENTS = 2000;
+
+/** The response as far as its run has come; undefined where there is no such run, or nothing of it yet. */
+export async function readResponse(
+  { store }: RunPlace,
+  runId: string,
+  showing: Showing,
+): Promise<EmittedResponse | undefined> {
+  const writer = createEventWriter(showing);
+  for (let after = -1; ; ) {
+    const page = await store.readEvents(runId, after, PAGE_EVENTS);
+    for (const { event } of page) writer.write(event);
+    const last = page.at(-1);
+    if (!last) return writer.response();
+    after = last.seq;
+  }
+}
+
+interface Following extends Showing {
+  readonly after: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of the failure of a response that had said nothing before. */
+  readonly onFailed?: ((failure: Failure) => void) | undefined;
+}
+
+/** The events with a number greater than `after`, live until the response has ended, in batches. */
+export async function* followResponse(
+  { engine }: RunPlace,
+  runId: string,
+  { after, signal, onFailed, ...showing }: Following,
+): AsyncGenerator<readonly EmittedEvent[]> {
+  const writer = createEventWriter(showing);
+  let hasSaid = false;
+  for await (const batch of engine.follow(runId, -1, signal)) {
+    const events = writeBatch(writer, batch, after);
+    const end = batch.at(-1)?.event;
+    hasSaid ||= events.some(isSaid);
+    if (end?.type === "run_end" && end.error && !hasSaid) {
+      const { code, message, param } = end.error;
+      onFailed?.(new Failure(code, message, { param }));
+    }
+    if (events.length > 0) yield events;
+  }
+}
+
+/** What tools there are is nothing of an answer either: a request may fail at asking. */
+function isSaid(event: EmittedEvent): boolean {
+  if (FRAME.has(event.type) || event.type.startsWith("response.mcp_list_tools.")) return false;
+  return !("item" in event && event.item.type === "mcp_list_tools");
+}
+
+/** What stands around an answer, and is nothing of it. */
+const FRAME: ReadonlySet<string> = new Set([
+  "response.created",
+  "response.queued",
+  "response.in_progress",
+  "response.failed",
+  "response.incomplete",
+  "error",
+]);
+
+function writeBatch(
+  writer: ReturnType<typeof createEventWriter>,
+  batch: readonly LoggedEvent[],
+  after: number,
+): EmittedEvent[] {
+  const events: EmittedEvent[] = [];
+  for (const { event } of batch) {
+    for (const written of writer.write(event)) {
+      if (written.sequence_number > after) events.push(written);
+    }
+  }
+  return events;
+}

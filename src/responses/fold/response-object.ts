@@ -1,0 +1,114 @@
+/** The Response object of a run: what it is at the start, and how an ending changes it. */
+
+import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
+import type { TextFormat } from "../../protocol/request.ts";
+import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
+import { ROOT } from "../multi-agent/agent-name.ts";
+import { toShownFormat } from "../request/echo.ts";
+import { type ResponseSettings, withIgnored } from "./response-settings.ts";
+
+/** `resp_01k…` for the run `run_01k…`: one thing under two names. */
+export function toResponseId(runId: string): string {
+  return `resp_${runId.replace(/^run_/, "")}`;
+}
+
+/** The response before anything was answered. `request` is what a client asked, if one did. */
+export function toResponse(
+  { run_id, created_at_ms, settings }: RunStart,
+  request?: ResponseSettings,
+): EmittedResponse {
+  const { model, instructions, temperature, max_output_tokens, think, format } = settings;
+  return {
+    id: toResponseId(run_id),
+    object: "response",
+    created_at: Math.floor(created_at_ms / 1000),
+    completed_at: null,
+    status: "in_progress",
+    error: null,
+    incomplete_details: null,
+    instructions,
+    model,
+    output: [],
+    output_text: "",
+    usage: null,
+    access_programs: null,
+    previous_response_id: null,
+    conversation: null,
+    tools: [],
+    tool_choice: "auto",
+    parallel_tool_calls: true,
+    reasoning: think ? { effort: "high", summary: "detailed" } : null,
+    reasoning_effort: think ? "high" : null,
+    text: { format: toShownFormat(format as unknown as TextFormat) },
+    truncation: "disabled",
+    temperature: temperature ?? 1,
+    top_p: 1,
+    top_logprobs: 0,
+    frequency_penalty: 0,
+    presence_penalty: 0,
+    max_output_tokens,
+    max_tool_calls: null,
+    store: false,
+    background: false,
+    service_tier: "default",
+    safety_identifier: null,
+    prompt_cache_key: null,
+    user: null,
+    ...request?.echo,
+    ...(request?.echo.background ? { status: "queued" as const } : {}),
+    metadata: withIgnored(request?.echo.metadata ?? {}, request?.ignored ?? []),
+  };
+}
+
+export function toRunId(responseId: string): string {
+  return `run_${responseId.replace(/^resp_/, "")}`;
+}
+
+/** The response as the run left it. */
+export function endResponse(
+  response: EmittedResponse,
+  end: RunEnd,
+  output: readonly EmittedItem[],
+): EmittedResponse {
+  return {
+    ...response,
+    ...toStatus(end),
+    completed_at: end.ending === "completed" ? Math.floor(end.at_ms / 1000) : null,
+    output: [...output],
+    output_text: toOutputText(output),
+    usage: end.usage,
+  };
+}
+
+type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;
+
+/** The API knows fewer endings than a run has; every limit is `incomplete` there. */
+function toStatus({ ending, message, error }: RunEnd): StatusFields {
+  const none = { error: null, incomplete_details: null };
+  switch (ending) {
+    case "completed":
+      return { ...none, status: "completed" };
+    case "refused":
+      return { ...none, status: "incomplete", incomplete_details: { reason: "content_filter" } };
+    case "cancelled":
+      return { ...none, status: "cancelled" };
+    case "max_turns":
+    case "budget":
+    case "timeout":
+      return { ...none, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
+    case "failed": {
+      const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
+      return { ...none, status: "failed", error: { code, message: error?.message ?? message } };
+    }
+  }
+}
+
+/** Of a team, what its first agent says. */
+export function toOutputText(output: readonly EmittedItem[]): string {
+  const texts = output.flatMap((item) => {
+    if (item.type !== "message" || typeof item.content === "string") return [];
+    if ((item.agent?.agent_name ?? ROOT) !== ROOT) return [];
+    return item.content.map((part) => (part.type === "output_text" ? part.text : ""));
+  });
+  return texts.join("");
+}

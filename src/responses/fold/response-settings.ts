@@ -1,0 +1,41 @@
+/** What a run that answers a request of the Responses API knows of it: how its answer looks. */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { EmittedResponse } from "../../protocol/emitted.ts";
+import type { RunSettings } from "../../protocol/run-events.ts";
+
+export interface ResponseSettings {
+  /** The fields of the answer that repeat the request. */
+  readonly echo: Partial<EmittedResponse>;
+  /** What the client asked to see that is left out by default. */
+  readonly include: readonly string[];
+  /** What of the request was left out, by name. */
+  readonly ignored: readonly string[];
+  /** Which agent of a team the run is; undefined where there is no team. */
+  readonly agent?: string | undefined;
+}
+
+export function encodeResponseSettings(settings: ResponseSettings): JsonObject {
+  return settings as unknown as JsonObject;
+}
+
+/** Undefined for a run that answers no request. What this package wrote is taken at its word. */
+export function readResponseSettings({ response }: RunSettings): ResponseSettings | undefined {
+  return response as unknown as ResponseSettings | undefined;
+}
+
+/** The pair of an answer's metadata that says what of the request was left out. */
+export const IGNORED_KEY = "offshoot_ignored";
+const MAX_PAIRS = 16;
+const MAX_CHARS = 512;
+
+/** The client's own pairs win where there is no room for ours. */
+export function withIgnored(
+  metadata: Readonly<Record<string, string>>,
+  ignored: Iterable<string>,
+): Record<string, string> {
+  const names = [...new Set(ignored)].join(", ");
+  if (names === "" || Object.keys(metadata).length >= MAX_PAIRS) return { ...metadata };
+  const text = names.length <= MAX_CHARS ? names : `${names.slice(0, MAX_CHARS - 1)}…`;
+  return { ...metadata, [IGNORED_KEY]: text };
+}

@@ -1,0 +1,16 @@
+/** Tools as they are shown again: what opens somebody else's server is not in them. */
+
+import type { McpTool, Tool } from "../../protocol/tools.ts";
+import { SEALED_FIELD } from "./seal-tools.ts";
+
+interface Sealed {
+  readonly [SEALED_FIELD]?: unknown;
+}
+
+export function hideSecrets(tool: Tool): Tool {
+  if (tool.type !== "mcp") return tool;
+  const { authorization: _, headers, [SEALED_FIELD]: __, ...shown } = tool as McpTool & Sealed;
+  if (!headers) return shown;
+  const hidden = Object.fromEntries(Object.keys(headers).map((name) => [name, "<redacted>"]));
+  return { ...shown, headers: hidden };
+}

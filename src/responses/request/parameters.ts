@@ -1,0 +1,11 @@
+/** The parameters of a request that are honoured; others are listed in the answer as left out. */
+
+import { CreateResponse } from "../../protocol/request.ts";
+
+/** Known to clients of certain servers, and of no effect here. */
+const TOLERATED = ["generate", "client_metadata", "stream_id", "betas"];
+
+export const KNOWN_PARAMETERS: ReadonlySet<string> = new Set([
+  ...Object.keys(CreateResponse.shape),
+  ...TOLERATED,
+]);

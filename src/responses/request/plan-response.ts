@@ -1,0 +1,199 @@
+/**
+ * A request of the Responses API as a task for a run: every parameter is honoured, refused by name, or
+ * listed as left out. Pure; what it needs of the outside (models, stored things) is given.
+ */
+
+import type { Limits } from "../../agent/limits.ts";
+import type { AgentTask } from "../../agent/task.ts";
+import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import {
+  type CreateResponse,
+  parseCreateResponse,
+  type TextFormat,
+} from "../../protocol/request.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { ModelOptions, OutputFormat, Reasoning } from "../../providers/provider.ts";
+import type { Caller } from "../caller.ts";
+import { toEcho } from "./echo.ts";
+import { KNOWN_PARAMETERS } from "./parameters.ts";
+import { encodeWish, type ResponseWish } from "./response-wish.ts";
+
+/** What is asked, before it is known what it goes on with. */
+export interface AskedResponse {
+  readonly request: CreateResponse;
+  readonly stream: boolean;
+  readonly store: boolean;
+  readonly background: boolean;
+  readonly ignored: readonly string[];
+}
+
+export interface RequestDefaults {
+  /** Whether responses are kept where the request does not say. */
+  readonly store: boolean;
+}
+
+/** Rejects what is wrong by name, and what contradicts itself. */
+export function parseAsked(body: unknown, defaults: RequestDefaults): AskedResponse {
+  const request = parseCreateResponse(body);
+  const store = request.store ?? defaults.store;
+  const background = request.background ?? false;
+  if (request.previous_response_id && request.conversation) {
+    throw invalid(
+      "`conversation` and `previous_response_id` cannot both be given.",
+      "previous_response_id",
+    );
+  }
+  if (background && !store) throw invalid("`background` needs `store: true`.", "background");
+  const hasInput = request.input !== null && request.input !== undefined;
+  const goesOn = request.previous_response_id || request.conversation || request.prompt;
+  if (!hasInput && !goesOn) throw invalid("`input` is missing.", "input");
+  return {
+    request,
+    stream: request.stream ?? false,
+    store,
+    background,
+    ignored: Object.keys(request).filter((name) => !KNOWN_PARAMETERS.has(name)),
+  };
+}
+
+function invalid(message: string, param: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}
+
+/** What was found for a request outside of it. */
+export interface Found {
+  readonly caller: Caller;
+  /** The model as the record names it, and how to reach it. */
+  readonly model: Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+  /** The request's own items: references resolved, files read. */
+  readonly items: readonly Item[];
+  readonly instructions: string | null;
+  readonly conversation: ResponseWish["conversation"];
+  readonly root: string;
+  /** Tools with their secrets sealed, those that came as items among them. */
+  readonly tools: readonly Tool[];
+}
+
+export interface Planned {
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+}
+
+export function planResponse(asked: AskedResponse, found: Found): Planned {
+  const wish = toWish(asked, found);
+  return { wish, task: toTask(asked, found, wish) };
+}
+
+function toWish(asked: AskedResponse, found: Found): ResponseWish {
+  const { request, store, background, stream, ignored } = asked;
+  const { caller, model, items, instructions, conversation, tools } = found;
+  const multi = request.multi_agent?.enabled ? request.multi_agent : undefined;
+  const compaction = request.context_management?.find(({ type }) => type === "compaction");
+  return {
+    tenant: caller.tenant,
+    key_id: caller.keyId,
+    echo: toEcho(asked, { instructions, model: model.model }),
+    include: request.include ?? [],
+    ignored,
+    tools,
+    top_p: request.top_p ?? null,
+    parallel_tool_calls: request.parallel_tool_calls ?? null,
+    reasoning: toReasoning(request),
+    options: toOptions(request),
+    previous_response_id: request.previous_response_id ?? null,
+    conversation,
+    background,
+    store,
+    truncation: request.truncation ?? "disabled",
+    compact_threshold: compaction?.compact_threshold ?? null,
+    is_compaction: items.at(-1)?.type === "compaction_trigger",
+    multi_agent: multi ? { max_concurrent: multi.max_concurrent_subagents ?? 3 } : null,
+    whole: !store && !stream,
+    catalogue: caller.catalogue,
+  };
+}
+
+function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): AgentTask {
+  const { model, items, instructions, root } = found;
+  return {
+    model: model.model,
+    provider: model.provider,
+    url: model.url,
+    api_key_name: model.api_key_name,
+    model_reason: "asked for",
+    instructions,
+    items: wish.is_compaction ? items.filter(({ type }) => type !== "compaction_trigger") : items,
+    tools: [],
+    tool_choice: (request.tool_choice ?? "auto") as ToolChoice,
+    max_turns: MAX_TURNS,
+    temperature: request.temperature ?? null,
+    max_output_tokens: request.max_output_tokens ?? null,
+    think: false,
+    format: toFormat(request.text?.format),
+    root,
+    approve: "auto",
+    sandbox: "process",
+    grant: [],
+    limits: toLimits(request, found.caller),
+    label: null,
+    depth: 0,
+    summary_prompt: null,
+    on_throw: "tell_model",
+    response: encodeWish(wish),
+  };
+}
+
+function toLimits({ max_tool_calls }: CreateResponse, { limits }: Caller): Limits {
+  if (max_tool_calls === undefined || max_tool_calls === null) return limits;
+  return { ...limits, tool_calls: least(max_tool_calls, limits.tool_calls) };
+}
+
+/** A client sees no turns: what bounds an answer is its tokens, its tool calls and its budget. */
+const MAX_TURNS = 200;
+
+function least(a: number, b: number | null): number {
+  return b === null ? a : Math.min(a, b);
+}
+
+function toReasoning({ reasoning }: CreateResponse): Reasoning {
+  return {
+    effort: reasoning?.effort ?? undefined,
+    summary: reasoning?.summary ?? reasoning?.generate_summary ?? undefined,
+  };
+}
+
+function toOptions(request: CreateResponse): ModelOptions {
+  const { stop, include } = request;
+  const options: { -readonly [Name in keyof ModelOptions]: ModelOptions[Name] } = {};
+  if (stop) options.stop = typeof stop === "string" ? [stop] : stop;
+  if (request.frequency_penalty) options.frequencyPenalty = request.frequency_penalty;
+  if (request.presence_penalty) options.presencePenalty = request.presence_penalty;
+  if (include?.includes("message.output_text.logprobs")) options.topLogprobs = 0;
+  if (typeof request.top_logprobs === "number") options.topLogprobs = request.top_logprobs;
+  if (request.text?.verbosity) options.verbosity = request.text.verbosity;
+  if (request.service_tier) options.serviceTier = request.service_tier;
+  return { ...options, ...toServiceOptions(request) };
+}
+
+/** What tells a vendor's service who asks, and what it may remember. */
+function toServiceOptions(request: CreateResponse): ModelOptions {
+  const { user, safety_identifier, prompt_cache_key, prompt_cache_retention, moderation } = request;
+  const { prompt_cache_options } = request;
+  return {
+    ...(user ? { user } : {}),
+    ...(safety_identifier ? { safetyIdentifier: safety_identifier } : {}),
+    ...(prompt_cache_key ? { promptCacheKey: prompt_cache_key } : {}),
+    ...(prompt_cache_retention ? { promptCacheRetention: prompt_cache_retention } : {}),
+    ...(prompt_cache_options ? { promptCacheOptions: prompt_cache_options as JsonObject } : {}),
+    ...(moderation ? { moderation } : {}),
+  };
+}
+
+export function toFormat(format: TextFormat | null | undefined): OutputFormat {
+  if (format?.type === "json_object") return { type: "json_object" };
+  if (format?.type !== "json_schema") return { type: "text" };
+  const { name, schema, strict } = format;
+  return { type: "json_schema", name, schema, strict: strict ?? false };
+}

@@ -1,0 +1,190 @@
+/**
+ * Every setting, one row each: its type and range, its default, the flag of `run` that sets it, and
+ * whether a project's file may set it unasked. Docs, checks and TypeScript types are made from here.
+ */
+
+import type { JsonObject } from "../../base/json.ts";
+import type { ConfigRow } from "./config-row.ts";
+import { SERVER_KEYS } from "./config-server-keys.ts";
+import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
+
+/** A day: nothing that is still silent then will answer. */
+const MAX_WAIT_MS = 86_400_000;
+
+export const CONFIG_KEYS = {
+  model: { type: "string", flag: "model", summary: "The model to ask, as vendor/model" },
+  provider: {
+    type: "string",
+    flag: "provider",
+    guarded: true,
+    summary: "The API to speak, in place of the vendor's own",
+  },
+  url: {
+    type: "string",
+    flag: "url",
+    guarded: true,
+    summary: "The server's base URL, in place of the vendor's",
+  },
+  api_key_name: {
+    type: "string",
+    form: "variable",
+    flag: "api-key-name",
+    guarded: true,
+    summary: "The environment variable that holds the key",
+  },
+  system: { type: "string", flag: "system", summary: "Instructions for the model" },
+  tools: { type: "list", flag: "tools", summary: "Tools it may use; `none` for none" },
+  ...SAFETY_KEYS,
+  ...SUBAGENT_KEYS,
+  ...TOOL_KEYS,
+  think: { type: "boolean", default: false, flag: "think", summary: "Ask the model to reason" },
+  temperature: {
+    type: "number",
+    min: 0,
+    max: 2,
+    flag: "temperature",
+    summary: "How far the model may stray from its likeliest words",
+  },
+  max_tokens: {
+    type: "integer",
+    min: 1,
+    flag: "max-tokens",
+    summary: "Most tokens of one answer",
+  },
+  max_turns: {
+    type: "integer",
+    min: 1,
+    max: 1000,
+    default: 50,
+    flag: "max-turns",
+    summary: "Most model calls of a run",
+  },
+  timeout: {
+    type: "number",
+    min: 0.1,
+    max: 604_800,
+    flag: "timeout",
+    summary: "Most seconds of a run",
+  },
+  output: {
+    type: "enum",
+    values: ["text", "json", "jsonl", "sse"],
+    default: "text",
+    flag: "output",
+    summary: "The form of standard output",
+  },
+  brief: {
+    type: "boolean",
+    default: false,
+    flag: "brief",
+    summary: "Hide tool calls and their results",
+  },
+  quiet: {
+    type: "boolean",
+    default: false,
+    flag: "quiet",
+    summary: "Nothing on standard error but errors",
+  },
+  store: { type: "boolean", default: true, flag: "no-store", summary: "Keep a record of runs" },
+  store_path: {
+    type: "string",
+    form: "path",
+    guarded: true,
+    summary: "The file that keeps the record of runs, in place of the data folder's `runs.db`",
+  },
+  connect_timeout_ms: {
+    type: "integer",
+    min: 1,
+    max: MAX_WAIT_MS,
+    default: 10_000,
+    summary: "Most time to reach a model's server",
+  },
+  first_byte_timeout_ms: {
+    type: "integer",
+    min: 1,
+    max: MAX_WAIT_MS,
+    default: 300_000,
+    summary: "Most time until its answer begins",
+  },
+  idle_timeout_ms: {
+    type: "integer",
+    min: 1,
+    max: MAX_WAIT_MS,
+    default: 300_000,
+    summary: "Most silence in the middle of an answer",
+  },
+  max_retries: {
+    type: "integer",
+    min: 0,
+    max: 20,
+    default: 3,
+    summary: "How often a request that failed is sent again",
+  },
+  continuation: {
+    type: "enum",
+    values: ["auto", "chain", "replay"],
+    default: "auto",
+    summary: "How the next turn is sent: by the last answer's id, or as the whole conversation",
+  },
+  ollama_keep_alive: {
+    type: "string",
+    summary:
+      "How long Ollama keeps the model in memory behind an answer: `10m`, `0`, `-1` for ever",
+  },
+  ollama_num_ctx: {
+    type: "integer",
+    min: 1,
+    summary: "The context Ollama loads the model with; its own default is a few thousand tokens",
+  },
+  models: {
+    type: "map",
+    guarded: true,
+    summary: "What to believe of a model in place of the model table, by vendor/model",
+  },
+  probe_local: {
+    type: "boolean",
+    default: true,
+    summary: "Look for a model server on this machine when no model was chosen and no key is set",
+  },
+  ...SERVER_KEYS,
+} as const satisfies Readonly<Record<string, ConfigRow>>;
+
+export type ConfigName = keyof typeof CONFIG_KEYS;
+
+/** What a setting holds; undefined only where its row has no default. */
+export type ConfigValue<Name extends ConfigName> = (typeof CONFIG_KEYS)[Name] extends {
+  readonly default: unknown;
+}
+  ? ValueOf<(typeof CONFIG_KEYS)[Name]>
+  : ValueOf<(typeof CONFIG_KEYS)[Name]> | undefined;
+
+type ValueOf<Row> = Row extends { readonly type: "enum"; readonly values: readonly (infer Word)[] }
+  ? Word
+  : Row extends { readonly type: infer Type extends keyof Types }
+    ? Types[Type]
+    : never;
+
+interface Types {
+  readonly string: string;
+  readonly number: number;
+  readonly integer: number;
+  readonly boolean: boolean;
+  readonly list: readonly string[];
+  readonly map: JsonObject;
+}
+
+export const CONFIG_NAMES = Object.keys(CONFIG_KEYS) as readonly ConfigName[];
+
+export function isConfigName(name: string): name is ConfigName {
+  return Object.hasOwn(CONFIG_KEYS, name);
+}
+
+/** The row as its interface: `CONFIG_KEYS[name]` is typed by the literal row. */
+export function rowOf(name: ConfigName): ConfigRow {
+  return CONFIG_KEYS[name];
+}
+
+/** `max_turns` is `OFFSHOOT_MAX_TURNS`. */
+export function variableOf(name: ConfigName): string {
+  return `OFFSHOOT_${name.toUpperCase().replaceAll(".", "_")}`;
+}

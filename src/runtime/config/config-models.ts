@@ -1,0 +1,111 @@
+/**
+ * The setting `models`: what to believe of a model in place of the model table.
+ *
+ * In the file it is snake_case by `vendor/model`; the model table wants rows.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { clip, nearest } from "../../base/text.ts";
+import type { Model, ModelOverride, Price, Refusal } from "../../providers/models/models.ts";
+
+const SIZES = { context_tokens: "contextTokens", max_output_tokens: "maxOutputTokens" } as const;
+const ABILITIES = ["reasoning", "vision", "pdf", "tools", "structured"] as const;
+const FIELDS = [...Object.keys(SIZES), ...ABILITIES, "price", "refuses"];
+const PRICES = { input: "input", cached: "cached", cache_write: "cacheWrite", output: "output" };
+
+const REFUSALS: readonly Refusal[] = [
+  "temperature",
+  "top_p",
+  "sampling_while_reasoning",
+  "reasoning",
+  "summary",
+  "parallel_tool_calls",
+  "stop",
+  "frequency_penalty",
+  "presence_penalty",
+  "top_logprobs",
+  "text.verbosity",
+  "effort:none",
+  "effort:minimal",
+  "effort:low",
+  "effort:medium",
+  "effort:high",
+  "effort:xhigh",
+  "effort:max",
+];
+
+/** Gives the map back when every row of it can be used. */
+export function checkModels(models: JsonObject, where: string): JsonObject {
+  for (const [ref, row] of Object.entries(models))
+    checkRow(`${where}: \`${clip(ref, 60)}\``, ref, row);
+  return models;
+}
+
+/** The rows for `findModel`, of a map that `checkModels` has passed. */
+export function toModelOverrides(models: JsonObject | undefined): ModelOverride[] {
+  return Object.entries(models ?? {}).map(([ref, row]) => toOverride(ref, row as JsonObject));
+}
+
+function checkRow(where: string, ref: string, row: Json | undefined): void {
+  if (!/^[^/\s]+\/\S+$/.test(ref)) throw wrong(`${where} must be written vendor/model.`);
+  if (!isJsonObject(row)) throw wrong(`${where} must be a map with some of: ${FIELDS.join(", ")}.`);
+  for (const [field, value] of Object.entries(row)) checkField(where, field, value);
+}
+
+function checkField(where: string, field: string, value: Json | undefined): void {
+  checkName(where, field, FIELDS);
+  const at = `${where}: \`${field}\``;
+  if (field === "price") return checkPrice(at, value);
+  if (field === "refuses") return checkRefuses(at, value);
+  if (field in SIZES) {
+    if (Number.isSafeInteger(value) && Number(value) > 0) return;
+    throw wrong(`${at} must be a whole number of 1 or more.`);
+  }
+  if (typeof value !== "boolean") throw wrong(`${at} must be \`true\` or \`false\`.`);
+}
+
+/** A price replaces the table's whole, so that old and new parts never mix. */
+function checkPrice(at: string, value: Json | undefined): void {
+  if (!isJsonObject(value) || value["input"] === undefined || value["output"] === undefined) {
+    throw wrong(`${at} must be a map with input and output, in USD per million tokens.`);
+  }
+  for (const [part, amount] of Object.entries(value)) {
+    checkName(at, part, Object.keys(PRICES));
+    if (typeof amount === "number" && amount >= 0 && Number.isFinite(amount)) continue;
+    throw wrong(`${at}: \`${part}\` must be a number of 0 or more.`);
+  }
+}
+
+function checkRefuses(at: string, value: Json | undefined): void {
+  if (!Array.isArray(value)) throw wrong(`${at} must be a list of: ${REFUSALS.join(", ")}.`);
+  for (const word of value) checkName(at, String(word), REFUSALS);
+}
+
+function checkName(where: string, name: string, known: readonly string[]): void {
+  if (known.includes(name)) return;
+  const guess = nearest(name, known);
+  const hint = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
+  throw wrong(`${where} does not know \`${clip(name, 60)}\`. ${hint}`);
+}
+
+function wrong(message: string): Failure {
+  return new Failure("invalid_request", message, { param: "models" });
+}
+
+function toOverride(ref: string, row: JsonObject): ModelOverride {
+  const slash = ref.indexOf("/");
+  const fields = Object.entries(row).map(([field, value]): [string, unknown] => {
+    if (field === "price") return [field, toPrice(value as JsonObject)];
+    return [field in SIZES ? SIZES[field as keyof typeof SIZES] : field, value];
+  });
+  const facts: Partial<Model> = Object.fromEntries(fields);
+  return { ...facts, vendor: ref.slice(0, slash), name: ref.slice(slash + 1) };
+}
+
+function toPrice(price: JsonObject): Price {
+  const amounts = Object.entries(PRICES).map(([from, to]) => [to, price[from]]);
+  return Object.fromEntries(
+    amounts.filter(([to, amount]) => to === "cached" || amount !== undefined),
+  );
+}

@@ -1,0 +1,25 @@
+/** What a setting is: its type and range, its default, its flag, and who may set it. */
+
+import type { JsonObject } from "../../base/json.ts";
+
+export type ConfigRow = {
+  readonly summary: string;
+  /** The flag of `offshoot run` that sets it; one that begins with `no-` switches it off. */
+  readonly flag?: string;
+  /** A project's file may set it only when trusted: it decides where data, money or leave goes. */
+  readonly guarded?: true;
+  /** Every layer adds to it, where of other settings the last layer wins. */
+  readonly joined?: true;
+} & (
+  | { readonly type: "string"; readonly form?: "path" | "variable"; readonly default?: string }
+  | ({ readonly type: "number" | "integer"; readonly default?: number } & Range)
+  | { readonly type: "boolean"; readonly default?: boolean }
+  | { readonly type: "list"; readonly form?: "rules"; readonly default?: readonly string[] }
+  | { readonly type: "enum"; readonly values: readonly string[]; readonly default?: string }
+  | { readonly type: "map"; readonly default?: JsonObject }
+);
+
+export interface Range {
+  readonly min?: number;
+  readonly max?: number;
+}

@@ -1,0 +1,159 @@
+/**
+ * One setting's value, from text (a flag, a variable) or from YAML, checked against its row.
+ *
+ * `where` begins the message of whatever is wrong: `--max-turns`, or a file with line and column.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { checkOwnTools } from "../../tools/custom/own-tools.ts";
+import { parseMcpServers } from "../../tools/mcp/server.ts";
+import { checkModelNames } from "../responses/model-names.ts";
+import { type ConfigName, rowOf } from "./config-keys.ts";
+import { checkModels } from "./config-models.ts";
+import type { ConfigRow, Range } from "./config-row.ts";
+
+/** Reads what a person typed in a shell: lists by commas, maps as JSON. */
+export function parseConfigText(name: ConfigName, text: string, where: string): unknown {
+  const row = rowOf(name);
+  if (row.type === "list") return toList(text);
+  if (row.type === "map") return checkConfigValue(name, parseJson(text, where), where);
+  return checkConfigValue(name, fromText(row, text.trim(), text), where);
+}
+
+/** Checks what stands in a file. */
+export function checkConfigValue(name: ConfigName, value: unknown, where: string): unknown {
+  const row = rowOf(name);
+  if (row.type === "list" && typeof value === "string") return toList(value);
+  if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where);
+  if (fits(row, value)) return value;
+  const shown = isVariableName(row) ? "" : `, not \`${clip(toShown(value), 60)}\``;
+  throw new Failure("invalid_request", `${where} must be ${describeRow(row)}${shown}.`, {
+    param: name,
+  });
+}
+
+function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject {
+  if (name === "models") return checkModels(map, where);
+  if (name === "own_tools") return checkOwnTools(map, where);
+  if (name === "server.models") return checkModelNames(map, where);
+  if (name === "server.backing") return checkBacking(map, where);
+  parseMcpServers(map, where);
+  return map;
+}
+
+/** Each is `server/tool`, or a map that says which, and under which names it takes what. */
+function checkBacking(map: JsonObject, where: string): JsonObject {
+  for (const [kind, value] of Object.entries(map)) {
+    const tool = isJsonObject(value) ? value["tool"] : value;
+    if (typeof tool === "string" && /^[^/]+\/.+$/.test(tool)) continue;
+    const message = `${where}: \`${clip(kind, 60)}\` must name a tool of an MCP server, as "server/tool".`;
+    throw new Failure("invalid_request", message, { param: "server.backing" });
+  }
+  return map;
+}
+
+/** "a whole number from 1 to 1000", for messages and docs. */
+export function describeRow(row: ConfigRow): string {
+  switch (row.type) {
+    case "string":
+      return isVariableName(row) ? "the name of an environment variable, not a key" : "text";
+    case "number":
+      return `a number${describeRange(row)}`;
+    case "integer":
+      return `a whole number${describeRange(row)}`;
+    case "boolean":
+      return "`true` or `false`";
+    case "list":
+      return "a list of names";
+    case "enum":
+      return `one of ${row.values.join(", ")}`;
+    case "map":
+      return "a map";
+  }
+}
+
+const SECRET_SHAPES: readonly RegExp[] = [
+  /\b(sk|pk|rk|gsk|xai|hf|ghp|gho|github_pat|xox[abp]|glpat|csk|fw|nvapi|tgp)[-_](?=\S*\d)[\w-]{16,}/,
+  /\bAIza[\w-]{30,}/,
+  /\bBearer\s+[\w.~+/=-]{16,}/i,
+  // A password inside a URL.
+  /:\/\/[^/\s:@]*:[^/\s@]+@/,
+];
+
+/** Whether a text has the form of a key. Forms nobody has published are not seen. */
+export function looksSecret(value: unknown): boolean {
+  if (typeof value === "string") return SECRET_SHAPES.some((shape) => shape.test(value));
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([key, inner]) => looksSecret(key) || looksSecret(inner));
+}
+
+/** By commas, but for those inside the brackets of a rule. */
+function toList(text: string): string[] {
+  return text
+    .split(/,(?![^()]*\))/)
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+}
+
+const SWITCHES: Readonly<Record<string, boolean>> = {
+  true: true,
+  yes: true,
+  on: true,
+  1: true,
+  false: false,
+  no: false,
+  off: false,
+  0: false,
+};
+
+/** What cannot be converted stays text, so that the check that follows can show it. */
+function fromText({ type }: ConfigRow, trimmed: string, text: string): unknown {
+  if (type === "boolean") {
+    const word = trimmed.toLowerCase();
+    return Object.hasOwn(SWITCHES, word) ? SWITCHES[word] : text;
+  }
+  if (type === "number" || type === "integer") {
+    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
+  }
+  return type === "enum" ? trimmed : text;
+}
+
+function fits(row: ConfigRow, value: unknown): boolean {
+  switch (row.type) {
+    case "string":
+      if (typeof value !== "string" || value.trim() === "") return false;
+      return !isVariableName(row) || (/^[A-Za-z_]\w*$/.test(value) && !looksSecret(value));
+    case "number":
+      return typeof value === "number" && Number.isFinite(value) && inRange(row, value);
+    case "integer":
+      return Number.isSafeInteger(value) && inRange(row, value as number);
+    case "boolean":
+      return typeof value === "boolean";
+    case "list":
+      return Array.isArray(value) && value.every((word) => typeof word === "string");
+    case "enum":
+      return typeof value === "string" && row.values.includes(value);
+    case "map":
+      return false;
+  }
+}
+
+function isVariableName(row: ConfigRow): boolean {
+  return row.type === "string" && row.form === "variable";
+}
+
+function inRange({ min = -Infinity, max = Infinity }: Range, value: number): boolean {
+  return value >= min && value <= max;
+}
+
+function describeRange({ min, max }: Range): string {
+  if (min === undefined) return max === undefined ? "" : ` of ${max} or less`;
+  return max === undefined ? ` of ${min} or more` : ` from ${min} to ${max}`;
+}
+
+function toShown(value: unknown): string {
+  if (value === null) return "nothing";
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

@@ -1,0 +1,43 @@
+/** Which model a client means: a name of the server's own list, else `vendor/model` as everywhere. */
+
+import type { AgentTask } from "../../agent/task.ts";
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import { clip } from "../../base/text.ts";
+import { formatModelRef, parseModelRef } from "../../providers/models/model-ref.ts";
+
+export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+
+export interface ModelRoutes {
+  /** Names that clients may use, in the order they are looked through; `*` in a name fits anything. */
+  readonly named: readonly (readonly [string, ModelTarget])[];
+  /** Asked where a request names no model; undefined where each must. */
+  readonly usual: ModelTarget | undefined;
+}
+
+/** Rejects with `not_found` for a name that is nobody's. */
+export function routeModel(
+  { named, usual }: ModelRoutes,
+  name: string | null | undefined,
+): ModelTarget {
+  if (name === null || name === undefined || name === "") {
+    if (usual) return usual;
+    throw new Failure("invalid_request", "`model` is missing.", { param: "model" });
+  }
+  const row = named.find(([pattern]) => matchesGlob(name, pattern));
+  if (row) return row[1];
+  if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return usual;
+  // A server at an address of one's own has models whose names nobody else knows.
+  if (usual?.url) return { ...usual, model: `${vendorOf(usual.model)}/${name}` };
+  try {
+    const model = formatModelRef(parseModelRef(name));
+    return { model, provider: null, url: null, api_key_name: null };
+  } catch (cause) {
+    const message = `The model \`${clip(name, 80)}\` does not exist or is not served here.`;
+    throw new Failure("not_found", message, { param: "model", cause });
+  }
+}
+
+function vendorOf(ref: string): string {
+  return ref.slice(0, Math.max(0, ref.indexOf("/")));
+}

@@ -1,0 +1,242 @@
+/** The Responses API over a runtime: where its responses run, and what each request needs of the outside. */
+
+import type { AgentTask } from "../../agent/task.ts";
+import type { Clock } from "../../base/clock.ts";
+import { makeId } from "../../base/ids.ts";
+import { createTurnstile } from "../../base/turnstile.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { createLocalEngine } from "../../engine/local-engine.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import type { Embedder } from "../../providers/embeddings/embedder.ts";
+import { createResponsesApi, RESPONSE_BODY, type ResponsesApi } from "../../responses/api.ts";
+import {
+  type CompactionSeal,
+  createCompactionSeal,
+} from "../../responses/compaction/compaction-seal.ts";
+import { truncate } from "../../responses/context/truncation.ts";
+import { type ContextApi, createContextApi } from "../../responses/context-api.ts";
+import { type BeforeParts, readBefore } from "../../responses/conversation-before.ts";
+import { readItems } from "../../responses/conversations/items.ts";
+import {
+  type ConversationsApi,
+  createConversationsApi,
+} from "../../responses/conversations-api.ts";
+import type { RunPlace } from "../../responses/fold/read-response.ts";
+import { keepOutput } from "../../responses/keep-output.ts";
+import type { FindBacking } from "../../responses/kinds/backed-kind.ts";
+import { type BackingSettings, findBackingTool } from "../../responses/kinds/mcp-backing.ts";
+import type { WebTools } from "../../responses/kinds/web-search.ts";
+import type { WebMediaSettings } from "../../responses/media/web-media.ts";
+import { createTeamSlots } from "../../responses/multi-agent/team-slots.ts";
+import { applyPrompt } from "../../responses/prompts/prompt.ts";
+import { SIZE_LIMITS, type SizeLimits } from "../../responses/request/check-size.ts";
+import { type FindParts, findRequest } from "../../responses/request/find-request.ts";
+import { readWish } from "../../responses/request/response-wish.ts";
+import { unsealTools } from "../../responses/request/seal-tools.ts";
+import type { ShelfParts } from "../../responses/shelf-parts.ts";
+import type { ChunkStore } from "../../store/chunk-store.ts";
+import { createMemoryStore } from "../../store/memory-store.ts";
+import type { Shelf } from "../../store/shelf.ts";
+import type { Store } from "../../store/store.ts";
+import { VERSION } from "../../version.ts";
+import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
+import { createOpenDirect } from "./direct-model.ts";
+import type { MachineParts } from "./machine-kinds.ts";
+import { type ModelRoutes, routeModel } from "./model-routes.ts";
+import { type OpenedSearch, openSearch } from "./open-search.ts";
+import { createFindPrompt } from "./prompt-files.ts";
+import { createRequestMcp } from "./request-mcp.ts";
+import { createResponseBody, type ResponseBodyParts } from "./response-body.ts";
+import { createKinds } from "./response-kinds.ts";
+
+export interface ResponsesSettings {
+  /** What makes vectors of texts; without it files are searched by their words alone. */
+  readonly embedder?: Embedder | undefined;
+  readonly models: ModelRoutes;
+  /** Whether responses are kept where the request does not say. */
+  readonly store: boolean;
+  /** How long a stored response is kept; null for ever. */
+  readonly ttlMs: number | null;
+  /** The folder that the server's own tools work in. */
+  readonly root: string;
+  /** Tools of configured MCP servers that stand behind kinds: `web_search: search/query`. */
+  readonly backing?: BackingSettings | undefined;
+  /** What runs on this machine for clients: code, shells, patches, pictures. */
+  readonly machine?: Omit<MachineParts, "kept"> | undefined;
+  /** How many background responses run at once; the others are queued. */
+  readonly maxBackground: number;
+  /** Seals secrets in stored requests, and compacted conversations. */
+  readonly sealKey: Uint8Array;
+  /** Books what a response has used on the key that asked for it. */
+  readonly charge?: ResponseBodyParts["charge"];
+  /** Told of the beginning and the end of responses that need no run. */
+  readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
+  /** The folder of the prompts that requests may name; none without it. */
+  readonly promptsDir?: string | undefined;
+  /** How images and files are fetched that requests name by their address. */
+  readonly web?: WebMediaSettings | undefined;
+  /** How much one request may hold. */
+  readonly size?: SizeLimits | undefined;
+}
+
+export interface OpenedResponses {
+  /** Where what belongs to tenants is kept. */
+  readonly kept: ShelfParts;
+  readonly search: OpenedSearch;
+  readonly api: ResponsesApi;
+  readonly context: ContextApi;
+  readonly conversations: ConversationsApi;
+  readonly shelf: Shelf;
+  readonly durable: RunPlace;
+  /** Where those run that are not stored. */
+  readonly passing: RunPlace;
+  /** Goes on with what other processes have left behind. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What of the runtime it is made of. */
+export interface RuntimeInside {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly shelf: Shelf;
+  readonly chunks: ChunkStore;
+  readonly clock: Clock;
+  readonly agent: AgentParts;
+}
+
+export function openResponses(inside: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
+  const { engine, store, shelf, clock } = inside;
+  const durable: RunPlace = { engine, store };
+  const passing = openPassing(inside);
+  const kept: ShelfParts = { shelf, clock, makeId };
+  const before = toBeforeParts(kept, durable);
+  const sealOf = (tenant: string): CompactionSeal => createCompactionSeal(settings.sealKey, tenant);
+  const web = settings.web ?? {};
+  const search = openSearch(inside, {
+    embedder: settings.embedder,
+    webTools: async () => findWebTools(inside.agent),
+  });
+  for (const place of [durable, passing]) {
+    const body = createBody(inside, settings, { kept, before, sealOf, search, place });
+    place.engine.define(RESPONSE_BODY, body);
+  }
+  const { root, sealKey, size = SIZE_LIMITS } = settings;
+  const finding: FindParts = {
+    ...{ ...kept, place: durable, web, root, sealKey, size },
+    route: (name) => routeModel(settings.models, name),
+  };
+  const answers = createResponsesApi({
+    ...{ clock, shelf, durable, passing },
+    defaults: { store: settings.store },
+    ttlMs: settings.ttlMs,
+    find: (asked, caller) => findRequest(finding, asked, caller),
+    openDirect: createOpenDirect(inside.agent),
+    observeDirect: settings.observeDirect,
+    check: (task) => check(inside.agent, task),
+  });
+  const findPrompt = createFindPrompt(settings.promptsDir);
+  const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
+  const api: ResponsesApi = {
+    ...answers,
+    create: async (given, caller) => await answers.create(await prepare(given), caller),
+  };
+  return {
+    ...{ api, shelf, kept, durable, passing },
+    context: createContextApi({ api, before, sealOf, prepare, finding }),
+    conversations: createConversationsApi(finding),
+    search,
+    async start() {
+      await engine.start();
+      await search.start();
+    },
+    async close() {
+      await passing.engine.stop();
+      await search.close();
+    },
+  };
+}
+
+function toBeforeParts(kept: ShelfParts, place: RunPlace): BeforeParts {
+  const { shelf } = kept;
+  return {
+    ...{ shelf, place },
+    readConversation: async (tenant, id, position) =>
+      (await readItems(kept, tenant, id, position)).items,
+  };
+}
+
+interface BodyStores {
+  readonly place: RunPlace;
+  readonly kept: ShelfParts;
+  readonly before: BeforeParts;
+  readonly sealOf: (tenant: string) => CompactionSeal;
+  readonly search: OpenedSearch;
+}
+
+/** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
+/** Looked up by the first request that names the kind: servers are started then. */
+function toFindBacking(backing: BackingSettings, { toolbox }: AgentParts): FindBacking {
+  return (kind) => findBackingTool(backing, kind, toolbox);
+}
+
+async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
+  const [search, open] = await toolbox.pick(["search_web", "scrape_webpage"]);
+  return { search, open };
+}
+
+function createBody(
+  { agent, clock }: RuntimeInside,
+  settings: ResponsesSettings,
+  { kept, before, sealOf, search, place }: BodyStores,
+): ReturnType<typeof createResponseBody> {
+  const turnstile = createTurnstile(settings.maxBackground);
+  const parts: ResponseBodyParts = {
+    ...agent,
+    accounts: new Map(),
+    engine: place.engine,
+    slots: createTeamSlots(),
+    charge: settings.charge,
+    kinds: createKinds({
+      connectMcp: connectMcp(clock, settings),
+      machine: { ...settings.machine, kept },
+      search: search.kinds,
+      findBacking: settings.backing && toFindBacking(settings.backing, agent),
+    }),
+    context: { kept, sealOf, web: settings.web ?? {} },
+    readBefore: (wish) => readBefore(before, wish),
+    unseal: (tools) => unsealTools(tools, settings.sealKey),
+    enter: async (wish, signal) => (wish.background ? await turnstile.enter(signal) : () => {}),
+    keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
+  };
+  return createResponseBody(parts);
+}
+
+/** MCP servers of requests are reached as whatever else requests name by an address. */
+function connectMcp(
+  clock: Clock,
+  { web = {} }: ResponsesSettings,
+): ReturnType<typeof createRequestMcp> {
+  const { privateHosts = [], resolve, ca } = web;
+  return createRequestMcp({ clock, version: VERSION, network: { privateHosts, resolve, ca } });
+}
+
+/** Responses that are not stored run in memory and leave nothing. */
+function openPassing({ agent, clock }: RuntimeInside): RunPlace {
+  const store = createMemoryStore();
+  const engine = createLocalEngine({ store, clock });
+  engine.define(AGENT_BODY, createAgentBody(agent).run);
+  return { engine, store };
+}
+
+/** What is cut to the model's window anyway is not too long. */
+async function check({ openModel }: AgentParts, task: AgentTask): Promise<void> {
+  const model = await openModel(task);
+  const isCut = readWish(task.response ?? {}).truncation === "auto";
+  const { contextTokens } = model;
+  const items =
+    isCut && contextTokens !== undefined
+      ? truncate(task.items, { maxTokens: contextTokens })
+      : task.items;
+  model.checkInput(items);
+}

@@ -1,0 +1,288 @@
+/**
+ * What the engine runs for every response: its model behind a bridge, its tools and gate, what it goes
+ * on with, the loop. A run like any other, so it can delegate, be resumed and be replayed.
+ */
+
+import { createAccount } from "../../agent/account.ts";
+import type { Begun, LoopParts, ModelWishes } from "../../agent/loop.ts";
+import { runLoop } from "../../agent/loop.ts";
+import { createOutputCheck } from "../../agent/structured-output.ts";
+import { type AgentTask, parseTask } from "../../agent/task.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
+import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
+import type { DelegationNode } from "../../delegation/node.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
+import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { beginResponse } from "../../responses/begin-response.ts";
+import { type Bridge, openBridge } from "../../responses/bridge/bridge.ts";
+import { bridgeProvider } from "../../responses/bridge/bridged-provider.ts";
+import { isPlainItem } from "../../responses/bridge/plain-items.ts";
+import { createResponseCalls } from "../../responses/bridge/response-calls.ts";
+import type { ToolKind } from "../../responses/bridge/tool-kind.ts";
+import { nameUnknown } from "../../responses/bridge/unknown-items.ts";
+import { encodeResponseSettings } from "../../responses/fold/response-settings.ts";
+import { collectTools, joinTools } from "../../responses/kinds/collect-tools.ts";
+import type { Team } from "../../responses/multi-agent/team.ts";
+import { TEAM_TOOL } from "../../responses/multi-agent/team-kind.ts";
+import { withoutRepeated } from "../../responses/references/resolve-references.ts";
+import { checkCalls } from "../../responses/request/check-calls.ts";
+import { type ResponseWish, readWish } from "../../responses/request/response-wish.ts";
+import type { Gate } from "../../tools/gate/gate.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
+import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
+import { openGate } from "../open-gate.ts";
+import { openNode } from "../open-node.ts";
+import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
+import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
+
+export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
+  readonly context: ContextSettings;
+  readonly accounts: OpenAccounts;
+  readonly kinds: readonly ToolKind[];
+  /** The conversation that a request goes on with. */
+  readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
+  /** Tools with their secrets in them again. */
+  readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
+  /** Resolves when a run may begin. What it resolves with is called when the run ends. */
+  readonly enter: (wish: ResponseWish, signal: AbortSignal) => Promise<() => void>;
+  /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
+  readonly keepOutput: (
+    wish: ResponseWish,
+    context: RunContext,
+    outcome: RunOutcome,
+  ) => Promise<void>;
+  /** Books what a response has used, with all below it, on the key that asked for it. */
+  readonly charge?: ((keyId: string, used: Charged) => Promise<void>) | undefined;
+}
+
+interface Charged {
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+export function createResponseBody(parts: ResponseBodyParts): RunBody {
+  return async (context, input) => {
+    const task = parseTask(input);
+    const wish = readWish(task.response ?? {});
+    const scope: Closing[] = [];
+    try {
+      const opened: OpenedResponse = await open(parts, { context, task, wish, scope }).catch(
+        (thrown: unknown) => toBroken(parts, { context, task, wish }, toFailure(thrown)),
+      );
+      const ended = await runLoop(opened);
+      const outcome = (await opened.team?.end(ended)) ?? ended;
+      await charge(parts, wish, outcome);
+      await parts.keepOutput(wish, context, outcome);
+      return outcome;
+    } finally {
+      for (const close of scope.reverse()) await close();
+    }
+  };
+}
+
+/** Every ending has a price, also one that was cancelled or failed. */
+async function charge(
+  parts: ResponseBodyParts,
+  { key_id }: ResponseWish,
+  { events }: RunOutcome,
+): Promise<void> {
+  const end = events.at(-1);
+  if (key_id === null || end?.type !== "run_end") return;
+  const { tokens, usd } = end.spent;
+  await parts.charge?.(key_id, { tokens: Number(tokens), usd: Number(usd) });
+}
+
+type Closing = () => unknown;
+
+interface OpenedResponse extends LoopParts {
+  readonly team?: Team | undefined;
+}
+
+interface Asked {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+}
+
+async function open(
+  parts: ResponseBodyParts,
+  { context, task, wish, scope }: Asked & { readonly scope: Closing[] },
+): Promise<OpenedResponse> {
+  const { clock } = parts;
+  const model = await parts.openModel(task);
+  const account = parts.accounts.get(context.id) ?? createAccount(task.limits);
+  const own = await openCatalogue(parts, { context, task, wish }, account);
+  const before = withoutRepeated(await parts.readBefore(wish), task.items);
+  checkCalls(before, task.items);
+  const items = [...before, ...task.items];
+  const team = openTeam(parts, { context, task, wish }, { account, before });
+  scope.push(() => team?.close());
+  // What earlier requests brought as items is still there; what is told again counts.
+  const brought = collectTools(before, []);
+  const asked = brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, wish.tools) };
+  const isNative = model.isNative ?? (() => false);
+  const bridge = await openBridge({
+    // What is to be made short is not answered: nothing of it is called.
+    tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
+    kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
+    isNative,
+    request: {
+      tenant: wish.tenant,
+      runId: context.id,
+      include: new Set(wish.include),
+      catalogue: own.tools,
+      signal: context.signal,
+      items,
+    },
+  });
+  scope.push(() => bridge.close());
+  const gate = await openResponseGate(parts, task, bridge);
+  scope.push(() => gate.close());
+  const spentBelow: LoopParts["spentBelow"] = (key) => own.node?.spentBelow.get(key);
+  const tools = { context, gate, clock, task, account, spentBelow };
+  const enter = async (): Promise<void> => {
+    scope.push(await parts.enter(wish, context.signal));
+    await team?.enter(context.signal);
+  };
+  const beginning = { ...tools, bridge, enter, background: wish.background };
+  const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
+  const opened: LoopParts = {
+    ...tools,
+    ...model,
+    provider: isPlain(bridge, asked.tools, items)
+      ? kept.provider
+      : bridgeProvider(kept.provider, bridge),
+    keeper: kept.keeper,
+    checkOutput: await createOutputCheck(task.format),
+    calls: createResponseCalls(bridge),
+    wishes: {
+      ...toWishes(asked, model.reasoning.sealed, [
+        ...bridge.ignored,
+        ...nameUnknown(task.items, isNative),
+      ]),
+      before,
+      begin: async (given) => {
+        const begun = await beginResponse(beginning, given);
+        return wish.is_compaction ? await compactAll(kept, begun) : { items: begun };
+      },
+    },
+  };
+  return joinTeam(opened, team, wish);
+}
+
+/** The conversation in short is the whole answer. */
+async function compactAll({ compactor }: OpenedContext, items: readonly Item[]): Promise<Begun> {
+  const { item, answer } = await compactor.compact(items, 0);
+  return { items: [item], done: answer };
+}
+
+/** Whether the model is spoken to as it is: most requests have functions and messages alone. */
+function isPlain(
+  { offers, tools }: Bridge,
+  asked: readonly Tool[],
+  items: readonly Item[],
+): boolean {
+  if (offers.length > 0 || tools.length !== asked.length) return false;
+  // Whoever keeps the conversation shows what a compaction holds.
+  return items.every(({ type }) => isPlainItem(type) || type === "compaction");
+}
+
+function toWishes(
+  wish: ResponseWish,
+  sealed: boolean | undefined,
+  ignored: readonly string[],
+): Omit<ModelWishes, "begin" | "before"> {
+  const { echo, include, options, whole, reasoning } = wish;
+  const settings = { echo, include, ignored: [...wish.ignored, ...ignored] };
+  return {
+    tools: wish.tools,
+    parallelToolCalls: wish.parallel_tool_calls ?? undefined,
+    topP: wish.top_p ?? undefined,
+    reasoning: { ...reasoning, sealed },
+    options,
+    whole,
+    echo: encodeResponseSettings(settings),
+  };
+}
+
+interface Catalogue {
+  readonly tools: readonly GateTool[];
+  readonly node: DelegationNode | undefined;
+}
+
+/** This server's own tools, opened where a request asks for them. */
+async function openCatalogue(
+  parts: ResponseBodyParts,
+  { context, task, wish }: Asked,
+  account: ReturnType<typeof createAccount>,
+): Promise<Catalogue> {
+  const isAsked = wish.tools.some(({ type }) => type === "mcp") || wish.multi_agent !== null;
+  if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
+  const { toolbox, clock, delegation: settings, observe, agents = [], conversations } = parts;
+  const tools = await toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
+  const granted: AgentTask = { ...task, tools: wish.catalogue };
+  const node = openNode({
+    ...{ context, task: granted, account, tools, body: AGENT_BODY, accounts: parts.accounts },
+    ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
+    check: async () => {},
+    modelOf: toModelOf(parts, task),
+  });
+  return { tools: [...tools, ...createDelegatingTools(node, wish.catalogue)], node };
+}
+
+/** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
+async function openResponseGate(
+  { safety }: ResponseBodyParts,
+  task: AgentTask,
+  bridge: Bridge,
+): Promise<Gate> {
+  const tools = bridge.offers.flatMap((offer) => {
+    const run = offer.run ?? offer.approved;
+    return run ? [{ ...run.tool, spec: { ...run.tool.spec, name: bridge.nameOf(offer) } }] : [];
+  });
+  return tools.length === 0 ? NO_GATE : await openGate(task, tools, safety);
+}
+
+const NO_GATE: Gate = {
+  tools: [],
+  isReadOnly: () => true,
+  call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
+  close: async () => {},
+};
+
+/** A run whose parts could not be had says so in its log, as any other ending. */
+function toBroken(
+  { clock, accounts }: ResponseBodyParts,
+  { context, task, wish }: Asked,
+  failure: Failure,
+): LoopParts {
+  return {
+    ...{ context, task, clock },
+    provider: NO_PROVIDER,
+    gate: NO_GATE,
+    checkOutput: () => ({ ok: true, value: undefined }),
+    costOf: () => 0,
+    contextTokens: undefined,
+    reasoning: wish.reasoning,
+    account: accounts.get(context.id) ?? createAccount(task.limits),
+    spentBelow: () => undefined,
+    calls: { findOwn: () => [], waitsForClient: () => false },
+    wishes: {
+      ...toWishes(wish, undefined, []),
+      before: [],
+      begin: () => Promise.reject(failure),
+    },
+  };
+}
+
+const NO_PROVIDER: Provider = {
+  name: "none",
+  // biome-ignore lint/correctness/useYield: it never answers.
+  async *stream() {
+    throw new Failure("internal", "There is no model.");
+  },
+};

@@ -1,0 +1,146 @@
+/** What a run that answers a request knows of its conversation: its files, its compactions, its bounds. */
+
+import type { LoopParts } from "../../agent/loop.ts";
+import type { AgentTask } from "../../agent/task.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { askInWords } from "../../providers/json-in-words.ts";
+import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.ts";
+import type { Provider } from "../../providers/provider.ts";
+import { vendorOf } from "../../providers/vendors/catalog.ts";
+import type { CompactionSeal } from "../../responses/compaction/compaction-seal.ts";
+import { type Compactor, createCompactor } from "../../responses/compaction/compactor.ts";
+import type { Expanding } from "../../responses/compaction/expand-compactions.ts";
+import { createContextKeeper } from "../../responses/context/context-keeper.ts";
+import type { ReadsDocuments } from "../../responses/media/document-text.ts";
+import { provideMedia, type TakesUrls } from "../../responses/media/media-provider.ts";
+import type { WebMediaSettings } from "../../responses/media/web-media.ts";
+import type { ResponseWish } from "../../responses/request/response-wish.ts";
+import type { ShelfParts } from "../../responses/shelf-parts.ts";
+import type { OpenedModel } from "../open-model.ts";
+
+export interface ContextSettings {
+  readonly kept: ShelfParts;
+  readonly web: WebMediaSettings;
+  readonly sealOf: (tenant: string) => CompactionSeal;
+}
+
+export interface ContextRequest extends Pick<LoopParts, "context" | "task" | "account" | "clock"> {
+  readonly wish: ResponseWish;
+  readonly model: OpenedModel;
+  /** The whole conversation. */
+  readonly items: readonly Item[];
+  readonly tools: readonly Tool[];
+}
+
+export interface OpenedContext {
+  /** The model, given what files and addresses hold. */
+  readonly provider: Provider;
+  /** Undefined where nothing of the conversation is compacted, cut or to be. */
+  readonly keeper: LoopParts["keeper"];
+  readonly compactor: Compactor;
+}
+
+/** The most that a compaction keeps word for word, and its share of what there is room for. */
+const KEPT_TOKENS = 20_000;
+const KEPT_SHARE = 0.25;
+
+export function openContext(settings: ContextSettings, request: ContextRequest): OpenedContext {
+  const { context, task, wish, model, account, clock, items } = request;
+  const provider = withMedia(settings, { task, wish, model, clock });
+  const seal = settings.sealOf(wish.tenant);
+  const isNative = model.isNative?.("compaction") ?? false;
+  const expanding: Expanding = { open: seal.open, isNative };
+  const { contextTokens } = model;
+  const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
+  const compactor = createCompactor({
+    ...{ context, provider, account, seal, expanding, contextTokens },
+    costOf: model.costOf,
+    model: task.model.slice(task.model.indexOf("/") + 1),
+    reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
+    options: { serviceTier: wish.options.serviceTier, user: wish.options.user },
+    keptTokens: Math.min(KEPT_TOKENS, room * KEPT_SHARE),
+  });
+  if (!needsKeeper(wish, items)) return { provider, keeper: undefined, compactor };
+  const { max_output_tokens: maxOutputTokens, instructions } = task;
+  const bounds = { contextTokens, maxOutputTokens, instructions, tools: request.tools };
+  const keeper = createContextKeeper({ wish, expanding, compactor, ...bounds });
+  return { provider: withoutPrevious(provider), keeper, compactor };
+}
+
+function needsKeeper(wish: ResponseWish, items: readonly Item[]): boolean {
+  if (wish.truncation === "auto" || wish.compact_threshold !== null) return true;
+  return items.some(({ type }) => type === "compaction");
+}
+
+/** What a provider knows of the conversation counts its items, and they are others here. */
+function withoutPrevious(provider: Provider): Provider {
+  return {
+    name: provider.name,
+    stream: (request, call) => provider.stream({ ...request, previous: undefined }, call),
+  };
+}
+
+interface MediaRequest {
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+  readonly model: OpenedModel;
+  readonly clock: Clock;
+}
+
+function withMedia({ kept, web }: ContextSettings, request: MediaRequest): Provider {
+  const { task, wish, model, clock } = request;
+  const { tenant } = wish;
+  const takes = takesUrls(task);
+  const reads = readsDocuments(task);
+  // Every format works on every provider: what is asked for in words is checked by the loop.
+  const provider = askInWords(model.provider);
+  return provideMedia(provider, { kept, web, tenant, clock, takes, reads });
+}
+
+/**
+ * Vendors in the public that fetch what they are given by address. A server of the operator's own is
+ * never told an address by a client: it stands where private addresses are.
+ */
+export function takesUrls({
+  model,
+  provider,
+  url,
+}: Pick<AgentTask, "model" | "provider" | "url">): TakesUrls {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+  // Nothing is fetched by it. It reads files of text; images it looks at no more than at an address.
+  if (vendor === EMBEDDED) return { images: true, files: false };
+  if (vendor === GGUF) return { images: true, files: true };
+  const row = vendorOf(vendor);
+  if (url || row.local) return { images: false, files: false };
+  return FETCHING[provider ?? row.wire] ?? { images: false, files: false };
+}
+
+const FETCHING: Readonly<Record<string, TakesUrls>> = {
+  "openai-responses": { images: true, files: true },
+  "openai-chat": { images: true, files: false },
+  anthropic: { images: true, files: true },
+};
+
+/** What is known of the documents that a model's API reads; most read PDFs. */
+function readsDocuments({
+  model,
+  provider,
+  url,
+}: Pick<AgentTask, "model" | "provider" | "url">): ReadsDocuments {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+  if (vendor === EMBEDDED) return () => true;
+  const wire = vendor === GGUF ? "ollama" : (provider ?? vendorOf(vendor).wire);
+  const known = DOCUMENTS[wire] ?? PDF;
+  return (mediaType) => known.test(mediaType);
+}
+
+const PDF = /^application\/pdf$/;
+const NONE = /^(?!)/;
+const DOCUMENTS: Readonly<Record<string, RegExp>> = {
+  "openai-responses": /./,
+  bedrock: /^application\/(pdf|vnd\.openxmlformats-officedocument\.wordprocessingml\.)/,
+  ollama: NONE,
+  llamacpp: NONE,
+};

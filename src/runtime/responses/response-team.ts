@@ -1,0 +1,90 @@
+/** The team of a response that has one, joined with what runs it. */
+
+import type { Account } from "../../agent/account.ts";
+import type { LoopParts } from "../../agent/loop.ts";
+import type { AgentTask } from "../../agent/task.ts";
+import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
+import type { Engine, RunContext } from "../../engine/engine.ts";
+import type { Item } from "../../protocol/items.ts";
+import { RESPONSE_BODY } from "../../responses/api.ts";
+import { ROOT } from "../../responses/multi-agent/agent-name.ts";
+import { withPhases } from "../../responses/multi-agent/phase-provider.ts";
+import { createTeam, nameOf, type Team } from "../../responses/multi-agent/team.ts";
+import { isStoppedWait, toOwnItems } from "../../responses/multi-agent/team-history.ts";
+import { TEAM_TOOL } from "../../responses/multi-agent/team-kind.ts";
+import type { TeamSlots } from "../../responses/multi-agent/team-slots.ts";
+import type { ResponseWish } from "../../responses/request/response-wish.ts";
+import { type AgentParts, toModelOf } from "../agent-body.ts";
+import { openNode } from "../open-node.ts";
+
+export interface TeamSurroundings
+  extends Pick<AgentParts, "clock" | "delegation" | "observe" | "modelOf"> {
+  readonly accounts: OpenAccounts;
+  /** Where the responses run: the agents of a team run there too. */
+  readonly engine: Engine;
+  readonly slots: TeamSlots;
+}
+
+interface Asked {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly wish: ResponseWish;
+}
+
+interface Begun {
+  readonly account: Account;
+  /** The conversation that the request goes on with. */
+  readonly before: readonly Item[];
+}
+
+/** Undefined for a request that asks for no team. */
+export function openTeam(
+  parts: TeamSurroundings,
+  { context, task, wish }: Asked,
+  { account, before }: Begun,
+): Team | undefined {
+  if (!wish.multi_agent || wish.is_compaction) return undefined;
+  const { accounts, engine, slots, clock, delegation: settings, observe } = parts;
+  const node = openNode({
+    ...{ context, task, account, accounts, settings, clock, observe },
+    body: RESPONSE_BODY,
+    tools: [],
+    agents: [],
+    conversations: undefined,
+    processChildren: undefined,
+    check: async () => {},
+    modelOf: toModelOf(parts, task),
+  });
+  return createTeam({ context, engine, node, clock, before, task, wish, slots });
+}
+
+/** A response with its team. One without has read what other agents of an earlier answer said. */
+export function joinTeam<Parts extends LoopParts>(
+  parts: Parts,
+  team: Team | undefined,
+  wish: ResponseWish,
+): Parts & { readonly team: Team | undefined } {
+  const { wishes, calls, provider } = parts;
+  if (!wishes) return { ...parts, team };
+  const begin = async (items: readonly Item[]): ReturnType<Team["begin"]> => {
+    const begun = (await wishes.begin?.(items)) ?? { items };
+    if (begun.done) return begun;
+    return team ? await team.begin(begun.items) : { items: toOwnItems(begun.items, ROOT) };
+  };
+  if (!team) return { ...parts, team, wishes: { ...wishes, begin } };
+  return {
+    ...parts,
+    team,
+    provider: withPhases(provider),
+    calls: {
+      ...calls,
+      stops: (made) => made.some(({ shown }) => shown?.some((item) => isStoppedWait(item))),
+    },
+    wishes: {
+      ...wishes,
+      begin,
+      tools: [...(wishes.tools ?? []), TEAM_TOOL],
+      echo: { ...wishes.echo, agent: nameOf(wish) },
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** What a server keeps of its keys: who they are, what they have used, what they did. Beside the record of runs. */
+
+import { systemClock } from "../../base/clock.ts";
+import { type Audit, createAudit, createMemoryAudit } from "../../store/audit.ts";
+import { createMemoryShelf } from "../../store/memory-shelf.ts";
+import type { Shelf } from "../../store/shelf.ts";
+import { createMemorySpending, createSpending, type Spending } from "../../store/spending.ts";
+import { openSqliteStores } from "../../store/sqlite-store.ts";
+
+export interface Books {
+  readonly shelf: Shelf;
+  readonly spending: Spending;
+  readonly audit: Audit;
+  close(): Promise<void>;
+}
+
+/** A connection of its own: generations come and go, and keys stay. */
+export async function openBooks(storePath: string | undefined): Promise<Books> {
+  if (storePath === undefined) {
+    const audit = createMemoryAudit();
+    const [shelf, spending] = [createMemoryShelf(), createMemorySpending()];
+    return { shelf, spending, audit, close: () => audit.close() };
+  }
+  const { shelf, chunksDb, close } = await openSqliteStores(storePath);
+  const audit = createAudit(chunksDb, systemClock);
+  return {
+    ...{ shelf, audit, spending: createSpending(chunksDb) },
+    async close() {
+      await audit.close();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * Coming to an end: answers on their way are waited for, nothing new is taken. A connection that is kept
+ * open for more requests ends with its next answer.
+ */
+
+import type { ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import type { App } from "../app.ts";
+import { sendFailure } from "../send-answer.ts";
+
+export interface Drain {
+  readonly isDraining: boolean;
+  watchApp(app: App): App;
+  /**
+   * Resolves when nothing is on its way any more, `others` included, or the time is up: then with false.
+   * Once.
+   */
+  begin(limitMs: number, clock: Clock, others?: Promise<unknown>): Promise<boolean>;
+}
+
+/** Health is told to the end; it decides who is sent where. */
+const STILL_ANSWERED: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
+
+export function createDrain(): Drain {
+  const open = new Set<ServerResponse>();
+  let onEmpty: (() => void) | undefined;
+  let isDraining = false;
+  return {
+    get isDraining() {
+      return isDraining;
+    },
+    watchApp: (app) => async (request, response) => {
+      const path = (request.url ?? "").split("?", 1)[0] ?? "";
+      if (isDraining) {
+        response.setHeader("connection", "close");
+        if (!STILL_ANSWERED.has(path)) {
+          request.resume();
+          sendFailure(response, toDraining());
+          return;
+        }
+      }
+      open.add(response);
+      try {
+        await app(request, response);
+      } finally {
+        open.delete(response);
+        if (open.size === 0) onEmpty?.();
+      }
+    },
+    async begin(limitMs, clock, others) {
+      isDraining = true;
+      // Headers that are still to be sent tell the client that its connection ends here.
+      for (const response of open) {
+        if (!response.headersSent) response.setHeader("connection", "close");
+      }
+      const empty = new Promise<void>((resolve) => {
+        onEmpty = resolve;
+        if (open.size === 0) resolve();
+      });
+      const done = new AbortController();
+      const late = clock.sleep(limitMs, done.signal).catch(() => {});
+      const all = Promise.all([empty, others]).then(() => true);
+      const isEmpty = await Promise.race([all, late.then(() => false)]);
+      done.abort();
+      return isEmpty;
+    },
+  };
+}
+
+function toDraining(): Failure {
+  const message = "The server is about to stop. Send the request again.";
+  return new Failure("draining", message, { retryAfterMs: 1000 });
+}

@@ -1,0 +1,145 @@
+/**
+ * What answers requests under one set of settings: a runtime, the API over it, its routes. New settings
+ * make a new generation beside the old one, which goes on with what it has begun and is closed behind it:
+ * so nothing is dropped, and nothing works with half of the old and half of the new.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import { createServerLimiters } from "../../providers/limits/limiters.ts";
+import { createNetwork } from "../../runtime/network.ts";
+import { pickTools } from "../../runtime/pick-tools.ts";
+import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
+import type { OpenedResponses, ResponsesSettings } from "../../runtime/responses/open-responses.ts";
+import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
+import { type App, createApp } from "../app.ts";
+import type { Guard } from "../guard.ts";
+import type { Route } from "../route.ts";
+import { createHealthRoutes } from "../routes/health.ts";
+import { createMetricsRoutes } from "../routes/metrics.ts";
+import { createModelRoutes } from "../routes/models.ts";
+import { createRoutes } from "../routes.ts";
+import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
+import type { Metric } from "../watching/metrics.ts";
+import type { Health } from "./health.ts";
+import { openHosted } from "./hosted-settings.ts";
+import type { ServerSettings } from "./server-settings.ts";
+
+/** Everything that the files, the environment and the flags say. */
+export interface LoadedServer {
+  readonly settings: ServerSettings;
+  readonly runtime: RuntimeOptions;
+  /** Asked where a request names no model. */
+  readonly usual: ModelTarget | undefined;
+  readonly sealKey: Uint8Array;
+  /** The files it was read from, and those that the settings name. */
+  readonly files: readonly string[];
+}
+
+/** How often an old generation looks whether its WebSockets have ended; they live for an hour at most. */
+const LOOK_MS = 1000;
+
+/** One for all generations: what is known of a vendor outlives a change of the settings. */
+const LIMITERS = createServerLimiters();
+
+/** What all generations share. */
+export interface GenerationParts {
+  readonly clock: Clock;
+  readonly guard: Guard;
+  readonly charge: ResponsesSettings["charge"];
+  readonly health: Health;
+  readonly collectMetrics: () => Promise<readonly Metric[]>;
+  /** Told of every event of every run of this process. */
+  readonly observe: (logged: LoggedEvent) => void;
+  readonly onDefect: (thrown: unknown) => void;
+}
+
+export interface Generation {
+  readonly app: App;
+  /** Its WebSockets; they stay with it until they end. */
+  readonly sockets: SocketHandler;
+  readonly responses: OpenedResponses;
+  readonly settings: ServerSettings;
+  /** The server's own tools that clients may use. */
+  readonly catalogue: readonly string[];
+  /** Resolves when nothing of it is on its way: no request, no run. */
+  idle(): Promise<void>;
+  /** Ends what still runs, without an ending: it can be taken over. */
+  close(): Promise<void>;
+}
+
+export async function openGeneration(
+  loaded: LoadedServer,
+  parts: GenerationParts,
+): Promise<Generation> {
+  const { settings } = loaded;
+  const runtime = await createRuntime({ limiters: LIMITERS, ...loaded.runtime });
+  const network = createNetwork(loaded.runtime.env ?? {});
+  const close = async (): Promise<void> => {
+    await runtime.close();
+    await network.close();
+  };
+  try {
+    const catalogue = await pickTools(settings.tools, runtime);
+    const models = { named: settings.named, usual: loaded.usual };
+    const { sealKey } = loaded;
+    const responses = await runtime.openResponses({
+      ...settings.responses,
+      ...openHosted(settings.hosted, loaded.runtime, network),
+      ...{ models, sealKey, size: settings.size, charge: parts.charge },
+      observeDirect: parts.observe,
+    });
+    for (const { engine } of [responses.durable, responses.passing]) engine.watch(parts.observe);
+    const env = loaded.runtime.env ?? {};
+    const routes = [
+      ...createRoutes(responses),
+      ...createOwnRoutes(parts),
+      ...createModelRoutes({ routes: models, env }),
+    ];
+    const { guard, onDefect } = parts;
+    const { body, send } = settings;
+    const counted = countApp(createApp({ routes, guard, body, send, onDefect }));
+    const sockets = createSocketHandler({
+      ...{ api: responses.api, guard, clock: parts.clock, onDefect },
+      settings: { maxMessageBytes: body.maxBytes },
+    });
+    return {
+      app: counted.app,
+      ...{ sockets, responses, settings, catalogue },
+      async idle() {
+        while (sockets.open() > 0) await parts.clock.sleep(LOOK_MS, undefined);
+        await counted.idle();
+        await responses.passing.engine.idle();
+        await responses.durable.engine.idle();
+      },
+      close,
+    };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+}
+
+function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {
+  return [...createHealthRoutes(health), ...createMetricsRoutes(collectMetrics)];
+}
+
+interface CountedApp {
+  readonly app: App;
+  idle(): Promise<void>;
+}
+
+function countApp(app: App): CountedApp {
+  const open = new Set<Promise<void>>();
+  return {
+    async app(request, response) {
+      const answered = app(request, response);
+      open.add(answered);
+      await answered;
+      open.delete(answered);
+    },
+    async idle() {
+      while (open.size > 0) await Promise.all(open);
+    },
+  };
+}

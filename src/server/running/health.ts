@@ -1,0 +1,49 @@
+/** Whether the process can answer: it is not about to stop, and its record can be written. */
+
+import { hostname } from "node:os";
+import type { Clock } from "../../base/clock.ts";
+import { toFailure } from "../../base/failure.ts";
+import type { Store } from "../../store/store.ts";
+
+export interface Health {
+  /** Why it is not ready; undefined when it is. */
+  check(): Promise<string | undefined>;
+}
+
+interface HealthParts {
+  readonly clock: Clock;
+  readonly isDraining: () => boolean;
+  readonly store: () => Store;
+}
+
+/** Probes come each second or so, from several places: one write does for all. */
+const FRESH_MS = 1000;
+
+export function createHealth({ clock, isDraining, store }: HealthParts): Health {
+  let checkedMs = Number.NEGATIVE_INFINITY;
+  let problem: string | undefined;
+  return {
+    async check() {
+      if (isDraining()) return "draining";
+      if (clock.now() - checkedMs < FRESH_MS) return problem;
+      checkedMs = clock.now();
+      problem = await tryToWrite(store());
+      return problem;
+    },
+  };
+}
+
+/** A worker that never beats: it owns nothing, and is forgotten with the others of its age. */
+async function tryToWrite(store: Store): Promise<string | undefined> {
+  try {
+    await store.beat({
+      id: `readyz:${hostname()}`,
+      host: hostname(),
+      pid: process.pid,
+      beat_at_ms: 0,
+    });
+    return undefined;
+  } catch (thrown) {
+    return toFailure(thrown).message;
+  }
+}

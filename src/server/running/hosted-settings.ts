@@ -1,0 +1,95 @@
+/** What the tools that a server runs for clients are made of: the settings, and the network they need. */
+
+import { systemClock } from "../../base/clock.ts";
+import { createRedact, findSecrets } from "../../base/redact.ts";
+import type { Embedder } from "../../providers/embeddings/embedder.ts";
+import { createOpenAiEmbedder } from "../../providers/embeddings/openai-embeddings.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import type { Network } from "../../runtime/network.ts";
+import type { Environment } from "../../runtime/paths.ts";
+import { createImagesServer } from "../../runtime/responses/images-server.ts";
+import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
+import type { RuntimeOptions } from "../../runtime/runtime.ts";
+
+export interface HostedSettings {
+  readonly codeInterpreter: boolean;
+  readonly shell: "sandbox" | "process" | "off";
+  readonly applyPatch: "client" | "server";
+  readonly images: RemoteModel | undefined;
+  readonly embeddings: (RemoteModel & { readonly dimensions: number | undefined }) | undefined;
+}
+
+/** A model behind an API of its own. */
+interface RemoteModel {
+  readonly model: string;
+  readonly url: string;
+  /** Null for a server that asks for no key. */
+  readonly api_key_name: string | null;
+}
+
+export function toHostedSettings(config: Config): HostedSettings {
+  const images = config.get("server.image_model");
+  const embeddings = config.get("server.embeddings_model");
+  return {
+    codeInterpreter: config.get("server.code_interpreter"),
+    shell: config.get("server.shell"),
+    applyPatch: config.get("server.apply_patch"),
+    images:
+      images === undefined
+        ? undefined
+        : {
+            model: images,
+            url: config.get("server.image_url"),
+            api_key_name: config.get("server.image_api_key_name") || null,
+          },
+    embeddings:
+      embeddings === undefined
+        ? undefined
+        : {
+            model: embeddings,
+            url: config.get("server.embeddings_url"),
+            api_key_name: config.get("server.embeddings_api_key_name") || null,
+            dimensions: config.get("server.embeddings_dimensions"),
+          },
+  };
+}
+
+/** `network` is the caller's, who closes it. */
+export function openHosted(
+  settings: HostedSettings,
+  { toolSettings, env = {} }: Pick<RuntimeOptions, "toolSettings" | "env">,
+  network: Network,
+): Pick<ResponsesSettings, "machine" | "embedder"> {
+  const python = toolSettings?.python;
+  const { shell, images } = settings;
+  return {
+    machine: {
+      interpreter: settings.codeInterpreter
+        ? { wheels: python?.wheels, index: python?.index, fetchPackage: python?.fetchPackage }
+        : undefined,
+      shell: shell === "off" ? undefined : { level: shell, env },
+      images: images && createImagesServer(images, network, env),
+      patches: settings.applyPatch,
+    },
+    embedder: openEmbedder(settings, env, network),
+  };
+}
+
+function openEmbedder(
+  { embeddings }: HostedSettings,
+  env: Environment,
+  network: Network,
+): Embedder | undefined {
+  if (!embeddings) return undefined;
+  const { model, url, api_key_name, dimensions } = embeddings;
+  return createOpenAiEmbedder({
+    transport: network.open,
+    baseUrl: url,
+    model,
+    dimensions,
+    key: api_key_name === null ? undefined : env[api_key_name],
+    clock: systemClock,
+    random: Math.random,
+    redact: createRedact(findSecrets(env)),
+  });
+}

@@ -1,0 +1,141 @@
+/** The settings of a server as its parts take them, made of the configuration. */
+
+import { NO_LIMITS } from "../../agent/limits.ts";
+import { Failure } from "../../base/failure.ts";
+import type { BackingSettings } from "../../responses/kinds/mcp-backing.ts";
+import type { SizeLimits } from "../../responses/request/check-size.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import { toNamedModels } from "../../runtime/responses/model-names.ts";
+import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
+import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
+import { toLimits } from "../../runtime/settings.ts";
+import type { GuardSettings } from "../guard/create-guard.ts";
+import type { BodyLimits } from "../read-body.ts";
+import type { SendSettings } from "../send-answer.ts";
+import type { LogFormat } from "../watching/request-log.ts";
+import { type HostedSettings, toHostedSettings } from "./hosted-settings.ts";
+import type { SocketLimits } from "./listener.ts";
+import type { TlsFiles } from "./tls.ts";
+
+export interface ServerSettings {
+  readonly host: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  readonly workers: number;
+  readonly tls: TlsFiles | undefined;
+  readonly socket: SocketLimits;
+  readonly body: BodyLimits;
+  readonly size: SizeLimits;
+  readonly send: SendSettings;
+  /** But for the tools, whose patterns mean names that the runtime knows. */
+  readonly guard: Omit<GuardSettings, "catalogue">;
+  /** Names or patterns of the server's own tools. */
+  readonly tools: readonly string[];
+  readonly named: ModelRoutes["named"];
+  readonly responses: Omit<ResponsesSettings, "models" | "sealKey">;
+  readonly hosted: HostedSettings;
+  readonly log: LogFormat;
+  readonly drainMs: number;
+  /** The record; undefined for memory. */
+  readonly storePath: string | undefined;
+}
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly stderr: { readonly isTerminal: boolean };
+  /** Whether responses are kept only where a request says so, whatever the files say. */
+  readonly noStore: boolean;
+}
+
+/** Rejects with `invalid_request` what does not go together. */
+export function toServerSettings(config: Config, around: Surroundings): ServerSettings {
+  const storePath = config.get("store")
+    ? (config.get("store_path") ?? config.paths.runsFile)
+    : undefined;
+  const settings: ServerSettings = {
+    host: config.get("server.host"),
+    port: config.get("server.port"),
+    workers: config.get("server.workers"),
+    tls: toTlsFiles(config),
+    socket: toSocketLimits(config),
+    body: {
+      maxBytes: config.get("server.max_body_bytes"),
+      timeoutMs: config.get("server.body_seconds") * 1000,
+    },
+    size: {
+      maxItems: config.get("server.max_items"),
+      maxTools: config.get("server.max_tools"),
+      maxImageBytes: config.get("server.max_image_bytes"),
+    },
+    send: {
+      keepAliveMs: config.get("server.stream_comment_seconds") * 1000,
+      commitMs: COMMIT_MS,
+    },
+    guard: toGuardSettings(config, around),
+    tools: config.get("server.tools"),
+    named: toNamedModels(config.get("server.models")),
+    responses: toResponses(config, around),
+    hosted: toHostedSettings(config),
+    log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),
+    drainMs: config.get("server.drain_seconds") * 1000,
+    storePath,
+  };
+  if (settings.workers > 1 && storePath === undefined) {
+    const message = "Several workers share their record in a file, and `store` is off. Use one.";
+    throw new Failure("invalid_request", message, { param: "server.workers" });
+  }
+  return settings;
+}
+
+/** Until then a response that fails at once is an HTTP error and not a stream; longer looks like a hang. */
+const COMMIT_MS = 1000;
+
+const DAY_MS = 86_400_000;
+
+function toResponses(
+  config: Config,
+  { cwd, noStore }: Surroundings,
+): Omit<ResponsesSettings, "models" | "sealKey"> {
+  const keepDays = config.get("server.keep_days");
+  return {
+    store: config.get("server.store") && !noStore,
+    ttlMs: keepDays === 0 ? null : keepDays * DAY_MS,
+    root: config.get("server.root") ?? cwd,
+    maxBackground: config.get("server.max_background"),
+    promptsDir: config.get("server.prompts_dir"),
+    backing: config.get("server.backing") as BackingSettings | undefined,
+    web: { privateHosts: config.get("web_private_hosts") },
+  };
+}
+
+function toGuardSettings(config: Config, { env }: Surroundings): ServerSettings["guard"] {
+  return {
+    auth: config.get("server.auth"),
+    host: config.get("server.host"),
+    hosts: config.get("server.hosts"),
+    origins: config.get("server.origins"),
+    fixedToken: env["OFFSHOOT_SERVER_KEY"] || undefined,
+    limits: { ...NO_LIMITS, ...toLimits(config) },
+  };
+}
+
+function toSocketLimits(config: Config): SocketLimits {
+  return {
+    headersTimeoutMs: config.get("server.headers_seconds") * 1000,
+    requestTimeoutMs: config.get("server.body_seconds") * 1000,
+    keepAliveTimeoutMs: config.get("server.keep_alive_seconds") * 1000,
+    maxHeaderBytes: config.get("server.max_header_bytes"),
+    maxConnections: config.get("server.max_connections"),
+  };
+}
+
+function toTlsFiles(config: Config): TlsFiles | undefined {
+  const cert = config.get("server.tls_cert");
+  const key = config.get("server.tls_key");
+  const clientCa = config.get("server.tls_client_ca");
+  if (cert !== undefined && key !== undefined) return { cert, key, clientCa };
+  if (cert === undefined && key === undefined && clientCa === undefined) return undefined;
+  const message = "HTTPS needs both `server.tls_cert` and `server.tls_key`.";
+  throw new Failure("invalid_request", message);
+}

@@ -1,0 +1,227 @@
+/** One process that answers: its socket, what stands behind it, and what it does by itself meanwhile. */
+
+import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import { VERSION } from "../../version.ts";
+import { createGuard } from "../guard/create-guard.ts";
+import { createRegistry, type Metric } from "../watching/metrics.ts";
+import { watchProcess } from "../watching/process-metrics.ts";
+import { createRequestLog } from "../watching/request-log.ts";
+import { openRequestTracer, type RequestTracer } from "../watching/request-trace.ts";
+import { createRequestWatch } from "../watching/request-watch.ts";
+import { createRunMetrics } from "../watching/run-metrics.ts";
+import type { Books } from "./books.ts";
+import { createDrain, type Drain } from "./drain.ts";
+import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
+import { createHealth } from "./health.ts";
+import { type Listener, openListener, type Upgrade } from "./listener.ts";
+import { sweep } from "./sweep.ts";
+import { readTls } from "./tls.ts";
+
+export interface Serving {
+  readonly url: string;
+  /** What of the new settings takes effect at the next start alone. Rejects, and changes nothing, for what is wrong. */
+  reload(loaded: LoadedServer): Promise<readonly string[]>;
+  /** Of this process. */
+  metrics(): Metric[];
+  /** Waits for answers on their way, for a while, and closes everything. False if some were cut. Once. */
+  stop(): Promise<boolean>;
+}
+
+export interface ServingParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Closed with the server. */
+  readonly books: Books;
+  /** Where the lines of requests go. */
+  readonly write: (text: string) => unknown;
+  /** Its number among several processes; undefined where it is alone. */
+  readonly worker: number | undefined;
+  /** Those of all processes; of this one alone when left out. */
+  readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
+  readonly onDefect: (thrown: unknown) => void;
+}
+
+/** How often runs are looked for whose process has died. */
+const TAKE_OVER_MS = 2000;
+const SWEEP_MS = 60_000;
+/** How often connections are looked at that their clients keep, while the server stops. */
+const CLOSE_IDLE_MS = 50;
+/** Counts of minutes that are over are of no use. */
+const SPENDING_KEPT_MS = 3_600_000;
+
+export async function openServing(loaded: LoadedServer, parts: ServingParts): Promise<Serving> {
+  const { env, clock, log } = parts;
+  const tracer = await openRequestTracer(env, { version: VERSION, clock, log });
+  const serving = new OneServing(loaded, parts, tracer);
+  try {
+    await serving.open();
+    return serving;
+  } catch (thrown) {
+    await serving.close();
+    throw thrown;
+  }
+}
+
+class OneServing implements Serving {
+  readonly #parts: ServingParts;
+  readonly #tracer: RequestTracer | undefined;
+  readonly #registry = createRegistry();
+  readonly #runs = createRunMetrics(this.#registry);
+  readonly #drain: Drain = createDrain();
+  readonly #guard: ReturnType<typeof createGuard>;
+  readonly #watch: ReturnType<typeof createRequestWatch>;
+  readonly #unwatchProcess: () => void;
+  /** Old ones that still have something on its way. */
+  readonly #retired = new Set<Generation>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #loaded: LoadedServer;
+  #current: Generation | undefined;
+  #listener: Listener | undefined;
+  #writeRecord: ReturnType<typeof createRequestLog>;
+
+  constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
+    const { clock, books, worker, write } = parts;
+    const { settings } = loaded;
+    this.#parts = parts;
+    this.#tracer = tracer;
+    this.#loaded = loaded;
+    this.#writeRecord = createRequestLog(settings.log, write);
+    this.#guard = createGuard({ ...books, clock, settings: { ...settings.guard, catalogue: [] } });
+    this.#watch = createRequestWatch({
+      ...{ clock, tracer, worker, registry: this.#registry },
+      log: () => this.#writeRecord,
+      factsOf: (id) => this.#runs.take(id),
+    });
+    this.#unwatchProcess = watchProcess(this.#registry, String(worker ?? 1));
+  }
+
+  get url(): string {
+    return this.#listener?.url ?? "";
+  }
+
+  metrics(): Metric[] {
+    return this.#registry.read();
+  }
+
+  async open(): Promise<void> {
+    const { settings } = this.#loaded;
+    const { host, port, socket } = settings;
+    const tls = settings.tls && (await readTls(settings.tls));
+    this.#current = await this.#openGeneration(this.#loaded);
+    await this.#current.responses.start();
+    const app = this.#watch.watchApp(async (request, response) => {
+      await this.#current?.app(request, response);
+    });
+    const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
+    const listening = { host, port, socket, tls, upgrade };
+    this.#listener = await openListener(listening, this.#drain.watchApp(app));
+    this.#every(TAKE_OVER_MS, async () => this.#current?.responses.start());
+    this.#every(SWEEP_MS, () => this.#sweep());
+  }
+
+  async reload(loaded: LoadedServer): Promise<readonly string[]> {
+    const [before, { settings }] = [this.#loaded.settings, loaded];
+    if (before.storePath === undefined || settings.storePath === undefined) {
+      const message = "The server keeps its record in memory, so new settings need a new start.";
+      throw new Failure("conflict", message);
+    }
+    // All that can be wrong comes before anything is changed.
+    const tls = settings.tls && (await readTls(settings.tls));
+    const next = await this.#openGeneration(loaded);
+    if (tls) this.#listener?.setTls(tls);
+    this.#listener?.setLimits(settings.socket);
+    this.#writeRecord = createRequestLog(settings.log, this.#parts.write);
+    if (this.#current) this.#retire(this.#current);
+    this.#current = next;
+    this.#loaded = loaded;
+    return FIXED.filter((name) => toText(before[name]) !== toText(settings[name]));
+  }
+
+  async stop(): Promise<boolean> {
+    const { clock } = this.#parts;
+    for (const timer of this.#timers) clearInterval(timer);
+    const closed = this.#listener?.close();
+    const closing = setInterval(() => this.#listener?.closeIdle(), CLOSE_IDLE_MS);
+    const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
+    const sockets = Promise.all(generations.map((generation) => generation.sockets.drain()));
+    const isClean = await this.#drain.begin(this.#loaded.settings.drainMs, clock, sockets);
+    clearInterval(closing);
+    for (const generation of generations) generation.sockets.destroy();
+    this.#listener?.destroy();
+    await closed;
+    await this.close();
+    return isClean;
+  }
+
+  /** Gives everything back but the socket. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
+    for (const generation of generations) await generation.close();
+    this.#unwatchProcess();
+    await this.#tracer?.close();
+    await this.#parts.books.close();
+  }
+
+  async #openGeneration(loaded: LoadedServer): Promise<Generation> {
+    const { clock, onDefect } = this.#parts;
+    const generation = await openGeneration(loaded, {
+      clock,
+      guard: this.#watch.watchGuard(this.#guard),
+      charge: this.#guard.charge,
+      health: createHealth({
+        clock,
+        isDraining: () => this.#drain.isDraining,
+        store: () => (this.#current ?? generation).responses.durable.store,
+      }),
+      collectMetrics: this.#parts.collectMetrics ?? (async () => this.metrics()),
+      observe: this.#runs.observe,
+      onDefect,
+    });
+    const { catalogue, settings } = generation;
+    this.#guard.configure({ ...settings.guard, host: this.#loaded.settings.host, catalogue });
+    return generation;
+  }
+
+  #retire(old: Generation): void {
+    this.#retired.add(old);
+    const close = async (): Promise<void> => {
+      await old.idle();
+      // The end of the server may have been faster.
+      if (this.#retired.delete(old)) await old.close();
+    };
+    void close().catch((thrown: unknown) => this.#warn("An old generation", thrown));
+  }
+
+  async #sweep(): Promise<void> {
+    const { clock, log, books } = this.#parts;
+    if (!this.#current) return;
+    const { shelf, durable, search } = this.#current.responses;
+    await sweep({ shelf, durable, expire: search.expire, clock, log });
+    await books.spending.prune(clock.now() - SPENDING_KEPT_MS);
+  }
+
+  /** Not all processes at the same moment. */
+  #every(ms: number, work: () => Promise<unknown>): void {
+    const shift = ((this.#parts.worker ?? 0) * 137) % Math.min(ms, 1000);
+    const timer = setInterval(() => {
+      void work().catch((thrown: unknown) => this.#warn("Something to be done again", thrown));
+    }, ms + shift);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+
+  #warn(what: string, thrown: unknown): void {
+    this.#parts.log.warn(`${what} failed: ${toFailure(thrown).message}`);
+  }
+}
+
+/** What is given once. */
+const FIXED = ["host", "port", "workers", "storePath"] as const;
+
+function toText(value: unknown): string {
+  return JSON.stringify(value ?? null);
+}

@@ -1,0 +1,56 @@
+/** A worker's side of the line to the process that started it. */
+
+import cluster from "node:cluster";
+import type { Metric } from "../watching/metrics.ts";
+import type { FromWorker, ToWorker } from "./worker-messages.ts";
+
+export interface WorkerLink {
+  /** From 1. */
+  readonly number: number;
+  tellReady(url: string): void;
+  /** The numbers of all workers. */
+  collectMetrics(): Promise<readonly Metric[]>;
+  close(): void;
+}
+
+interface LinkHandlers {
+  readonly onDrain: () => void;
+  readonly onReload: () => void;
+  readonly measure: () => readonly Metric[];
+}
+
+export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): WorkerLink {
+  const waiting = new Map<number, (metrics: readonly Metric[]) => void>();
+  let questions = 0;
+  const tell = (message: FromWorker): void => {
+    process.send?.(message);
+  };
+  const hear = (message: ToWorker): void => {
+    switch (message.type) {
+      case "drain":
+        return onDrain();
+      case "reload":
+        return onReload();
+      case "measure":
+        return tell({ type: "metrics", id: message.id, metrics: measure() });
+      case "collected":
+        waiting.get(message.id)?.(message.metrics);
+        waiting.delete(message.id);
+    }
+  };
+  process.on("message", hear);
+  return {
+    number: cluster.worker?.id ?? 1,
+    tellReady: (url) => tell({ type: "ready", url }),
+    collectMetrics: () =>
+      new Promise((resolve) => {
+        const id = questions++;
+        waiting.set(id, resolve);
+        tell({ type: "collect", id });
+      }),
+    close: () => {
+      process.off("message", hear);
+      cluster.worker?.disconnect();
+    },
+  };
+}

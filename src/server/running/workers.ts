@@ -1,0 +1,154 @@
+/**
+ * Several processes behind one port: the primary starts them, puts another one in the place of each that
+ * dies, passes on what it is told, and adds their numbers up. It answers no request itself.
+ */
+
+import cluster, { type Worker } from "node:cluster";
+import type { Clock } from "../../base/clock.ts";
+import { joinMetrics, type Metric } from "../watching/metrics.ts";
+import type { FromWorker, ToWorker } from "./worker-messages.ts";
+
+export interface Workers {
+  /** Resolves when the first of them listens, or when one has ended without: it has said why. */
+  readonly ready: Promise<Started>;
+  reload(): void;
+  /** Resolves when all have ended, with the worst of their exit codes. */
+  stop(): Promise<number>;
+  /** Ends them at once. */
+  kill(): void;
+}
+
+export type Started = { readonly url: string } | { readonly exitCode: number };
+
+/** Between a death and its replacement: at once for the first, slower where they keep dying. */
+const REPLACE_MS = [0, 100, 500, 2000, 5000, 10_000] as const;
+/** One that lived so long did not die of its start. */
+const HEALTHY_MS = 10_000;
+/** A worker that does not say its numbers is left out. */
+const MEASURE_MS = 1000;
+
+export function startWorkers(count: number, clock: Clock): Workers {
+  return new Pool(count, clock);
+}
+
+class Pool implements Workers {
+  readonly ready: Promise<Started>;
+  readonly #count: number;
+  readonly #clock: Clock;
+  readonly #live = new Set<Worker>();
+  readonly #asked = new Map<number, { metrics: (readonly Metric[])[]; settle: () => void }>();
+  readonly #stopped = new AbortController();
+  #onStarted: (started: Started) => void = () => {};
+  #onEmpty: (() => void) | undefined;
+  #isReady = false;
+  #deaths = 0;
+  #questions = 0;
+  #exitCode = 0;
+
+  constructor(count: number, clock: Clock) {
+    this.#count = count;
+    this.#clock = clock;
+    this.ready = new Promise((resolve) => {
+      this.#onStarted = resolve;
+    });
+    // The first one alone: what is wrong with the settings is said once.
+    this.#fork();
+  }
+
+  reload(): void {
+    this.#tellAll({ type: "reload" });
+  }
+
+  async stop(): Promise<number> {
+    this.#stopped.abort();
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    if (this.#live.size === 0) return this.#exitCode;
+    this.#tellAll({ type: "drain" });
+    await empty;
+    return this.#exitCode;
+  }
+
+  kill(): void {
+    this.#stopped.abort();
+    for (const worker of this.#live) worker.process.kill("SIGKILL");
+  }
+
+  #fork(): void {
+    const startMs = this.#clock.now();
+    const worker = cluster.fork();
+    this.#live.add(worker);
+    worker.on("message", (message: FromWorker) => this.#hear(worker, message));
+    // A message to one that is just ending is lost, which is no failure of anybody.
+    worker.on("error", () => {});
+    worker.once("exit", (code: number | null) => {
+      this.#live.delete(worker);
+      this.#bury(code ?? 1, this.#clock.now() - startMs);
+    });
+  }
+
+  #bury(code: number, livedMs: number): void {
+    if (this.#stopped.signal.aborted) {
+      this.#exitCode = Math.max(this.#exitCode, code);
+      if (this.#live.size === 0) this.#onEmpty?.();
+      return;
+    }
+    if (!this.#isReady) {
+      this.#onStarted({ exitCode: code });
+      return;
+    }
+    this.#deaths = livedMs > HEALTHY_MS ? 0 : this.#deaths + 1;
+    const pauseMs = REPLACE_MS[Math.min(this.#deaths, REPLACE_MS.length - 1)] ?? 0;
+    this.#clock.sleep(pauseMs, this.#stopped.signal).then(
+      () => this.#fork(),
+      () => {},
+    );
+  }
+
+  #hear(worker: Worker, message: FromWorker): void {
+    switch (message.type) {
+      case "ready":
+        if (this.#isReady) return;
+        this.#isReady = true;
+        for (let at = 1; at < this.#count; at++) this.#fork();
+        this.#onStarted({ url: message.url });
+        return;
+      case "metrics": {
+        const asked = this.#asked.get(message.id);
+        asked?.metrics.push(message.metrics);
+        if (asked && asked.metrics.length >= this.#live.size) asked.settle();
+        return;
+      }
+      case "collect":
+        void this.#collect().then((metrics) =>
+          tell(worker, { type: "collected", id: message.id, metrics }),
+        );
+    }
+  }
+
+  /** Of all that answer in time. */
+  async #collect(): Promise<readonly Metric[]> {
+    const id = this.#questions++;
+    const metrics: (readonly Metric[])[] = [];
+    const done = new AbortController();
+    this.#asked.set(id, { metrics, settle: () => done.abort() });
+    this.#tellAll({ type: "measure", id });
+    await this.#clock.sleep(MEASURE_MS, done.signal).catch(() => {});
+    this.#asked.delete(id);
+    return joinMetrics([...metrics, this.#ownMetrics()]);
+  }
+
+  #ownMetrics(): Metric[] {
+    const samples = [{ labels: {}, value: this.#live.size }];
+    return [{ name: "offshoot_workers", help: "Processes that answer.", type: "gauge", samples }];
+  }
+
+  #tellAll(message: ToWorker): void {
+    for (const worker of this.#live) tell(worker, message);
+  }
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message);
+}

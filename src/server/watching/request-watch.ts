@@ -1,0 +1,136 @@
+/**
+ * Watches requests from outside the app: counts them, times them, writes their lines, gives them spans.
+ * What only the inside knows (whose key, which route) it hears at the guard, which all of them pass.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "../../base/clock.ts";
+import type { App } from "../app.ts";
+import type { About, Guard } from "../guard.ts";
+import type { Registry } from "./metrics.ts";
+import type { WriteRecord } from "./request-log.ts";
+import type { RequestTracer } from "./request-trace.ts";
+import type { RunFacts } from "./run-metrics.ts";
+
+export interface RequestWatch {
+  /** The guard that tells whom it let in. */
+  watchGuard(guard: Guard): Guard;
+  watchApp(app: App): App;
+}
+
+interface WatchParts {
+  readonly clock: Clock;
+  readonly registry: Registry;
+  /** Asked for each line, because the settings may change. */
+  readonly log: () => WriteRecord;
+  /** What a response that has ended has used. */
+  readonly factsOf: (responseId: string) => RunFacts | undefined;
+  readonly tracer: RequestTracer | undefined;
+  /** The number of this process among the workers. */
+  readonly worker: number | undefined;
+}
+
+interface Notes {
+  about?: About;
+  tenant?: string;
+  keyId?: string | null;
+}
+
+/** Seconds: from what the cache answers to what a long run takes. */
+const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+
+export function createRequestWatch(parts: WatchParts): RequestWatch {
+  const { clock, registry, tracer } = parts;
+  const notes = new WeakMap<IncomingMessage, Notes>();
+  const open = new Set<ServerResponse>();
+  const requests = registry.counter("offshoot_requests_total", "Requests, by route and status.");
+  const durations = registry.histogram(
+    "offshoot_request_duration_seconds",
+    "How long requests took, streams to their end.",
+    BOUNDS,
+  );
+  registry.gauge("offshoot_open_requests", "Requests that are on their way.", () => [
+    { labels: {}, value: open.size },
+  ]);
+  registry.gauge("offshoot_open_streams", "Streams that are being sent.", () => [
+    { labels: {}, value: [...open].filter(isStream).length },
+  ]);
+
+  function record(request: IncomingMessage, response: ServerResponse, startMs: number): void {
+    const { about, tenant, keyId } = notes.get(request) ?? {};
+    const { method = "GET" } = request;
+    const route = about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown";
+    const status = response.statusCode;
+    const ms = clock.now() - startMs;
+    requests.add({ method: toMethod(method), route, status: String(status) });
+    durations.observe({ route }, ms / 1000);
+    const target = about?.target ?? toMade(response);
+    const facts = target === undefined ? undefined : parts.factsOf(target);
+    parts.log()({
+      time: new Date(startMs).toISOString(),
+      ...{ method: toMethod(method), route, status, ms, tenant, target },
+      key_id: keyId ?? undefined,
+      ...facts,
+      cost_usd: facts?.cost_usd ?? undefined,
+      left: response.writableFinished ? undefined : true,
+      trace_id: tracer?.traceIdOf(request),
+      worker: parts.worker,
+    });
+  }
+
+  return {
+    watchGuard: (guard) => ({
+      async admit(request, scope, about) {
+        const noted: Notes = about ? { about } : {};
+        notes.set(request, noted);
+        const admitted = await guard.admit(request, scope, about);
+        noted.tenant = admitted.caller.tenant;
+        noted.keyId = admitted.caller.keyId;
+        return admitted;
+      },
+    }),
+    watchApp: (app) => async (request, response) => {
+      const startMs = clock.now();
+      open.add(response);
+      // Good for every answer, and a header set here makes Node keep all of them where they can be read.
+      response.setHeader("x-content-type-options", "nosniff");
+      const closed = onceClosed(response);
+      const handle = (): Promise<void> => app(request, response);
+      await (tracer ? tracer.run(request, handle) : handle());
+      await closed;
+      open.delete(response);
+      record(request, response, startMs);
+      const { about } = notes.get(request) ?? {};
+      const { statusCode: status } = response;
+      tracer?.end(request, {
+        route: about?.route,
+        status,
+        target: about?.target ?? toMade(response),
+      });
+    },
+  };
+}
+
+/** Answers are on their way for a moment after they were written. */
+function onceClosed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once("close", resolve);
+  });
+}
+
+function isStream(response: ServerResponse): boolean {
+  return String(response.getHeader("content-type") ?? "").startsWith("text/event-stream");
+}
+
+/** What a request that names no thing has made. */
+function toMade(response: ServerResponse): string | undefined {
+  const id = response.getHeader("x-request-id");
+  return typeof id === "string" ? id : undefined;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "DELETE", "OPTIONS", "HEAD"]);
+
+/** Others are made up by clients. */
+function toMethod(method: string): string {
+  return METHODS.has(method) ? method : "other";
+}

@@ -1,0 +1,130 @@
+/** What runs do, counted from their events: responses, tokens, dollars, upstreams' failures. */
+
+import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import { toResponseId } from "../../responses/fold/response-object.ts";
+import { readResponseSettings } from "../../responses/fold/response-settings.ts";
+import type { Registry, Sample } from "./metrics.ts";
+
+export interface RunMetrics {
+  /** For `engine.watch`, and for responses that no engine runs. */
+  observe(logged: LoggedEvent): void;
+  /** What a response that has just ended has used, once. */
+  take(responseId: string): RunFacts | undefined;
+}
+
+export interface RunFacts {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number | null;
+}
+
+interface OpenRun {
+  readonly model: string;
+  /** Of a request, and not of a subagent. */
+  readonly isResponse: boolean;
+  state: "queued" | "running";
+  /** Whether its tokens were counted turn by turn. */
+  isCounted: boolean;
+}
+
+/** The lines of requests ask for them as soon as they are answered; background ones never. */
+const MAX_KEPT = 1000;
+
+export function createRunMetrics(registry: Registry): RunMetrics {
+  const open = new Map<string, OpenRun>();
+  const ended = new Map<string, RunFacts>();
+  const { endings, errors, retries, count } = createCounters(registry);
+  registry.gauge("offshoot_responses", "Responses that are on their way, by state.", () => {
+    const states = [...open.values()].filter(({ isResponse }) => isResponse);
+    return (["running", "queued"] as const).map((state): Sample => {
+      const value = states.filter((run) => run.state === state).length;
+      return { labels: { state }, value };
+    });
+  });
+
+  function end(id: string, { model, isResponse, isCounted }: OpenRun, event: RunEnd): void {
+    const code = event.error?.code;
+    if (code !== undefined && isUpstream(code)) errors.add({ code });
+    // A response that is not stored tells of its beginning and its end alone.
+    if (!isCounted) count(model, event.usage, event.cost_usd);
+    if (!isResponse) return;
+    endings.add({ ending: event.ending });
+    const { input_tokens, output_tokens } = event.usage;
+    const [oldest] = ended.keys();
+    if (ended.size >= MAX_KEPT && oldest !== undefined) ended.delete(oldest);
+    ended.set(toResponseId(id), { model, input_tokens, output_tokens, cost_usd: event.cost_usd });
+  }
+
+  return {
+    observe({ run_id, event }) {
+      if (event.type === "run_start") {
+        open.set(run_id, toOpenRun(event));
+        return;
+      }
+      const run = open.get(run_id);
+      if (!run) return;
+      switch (event.type) {
+        case "run_begin":
+          run.state = "running";
+          break;
+        case "turn_end":
+          run.isCounted = true;
+          count(run.model, event.usage, event.cost_usd);
+          break;
+        case "notice":
+          if (event.code === "retry") retries.add({ model: run.model });
+          break;
+        case "run_end":
+          open.delete(run_id);
+          end(run_id, run, event);
+          break;
+      }
+    },
+    take(responseId) {
+      const facts = ended.get(responseId);
+      ended.delete(responseId);
+      return facts;
+    },
+  };
+}
+
+type Counter = ReturnType<Registry["counter"]>;
+
+interface Counters {
+  readonly endings: Counter;
+  readonly errors: Counter;
+  readonly retries: Counter;
+  /** Counts what model calls took. */
+  count(model: string, usage: Usage, costUsd: number | null): void;
+}
+
+function createCounters({ counter }: Registry): Counters {
+  const tokens = counter("offshoot_tokens_total", "Tokens of model calls, by model.");
+  const cost = counter("offshoot_cost_usd_total", "US dollars of model calls, by model.");
+  return {
+    endings: counter("offshoot_responses_ended_total", "Responses, by how they ended."),
+    errors: counter(
+      "offshoot_upstream_errors_total",
+      "Runs that a model's server failed, by code.",
+    ),
+    retries: counter("offshoot_upstream_retries_total", "Requests to models that were sent again."),
+    count(model, usage, costUsd) {
+      tokens.add({ model, direction: "input" }, usage.input_tokens);
+      tokens.add({ model, direction: "output" }, usage.output_tokens);
+      cost.add({ model }, costUsd ?? 0);
+    },
+  };
+}
+
+function toOpenRun({ settings }: RunStart): OpenRun {
+  const response = readResponseSettings(settings);
+  const state = response?.echo.background === true ? "queued" : "running";
+  const isResponse = response !== undefined;
+  return { model: settings.model, isResponse, state, isCounted: false };
+}
+
+function isUpstream(code: string): boolean {
+  return code.startsWith("provider_") || code === "host_unknown" || code === "context_exceeded";
+}

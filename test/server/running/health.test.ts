@@ -1,0 +1,51 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../../src/base/failure.ts";
+import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
+import { createHealthRoutes } from "../../../src/server/routes/health.ts";
+import { createHealth } from "../../../src/server/running/health.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createManualClock } from "../../../src/testing/index.ts";
+
+describe("health", () => {
+  const open = () => {
+    const clock = createManualClock();
+    const store = createMemoryStore();
+    const state = { isDraining: false, isFull: false, writes: 0 };
+    const beat = store.beat.bind(store);
+    store.beat = async (worker) => {
+      state.writes++;
+      if (state.isFull) throw new Failure("store_failed", "The disk /secret/place is full.");
+      await beat(worker);
+    };
+    const health = createHealth({ clock, store: () => store, isDraining: () => state.isDraining });
+    const routes = createHealthRoutes(health);
+    const ask = async (path: string): Promise<[number, object]> => {
+      const route = routes.find((one) => one.path === path) ?? assert.fail();
+      assert.equal(route.scope, null);
+      const { status = 200, body } = (await route.handle({} as RouteCall)) as JsonAnswer;
+      return [status, body];
+    };
+    return { clock, state, ask };
+  };
+
+  it("is ready while its record can be written, and asks the disk once a second", async () => {
+    const { clock, state, ask } = open();
+    assert.deepEqual(await ask("/readyz"), [200, { status: "ready" }]);
+    await ask("/readyz");
+    assert.equal(state.writes, 1);
+    state.isFull = true;
+    clock.advance(1000);
+    assert.deepEqual(await ask("/readyz"), [503, { status: "not ready" }]);
+    state.isFull = false;
+    clock.advance(1000);
+    assert.equal((await ask("/readyz"))[0], 200);
+  });
+
+  it("lives, but is not ready, while it drains", async () => {
+    const { state, ask } = open();
+    state.isDraining = true;
+    assert.deepEqual(await ask("/readyz"), [503, { status: "draining" }]);
+    assert.deepEqual(await ask("/healthz"), [200, { status: "ok" }]);
+  });
+});

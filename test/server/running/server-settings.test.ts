@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { loadConfig } from "../../../src/runtime/config/config.ts";
+import {
+  type ServerSettings,
+  toServerSettings,
+} from "../../../src/server/running/server-settings.ts";
+import { createSandbox, put } from "../../runtime/sandbox.ts";
+
+describe("the server's settings", () => {
+  const read = async (
+    t: TestContext,
+    file: string,
+    options: { env?: Record<string, string>; isTerminal?: boolean; noStore?: boolean } = {},
+  ): Promise<ServerSettings> => {
+    const { env = {}, isTerminal = false, noStore = false } = options;
+    const sandbox = createSandbox(t);
+    put(sandbox.userFile, file);
+    const config = await loadConfig({ ...sandbox, env });
+    return toServerSettings(config, { env, cwd: sandbox.cwd, stderr: { isTerminal }, noStore });
+  };
+
+  it("are safe where nobody says anything", async (t) => {
+    const { host, port, workers, guard, responses, log, tls } = await read(t, "");
+    assert.deepEqual([host, port, workers, tls], ["127.0.0.1", 8484, 1, undefined]);
+    assert.deepEqual([guard.auth, guard.origins, guard.hosts], [true, [], []]);
+    assert.deepEqual([responses.store, responses.ttlMs], [true, 30 * 86_400_000]);
+    assert.equal(log, "json");
+    assert.equal((await read(t, "", { isTerminal: true })).log, "text");
+  });
+
+  it("come from maps in maps, with the models that names mean", async (t) => {
+    const file = [
+      "server:",
+      "  keep_days: 0",
+      "  models:",
+      "    fast: openai/gpt-5.1",
+      "    'local-*': { model: llama, url: 'http://127.0.0.1:9/v1', provider: openai-chat }",
+    ].join("\n");
+    const { named, responses } = await read(t, file, { noStore: true });
+    assert.deepEqual(named, [
+      ["fast", { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null }],
+      [
+        "local-*",
+        {
+          model: "custom/llama",
+          provider: "openai-chat",
+          url: "http://127.0.0.1:9/v1",
+          api_key_name: null,
+        },
+      ],
+    ]);
+    assert.deepEqual([responses.store, responses.ttlMs], [false, null]);
+  });
+
+  it("are refused with the place where they do not go together", async (t) => {
+    const cases = [
+      { file: "server: { tls_cert: a.pem }", message: /HTTPS needs both/ },
+      { file: "store: false\nserver: { workers: 2 }", message: /share their record in a file/ },
+      {
+        file: "server: { models: { a: nobody/x } }",
+        message: /config\.yaml:1:\d+: .*`a`: There is no vendor/,
+      },
+      { file: "server: { models: { a: { modle: x } } }", message: /Did you mean `model`/ },
+      { file: "server: { models: { a: 5 } }", message: /`a`: It must be `vendor\/model`/ },
+      {
+        file: "server: { models: { a: { model: openai/x, provider: nonsense } } }",
+        message: /nonsense/,
+      },
+    ];
+    for (const { file, message } of cases) {
+      await assert.rejects(read(t, file), { code: "invalid_request", message }, file);
+    }
+  });
+
+  it("of a project's file count for nothing", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, "server: { auth: false, host: 0.0.0.0, origins: ['*'] }\n");
+    const config = await loadConfig({ ...sandbox, env: {} });
+    assert.deepEqual(
+      [config.get("server.auth"), config.get("server.host"), config.get("server.origins")],
+      [true, "127.0.0.1", []],
+    );
+    assert.equal(config.warnings.length, 1);
+  });
+});

@@ -1,0 +1,36 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { silentLog } from "../../../src/base/log.ts";
+import { sweep } from "../../../src/server/running/sweep.ts";
+import { createManualClock, reply, script } from "../../../src/testing/index.ts";
+import { startServer } from "../server-bench.ts";
+
+describe("the sweep", () => {
+  it("removes responses with their runs, and other things, when their time is over", async (t) => {
+    const settings = { ttlMs: 1000 };
+    const server = await startServer(t, script(reply.text("One."), reply.text("Two.")), {
+      settings,
+    });
+    const { shelf, durable } = server.responses;
+    const { id } = await server.create({ input: "Hi" });
+    const kept = { tenant: "tenant", kind: "file", parent: null, body: {}, created_at_ms: 0 };
+    await shelf.put({ ...kept, id: "file_old", expires_at_ms: 5 });
+    await shelf.put({ ...kept, id: "file_young", expires_at_ms: null });
+    const clock = createManualClock();
+    const runs = async (): Promise<number> => (await durable.store.listRuns({ limit: 10 })).length;
+
+    const early = { ...clock, now: () => 1 };
+    assert.equal(await sweep({ shelf, durable, clock: early, log: silentLog }), 0);
+    assert.equal(await runs(), 1);
+    const late = { ...clock, now: () => Number.MAX_SAFE_INTEGER };
+    assert.equal(await sweep({ shelf, durable, clock: late, log: silentLog }), 2);
+    assert.equal(await runs(), 0);
+    assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 404);
+    const names = ["file_old", "file_young"].map((file) => ({ ...kept, id: file }));
+    const found = await Promise.all(names.map((name) => shelf.get(name)));
+    assert.deepEqual(
+      found.map((thing) => thing?.id),
+      [undefined, "file_young"],
+    );
+  });
+});

@@ -1,0 +1,83 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../../src/base/failure.ts";
+import type { Span } from "../../../src/delegation/telemetry/signals.ts";
+import { currentTrace } from "../../../src/delegation/telemetry/trace-scope.ts";
+import { createApp } from "../../../src/server/app.ts";
+import { type Route, toJson } from "../../../src/server/route.ts";
+import { openListener } from "../../../src/server/running/listener.ts";
+import { createRegistry, renderMetrics } from "../../../src/server/watching/metrics.ts";
+import type { RequestRecord } from "../../../src/server/watching/request-log.ts";
+import { createRequestTracer } from "../../../src/server/watching/request-trace.ts";
+import { createRequestWatch } from "../../../src/server/watching/request-watch.ts";
+import { createManualClock } from "../../../src/testing/index.ts";
+import { ANYBODY, createOpenGuard } from "../server-bench.ts";
+
+describe("the watch over requests", () => {
+  it("tells of each, with what only the inside knows, and gives it a span", async (t) => {
+    const clock = createManualClock();
+    const registry = createRegistry();
+    const records: RequestRecord[] = [];
+    const spans: Span[] = [];
+    const tracer = createRequestTracer(
+      { send: (span) => spans.push(span), isSampled: () => true, close: async () => {} },
+      clock,
+    );
+    const facts = { model: "custom/x", input_tokens: 1, output_tokens: 2, cost_usd: null };
+    const watch = createRequestWatch({
+      ...{ clock, registry, tracer, worker: 7 },
+      log: () => (record) => void records.push(record),
+      factsOf: (id) => (id === "resp_9" ? facts : undefined),
+    });
+    let inside: string | undefined;
+    const route: Route = {
+      method: "GET",
+      path: "/things/:id",
+      summary: "",
+      scope: "responses",
+      async handle({ params }) {
+        inside = currentTrace()?.traceId;
+        if (params["id"] === "bad") throw new Failure("invalid_request", "Bad.");
+        clock.advance(20);
+        return { ...toJson({}), headers: { "x-request-id": "resp_9" } };
+      },
+    };
+    const app = createApp({
+      routes: [route, { ...route, path: "/make" }],
+      guard: watch.watchGuard(createOpenGuard({ ...ANYBODY, keyId: "key_1" })),
+      body: { maxBytes: 100, timeoutMs: 1000 },
+      send: { keepAliveMs: 1000, commitMs: 1000 },
+      onDefect: () => {},
+    });
+    const listener = await openListener({ host: "127.0.0.1", port: 0 }, watch.watchApp(app));
+    t.after(() => listener.close());
+    for (const path of ["/make", "/things/bad", "/nowhere?secret=1"]) {
+      await (await fetch(`${listener.url}${path}`, { headers: { connection: "close" } })).text();
+    }
+    const who = { tenant: ANYBODY.tenant, key_id: "key_1" };
+    const told = records.map(({ time: _, trace_id: __, ...record }) =>
+      JSON.parse(JSON.stringify(record)),
+    );
+    assert.deepEqual(told, [
+      {
+        ...{ method: "GET", route: "/make", status: 200, ms: 20, ...who, target: "resp_9" },
+        ...{ model: "custom/x", input_tokens: 1, output_tokens: 2, worker: 7 },
+      },
+      { method: "GET", route: "/things/:id", status: 400, ms: 0, ...who, target: "bad", worker: 7 },
+      { method: "GET", route: "unknown", status: 404, ms: 0, worker: 7 },
+    ]);
+    const text = renderMetrics(registry.read());
+    assert.match(text, /requests_total\{method="GET",route="\/things\/:id",status="400"\} 1\n/);
+    assert.match(text, /offshoot_open_requests 0\n/);
+    assert.deepEqual(
+      spans.map(({ name, kind }) => [name, kind]),
+      [
+        ["GET /make", "server"],
+        ["GET /things/:id", "server"],
+        ["GET", "server"],
+      ],
+    );
+    assert.equal(inside, spans[1]?.context.traceId);
+    assert.equal(records[1]?.trace_id, spans[1]?.context.traceId);
+  });
+});

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createRegistry, renderMetrics } from "../../../src/server/watching/metrics.ts";
+import { createRunMetrics } from "../../../src/server/watching/run-metrics.ts";
+import { reply, script } from "../../../src/testing/index.ts";
+import { startServer } from "../server-bench.ts";
+
+describe("the numbers of runs", () => {
+  it("count responses, tokens and failures", async (t) => {
+    const server = await startServer(t, script(reply.text("Hello."), reply.text("Hello.")));
+    const registry = createRegistry();
+    const metrics = createRunMetrics(registry);
+    const { durable, passing } = server.responses;
+    for (const { engine } of [durable, passing]) engine.watch(metrics.observe);
+    const first = await server.create({ input: "Hi" });
+    const second = await server.create({ input: "Hi" });
+    const text = renderMetrics(registry.read());
+    const sum = (first.usage?.output_tokens ?? 0) + (second.usage?.output_tokens ?? 0);
+    assert.match(
+      text,
+      new RegExp(`offshoot_tokens_total\\{model="custom/scripted",direction="output"\\} ${sum}\\n`),
+    );
+    assert.match(text, /offshoot_responses_ended_total\{ending="completed"\} 2\n/);
+    assert.match(text, /offshoot_responses\{state="running"\} 0\n/);
+    const facts = metrics.take(first.id);
+    assert.deepEqual(
+      [facts?.model, facts?.output_tokens],
+      ["custom/scripted", first.usage?.output_tokens],
+    );
+    assert.equal(metrics.take(first.id), undefined, "told once");
+    // The script has no more to say, which the model's server tells as its failure.
+    assert.notEqual((await server.ask("POST", "/v1/responses", { input: "Hi" })).status, 200);
+    assert.match(
+      renderMetrics(registry.read()),
+      /offshoot_upstream_errors_total\{code="provider_\w+"\} 1\n/,
+    );
+  });
+
+  it("count a response of which only the beginning and the end is told", async (t) => {
+    const server = await startServer(t, script(reply.text("Hello.")));
+    const { id } = await server.create({ input: "Hi" });
+    const registry = createRegistry();
+    const metrics = createRunMetrics(registry);
+    const log = await server.responses.durable.store.readEvents(
+      id.replace("resp_", "run_"),
+      -1,
+      99,
+    );
+    for (const logged of log) {
+      if (["run_start", "run_end"].includes(logged.event.type)) metrics.observe(logged);
+    }
+    const text = renderMetrics(registry.read());
+    assert.match(
+      text,
+      /offshoot_tokens_total\{model="custom\/scripted",direction="output"\} [1-9]/,
+    );
+    assert.ok(metrics.take(id));
+  });
+});
