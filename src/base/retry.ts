@@ -30,13 +30,21 @@ export interface Retrying {
   readonly onRetry: (failure: Failure, waitMs: number, attempt: number) => void;
 }
 
-/** Calls `attempt` until it succeeds, fails for good, or the tries are used up. */
-export async function retry<Out>(attempt: () => Promise<Out>, retrying: Retrying): Promise<Out> {
+/**
+ * Calls `attempt` until it succeeds, fails for good, or the tries are used up. How it is tried again is
+ * asked for by the first failure: most calls have none.
+ */
+export async function retry<Out>(
+  attempt: () => Promise<Out>,
+  toRetrying: () => Retrying,
+): Promise<Out> {
+  let retrying: Retrying | undefined;
   for (let tried = 1; ; tried++) {
     try {
       return await attempt();
     } catch (thrown) {
       const failure = toFailure(thrown);
+      retrying ??= toRetrying();
       const waitMs = toWaitMs(failure, tried, retrying);
       if (waitMs === undefined) throw failure;
       retrying.onRetry(failure, waitMs, tried);

@@ -198,7 +198,13 @@ export function parseItems(value: unknown): Item[] {
 export function toItems(input: string | readonly unknown[]): Item[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   const request = parseAs(open({ input: z.array(InputItem) }), { input }, "input");
-  return request.input.map(toItem);
+  return fromInput(request.input);
+}
+
+/** Of input that was parsed already. */
+export function fromInput(input: string | readonly InputItem[]): Item[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  return input.map(toItem);
 }
 
 function toItem(item: InputItem): Item {

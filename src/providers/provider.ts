@@ -6,6 +6,7 @@
  * quietly. Stopping early (`return()`) or aborting the signal closes the connection.
  */
 
+import type { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation, ModelEvent } from "../protocol/model-events.ts";
@@ -16,6 +17,18 @@ export interface Provider {
   /** As in config and on the command line: `openai-chat`, `openai-responses`, `embedded`. */
   readonly name: string;
   stream(request: ModelRequest, call: ModelCall): AsyncGenerator<readonly ModelEvent[], void>;
+  /**
+   * What `stream` gives, at once, for whoever does not watch it being written: without the cost of a
+   * generator. `collectAnswer` does it with a stream where this is left out.
+   */
+  answer?: ((request: ModelRequest, call: ModelCall) => Promise<WholeAnswer>) | undefined;
+}
+
+/** An answer that nobody watched being written. */
+export interface WholeAnswer {
+  readonly events: readonly ModelEvent[];
+  /** Why it broke off behind those events, where it did. */
+  readonly failure: Failure | undefined;
 }
 
 /** What is asked of a model, in no vendor's spelling. */

@@ -84,7 +84,8 @@ export interface Quirks {
 /** The body without absent fields and without those the vendor refuses. */
 export function toBody(fields: JsonObject, { refuses }: Quirks = {}): JsonObject {
   const body: Record<string, Json> = {};
-  for (const [name, value] of Object.entries(fields)) {
+  for (const name in fields) {
+    const value = fields[name];
     if (value !== undefined && !refuses?.includes(name)) body[name] = value;
   }
   return body;

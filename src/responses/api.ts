@@ -11,17 +11,21 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { clip } from "../base/text.ts";
-import type { EmittedEvent, EmittedResponse } from "../protocol/emitted.ts";
+import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
-import type { Provider } from "../providers/provider.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Caller } from "./caller.ts";
+import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
+import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
+import { createDirectResponse } from "./direct/direct-response.ts";
 import { idPrefixOf } from "./fold/emitted-item.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
 import { toResponseId, toRunId } from "./fold/response-object.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
-import { type Passing, runPassing } from "./passing-response.ts";
+import type { Events, LiveResponse } from "./live-response.ts";
+import { checkCalls } from "./request/check-calls.ts";
+import { toEcho } from "./request/echo.ts";
 import {
   type AskedResponse,
   type Found,
@@ -30,7 +34,6 @@ import {
   planResponse,
   type RequestDefaults,
 } from "./request/plan-response.ts";
-import type { ResponseWish } from "./request/response-wish.ts";
 
 /** The name of the body in the record. */
 export const RESPONSE_BODY = "response";
@@ -48,28 +51,11 @@ export interface ResponsesApi {
   inputItems(id: string, caller: Caller): Promise<readonly Item[]>;
 }
 
-export type Events = AsyncGenerator<readonly EmittedEvent[]>;
-
 export interface FollowFrom {
   /** -1 for all. */
   readonly after: number;
   readonly include?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export interface LiveResponse {
-  readonly id: string;
-  /** What the request asked for. */
-  readonly asked: AskedResponse;
-  /** All events, live. Leaving early ends a response that is not stored, and no other. */
-  events(signal?: AbortSignal): Events;
-  /** Why it failed, where it has and had said nothing before. Known once its events were read. */
-  failure(): Failure | undefined;
-  /**
-   * The response as it ended, or of one in the background as it began. Rejects with the failure of one
-   * that had said nothing before.
-   */
-  response(signal?: AbortSignal): Promise<EmittedResponse>;
 }
 
 export interface ApiParts {
@@ -82,20 +68,16 @@ export interface ApiParts {
   readonly defaults: RequestDefaults;
   /** How long a stored response is kept; null for ever. */
   readonly ttlMs: number | null;
+  /** The model that a request means. Rejects what is not there, too large or not allowed. */
+  readonly findModel: (asked: AskedResponse, caller: Caller) => ModelTarget;
   /** Finds what a request names: its model, items, files, conversation. Rejects what is not there. */
   readonly find: (asked: AskedResponse, caller: Caller) => Promise<Found>;
   /** Rejects what the run would fail at; sends nothing. */
   readonly check: (task: AgentTask) => Promise<void>;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
-  /** The model of a response that needs no run; undefined for one that does. Rejects as `check` does. */
-  readonly openDirect: (task: AgentTask, wish: ResponseWish) => Promise<Direct | undefined>;
-}
-
-/** A model that is asked without a run. */
-export interface Direct {
-  readonly provider: Provider;
-  readonly sealed: boolean | undefined;
+  /** The models of responses that need no run. */
+  readonly models: DirectModels;
 }
 
 export function createResponsesApi(parts: ApiParts): ResponsesApi {
@@ -142,19 +124,63 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
 
 async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<LiveResponse> {
   const asked = parseAsked(body, parts.defaults);
+  const items = findDirectItems(asked, caller.limits);
+  if (items) {
+    const target = parts.findModel(asked, caller);
+    const model = parts.models.known(target) ?? (await parts.models.open(target));
+    if (areModelTools(asked.request.tools, model.isNative)) {
+      return openDirect(parts, asked, { items, target, model });
+    }
+  }
+  return await openRun(parts, asked, caller);
+}
+
+interface FoundDirect {
+  readonly items: readonly Item[];
+  readonly target: ModelTarget;
+  readonly model: DirectModel;
+}
+
+function openDirect(
+  { clock, observeDirect }: ApiParts,
+  asked: AskedResponse,
+  { items, target, model: { provider, sealed, checkInput } }: FoundDirect,
+): LiveResponse {
+  checkInput(items);
+  checkCalls([], items);
+  const { model } = target;
+  const runId = makeId("run");
+  const { include, instructions = null } = asked.request;
+  return createDirectResponse({
+    runId,
+    id: toResponseId(runId),
+    asked,
+    model,
+    provider,
+    clock,
+    observe: observeDirect,
+    request: toDirectRequest(asked, { model, items, sealed }),
+    settings: {
+      echo: toEcho(asked, { instructions, model }),
+      include: include ?? [],
+      ignored: asked.ignored,
+    },
+  });
+}
+
+async function openRun(
+  parts: ApiParts,
+  asked: AskedResponse,
+  caller: Caller,
+): Promise<LiveResponse> {
   const found = await parts.find(asked, caller);
   await checkEnded(parts.durable, asked.request.previous_response_id);
   const named = { ...found, items: found.items.map(withId) };
   const planned = planResponse(asked, named);
   const { store } = asked;
-  const { task, wish } = planned;
+  const { task } = planned;
   const runId = makeId("run");
   const id = toResponseId(runId);
-  const direct = await parts.openDirect(task, wish);
-  if (direct) {
-    const { clock, observeDirect: observe } = parts;
-    return toPassing({ id, asked, runId }, { ...direct, clock, task, wish, observe });
-  }
   await parts.check(task);
   if (store) await keep(parts, id, planned);
   const place = store ? parts.durable : parts.passing;
@@ -240,36 +266,6 @@ function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
     },
   };
 }
-
-/** Its events are made while they are read, once. */
-function toPassing(
-  { id, asked, runId }: Started,
-  passing: Omit<Passing, "runId" | "signal" | "onFailed">,
-): LiveResponse {
-  let failure: Failure | undefined;
-  const onFailed = (failed: Failure): void => {
-    failure = failed;
-  };
-  const begin = (
-    { endOnly }: Pick<Passing, "endOnly">,
-    signal = new AbortController().signal,
-  ): PassingRun => runPassing({ ...passing, runId, signal, onFailed, endOnly });
-  return {
-    ...{ id, asked },
-    events: (signal) => begin({ endOnly: false }, signal),
-    failure: () => failure,
-    async response(signal) {
-      const run = begin({ endOnly: true }, signal);
-      let step = await run.next();
-      while (!step.done) step = await run.next();
-      if (failure) throw failure;
-      if (step.value) return step.value;
-      throw new Failure("internal", `Response ${id} has no beginning.`);
-    },
-  };
-}
-
-type PassingRun = ReturnType<typeof runPassing>;
 
 /** The response as the last event tells it, or with `first` as the first one does. */
 async function readLast(

@@ -21,6 +21,7 @@ import { type ChildProcessSettings, createProcessChildren } from "./child-proces
 import { type GateSurroundings, openGate } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
+import type { ModelWish } from "./open-provider.ts";
 import type { Toolbox } from "./toolbox.ts";
 
 /** The name of the body in the record. */
@@ -29,7 +30,7 @@ export const AGENT_BODY = "agent";
 export interface AgentParts {
   readonly clock: Clock;
   /** Makes a task's model usable; rejects with what is missing. */
-  readonly openModel: (task: AgentTask) => Promise<OpenedModel>;
+  readonly openModel: (wish: ModelWish) => Promise<OpenedModel>;
   readonly toolbox: Toolbox;
   readonly safety: GateSurroundings;
   readonly delegation: DelegationSettings;

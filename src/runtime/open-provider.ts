@@ -130,7 +130,7 @@ async function openSign(
 ): Promise<Sign> {
   if ((auth === "google" || auth === "aws") && key === undefined) return cloudSign(auth, env);
   const headers = keyHeaders(auth, key);
-  return async () => headers;
+  return () => headers;
 }
 
 /** A key that was named for a cloud is a token of that cloud's. */

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { toFailure } from "../base/failure.ts";
 import { isOwnFault } from "./failure-answer.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
@@ -27,7 +28,7 @@ export function createApp(parts: AppParts): App {
   const findRoute = createFindRoute(parts.routes);
   return async (request, response) => {
     const [path, query] = splitUrl(request.url ?? "/");
-    const left = watchClient(response);
+    const signal = signalOf(request.socket);
     let admitted: Admitted | undefined;
     let found: FoundRoute | undefined;
     try {
@@ -41,7 +42,7 @@ export function createApp(parts: AppParts): App {
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const json = (): Promise<unknown> => readJsonBody(request, parts.body);
-      const call = { params, query, caller: admitted.caller, json, request, signal: left.signal };
+      const call = { params, query, caller: admitted.caller, json, request, signal };
       await sendAnswer(response, await route.handle(call), parts.send);
     } catch (thrown) {
       const failure = toFailure(thrown);
@@ -50,40 +51,39 @@ export function createApp(parts: AppParts): App {
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
       sendFailure(response, failure);
     } finally {
-      left.stop();
       admitted?.done(toOutcome(found, response));
     }
   };
 }
 
+/** Nobody changes it. */
+const NO_QUERY = new URLSearchParams();
+
 function splitUrl(url: string): [string, URLSearchParams] {
   const mark = url.indexOf("?");
-  if (mark < 0) return [url, new URLSearchParams()];
+  if (mark < 0) return [url, NO_QUERY];
   return [url.slice(0, mark), new URLSearchParams(url.slice(mark + 1))];
 }
 
-function toAbout({ route, params }: FoundRoute, answer: ServerResponse): About {
-  return { route: `${route.method} ${route.path}`, target: params["id"], answer };
+function toAbout({ name, params }: FoundRoute, answer: ServerResponse): About {
+  return { route: name, target: params["id"], answer };
 }
 
 function toOutcome(found: FoundRoute | undefined, { statusCode }: ServerResponse): Outcome {
-  const route = found ? `${found.route.method} ${found.route.path}` : "unknown";
-  return { route, status: statusCode, target: found?.params["id"] };
+  return { route: found?.name ?? "unknown", status: statusCode, target: found?.params["id"] };
 }
 
-interface Watched {
-  readonly signal: AbortSignal;
-  stop(): void;
-}
-
-function watchClient(response: ServerResponse): Watched {
+/**
+ * Aborts when the client has gone away. One for all requests of a connection, which are answered one
+ * after the other: a request has gone when its connection has.
+ */
+function signalOf(socket: Socket): AbortSignal {
+  const known = signals.get(socket);
+  if (known) return known;
   const controller = new AbortController();
-  const onClose = (): void => {
-    if (!response.writableFinished) controller.abort();
-  };
-  response.on("close", onClose);
-  return {
-    signal: controller.signal,
-    stop: () => response.off("close", onClose),
-  };
+  socket.once("close", () => controller.abort());
+  signals.set(socket, controller.signal);
+  return controller.signal;
 }
+
+const signals = new WeakMap<Socket, AbortSignal>();

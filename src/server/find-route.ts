@@ -5,6 +5,8 @@ import type { Route } from "./route.ts";
 
 export interface FoundRoute {
   readonly route: Route;
+  /** `POST /v1/responses/:id`. */
+  readonly name: string;
   readonly params: Readonly<Record<string, string>>;
 }
 
@@ -13,20 +15,25 @@ export type FindRoute = (method: string, path: string) => FoundRoute;
 interface Pattern {
   readonly route: Route;
   readonly segments: readonly string[];
+  readonly name: string;
 }
 
 /** Rejects with `not_found`, or `wrong_method` where the address is right. Fixed segments win. */
 export function createFindRoute(routes: readonly Route[]): FindRoute {
-  const fixed = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
-  const patterns = routes.map((route): Pattern => ({ route, segments: route.path.split("/") }));
+  const patterns = routes.map((route): Pattern => {
+    return { route, segments: route.path.split("/"), name: `${route.method} ${route.path}` };
+  });
+  const fixed = new Map(
+    patterns.map(({ route, name }): [string, FoundRoute] => [name, { route, name, params: {} }]),
+  );
 
   return (method, path) => {
     const known = fixed.get(`${method} ${path}`);
-    if (known) return { route: known, params: {} };
+    if (known) return known;
     const segments = path.split("/");
     const fitting = patterns.filter((pattern) => fits(pattern.segments, segments));
     const found = fitting.find(({ route }) => route.method === method);
-    if (found) return { route: found.route, params: readParams(found.segments, segments) };
+    if (found) return { ...found, params: readParams(found.segments, segments) };
     if (fitting.length === 0) throw new Failure("not_found", `There is nothing at \`${path}\`.`);
     const methods = fitting.map(({ route }) => route.method).join(", ");
     throw new Failure("wrong_method", `\`${path}\` takes ${methods}, not ${method}.`);

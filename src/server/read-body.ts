@@ -14,12 +14,21 @@ export interface BodyLimits {
 const MAX_PIECES = 1024;
 
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
-  const bytes = await readBytes(request, limits);
+  const length = Number(request.headers["content-length"] ?? 0);
+  if (length > limits.maxBytes) throw toTooLarge(limits.maxBytes);
+  const bytes = readBuffered(request, length) ?? (await readBytes(request, limits));
   return parseJsonText(decodeUtf8(bytes), "The body");
 }
 
+/** Most bodies come in one packet with their head, and there is nothing to wait for; undefined else. */
+function readBuffered(request: IncomingMessage, length: number): Buffer | undefined {
+  if (length === 0 || request.readableLength !== length) return undefined;
+  const bytes = request.read() as Buffer | null;
+  request.resume();
+  return bytes ?? undefined;
+}
+
 function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits): Promise<Buffer> {
-  if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw toTooLarge(maxBytes);
   return new Promise((resolve, reject) => {
     const blocks: Buffer[] = [];
     let pieces: Buffer[] = [];

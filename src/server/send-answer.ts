@@ -71,28 +71,46 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+/** Owns the events: whichever way it ends, they are ended too. */
 async function sendEvents(
   response: ServerResponse,
   answer: EventsAnswer,
-  { keepAliveMs, commitMs }: SendSettings,
+  settings: SendSettings,
 ): Promise<void> {
-  const { headers } = answer;
-  const held = await holdBack(answer, commitMs);
-  if (held.failure) {
-    await held.rest.return(undefined);
-    return sendFailure(response, held.failure);
+  const { events, headers } = answer;
+  try {
+    const held = await holdBack(answer, settings.commitMs);
+    if (held.failure) return sendFailure(response, held.failure);
+    response.writeHead(200, { ...headers, ...STREAM_HEADERS });
+    await streamEvents(response, { events, held }, settings.keepAliveMs);
+  } finally {
+    await events.return(undefined);
   }
-  response.writeHead(200, { ...headers, ...STREAM_HEADERS });
+}
+
+interface Streaming {
+  readonly events: EventsAnswer["events"];
+  readonly held: Held;
+}
+
+async function streamEvents(
+  response: ServerResponse,
+  { events, held }: Streaming,
+  keepAliveMs: number,
+): Promise<void> {
   // One that does not read what it has is not silent: comments would only pile up.
   const keepAlive = (): void => {
     if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
   };
   const alive = setInterval(keepAlive, keepAliveMs);
   try {
-    for await (const batch of held.rest) {
+    if (held.batches.length > 0) response.write(toFrames(held.batches.flat()));
+    for (let next = held.next; ; next = undefined) {
+      const step = await (next ?? events.next());
+      if (step.done) break;
       alive.refresh();
-      if (!response.write(toFrames(batch))) await drained(response);
-      // Leaving the loop ends the generator, which says what that means for its run.
+      if (!response.write(toFrames(step.value))) await drained(response);
+      // Ending the events says what that means for their run.
       if (response.destroyed) return;
     }
     response.end("data: [DONE]\n\n");
@@ -104,9 +122,13 @@ async function sendEvents(
   }
 }
 
+type Step = Promise<IteratorResult<readonly StreamEvent[]>>;
+
 interface Held {
-  /** Everything, what was held back first. */
-  readonly rest: AsyncGenerator<readonly StreamEvent[]>;
+  /** What came while it was waited. */
+  readonly batches: readonly (readonly StreamEvent[])[];
+  /** What has been asked for and has not come. */
+  readonly next?: Step | undefined;
   /** Set where it failed before it had said anything. */
   readonly failure?: Failure | undefined;
 }
@@ -125,33 +147,16 @@ async function holdBack(
     for (;;) {
       const next = events.next();
       const first = await Promise.race([next, late]);
-      if (first === "late") return { rest: join(batches, events, next) };
-      if (first.done) return { rest: join(batches, events) };
+      if (first === "late") return { batches, next };
+      if (first.done) return { batches };
       batches.push(first.value);
       const failure = findFailure?.();
-      if (failure) return { rest: join(batches, events), failure };
-      if (first.value.some(isOutput)) return { rest: join(batches, events) };
+      if (failure || first.value.some(isOutput)) return { batches, failure };
     }
   } catch (thrown) {
-    return { rest: join([], events), failure: toFailure(thrown) };
+    return { batches: [], failure: toFailure(thrown) };
   } finally {
     clearTimeout(timer);
-  }
-}
-
-async function* join(
-  held: readonly (readonly StreamEvent[])[],
-  events: AsyncGenerator<readonly StreamEvent[]>,
-  next?: Promise<IteratorResult<readonly StreamEvent[]>>,
-): AsyncGenerator<readonly StreamEvent[]> {
-  try {
-    if (held.length > 0) yield held.flat();
-    const first = await next;
-    if (first?.done) return;
-    if (first) yield first.value;
-    yield* events;
-  } finally {
-    await events.return(undefined);
   }
 }
 

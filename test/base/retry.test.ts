@@ -43,14 +43,14 @@ const busy = (retryAfterMs?: number): Failure =>
 describe("retry", () => {
   it("gives the first success without a wait", async () => {
     const { clock, retrying } = setUp();
-    assert.equal(await retry(failing().run, retrying), "done");
+    assert.equal(await retry(failing().run, () => retrying), "done");
     assert.equal(clock.sleeping, 0);
   });
 
   it("waits twice as long each time, at most the longest wait", async () => {
     const { clock, waits, retrying } = setUp();
     const attempt = failing(busy(), busy(), busy());
-    const result = retry(attempt.run, retrying);
+    const result = retry(attempt.run, () => retrying);
     await pass(clock, 100 + 200 + 250);
     assert.equal(await result, "done");
     assert.deepEqual(waits, [100, 200, 250]);
@@ -63,7 +63,7 @@ describe("retry", () => {
       [0.999, [99.9, 199.8, 249.75]],
     ] as const) {
       const { clock, waits, retrying } = setUp(() => chance);
-      const result = retry(failing(busy(), busy(), busy()).run, retrying);
+      const result = retry(failing(busy(), busy(), busy()).run, () => retrying);
       await pass(clock, 1000);
       await result;
       assert.deepEqual(waits, expected);
@@ -73,7 +73,7 @@ describe("retry", () => {
   it("waits as long as the other side asked, longer than its own longest wait too", async () => {
     const { clock, waits, retrying } = setUp();
     const attempt = failing(busy(4000), busy(0));
-    const result = retry(attempt.run, retrying);
+    const result = retry(attempt.run, () => retrying);
     await pass(clock, 3999);
     assert.equal(attempt.tries, 1);
     await pass(clock, 1);
@@ -83,14 +83,20 @@ describe("retry", () => {
 
   it("fails at once when it is asked to wait too long", async () => {
     const { clock, waits, retrying } = setUp();
-    await assert.rejects(retry(failing(busy(5001)).run, retrying), { retryAfterMs: 5001 });
+    await assert.rejects(
+      retry(failing(busy(5001)).run, () => retrying),
+      { retryAfterMs: 5001 },
+    );
     assert.deepEqual([waits, clock.sleeping], [[], 0]);
   });
 
   it("gives up after the last try, with the last failure", async () => {
     const { clock, retrying } = setUp();
     const attempt = failing(busy(), busy(), busy(), new Failure("provider_failed", "the fourth"));
-    const result = assert.rejects(retry(attempt.run, retrying), /the fourth/);
+    const result = assert.rejects(
+      retry(attempt.run, () => retrying),
+      /the fourth/,
+    );
     await pass(clock, 10_000);
     await result;
     assert.equal(attempt.tries, 4);
@@ -100,7 +106,7 @@ describe("retry", () => {
     for (const [code, { retryable }] of Object.entries(FAILURES)) {
       const { clock, retrying } = setUp();
       const attempt = failing(new Failure(code as FailureCode, "no"));
-      const result = retry(attempt.run, retrying).catch(() => "failed");
+      const result = retry(attempt.run, () => retrying).catch(() => "failed");
       await pass(clock, 100);
       assert.equal(await result, retryable ? "done" : "failed", code);
     }
@@ -109,7 +115,10 @@ describe("retry", () => {
   it("does not try again after a defect, which comes out as internal", async () => {
     const { retrying } = setUp();
     const attempt = failing(new TypeError("x is not a function"));
-    await assert.rejects(retry(attempt.run, retrying), { code: "internal" });
+    await assert.rejects(
+      retry(attempt.run, () => retrying),
+      { code: "internal" },
+    );
     assert.equal(attempt.tries, 1);
   });
 
@@ -117,7 +126,7 @@ describe("retry", () => {
     const control = new AbortController();
     const { clock, retrying } = setUp(() => 1, control.signal);
     const attempt = failing(busy());
-    const result = retry(attempt.run, retrying);
+    const result = retry(attempt.run, () => retrying);
     await pass(clock, 50);
     assert.equal(clock.sleeping, 1);
     control.abort(new Failure("cancelled", "by the user"));
@@ -132,7 +141,10 @@ describe("retry", () => {
       control.abort();
       throw busy();
     };
-    await assert.rejects(retry(attempt, retrying), { code: "provider_overloaded" });
+    await assert.rejects(
+      retry(attempt, () => retrying),
+      { code: "provider_overloaded" },
+    );
     assert.deepEqual(waits, []);
   });
 
@@ -142,7 +154,7 @@ describe("retry", () => {
     const onRetry: Retrying["onRetry"] = (failure, waitMs, attempt) =>
       void told.push([failure.code, waitMs, attempt]);
     const attempt = failing(busy(7), new Failure("provider_timeout", "slow"));
-    const result = retry(attempt.run, { ...retrying, onRetry });
+    const result = retry(attempt.run, () => ({ ...retrying, onRetry }));
     await clock.advance(0);
     assert.deepEqual(told, [["provider_overloaded", 7, 1]]);
     await pass(clock, 1000);

@@ -12,7 +12,7 @@ import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import type { Sign, UnsignedRequest } from "../http/http-provider.ts";
+import type { CloudSign, UnsignedRequest } from "../http/http-provider.ts";
 import { regionOfUrl, requireAwsRegion } from "./aws-region.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -37,7 +37,7 @@ export interface AwsCredentials {
 const REFRESH_BEFORE_MS = 5 * 60_000;
 
 /** One for all requests of a process that ask as the same person: it owns the credentials. */
-export function createAwsSign(env: Environment, options: AwsSignOptions = {}): Sign {
+export function createAwsSign(env: Environment, options: AwsSignOptions = {}): CloudSign {
   const bearer = env["AWS_BEARER_TOKEN_BEDROCK"]?.trim();
   if (bearer) return async () => ({ authorization: `Bearer ${bearer}` });
   const credentials = keepCredentials(options.credentials ?? openChain(env, options), options);

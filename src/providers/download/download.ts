@@ -70,13 +70,16 @@ const DOWNLOAD_RETRY: RetryPolicy = {
 export async function runDownload(download: Download): Promise<Downloaded> {
   const { path, clock, random, signal, onRetry } = download;
   const meter = createMeter(download);
-  const mark = await retry(() => onDisk(path, () => fetchRest(download, meter)), {
-    policy: DOWNLOAD_RETRY,
-    clock,
-    random,
-    signal,
-    onRetry: (failure) => onRetry?.(failure),
-  });
+  const mark = await retry(
+    () => onDisk(path, () => fetchRest(download, meter)),
+    () => ({
+      policy: DOWNLOAD_RETRY,
+      clock,
+      random,
+      signal,
+      onRetry: (failure) => onRetry?.(failure),
+    }),
+  );
   return onDisk(path, () => finish(download, mark));
 }
 

@@ -43,10 +43,13 @@ export function createOpenAiEmbedder(options: EmbeddingsOptions): Embedder {
       for (let from = 0; from < texts.length; from += MAX_BATCH) {
         const batch = texts.slice(from, from + MAX_BATCH);
         const retrying = { policy: options.retry ?? MODEL_RETRY, clock, random, signal };
-        const found = await retry(() => askOnce(options, batch, signal), {
-          ...retrying,
-          onRetry: () => {},
-        }).catch((thrown: unknown) => {
+        const found = await retry(
+          () => askOnce(options, batch, signal),
+          () => ({
+            ...retrying,
+            onRetry: () => {},
+          }),
+        ).catch((thrown: unknown) => {
           throw redactFailure(thrown, redact);
         });
         vectors.push(...found);

@@ -8,12 +8,19 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import type { Redact } from "../../base/redact.ts";
-import { MODEL_RETRY, type RetryPolicy, retry } from "../../base/retry.ts";
+import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { keepOptions } from "../known-options.ts";
 import { pairResults } from "../pair-results.ts";
-import { MODEL_OPTIONS, type ModelCall, type ModelRequest, type Provider } from "../provider.ts";
+import {
+  MODEL_OPTIONS,
+  type ModelCall,
+  type ModelRequest,
+  type Provider,
+  type WholeAnswer,
+} from "../provider.ts";
 import { redactFailure, toHttpFailure } from "../provider-failure.ts";
+import { collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
 
@@ -43,7 +50,11 @@ export interface HttpProviderOptions {
   readonly redact?: Redact;
 }
 
-export type Sign = (unsigned: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
+export type Sign = KeySign | CloudSign;
+/** A key that is there. */
+type KeySign = () => Readonly<Record<string, string>>;
+/** What a cloud gives, which may have to be fetched. */
+export type CloudSign = (unsigned: UnsignedRequest) => Promise<ReturnType<KeySign>>;
 
 export interface UnsignedRequest {
   readonly method: "POST";
@@ -57,24 +68,32 @@ type Batch = readonly ModelEvent[];
 
 export function createHttpProvider(options: HttpProviderOptions): Provider {
   const { wire, vendor, clock = systemClock, random = Math.random, log = silentLog } = options;
+  const policy = options.retry ?? MODEL_RETRY;
 
-  async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
+  function prepare(asked: ModelRequest, call: ModelCall): ModelRequest {
     const { request, drops } = fit(options, toPaired(asked));
     for (const { message, params } of drops) {
       log.debug(message, { vendor });
       call.notice?.({ code: "dropped", message, params });
     }
-    const { first, rest } = await retry(() => beginOrRecover(options, request, call), {
-      policy: options.retry ?? MODEL_RETRY,
-      clock,
-      random,
-      signal: call.signal,
-      onRetry: (failure, waitMs) => {
-        const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
-        log.info(failure.message, { vendor, wait_ms: Math.round(waitMs) });
-        call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });
-      },
-    });
+    return request;
+  }
+
+  function toRetrying({ signal, notice }: ModelCall): Retrying {
+    const onRetry = (failure: Failure, waitMs: number): void => {
+      const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
+      log.info(failure.message, { vendor, wait_ms: Math.round(waitMs) });
+      notice?.({ code: "retry", message: `${failure.message} ${wait}` });
+    };
+    return { policy, clock, random, signal, onRetry };
+  }
+
+  async function* stream(asked: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
+    const request = prepare(asked, call);
+    const { first, rest } = await retry(
+      () => recovering(begin, { options, request, call }),
+      () => toRetrying(call),
+    );
     try {
       yield first;
       yield* rest;
@@ -86,7 +105,13 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     }
   }
 
-  return { name: wire.name, stream };
+  function answer(asked: ModelRequest, call: ModelCall): Promise<WholeAnswer> {
+    const request = prepare(asked, call);
+    const ask = (): Promise<WholeAnswer> => recovering(askWhole, { options, request, call });
+    return policy.attempts > 1 ? retry(ask, () => toRetrying(call)) : ask();
+  }
+
+  return { name: wire.name, stream, answer };
 }
 
 interface Drop {
@@ -134,35 +159,57 @@ function toPaired(request: ModelRequest): ModelRequest {
   return items === request.items ? request : { ...request, items };
 }
 
+interface Sending {
+  readonly options: HttpProviderOptions;
+  readonly request: ModelRequest;
+  readonly call: ModelCall;
+}
+
+/** A refusal that the wire knows how to mend is mended; a mended request is never as it was before. */
+async function recovering<Out>(
+  ask: (sending: Sending) => Promise<Out>,
+  sending: Sending,
+): Promise<Out> {
+  try {
+    return await ask(sending);
+  } catch (thrown) {
+    const { options, request, call } = sending;
+    const failure = redactFailure(thrown, options.redact);
+    const mended = options.wire.recover?.(request, failure);
+    if (!mended) throw failure;
+    call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
+    return recovering(ask, { options, request: mended, call });
+  }
+}
+
+async function askWhole(sending: Sending): Promise<WholeAnswer> {
+  const { options, request } = sending;
+  const answer = await send(sending);
+  if (!isDocument(answer)) return await collectAnswer(readRedacted(sending, answer));
+  const decoder = options.wire.decoder(request, options.quirks);
+  return { events: readWhole(await answer.text(MAX_TEXT_BYTES), decoder), failure: undefined };
+}
+
+async function* readRedacted(
+  { options, request }: Sending,
+  answer: HttpAnswer,
+): AsyncGenerator<Batch, void> {
+  try {
+    yield* readBatches(options, request, answer);
+  } catch (thrown) {
+    throw redactFailure(thrown, options.redact);
+  }
+}
+
 interface Begun {
   readonly first: Batch;
   readonly rest: AsyncGenerator<Batch, void>;
 }
 
-/** A refusal that the wire knows how to mend is mended; a mended request is never as it was before. */
-async function beginOrRecover(
-  options: HttpProviderOptions,
-  request: ModelRequest,
-  call: ModelCall,
-): Promise<Begun> {
-  try {
-    return await begin(options, request, call);
-  } catch (thrown) {
-    const failure = redactFailure(thrown, options.redact);
-    const mended = options.wire.recover?.(request, failure);
-    if (!mended) throw failure;
-    call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
-    return beginOrRecover(options, mended, call);
-  }
-}
-
 /** Sends the request and waits for the first output: until then it may be sent again. */
-async function begin(
-  options: HttpProviderOptions,
-  request: ModelRequest,
-  call: ModelCall,
-): Promise<Begun> {
-  const answer = await send(options, request, call);
+async function begin(sending: Sending): Promise<Begun> {
+  const { options, request } = sending;
+  const answer = await send(sending);
   const rest = readBatches(options, request, answer);
   const first: ModelEvent[] = [];
   while (!hasOutput(first)) {
@@ -173,15 +220,7 @@ async function begin(
   return { first, rest };
 }
 
-function hasOutput(events: Batch): boolean {
-  return events.some((event) => event.type !== "start");
-}
-
-async function send(
-  options: HttpProviderOptions,
-  request: ModelRequest,
-  { signal }: ModelCall,
-): Promise<HttpAnswer> {
+async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const { timeouts = MODEL_TIMEOUTS } = options;
   const body = JSON.stringify(wire.encode(request, quirks));
@@ -197,24 +236,27 @@ async function send(
       ...headers,
     },
     body,
-    signal,
+    signal: call.signal,
   };
+  const signed = options.sign?.(unsigned);
   const answer = await transport.send({
     ...unsigned,
-    headers: { ...unsigned.headers, ...(await options.sign?.(unsigned)) },
+    // Most signatures are a key that is there; waiting for one costs more than writing it.
+    headers: { ...unsigned.headers, ...(signed instanceof Promise ? await signed : signed) },
     timeouts: isWhole ? wholeTimeouts(timeouts) : timeouts,
   });
-  log.debug("answer", { vendor, status: answer.status, id: answer.headers["x-request-id"] ?? "" });
-  if (answer.status < 300) return answer;
-  throw toHttpFailure(vendor, { ...answer, body: await readText(answer) });
+  const { status, headers: said } = answer;
+  log.debug("answer", { vendor, status, id: said["x-request-id"] ?? "" });
+  if (status < 300) return answer;
+  throw toHttpFailure(vendor, { status, headers: said, body: await answer.text(MAX_TEXT_BYTES) });
 }
 
 const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
 const WHOLE_HEADERS = { "content-type": "application/json", accept: "application/json" };
 
 /** Of an answer in one piece the first byte comes with the last: it has the time of both. */
-function wholeTimeouts(timeouts: Timeouts): Timeouts {
-  return { ...timeouts, firstByteMs: timeouts.firstByteMs + timeouts.idleMs };
+function wholeTimeouts({ connectMs, firstByteMs, idleMs }: Timeouts): Timeouts {
+  return { connectMs, firstByteMs: firstByteMs + idleMs, idleMs };
 }
 
 /** Appends the path, unless the user gave the whole address. */
@@ -230,9 +272,8 @@ async function* readBatches(
   answer: HttpAnswer,
 ): AsyncGenerator<Batch, void> {
   const decoder = wire.decoder(request, quirks);
-  const type = answer.headers["content-type"] ?? "";
-  if (type.startsWith("application/json")) return yield readWhole(await readText(answer), decoder);
-  if (type.startsWith("text/html")) throw await toPageFailure(vendor, answer);
+  if (isDocument(answer)) return yield readWhole(await answer.text(MAX_TEXT_BYTES), decoder);
+  if (typeOf(answer).startsWith("text/html")) throw await toPageFailure(vendor, answer);
 
   let batch: ModelEvent[] = [];
   const reader = wire.createReader((data) => decoder.read(data, batch));
@@ -254,6 +295,14 @@ async function* readBatches(
   if (batch.length > 0) yield batch;
 }
 
+function typeOf({ headers }: HttpAnswer): string {
+  return headers["content-type"] ?? "";
+}
+
+function isDocument(answer: HttpAnswer): boolean {
+  return typeOf(answer).startsWith("application/json");
+}
+
 /** A server that does not stream answers with one document. */
 function readWhole(body: string, decoder: Decoder): Batch {
   const batch: ModelEvent[] = [];
@@ -272,14 +321,3 @@ async function toPageFailure(vendor: string, answer: HttpAnswer): Promise<Failur
 
 /** Enough of a body for a message or a document; a server that goes on for ever is left. */
 const MAX_TEXT_BYTES = 32 * 1024 * 1024;
-
-async function readText({ chunks }: HttpAnswer): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    pieces.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_TEXT_BYTES) break;
-  }
-  return Buffer.concat(pieces).toString("utf8");
-}

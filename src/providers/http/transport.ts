@@ -42,6 +42,8 @@ export interface HttpAnswer {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`. */
   readonly chunks: Chunks;
+  /** The whole body, in place of `chunks`; what is beyond `maxBytes` is not waited for. */
+  text(maxBytes: number): Promise<string>;
 }
 
 /** Unlike a generator's, its `return` also works before the first `next`. */
@@ -65,6 +67,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES): Transport {
   const dispatchers = new Map<string, Promise<Dispatcher>>();
   const trusted = readTrustedBundle(env);
+  /** The pools that are open and trust what is usual, by their connect timeouts. */
+  const usual = new Map<number, Dispatcher>();
 
   /** One pool for each set of connection options; connect timeouts are part of a pool. */
   function dispatcherFor(
@@ -77,20 +81,29 @@ export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES
     return known;
   }
 
+  async function open(connectMs: number): Promise<Dispatcher> {
+    const dispatcher = await dispatcherFor(connectMs, trusted);
+    usual.set(connectMs, dispatcher);
+    return dispatcher;
+  }
+
+  /** Reading the system's bundle costs 20 ms of every start, so it is read when it is needed. */
+  async function sendAgain(thrown: unknown, request: HttpRequest): Promise<HttpAnswer> {
+    const system = isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
+    if (!system) throw toTransportFailure(thrown, request.url);
+    const dispatcher = await dispatcherFor(request.timeouts.connectMs, system);
+    return await exchange(dispatcher, request).catch((again) => {
+      throw toTransportFailure(again, request.url);
+    });
+  }
+
   return {
-    async send(request) {
-      const { connectMs } = request.timeouts;
-      try {
-        return await exchange(await dispatcherFor(connectMs, trusted), request);
-      } catch (thrown) {
-        // Reading the system's bundle costs 20 ms of every start, so it is read when it is needed.
-        const system =
-          isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
-        if (!system) throw toTransportFailure(thrown, request.url);
-        return await exchange(await dispatcherFor(connectMs, system), request).catch((again) => {
-          throw toTransportFailure(again, request.url);
-        });
-      }
+    send(request) {
+      const known = usual.get(request.timeouts.connectMs);
+      const sent = known
+        ? exchange(known, request)
+        : open(request.timeouts.connectMs).then((dispatcher) => exchange(dispatcher, request));
+      return sent.catch((thrown) => sendAgain(thrown, request));
     },
     async close() {
       const all = await Promise.all(dispatchers.values());
@@ -149,7 +162,7 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAns
         origin,
         path,
         method: request.method,
-        headers: { ...request.headers },
+        headers: request.headers as Record<string, string>,
         body: request.body ?? null,
         headersTimeout: timeouts.firstByteMs,
         bodyTimeout: timeouts.idleMs,
@@ -159,8 +172,10 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAns
   });
 }
 
-/** Undici's callbacks on one side, a promise and a generator on the other. Owns the abort listener. */
-class AnswerReader implements Dispatcher.DispatchHandler {
+/** Undici's callbacks on one side, a promise and the answer on the other. Owns the abort listener. */
+class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
+  status = 0;
+  headers: HttpAnswer["headers"] = {};
   readonly #request: HttpRequest;
   readonly #resolve: (answer: HttpAnswer) => void;
   readonly #reject: (error: unknown) => void;
@@ -181,7 +196,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#onAbort = () => this.#stop(toAbortFailure(request.signal));
-    request.signal.addEventListener("abort", this.#onAbort, { once: true });
+    request.signal.addEventListener("abort", this.#onAbort, ONCE);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -197,7 +212,9 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   ): void {
     if (status < 200) return;
     this.#isAnswered = true;
-    this.#resolve({ status, headers: joinHeaders(headers), chunks: this.#chunks() });
+    this.status = status;
+    this.headers = joinHeaders(headers);
+    this.#resolve(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -215,7 +232,7 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     this.#finish(error);
   }
 
-  #chunks(): Chunks {
+  get chunks(): Chunks {
     const chunks: Chunks = {
       next: () => this.#next(),
       return: async () => {
@@ -229,6 +246,23 @@ class AnswerReader implements Dispatcher.DispatchHandler {
     return chunks;
   }
 
+  async text(maxBytes: number): Promise<string> {
+    const pieces: Buffer[] = [];
+    let bytes = 0;
+    while (bytes <= maxBytes) {
+      const piece = this.#take();
+      if (piece) {
+        pieces.push(piece);
+        bytes += piece.length;
+      } else if (this.#ending) break;
+      else await this.#news();
+    }
+    if (bytes > maxBytes) await this.chunks.return();
+    else this.#throwEnding();
+    const [first] = pieces;
+    return (first && pieces.length === 1 ? first : Buffer.concat(pieces)).toString("utf8");
+  }
+
   async #next(): Promise<IteratorResult<Buffer, void>> {
     for (;;) {
       const value = this.#take();
@@ -237,10 +271,15 @@ class AnswerReader implements Dispatcher.DispatchHandler {
         this.#throwEnding();
         return { done: true, value: undefined };
       }
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      await this.#news();
     }
+  }
+
+  /** Resolves when there is more, or the end. */
+  #news(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   /**
@@ -278,11 +317,15 @@ class AnswerReader implements Dispatcher.DispatchHandler {
   }
 }
 
+const ONCE = { once: true };
+
+/** Undici has made them for this answer: those that came twice are joined in place. */
 function joinHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string | undefined> {
-  const entries = Object.entries(headers);
-  return Object.fromEntries(
-    entries.map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]),
-  );
+  for (const name in headers) {
+    const value = headers[name];
+    if (Array.isArray(value)) headers[name] = value.join(", ");
+  }
+  return headers as Record<string, string | undefined>;
 }

@@ -11,7 +11,7 @@ import { type Log, silentLog } from "../../base/log.ts";
 import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { Transport } from "../http/transport.ts";
-import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider.ts";
 import type { Limiter, Slot } from "./limiter.ts";
 import { readRetryAfter, readSpentWait } from "./rate-limit-headers.ts";
 
@@ -47,13 +47,13 @@ export function limitProvider(
     request: ModelRequest,
     call: ModelCall,
   ): AsyncGenerator<readonly ModelEvent[], void> {
-    const inner = { ...call, notice: toldOnce(call.notice) };
+    const inner = toInner(call);
     const { slot, first, rest } = await retry(
       async () => {
-        const slot = await limiter.acquire(call);
+        const slot = limiter.tryAcquire(call) ?? (await limiter.acquire(call));
         return begin(provider.stream(request, inner), slot);
       },
-      toRetrying(limiter, call, options),
+      () => toRetrying(limiter, call, options),
     );
     let failure: Failure | undefined;
     try {
@@ -68,7 +68,33 @@ export function limitProvider(
     }
   }
 
-  return { name: provider.name, stream };
+  if (!provider.answer) return { name: provider.name, stream };
+  const ask = provider.answer;
+  const answer: typeof ask = (request, call) => {
+    const inner = toInner(call);
+    return retry(
+      async () => {
+        const slot = limiter.tryAcquire(call) ?? (await limiter.acquire(call));
+        return await settle(ask(request, inner), slot);
+      },
+      () => toRetrying(limiter, call, options),
+    );
+  };
+  return { name: provider.name, stream, answer };
+}
+
+/** Owns the slot. */
+async function settle(asked: Promise<WholeAnswer>, slot: Slot): Promise<WholeAnswer> {
+  try {
+    const answer = await asked;
+    slot.accept();
+    slot.release(answer.failure);
+    return answer;
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    slot.release(failure);
+    throw failure;
+  }
 }
 
 /** Tells the limiter what the headers of every answer say. */
@@ -132,12 +158,14 @@ function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): R
 }
 
 /** A try that is repeated says again what it left out; a person needs to read it once. */
-function toldOnce(notice: ModelCall["notice"]): ModelCall["notice"] {
-  if (!notice) return undefined;
-  const told = new Set<string>();
-  return (said) => {
-    if (told.has(said.message)) return;
+function toInner({ signal, run, notice }: ModelCall): ModelCall {
+  if (!notice) return { signal, run };
+  let told: Set<string> | undefined;
+  const once: typeof notice = (said) => {
+    if (told?.has(said.message)) return;
+    told ??= new Set();
     told.add(said.message);
     notice(said);
   };
+  return { signal, run, notice: once };
 }

@@ -59,6 +59,8 @@ export interface Limiter {
    * asks for a wait that is too long. The caller owns the slot and must release it.
    */
   acquire(call: ModelCall): Promise<Slot>;
+  /** A slot that is free now; undefined where one would have to be waited for. */
+  tryAcquire(call: ModelCall): Slot | undefined;
   /** Nobody is let through before `waitMs` have passed. A shorter wait than the one running is nothing. */
   pause(waitMs: number): void;
 }
@@ -129,11 +131,15 @@ class AdaptiveLimiter implements Limiter {
     return this.#clock.now() - this.#acceptedAtMs <= RECENT_MS;
   }
 
+  tryAcquire({ signal }: ModelCall): Slot | undefined {
+    if (signal.aborted || this.#queue.size > 0 || !this.#hasRoom()) return undefined;
+    return this.#openSlot();
+  }
+
   async acquire(call: ModelCall): Promise<Slot> {
     throwIfAborted(call.signal);
     if (this.#isPauseTooLong()) throw this.#toPauseFailure();
-    if (this.#queue.size === 0 && this.#hasRoom()) return this.#openSlot();
-    return this.#wait(call);
+    return this.tryAcquire(call) ?? (await this.#wait(call));
   }
 
   pause(waitMs: number): void {

@@ -21,14 +21,18 @@ export function readRetryAfter(headers: Headers, nowMs = Number.NaN): number | u
 
 /** Until the last of the spent counters is full again; `undefined` when none is spent. */
 export function readSpentWait(headers: Headers, nowMs: number): number | undefined {
-  const waits = Object.entries(headers).flatMap(([name, value]) => {
-    const resetName = resetOf(name.toLowerCase());
-    if (!resetName || !isSpent(value)) return [];
+  let longest: number | undefined;
+  for (const name in headers) {
+    // Every answer has headers, and few have counters: most are passed over by two words.
+    const resetName = COUNTER.test(name) ? resetOf(name.toLowerCase()) : undefined;
+    if (!resetName || !isSpent(headers[name])) continue;
     const waitMs = toWaitMs(headers[resetName], theirNow(headers, nowMs));
-    return waitMs === undefined ? [] : [waitMs];
-  });
-  return waits.length > 0 ? Math.max(...waits) : undefined;
+    if (waitMs !== undefined) longest = Math.max(longest ?? 0, waitMs);
+  }
+  return longest;
 }
+
+const COUNTER = /ratelimit.*remaining/i;
 
 /** `x-ratelimit-remaining-tokens` and `anthropic-ratelimit-tokens-remaining` each have a `reset`. */
 function resetOf(name: string): string | undefined {

@@ -13,14 +13,14 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { Sign } from "../http/http-provider.ts";
+import type { CloudSign } from "../http/http-provider.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Headers = Readonly<Record<string, string>>;
 type GoogleLibrary = typeof import("google-auth-library");
 
 /** Rejects, when called, with `key_missing` and the places looked at, or with why Google refused. */
-export function createGoogleSign(env: Env, clock: Clock = systemClock): Sign {
+export function createGoogleSign(env: Env, clock: Clock = systemClock): CloudSign {
   let opened: Promise<Credentials> | undefined;
   return async ({ url, signal }) => {
     throwIfAborted(signal);

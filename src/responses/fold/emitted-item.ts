@@ -53,22 +53,24 @@ export function idPrefixOf(type: string): string {
 export function toEmittedItem(item: Item, known: Known, id?: string): EmittedItem {
   const own = "id" in item && typeof item.id === "string" && item.id !== "" ? item.id : undefined;
   const shown = showItem(item, known.include);
-  const named = { ...shown, id: id || own || makeItemId(item.type, known) };
-  switch (named.type) {
+  const named = id || own || makeItemId(item.type, known);
+  switch (shown.type) {
     case "message":
-      return toMessage(named, named.id, known.status);
+      return toMessage(shown, named, known.status);
     case "function_call":
     case "custom_tool_call":
     case "function_call_output":
-      return { ...named, status: named.status ?? known.status } as EmittedItem;
+      return { ...shown, id: named, status: shown.status ?? known.status } as EmittedItem;
     default:
-      return named as EmittedItem;
+      return { ...shown, id: named } as EmittedItem;
   }
 }
 
 function makeItemId(type: string, { runId, outputIndex }: Known): string {
-  const run = runId.replace(/^run_/, "").replaceAll("/", "_");
-  return `${idPrefixOf(type)}_${run}_${outputIndex}`;
+  const run = runId.startsWith("run_") ? runId.slice(4) : runId;
+  // That of a subagent is below that of its parent.
+  const place = run.includes("/") ? run.replaceAll("/", "_") : run;
+  return `${idPrefixOf(type)}_${place}_${outputIndex}`;
 }
 
 function toMessage(message: Message, id: string, status: Known["status"]): EmittedMessage {

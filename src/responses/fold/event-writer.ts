@@ -42,8 +42,8 @@ import { toSummarised } from "./show-item.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
 export interface EventWriter {
-  /** The events that one event of the log means, in order; often one, sometimes none. */
-  write(event: RunEvent): EmittedEvent[];
+  /** The events that one event of the log means, in order; often one, sometimes none. Put behind `out`. */
+  write(event: RunEvent, out?: EmittedEvent[]): EmittedEvent[];
   /** The response as far as it is known. */
   response(): EmittedResponse | undefined;
 }
@@ -54,13 +54,14 @@ export interface Showing {
   readonly include?: readonly string[] | undefined;
   /** Shows all of them whole: for the model, not for the client. */
   readonly everything?: boolean | undefined;
-  /** Makes no events but the response: for whoever reads only how it ended. */
-  readonly endOnly?: boolean | undefined;
 }
 
 export function createEventWriter(showing: Showing = {}): EventWriter {
   const writer = new RunWriter(showing);
-  return { write: (event) => writer.write(event), response: () => writer.soFar() };
+  return {
+    write: (event, out = []) => writer.write(event, out),
+    response: () => writer.soFar(),
+  };
 }
 
 class RunWriter {
@@ -86,10 +87,10 @@ class RunWriter {
     this.#showing = showing;
   }
 
-  write(event: RunEvent): EmittedEvent[] {
-    this.#out = [];
+  write(event: RunEvent, out: EmittedEvent[]): EmittedEvent[] {
+    this.#out = out;
     this.#read(event);
-    return this.#out;
+    return out;
   }
 
   /** Of one that still runs, with the items that are whole. */
@@ -165,7 +166,6 @@ class RunWriter {
 
   /** The event is this writer's from here on: it is numbered in place, which is half the cost of a copy. */
   #emit(event: Unnumbered): void {
-    if (this.#showing.endOnly) return;
     const numbered = event as EmittedEvent & { agent?: { agent_name: string } };
     numbered.sequence_number = this.#next++;
     const { agent } = this.#voice;

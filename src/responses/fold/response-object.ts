@@ -2,19 +2,33 @@
 
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
-import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
+import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
 import { ROOT } from "../multi-agent/agent-name.ts";
 import { toShownFormat } from "../request/echo.ts";
 import { type ResponseSettings, withIgnored } from "./response-settings.ts";
 
 /** `resp_01k…` for the run `run_01k…`: one thing under two names. */
 export function toResponseId(runId: string): string {
-  return `resp_${runId.replace(/^run_/, "")}`;
+  return `resp_${runId.startsWith("run_") ? runId.slice(4) : runId}`;
 }
+
+/** What of a run's beginning is shown where no request says otherwise. */
+type Beginning = Pick<RunStart, "run_id" | "created_at_ms"> & {
+  readonly settings: Pick<
+    RunSettings,
+    "model" | "instructions" | "temperature" | "max_output_tokens" | "think" | "format"
+  >;
+};
+
+/** Of an answer that no run gives: all that is shown is what the request says. */
+export const NO_RUN: Beginning["settings"] = {
+  ...{ model: "", instructions: null, temperature: null, max_output_tokens: null, think: false },
+  format: { type: "text" },
+};
 
 /** The response before anything was answered. `request` is what a client asked, if one did. */
 export function toResponse(
-  { run_id, created_at_ms, settings }: RunStart,
+  { run_id, created_at_ms, settings }: Beginning,
   request?: ResponseSettings,
 ): EmittedResponse {
   const { model, instructions, temperature, max_output_tokens, think, format } = settings;
@@ -70,13 +84,41 @@ export function endResponse(
   end: RunEnd,
   output: readonly EmittedItem[],
 ): EmittedResponse {
+  return { ...response, ...toEnding(end, output) };
+}
+
+type EndingFields = "status" | "error" | "incomplete_details" | "completed_at" | OutputFields;
+type OutputFields = "output" | "output_text" | "usage";
+
+/** What an ending says of a response. */
+function toEnding(
+  end: RunEnd,
+  output: readonly EmittedItem[],
+): Pick<EmittedResponse, EndingFields> {
+  const { status, error, incomplete_details } = toStatus(end);
   return {
-    ...response,
-    ...toStatus(end),
+    ...{ status, error, incomplete_details },
     completed_at: end.ending === "completed" ? Math.floor(end.at_ms / 1000) : null,
     output: [...output],
     output_text: toOutputText(output),
     usage: end.usage,
+  };
+}
+
+/** The response that is made when all is known: what `toResponse` and `endResponse` come to. */
+export function toWholeResponse(
+  { run_id, created_at_ms }: Pick<RunStart, "run_id" | "created_at_ms">,
+  { echo, ignored }: ResponseSettings,
+  { end, output }: { readonly end: RunEnd; readonly output: readonly EmittedItem[] },
+): EmittedResponse {
+  return {
+    id: toResponseId(run_id),
+    object: "response",
+    created_at: Math.floor(created_at_ms / 1000),
+    access_programs: null,
+    ...toEnding(end, output),
+    ...echo,
+    metadata: withIgnored(echo.metadata, ignored),
   };
 }
 
@@ -105,10 +147,11 @@ function toStatus({ ending, message, error }: RunEnd): StatusFields {
 
 /** Of a team, what its first agent says. */
 export function toOutputText(output: readonly EmittedItem[]): string {
-  const texts = output.flatMap((item) => {
-    if (item.type !== "message" || typeof item.content === "string") return [];
-    if ((item.agent?.agent_name ?? ROOT) !== ROOT) return [];
-    return item.content.map((part) => (part.type === "output_text" ? part.text : ""));
-  });
-  return texts.join("");
+  let text = "";
+  for (const item of output) {
+    if (item.type !== "message" || typeof item.content === "string") continue;
+    if ((item.agent?.agent_name ?? ROOT) !== ROOT) continue;
+    for (const part of item.content) if (part.type === "output_text") text += part.text;
+  }
+  return text;
 }

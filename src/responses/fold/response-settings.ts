@@ -4,9 +4,16 @@ import type { JsonObject } from "../../base/json.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { RunSettings } from "../../protocol/run-events.ts";
 
+/** The fields of an answer that repeat its request. */
+export type Echo = Omit<
+  EmittedResponse,
+  | ("id" | "object" | "created_at" | "access_programs")
+  | ("status" | "completed_at" | "error" | "incomplete_details")
+  | ("output" | "output_text" | "usage")
+>;
+
 export interface ResponseSettings {
-  /** The fields of the answer that repeat the request. */
-  readonly echo: Partial<EmittedResponse>;
+  readonly echo: Echo;
   /** What the client asked to see that is left out by default. */
   readonly include: readonly string[];
   /** What of the request was left out, by name. */
@@ -34,8 +41,10 @@ export function withIgnored(
   metadata: Readonly<Record<string, string>>,
   ignored: Iterable<string>,
 ): Record<string, string> {
-  const names = [...new Set(ignored)].join(", ");
-  if (names === "" || Object.keys(metadata).length >= MAX_PAIRS) return { ...metadata };
+  const all = new Set(ignored);
+  if (all.size === 0) return { ...metadata };
+  const names = [...all].join(", ");
+  if (Object.keys(metadata).length >= MAX_PAIRS) return { ...metadata };
   const text = names.length <= MAX_CHARS ? names : `${names.slice(0, MAX_CHARS - 1)}…`;
   return { ...metadata, [IGNORED_KEY]: text };
 }

@@ -30,6 +30,11 @@ const NOT_CARRIED = ["previous_response_id", "conversation", "stream_options"] a
  * The body of a request with its prompt in it. What the request says wins. A body that names no prompt,
  * or is none at all, is given back as it is: whoever parses it says what is wrong.
  */
+/** Whether a body has to be filled in at all. */
+export function namesPrompt(body: unknown): boolean {
+  return isJsonObject(body) && isJsonObject(body["prompt"]);
+}
+
 export async function applyPrompt(body: unknown, findPrompt: FindPrompt): Promise<unknown> {
   if (!isJsonObject(body) || !isJsonObject(body["prompt"])) return body;
   const { id, version, variables } = body["prompt"];

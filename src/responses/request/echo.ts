@@ -3,6 +3,7 @@
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { CreateResponse, TextFormat } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
+import type { Echo } from "../fold/response-settings.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 
 interface Asked {
@@ -21,30 +22,62 @@ interface Known {
 export function toEcho(
   { request, store, background }: Asked,
   { instructions, model }: Known,
-): Partial<EmittedResponse> {
-  const { conversation, reasoning, text, tools } = request;
-  const effort = reasoning?.effort ?? null;
-  return {
-    instructions,
-    store,
-    background,
-    model: request.model || model,
-    metadata: request.metadata ?? {},
-    previous_response_id: request.previous_response_id ?? null,
-    conversation: conversation ? { id: toConversationId(conversation) } : null,
-    tools: tools ? tools.map(toShownTool) : [],
-    tool_choice: (request.tool_choice ?? "auto") as EmittedResponse["tool_choice"],
-    parallel_tool_calls: request.parallel_tool_calls ?? true,
-    reasoning: { effort, summary: toSummary(reasoning) },
-    reasoning_effort: effort,
-    text: toText(text),
-    truncation: request.truncation ?? "disabled",
-    max_output_tokens: request.max_output_tokens ?? null,
-    max_tool_calls: request.max_tool_calls ?? null,
-    ...toSampling(request),
-    ...toService(request),
+): Echo {
+  const { conversation, reasoning, text, tools, service_tier } = request;
+  const echo: Echo & Record<string, unknown> = {
+    ...DEFAULTS,
+    ...{ instructions, store, background, model: request.model || model },
   };
+  for (const name in request) {
+    const value = request[name as keyof CreateResponse];
+    if (ECHOED.has(name) && value !== null) echo[name] = value;
+  }
+  if (conversation) echo.conversation = { id: toConversationId(conversation) };
+  if (tools) echo.tools = tools.map(toShownTool);
+  if (reasoning)
+    echo.reasoning = { effort: reasoning.effort ?? null, summary: toSummary(reasoning) };
+  echo.reasoning_effort = reasoning?.effort ?? null;
+  if (text) echo.text = toText(text);
+  if (service_tier && service_tier !== "auto") echo.service_tier = service_tier;
+  return echo;
 }
+
+/** What holds where a request says nothing. */
+const DEFAULTS: Echo = {
+  instructions: null,
+  store: false,
+  background: false,
+  model: "",
+  metadata: {},
+  previous_response_id: null,
+  conversation: null,
+  tools: [],
+  tool_choice: "auto",
+  parallel_tool_calls: true,
+  reasoning: { effort: null, summary: null },
+  reasoning_effort: null,
+  text: { format: { type: "text" } },
+  truncation: "disabled",
+  max_output_tokens: null,
+  max_tool_calls: null,
+  temperature: 1,
+  top_p: 1,
+  top_logprobs: 0,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  service_tier: "default",
+  safety_identifier: null,
+  prompt_cache_key: null,
+  user: null,
+};
+
+/** Those that are shown as they were given. */
+const ECHOED: ReadonlySet<string> = new Set<keyof Echo & keyof CreateResponse>([
+  ...(["metadata", "previous_response_id", "tool_choice", "parallel_tool_calls"] as const),
+  ...(["truncation", "max_output_tokens", "max_tool_calls", "temperature", "top_p"] as const),
+  ...(["top_logprobs", "frequency_penalty", "presence_penalty", "safety_identifier"] as const),
+  ...(["prompt_cache_key", "user", "prompt", "prompt_cache_retention"] as const),
+]);
 
 /** Every field of a function is there, null where it was not given. */
 function toShownTool(tool: Tool): Tool {
@@ -52,29 +85,6 @@ function toShownTool(tool: Tool): Tool {
   if (shown.type !== "function") return shown;
   const { description = null, parameters = null, strict = null } = shown;
   return { ...shown, description, parameters, strict };
-}
-
-function toSampling(request: CreateResponse): Partial<EmittedResponse> {
-  return {
-    temperature: request.temperature ?? 1,
-    top_p: request.top_p ?? 1,
-    top_logprobs: request.top_logprobs ?? 0,
-    frequency_penalty: request.frequency_penalty ?? 0,
-    presence_penalty: request.presence_penalty ?? 0,
-  };
-}
-
-/** Those at the end are there only where they were given. */
-function toService(request: CreateResponse): Partial<EmittedResponse> {
-  const { service_tier, prompt, prompt_cache_retention } = request;
-  return {
-    service_tier: service_tier && service_tier !== "auto" ? service_tier : "default",
-    safety_identifier: request.safety_identifier ?? null,
-    prompt_cache_key: request.prompt_cache_key ?? null,
-    user: request.user ?? null,
-    ...(prompt ? { prompt } : {}),
-    ...(prompt_cache_retention ? { prompt_cache_retention } : {}),
-  };
 }
 
 function toSummary(

@@ -37,10 +37,7 @@ export async function findRequest(
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
 ): Promise<Found> {
-  checkSize(request, parts.size);
-  checkName(request.model);
-  const model = parts.route(request.model);
-  checkAllowed(request.model ?? model.model, caller);
+  const model = findModel(parts, { request }, caller);
   const { tenant } = caller;
   const { previous_response_id, conversation } = request;
   if (previous_response_id && !(await findKept(parts.shelf, tenant, previous_response_id))) {
@@ -58,6 +55,19 @@ export async function findRequest(
     root: parts.root,
     tools: sealTools(collectTools(items, request.tools ?? []), parts.sealKey),
   };
+}
+
+/** The model that a request means; also rejects what is too large, before anything is opened. */
+export function findModel(
+  { size, route }: Pick<FindParts, "size" | "route">,
+  { request }: Pick<AskedResponse, "request">,
+  caller: Caller,
+): Found["model"] {
+  checkSize(request, size);
+  checkName(request.model);
+  const model = route(request.model);
+  checkAllowed(request.model ?? model.model, caller);
+  return model;
 }
 
 /** Names are looked for with patterns and are in every answer. */

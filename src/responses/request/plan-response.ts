@@ -157,16 +157,16 @@ function least(a: number, b: number | null): number {
   return b === null ? a : Math.min(a, b);
 }
 
-function toReasoning({ reasoning }: CreateResponse): Reasoning {
+export function toReasoning({ reasoning }: CreateResponse): Reasoning {
   return {
     effort: reasoning?.effort ?? undefined,
     summary: reasoning?.summary ?? reasoning?.generate_summary ?? undefined,
   };
 }
 
-function toOptions(request: CreateResponse): ModelOptions {
+export function toOptions(request: CreateResponse): ModelOptions {
   const { stop, include } = request;
-  const options: { -readonly [Name in keyof ModelOptions]: ModelOptions[Name] } = {};
+  const options: OpenOptions = {};
   if (stop) options.stop = typeof stop === "string" ? [stop] : stop;
   if (request.frequency_penalty) options.frequencyPenalty = request.frequency_penalty;
   if (request.presence_penalty) options.presencePenalty = request.presence_penalty;
@@ -174,21 +174,22 @@ function toOptions(request: CreateResponse): ModelOptions {
   if (typeof request.top_logprobs === "number") options.topLogprobs = request.top_logprobs;
   if (request.text?.verbosity) options.verbosity = request.text.verbosity;
   if (request.service_tier) options.serviceTier = request.service_tier;
-  return { ...options, ...toServiceOptions(request) };
+  addServiceOptions(request, options);
+  return options;
 }
 
+type OpenOptions = { -readonly [Name in keyof ModelOptions]: ModelOptions[Name] };
+
 /** What tells a vendor's service who asks, and what it may remember. */
-function toServiceOptions(request: CreateResponse): ModelOptions {
+function addServiceOptions(request: CreateResponse, options: OpenOptions): void {
   const { user, safety_identifier, prompt_cache_key, prompt_cache_retention, moderation } = request;
   const { prompt_cache_options } = request;
-  return {
-    ...(user ? { user } : {}),
-    ...(safety_identifier ? { safetyIdentifier: safety_identifier } : {}),
-    ...(prompt_cache_key ? { promptCacheKey: prompt_cache_key } : {}),
-    ...(prompt_cache_retention ? { promptCacheRetention: prompt_cache_retention } : {}),
-    ...(prompt_cache_options ? { promptCacheOptions: prompt_cache_options as JsonObject } : {}),
-    ...(moderation ? { moderation } : {}),
-  };
+  if (user) options.user = user;
+  if (safety_identifier) options.safetyIdentifier = safety_identifier;
+  if (prompt_cache_key) options.promptCacheKey = prompt_cache_key;
+  if (prompt_cache_retention) options.promptCacheRetention = prompt_cache_retention;
+  if (prompt_cache_options) options.promptCacheOptions = prompt_cache_options as JsonObject;
+  if (moderation) options.moderation = moderation;
 }
 
 export function toFormat(format: TextFormat | null | undefined): OutputFormat {

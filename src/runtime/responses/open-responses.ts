@@ -28,9 +28,9 @@ import { type BackingSettings, findBackingTool } from "../../responses/kinds/mcp
 import type { WebTools } from "../../responses/kinds/web-search.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
 import { createTeamSlots } from "../../responses/multi-agent/team-slots.ts";
-import { applyPrompt } from "../../responses/prompts/prompt.ts";
+import { applyPrompt, namesPrompt } from "../../responses/prompts/prompt.ts";
 import { SIZE_LIMITS, type SizeLimits } from "../../responses/request/check-size.ts";
-import { type FindParts, findRequest } from "../../responses/request/find-request.ts";
+import { type FindParts, findModel, findRequest } from "../../responses/request/find-request.ts";
 import { readWish } from "../../responses/request/response-wish.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
@@ -40,7 +40,7 @@ import type { Shelf } from "../../store/shelf.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
-import { createOpenDirect } from "./direct-model.ts";
+import { createDirectModels } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
 import { type OpenedSearch, openSearch } from "./open-search.ts";
@@ -130,8 +130,9 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     ...{ clock, shelf, durable, passing },
     defaults: { store: settings.store },
     ttlMs: settings.ttlMs,
+    findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
-    openDirect: createOpenDirect(inside.agent),
+    models: createDirectModels(inside.agent),
     observeDirect: settings.observeDirect,
     check: (task) => check(inside.agent, task),
   });
@@ -139,7 +140,10 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
   const api: ResponsesApi = {
     ...answers,
-    create: async (given, caller) => await answers.create(await prepare(given), caller),
+    create: (given, caller) =>
+      namesPrompt(given)
+        ? prepare(given).then((filled) => answers.create(filled, caller))
+        : answers.create(given, caller),
   };
   return {
     ...{ api, shelf, kept, durable, passing },

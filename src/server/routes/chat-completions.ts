@@ -5,11 +5,12 @@
 
 import type { EmittedEvent } from "../../protocol/emitted.ts";
 import type { Metadata } from "../../protocol/request.ts";
-import type { Events, ResponsesApi } from "../../responses/api.ts";
+import type { ResponsesApi } from "../../responses/api.ts";
 import { toChatCompletion } from "../../responses/chat/chat-completion.ts";
 import { type ChatWriter, createChatWriter } from "../../responses/chat/chat-writer.ts";
 import { type ChatAnswer, toCreateResponse } from "../../responses/chat/parse-chat.ts";
 import { IGNORED_KEY, withIgnored } from "../../responses/fold/response-settings.ts";
+import type { Events } from "../../responses/live-response.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
 export function createChatRoutes(api: ResponsesApi): Route[] {

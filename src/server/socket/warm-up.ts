@@ -5,9 +5,8 @@
 
 import { makeId } from "../../base/ids.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
-import type { RunSettings } from "../../protocol/run-events.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
-import { toResponse } from "../../responses/fold/response-object.ts";
+import { NO_RUN, toResponse } from "../../responses/fold/response-object.ts";
 import { toEcho } from "../../responses/request/echo.ts";
 import { parseAsked } from "../../responses/request/plan-response.ts";
 import type { CreateBody } from "./client-event.ts";
@@ -25,12 +24,7 @@ export function warmUp(body: CreateBody, nowMs: number): WarmUp {
   const instructions = asked.request.instructions ?? null;
   const echo = toEcho(asked, { instructions, model: "" });
   const begun = toResponse(
-    {
-      type: "run_start",
-      ...{ run_id: makeId("run"), parent_id: null, path: "/root", input: [] },
-      created_at_ms: nowMs,
-      settings: NO_RUN,
-    },
+    { run_id: makeId("run"), created_at_ms: nowMs, settings: NO_RUN },
     { echo, include: [], ignored: asked.ignored },
   );
   const response: EmittedResponse = {
@@ -48,10 +42,3 @@ export function warmUp(body: CreateBody, nowMs: number): WarmUp {
     ],
   };
 }
-
-/** What the request itself does not say of an answer that no run gives. */
-const NO_RUN: RunSettings = {
-  ...{ model: "", model_reason: "", instructions: null, tools: [], max_turns: 0 },
-  ...{ temperature: null, max_output_tokens: null, think: false, format: { type: "text" } },
-  ...{ approve: "deny", sandbox: "none", grant: [], limits: {}, label: null, depth: 0 },
-};

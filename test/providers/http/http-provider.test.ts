@@ -117,7 +117,8 @@ describe("the HTTP provider", () => {
         send: async () => {
           asked++;
           const chunks = toChunks(Buffer.from(packet));
-          return { status: 200, headers: { "content-type": "text/event-stream" }, chunks };
+          const text = async (): Promise<string> => packet;
+          return { status: 200, headers: { "content-type": "text/event-stream" }, chunks, text };
         },
       };
       const provider = over({ url: "http://a/v1" } as Upstream, { transport: answers });

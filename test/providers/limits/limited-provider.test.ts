@@ -212,7 +212,7 @@ describe("a limited provider", () => {
 describe("a watched transport", () => {
   const answering = (status: number, headers: Record<string, string>): Transport => ({
     async send() {
-      return { status, headers, chunks: undefined as never };
+      return { status, headers, chunks: undefined as never, text: async () => "" };
     },
     async close() {},
   });

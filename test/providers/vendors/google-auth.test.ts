@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { JsonObject } from "../../../src/base/json.ts";
-import type { Sign } from "../../../src/providers/http/http-provider.ts";
+import type { CloudSign } from "../../../src/providers/http/http-provider.ts";
 import { createGoogleSign } from "../../../src/providers/vendors/google-auth.ts";
 import { vertexBaseUrl } from "../../../src/providers/vendors/google-cloud.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
@@ -45,7 +45,7 @@ async function startTokenServer({ expiresIn = 3600, status = 200 } = {}) {
   };
 }
 
-const sign = (createdSign: Sign, signal = AbortSignal.timeout(5000)) =>
+const sign = (createdSign: CloudSign, signal = AbortSignal.timeout(5000)) =>
   createdSign({
     method: "POST",
     url: "https://x.googleapis.com/v1",

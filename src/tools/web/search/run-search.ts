@@ -103,11 +103,15 @@ async function askPage(
     return answer;
   };
   const policy = SEARCH_RETRY;
-  const answer = await retry(attempt, { policy, clock, random, signal, onRetry: () => {} }).catch(
-    (thrown: unknown) => {
-      throw toToolFailure(thrown);
-    },
-  );
+  const answer = await retry(attempt, () => ({
+    policy,
+    clock,
+    random,
+    signal,
+    onRetry: () => {},
+  })).catch((thrown: unknown) => {
+    throw toToolFailure(thrown);
+  });
   const text = decodeHtml(answer.body, answer.contentType);
   return { status: answer.status, text, json: tryParseJson(text) };
 }

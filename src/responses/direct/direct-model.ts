@@ -1,0 +1,24 @@
+/** The models that direct responses ask, as whoever opens them gives them. */
+
+import type { AgentTask } from "../../agent/task.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Provider } from "../../providers/provider.ts";
+
+export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+
+export interface DirectModel {
+  readonly provider: Provider;
+  /** Whether it gives its reasoning in a sealed form. */
+  readonly sealed: boolean | undefined;
+  /** Whether it knows tools of a type itself. */
+  readonly isNative: ((type: string) => boolean) | undefined;
+  /** Rejects items of a kind that it is known not to take. */
+  readonly checkInput: (items: readonly Item[]) => void;
+}
+
+export interface DirectModels {
+  /** One that was opened before. */
+  known(target: ModelTarget): DirectModel | undefined;
+  /** Rejects with what is missing (`key_missing`) or wrong; sends nothing. */
+  open(target: ModelTarget): Promise<DirectModel>;
+}

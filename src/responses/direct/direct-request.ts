@@ -1,0 +1,88 @@
+/**
+ * Requests that need nothing but a model: not stored, nothing to look up, no calls for the server to
+ * make, no budget to keep. Told by the request alone and without waiting: nine of ten requests to a
+ * gateway are such, and the way of the others costs three times as much (bench/gateway.ts). Pure.
+ */
+
+import { LIMIT_KINDS, type LimitKind, type Limits } from "../../agent/limits.ts";
+import { fromInput, type Item } from "../../protocol/items.ts";
+import type { CreateResponse } from "../../protocol/request.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
+import { isPlainItem } from "../bridge/plain-items.ts";
+import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";
+import { type AskedResponse, toOptions, toReasoning } from "../request/plan-response.ts";
+
+/** The items of a request that is one; undefined for any other. Its tools are the model's to judge. */
+export function findDirectItems(
+  { request, store }: AskedResponse,
+  limits: Limits,
+): readonly Item[] | undefined {
+  if (store || !isAlone(request) || !KINDS.every((kind) => limits[kind] === null)) return undefined;
+  const items = fromInput(request.input ?? []);
+  return items.every(isPlain) && items.every(isWhole) ? items : undefined;
+}
+
+const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
+
+/** Whether all of it is in the request, and an answer as it comes is what is wanted. */
+function isAlone(request: CreateResponse): boolean {
+  const { text, truncation, multi_agent } = request;
+  if (request.previous_response_id || request.conversation || request.prompt) return false;
+  if (multi_agent?.enabled || request.context_management || truncation === "auto") return false;
+  if ((request.max_tool_calls ?? null) !== null) return false;
+  return !text?.format || text.format.type === "text";
+}
+
+/** What several agents have said is sorted out first. */
+function isPlain(item: Item): boolean {
+  return isPlainItem(item.type) && !("agent" in item && item.agent);
+}
+
+/** Whether it can be sent as it is: nothing has to be read or fetched for it. */
+function isWhole(item: Item): boolean {
+  if ("content" in item && typeof item.content === "string") return true;
+  return findMedia([item]).every(({ part }) => isWholePart(part));
+}
+
+function isWholePart(part: MediaPart): boolean {
+  return part.type !== "input_file" && !part.file_id && urlOf(part) === undefined;
+}
+
+/** Whether the server has nothing to do for any of the tools. */
+export function areModelTools(
+  tools: readonly Tool[] | null | undefined,
+  isNative: ((type: string) => boolean) | undefined,
+): boolean {
+  return !tools || tools.every(({ type }) => type === "function" || isNative?.(type) === true);
+}
+
+interface Known {
+  /** As the record names it: `openai/gpt-5`. */
+  readonly model: string;
+  readonly items: readonly Item[];
+  readonly sealed: boolean | undefined;
+}
+
+export function toDirectRequest(
+  { request, stream }: AskedResponse,
+  { model, items, sealed }: Known,
+): ModelRequest {
+  const { effort, summary } = toReasoning(request);
+  return {
+    model: model.slice(model.indexOf("/") + 1),
+    instructions: request.instructions ?? undefined,
+    items,
+    tools: request.tools ?? [],
+    toolChoice: (request.tool_choice ?? "auto") as ToolChoice,
+    parallelToolCalls: request.parallel_tool_calls ?? undefined,
+    temperature: request.temperature ?? undefined,
+    topP: request.top_p ?? undefined,
+    maxOutputTokens: request.max_output_tokens ?? undefined,
+    reasoning: { effort, summary, sealed },
+    format: TEXT_FORMAT,
+    previous: undefined,
+    options: toOptions(request),
+    whole: !stream,
+  };
+}

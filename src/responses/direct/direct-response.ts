@@ -1,0 +1,291 @@
+/**
+ * A response that needs nothing but a model (`direct-request.ts`): one question, its answer folded as
+ * it comes. There is no log, no journal and no engine, because nobody could read them; what a client
+ * sees is what the same request would show if it were stored (test/responses/direct-response.test.ts).
+ */
+
+import { toAbortFailure } from "../../base/async.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { EndReason, ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
+import type { Ending, LoggedEvent, Notice, RunEnd, RunStart } from "../../protocol/run-events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../../providers/provider.ts";
+import { createEventWriter, type EventWriter } from "../fold/event-writer.ts";
+import { encodeResponseSettings, type ResponseSettings } from "../fold/response-settings.ts";
+import type { Events, LiveResponse } from "../live-response.ts";
+import type { AskedResponse } from "../request/plan-response.ts";
+import { findPlainAnswer, type PlainAnswer, toPlainResponse } from "./plain-answer.ts";
+
+export interface DirectParts {
+  readonly runId: string;
+  readonly id: string;
+  readonly asked: AskedResponse;
+  /** As the record names it. */
+  readonly model: string;
+  readonly settings: ResponseSettings;
+  readonly request: ModelRequest;
+  readonly provider: Provider;
+  readonly clock: Clock;
+  /** Told of its beginning and its end. */
+  readonly observe: ((logged: LoggedEvent) => void) | undefined;
+}
+
+/** Leaving its events early closes the connection to the model. A failure is an ending of theirs. */
+export function createDirectResponse(parts: DirectParts): LiveResponse {
+  return new DirectResponse(parts);
+}
+
+/** Who does not say otherwise waits to the end. */
+const NEVER = new AbortController().signal;
+
+type Told = Omit<Notice, "type">;
+
+class DirectResponse implements LiveResponse {
+  readonly id: string;
+  readonly asked: AskedResponse;
+  readonly #parts: DirectParts;
+  readonly #beganMs: number;
+  #failure: Failure | undefined;
+
+  constructor(parts: DirectParts) {
+    this.id = parts.id;
+    this.asked = parts.asked;
+    this.#parts = parts;
+    this.#beganMs = parts.clock.now();
+  }
+
+  failure(): Failure | undefined {
+    return this.#failure;
+  }
+
+  events(signal: AbortSignal = NEVER): Events {
+    const { provider } = this.#parts;
+    this.#observeStart();
+    return this.#tell(signal, [], (request, call) => provider.stream(request, call));
+  }
+
+  /** An answer as nearly all are is put together at once; whatever else there is goes the way of events. */
+  async response(signal: AbortSignal = NEVER): Promise<EmittedResponse> {
+    const { provider, request } = this.#parts;
+    this.#observeStart();
+    if (!provider.answer) {
+      return await this.#readLast(
+        this.#tell(signal, [], (again, call) => provider.stream(again, call)),
+      );
+    }
+    const notices: Told[] = [];
+    const call = this.#toCall(signal, (said) => notices.push(said));
+    let answer: WholeAnswer;
+    try {
+      answer = await provider.answer(request, call);
+    } catch (thrown) {
+      const failure = toCutFailure(thrown, signal);
+      this.#observeEnd(toEnd(toFailedEnding(failure), NOTHING_SAID, this.#parts.clock.now()));
+      throw failure;
+    }
+    const plain = findPlainAnswer(answer, this.#parts.settings);
+    if (plain) return this.#finish(plain, notices);
+    const ask = toSource(provider, answer);
+    return await this.#readLast(this.#tell(signal, notices, ask));
+  }
+
+  #finish(plain: PlainAnswer, notices: readonly Told[]): EmittedResponse {
+    const { runId, settings, clock } = this.#parts;
+    const { reason, usage } = plain;
+    const ending = { ending: ENDINGS[reason], error: null, message: "" };
+    const end = toEnd(ending, { usage, turns: 1 }, clock.now());
+    this.#observeEnd(end);
+    const ignored = notices.flatMap(({ code, params = [] }) => (code === "dropped" ? params : []));
+    const began = { runId, beganMs: this.#beganMs };
+    const shown =
+      ignored.length > 0 ? { ...settings, ignored: [...settings.ignored, ...ignored] } : settings;
+    return toPlainResponse(plain, { ...began, settings: shown, end });
+  }
+
+  /** Never rejects: a failure is an ending. */
+  async *#tell(signal: AbortSignal, notices: readonly Told[], ask: Ask): Events {
+    const { request, clock } = this.#parts;
+    const writer = createEventWriter();
+    const state: State = {
+      items: [...request.items],
+      ...NOTHING_SAID,
+      said: false,
+      end: undefined,
+    };
+    yield writer.write(this.#toStart());
+    const notice = (said: Told): void => void writer.write({ type: "notice", ...said });
+    for (const said of notices) notice(said);
+    const call = this.#toCall(signal, notice);
+    let ending: Ended;
+    try {
+      do {
+        writer.write({ type: "turn_start", turn: ++state.turns, at_ms: 0 });
+        for await (const batch of ask({ ...request, items: state.items }, call)) {
+          const events: EmittedEvent[] = [];
+          for (const event of batch) readEvent(event, state, writer, events);
+          if (events.length > 0) yield events;
+        }
+      } while (endTurn(state) === "pause");
+      ending = { ending: ENDINGS[state.end?.reason ?? "stop"], error: null, message: "" };
+    } catch (thrown) {
+      const failure = toCutFailure(thrown, signal);
+      if (!state.said) this.#failure = failure;
+      ending = toFailedEnding(failure);
+    }
+    const end = toEnd(ending, state, clock.now());
+    this.#observeEnd(end);
+    yield writer.write(end);
+  }
+
+  async #readLast(events: Events): Promise<EmittedResponse> {
+    let response: EmittedResponse | undefined;
+    for await (const batch of events) {
+      for (const event of batch) if ("response" in event) response = event.response;
+    }
+    if (this.#failure) throw this.#failure;
+    if (response) return response;
+    throw new Failure("internal", `Response ${this.id} has no beginning.`);
+  }
+
+  #toCall(signal: AbortSignal, notice: ModelCall["notice"]): ModelCall {
+    return { signal, run: this.#parts.runId, notice };
+  }
+
+  #observeStart(): void {
+    const { observe, runId } = this.#parts;
+    observe?.({ run_id: runId, seq: 0, event: this.#toStart() });
+  }
+
+  #observeEnd(event: RunEnd): void {
+    const { observe, runId } = this.#parts;
+    observe?.({ run_id: runId, seq: 1, event });
+  }
+
+  #toStart(): RunStart {
+    const { runId, model, settings, request } = this.#parts;
+    return {
+      type: "run_start",
+      run_id: runId,
+      parent_id: null,
+      path: "/root",
+      created_at_ms: this.#beganMs,
+      settings: { ...SETTINGS, model, response: encodeResponseSettings(settings) },
+      input: request.items,
+    };
+  }
+}
+
+/** A question to the model; asked again as long as the vendor pauses and wants the conversation again. */
+type Ask = (request: ModelRequest, call: ModelCall) => AsyncIterable<readonly ModelEvent[]>;
+
+/** Gives the answer that is there, and asks for what follows it. */
+function toSource(provider: Provider, answer: WholeAnswer): Ask {
+  let known: WholeAnswer | undefined = answer;
+  return (request, call) => {
+    const first = known;
+    known = undefined;
+    return first ? tellAnswer(first) : provider.stream(request, call);
+  };
+}
+
+async function* tellAnswer({
+  events,
+  failure,
+}: WholeAnswer): AsyncGenerator<readonly ModelEvent[], void> {
+  yield events;
+  if (failure) throw failure;
+}
+
+interface State {
+  readonly items: Item[];
+  usage: Usage;
+  turns: number;
+  /** Whether anything was given on. */
+  said: boolean;
+  /** Of the turn that was read last. */
+  end: ModelEnd | undefined;
+}
+
+const NOTHING_SAID = { usage: NO_USAGE, turns: 0 };
+
+function readEvent(
+  event: ModelEvent,
+  state: State,
+  writer: EventWriter,
+  events: EmittedEvent[],
+): void {
+  if (event.type === "end") {
+    state.end = event;
+    return;
+  }
+  writer.write(event, events);
+  if (event.type === "item_start") state.said = true;
+  if (event.type === "item_end") state.items.push(event.item);
+}
+
+function endTurn(state: State): EndReason {
+  const { end } = state;
+  if (!end) {
+    throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+  }
+  state.usage = addUsage(state.usage, end.usage);
+  return end.reason;
+}
+
+type Ended = Pick<RunEnd, "ending" | "error" | "message">;
+
+const ENDINGS: Readonly<Record<EndReason, Ending>> = {
+  stop: "completed",
+  tool_calls: "completed",
+  pause: "completed",
+  length: "budget",
+  refusal: "refused",
+};
+
+function toCutFailure(thrown: unknown, signal: AbortSignal): Failure {
+  return signal.aborted ? toAbortFailure(signal) : toFailure(thrown);
+}
+
+function toFailedEnding({ code, message }: Failure): Ended {
+  return { ending: code === "cancelled" ? code : "failed", error: { code, message }, message };
+}
+
+/** Of no meaning to an answer: nobody reads this log. What is shown of the request is its echo. */
+const SETTINGS: Omit<RunStart["settings"], "model"> = {
+  instructions: null,
+  format: { type: "text" },
+  model_reason: "",
+  tools: [],
+  max_turns: 1,
+  temperature: null,
+  max_output_tokens: null,
+  think: false,
+  approve: "deny",
+  sandbox: "process",
+  grant: [],
+  limits: {},
+  label: null,
+  depth: 0,
+};
+
+function toEnd(
+  end: Ended,
+  { usage, turns }: Pick<State, "usage" | "turns">,
+  nowMs: number,
+): RunEnd {
+  return {
+    type: "run_end",
+    ...end,
+    output_text: "",
+    output_json: undefined,
+    turns,
+    tool_calls: 0,
+    usage,
+    cost_usd: null,
+    spent: {},
+    at_ms: nowMs,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * An answer that came whole and of which there is nothing to say but its messages and calls: the
+ * response is made of it at once. The fold of events (`fold/event-writer.ts`) makes the same of it at
+ * five times the cost; whatever is not so plain is its. Pure.
+ */
+
+import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { EndReason } from "../../protocol/model-events.ts";
+import type { RunEnd } from "../../protocol/run-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import type { WholeAnswer } from "../../providers/provider.ts";
+import { toEmittedItem } from "../fold/emitted-item.ts";
+import { toWholeResponse } from "../fold/response-object.ts";
+import type { ResponseSettings } from "../fold/response-settings.ts";
+
+export interface PlainAnswer {
+  readonly items: readonly Item[];
+  readonly reason: EndReason;
+  readonly usage: Usage;
+}
+
+/** Undefined for any other. */
+export function findPlainAnswer(
+  { events, failure }: WholeAnswer,
+  { include }: ResponseSettings,
+): PlainAnswer | undefined {
+  const end = events.at(-1);
+  if (failure || include.length > 0 || end?.type !== "end" || end.reason === "pause") {
+    return undefined;
+  }
+  const items: Item[] = [];
+  for (const event of events) {
+    if (event.type === "item_start" && !isPlain(event.item)) return undefined;
+    if (event.type === "item_end") items.push(event.item);
+  }
+  return { items, reason: end.reason, usage: end.usage };
+}
+
+/** An id that may change on the way, a thought that is shown or not: those are the fold's. */
+function isPlain(item: Item): boolean {
+  return (item.type === "message" || item.type === "function_call") && item.id === undefined;
+}
+
+interface Known {
+  readonly runId: string;
+  readonly beganMs: number;
+  readonly settings: ResponseSettings;
+  readonly end: RunEnd;
+}
+
+export function toPlainResponse({ items }: PlainAnswer, known: Known): EmittedResponse {
+  const { runId, beganMs, settings, end } = known;
+  const output = items.map((item, outputIndex): EmittedItem => {
+    return toEmittedItem(item, { runId, outputIndex, status: "completed", include: NOTHING });
+  });
+  return toWholeResponse({ run_id: runId, created_at_ms: beganMs }, settings, { end, output });
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
