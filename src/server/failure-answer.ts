@@ -13,6 +13,11 @@ const CODES: Partial<Record<FailureCode, string>> = {
   connector_failed: "http_error",
 };
 
+/** Where the API's own type is not that of the status. */
+const TYPES: Partial<Record<FailureCode, string>> = {
+  model_not_found: "invalid_request_error",
+};
+
 /** Statuses that clients of the API act on, where those of the table are for people. */
 const STATUSES: Partial<Record<FailureCode, number>> = {
   provider_overloaded: 429,
@@ -32,7 +37,8 @@ export function toFailureAnswer(failure: Failure): JsonAnswer {
   const { code, param } = failure;
   const status = STATUSES[code] ?? FAILURES[code].status;
   const message = OWN_FAULTS[code] ?? failure.message;
-  const error = { message, type: typeOf(status), param: param ?? null, code: CODES[code] ?? code };
+  const type = TYPES[code] ?? typeOf(status);
+  const error = { message, type, param: param ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
 }
 

@@ -15,7 +15,7 @@ export interface ModelRoutes {
   readonly usual: ModelTarget | undefined;
 }
 
-/** Rejects with `not_found` for a name that is nobody's. */
+/** Rejects with `model_not_found` for a name that is nobody's. */
 export function routeModel(
   { named, usual }: ModelRoutes,
   name: string | null | undefined,
@@ -33,9 +33,13 @@ export function routeModel(
     const model = formatModelRef(parseModelRef(name));
     return { model, provider: null, url: null, api_key_name: null };
   } catch (cause) {
-    const message = `The model \`${clip(name, 80)}\` does not exist or is not served here.`;
-    throw new Failure("not_found", message, { param: "model", cause });
+    throw toUnknownModel(name, cause);
   }
+}
+
+export function toUnknownModel(name: string, cause?: unknown): Failure {
+  const message = `The model \`${clip(name, 80)}\` does not exist or is not served here.`;
+  return new Failure("model_not_found", message, { param: "model", cause });
 }
 
 function vendorOf(ref: string): string {
