@@ -1,10 +1,21 @@
-/** Which model a client means: a name of the server's own list, else `vendor/model` as everywhere. */
+/**
+ * Which model a client means: a name of the server's own list, else `vendor/model` as everywhere, else
+ * a plain name of the server that the usual model's address is. A name that says whose it is never goes
+ * to that address unless it is that vendor's.
+ */
 
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
-import { formatModelRef, parseModelRef } from "../../providers/models/model-ref.ts";
+import {
+  EMBEDDED,
+  EMBEDDED_MODEL,
+  formatModelRef,
+  GGUF,
+  parseModelRef,
+} from "../../providers/models/model-ref.ts";
+import { isVendor } from "../../providers/vendors/catalog.ts";
 
 export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
 
@@ -27,10 +38,23 @@ export function routeModel(
   const row = named.find(([pattern]) => matchesGlob(name, pattern));
   if (row) return row[1];
   if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return usual;
-  // A server at an address of one's own has models whose names nobody else knows.
-  if (usual?.url) return { ...usual, model: `${vendorOf(usual.model)}/${name}` };
+  return routeOwn(usual, name) ?? routeVendor(name);
+}
+
+/** A server at an address of one's own has models whose names nobody else knows. */
+function routeOwn(usual: ModelTarget | undefined, name: string): ModelTarget | undefined {
+  if (!usual?.url) return undefined;
+  const [own, vendor] = [vendorOf(usual.model), findVendor(name)];
+  if (vendor !== undefined && vendor !== own) return undefined;
+  const model = vendor === undefined ? name : name.slice(own.length + 1);
+  return model === "" ? usual : { ...usual, model: `${own}/${model}` };
+}
+
+function routeVendor(name: string): ModelTarget {
+  // Files of this machine are not for clients to name.
+  if (findVendor(name) === GGUF) throw toUnknownModel(name);
   try {
-    const model = formatModelRef(parseModelRef(name));
+    const model = formatModelRef(parseModelRef(name === EMBEDDED_MODEL ? EMBEDDED : name));
     return { model, provider: null, url: null, api_key_name: null };
   } catch (cause) {
     throw toUnknownModel(name, cause);
@@ -40,6 +64,14 @@ export function routeModel(
 export function toUnknownModel(name: string, cause?: unknown): Failure {
   const message = `The model \`${clip(name, 80)}\` does not exist or is not served here.`;
   return new Failure("model_not_found", message, { param: "model", cause });
+}
+
+/** The vendor that a name says it is of; undefined for a plain name. */
+function findVendor(name: string): string | undefined {
+  if (name.startsWith(`${GGUF}:`)) return GGUF;
+  if (name === EMBEDDED_MODEL) return EMBEDDED;
+  const head = name.split("/", 1)[0] ?? "";
+  return head === EMBEDDED || isVendor(head) ? head : undefined;
 }
 
 function vendorOf(ref: string): string {

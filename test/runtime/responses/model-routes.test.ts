@@ -12,6 +12,8 @@ const target = (model: string, url: string | null = null): ModelTarget => ({
   ...{ model, url, api_key_name: null, provider: url === null ? null : "openai-chat" },
 });
 
+const OWN = "http://127.0.0.1:1/v1";
+
 describe("the model that a request names", () => {
   it("is refused as the API refuses it, where it is nobody's", () => {
     const routes: ModelRoutes = { named: [], usual: target("embedded/offline") };
@@ -21,5 +23,42 @@ describe("the model that a request names", () => {
         message: `The model \`${name}\` does not exist or is not served here.`,
       });
     }
+  });
+
+  it("goes to the address of the usual one where its name is nobody else's", () => {
+    const routes: ModelRoutes = { named: [], usual: target("custom/first", OWN) };
+    for (const [name, model] of [
+      ["second", "custom/second"],
+      // A plain name is one of that server's own, whoever else has one like it.
+      ["gpt-4o", "custom/gpt-4o"],
+      ["team/second", "custom/team/second"],
+      ["custom/second", "custom/second"],
+      ["custom", "custom/first"],
+    ] as const) {
+      assert.deepEqual(routeModel(routes, name), target(model, OWN), name);
+    }
+  });
+
+  it("goes to the vendor that it names, also where the usual one has an address", () => {
+    const routes: ModelRoutes = { named: [], usual: target("custom/first", OWN) };
+    for (const [name, model] of [
+      ["embedded/offline", "embedded/offline"],
+      ["embedded", "embedded/offline"],
+      ["offline", "embedded/offline"],
+      ["anthropic/some-model", "anthropic/some-model"],
+    ] as const) {
+      assert.deepEqual(routeModel(routes, name), target(model), name);
+    }
+    assert.throws(() => routeModel(routes, "embedded/other"), { code: "model_not_found" });
+  });
+
+  it("is no file of this machine, unless the server's own list names it", () => {
+    const path = "gguf:/models/a.gguf";
+    for (const usual of [target("custom/first", OWN), undefined]) {
+      assert.throws(() => routeModel({ named: [], usual }, path), { code: "model_not_found" });
+      const named = [["small", target(path)]] as const;
+      assert.deepEqual(routeModel({ named, usual }, "small"), target(path));
+    }
+    assert.deepEqual(routeModel({ named: [], usual: target(path) }, path), target(path));
   });
 });
