@@ -1,5 +1,6 @@
 /** The Response object of a run: what it is at the start, and how an ending changes it. */
 
+import { toToldMessage } from "../../base/own-fault.ts";
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
@@ -78,6 +79,11 @@ export function endResponse(
     output_text: toOutputText(output),
     usage: end.usage,
   };
+}
+
+/** Without what of a failure is for those who run the server. */
+export function withToldError(end: RunEnd): RunEnd {
+  return end.error ? { ...end, error: { ...end.error, message: toToldMessage(end.error) } } : end;
 }
 
 type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;
