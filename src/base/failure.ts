@@ -28,7 +28,13 @@ export const FAILURES = {
     status: 404,
     exit: 2,
     retryable: false,
-    summary: "The named run, model, file or tool does not exist.",
+    summary: "The named run, file or tool does not exist.",
+  },
+  model_not_found: {
+    status: 404,
+    exit: 2,
+    retryable: false,
+    summary: "A request names a model that does not exist, or that the server does not serve.",
   },
   previous_response_not_found: {
     status: 400,

@@ -22,7 +22,6 @@ import type { ItemParts } from "./conversations/new-items.ts";
 import type { ShownItem } from "./conversations/shown-item.ts";
 import type { Page } from "./paging.ts";
 import { createFindItem, type IndexParts, indexItems } from "./references/item-index.ts";
-import type { ShelfParts } from "./shelf-parts.ts";
 
 export interface ConversationsApi {
   create(body: unknown, caller: Caller): Promise<Conversation>;
@@ -36,7 +35,9 @@ export interface ConversationsApi {
   deleteItem(place: ItemPlace, caller: Caller): Promise<Conversation>;
 }
 
-export function createConversationsApi(parts: ShelfParts & IndexParts): ConversationsApi {
+type Parts = Omit<ItemParts, "findItem"> & IndexParts;
+
+export function createConversationsApi(parts: Parts): ConversationsApi {
   const toParts = (): ItemParts => ({ ...parts, findItem: createFindItem(parts) });
   const index = async (tenant: string, id: string): Promise<void> => {
     const { items } = await readItems(parts, tenant, id);

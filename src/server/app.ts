@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { toFailure } from "../base/failure.ts";
-import { isOwnFault } from "./failure-answer.ts";
+import { isOwnFault } from "../base/own-fault.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";

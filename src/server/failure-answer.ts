@@ -1,6 +1,7 @@
 /** A failure as the API tells it: always `{error: {message, type, param, code}}`, with its status. */
 
 import { FAILURES, type Failure, type FailureCode } from "../base/failure.ts";
+import { toToldMessage } from "../base/own-fault.ts";
 import type { JsonAnswer } from "./route.ts";
 
 /** Where the failure's own code is not the word that clients of the API know. */
@@ -13,6 +14,11 @@ const CODES: Partial<Record<FailureCode, string>> = {
   connector_failed: "http_error",
 };
 
+/** Where the API's own type is not that of the status. */
+const TYPES: Partial<Record<FailureCode, string>> = {
+  model_not_found: "invalid_request_error",
+};
+
 /** Statuses that clients of the API act on, where those of the table are for people. */
 const STATUSES: Partial<Record<FailureCode, number>> = {
   provider_overloaded: 429,
@@ -22,23 +28,13 @@ const STATUSES: Partial<Record<FailureCode, number>> = {
   provider_unauthorized: 502,
 };
 
-/** What is said of faults that are this server's own: no path, no stack. */
-const OWN_FAULTS: Partial<Record<FailureCode, string>> = {
-  internal: "Something went wrong inside.",
-  store_failed: "The server cannot write its record.",
-};
-
 export function toFailureAnswer(failure: Failure): JsonAnswer {
   const { code, param } = failure;
   const status = STATUSES[code] ?? FAILURES[code].status;
-  const message = OWN_FAULTS[code] ?? failure.message;
-  const error = { message, type: typeOf(status), param: param ?? null, code: CODES[code] ?? code };
+  const message = toToldMessage(failure);
+  const type = TYPES[code] ?? typeOf(status);
+  const error = { message, type, param: param ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
-}
-
-/** Whether whoever runs the server must see to it. */
-export function isOwnFault({ code }: Failure): boolean {
-  return OWN_FAULTS[code] !== undefined;
 }
 
 function toHeaders({ retryAfterMs }: Failure): Record<string, string> {

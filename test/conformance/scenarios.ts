@@ -267,6 +267,35 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
+    name: "a tool that is looked for first",
+    body: {
+      input: "Oslo?",
+      tools: [{ type: "tool_search" }, { ...WEATHER, defer_loading: true }],
+    },
+    answer: (request) =>
+      hasResult(request)
+        ? reply.calls([callOf(request, "weather", { city: "Oslo" })])
+        : reply.calls([callOf(request, "tool_search", { query: "weather" })]),
+    ...{
+      status: "completed",
+      items: ["tool_search_call", "tool_search_output", "function_call"],
+    },
+    native: [
+      {
+        ...{ type: "tool_search_call", id: "tsc_1", call_id: null, execution: "server" },
+        ...{ arguments: { paths: ["weather"] }, status: "completed" },
+      },
+      {
+        ...{ type: "tool_search_output", id: "tso_1", call_id: null, execution: "server" },
+        ...{ tools: [WEATHER], status: "completed" },
+      },
+      {
+        ...{ type: "function_call", id: "fc_1", call_id: "call_1", status: "completed" },
+        ...{ name: "weather", arguments: '{"city":"Oslo"}' },
+      },
+    ],
+  },
+  {
     name: "commands in a container",
     body: {
       input: "Say hello.",

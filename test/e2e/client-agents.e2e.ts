@@ -14,6 +14,7 @@ import {
   Runner,
   shellTool,
   tool,
+  toolSearchTool,
   withResponsesWebSocketSession,
 } from "@openai/agents";
 import OpenAI from "openai";
@@ -51,6 +52,31 @@ describe("the agents package", () => {
       ["system", "user", "assistant", "tool"],
     );
     assert.equal(bench.asked[1]?.messages.at(-1)?.content, "Paris: 18 degrees");
+  });
+
+  it("has the server look for tools that are loaded late", TIMEOUT, async () => {
+    await using bench = await serveScript(
+      script(
+        reply.calls([call("tool_search", { paths: ["late_weather"] })]),
+        reply.calls([call("late_weather", { city: "Paris" })]),
+        reply.text("It is 18 degrees."),
+      ),
+    );
+    const late = { ...weather, name: "late_weather", deferLoading: true };
+    const agent = new Agent({ name: "Guide", model: "gpt-5.4", tools: [toolSearchTool(), late] });
+    const { finalOutput, newItems } = await openRunner(bench).run(agent, "How warm is Paris?");
+    assert.equal(finalOutput, "It is 18 degrees.");
+    assert.deepEqual(
+      newItems.map(({ type }) => type),
+      [
+        ...["tool_search_call_item", "tool_search_output_item"],
+        ...["tool_call_item", "tool_call_output_item", "message_output_item"],
+      ],
+    );
+    assert.deepEqual(bench.asked.map(toolNames), [
+      ["tool_search"],
+      ...Array.from({ length: 2 }, () => ["tool_search", "late_weather"]),
+    ]);
   });
 
   it("hands over from one agent to another", TIMEOUT, async () => {

@@ -16,7 +16,14 @@ import {
 } from "ai";
 import { z } from "zod";
 import { reply, script } from "../../src/testing/index.ts";
-import { type ClientBench, KEY, serveEmbedded, serveScript, TIMEOUT } from "./client-bench.ts";
+import {
+  type ClientBench,
+  KEY,
+  serveEmbedded,
+  serveScript,
+  TIMEOUT,
+  toolNames,
+} from "./client-bench.ts";
 
 interface Way {
   readonly name: string;
@@ -174,5 +181,38 @@ describe("the ai package", () => {
     for await (const piece of result.textStream) text += piece;
     assert.ok(text.length > 0);
     assert.equal(await result.finishReason, "stop");
+  });
+});
+
+describe("the ai package, where tools are loaded late", () => {
+  it("has the server look for them", TIMEOUT, async () => {
+    await using bench = await serveScript(
+      script(
+        reply.calls([{ name: "tool_search", arguments: { query: "how warm" } }]),
+        reply.calls([{ name: "weather", arguments: { city: "Paris" } }]),
+        reply.text("18 degrees."),
+      ),
+    );
+    const openai = createOpenAI({ baseURL: bench.baseURL, apiKey: KEY });
+    const late = { ...weather, providerOptions: { openai: { deferLoading: true } } };
+    const { text, steps } = streamText({
+      ...{ ...asksPlain, model: openai.responses("gpt-5-scripted"), prompt: "How warm is it?" },
+      ...{ tools: { search: openai.tools.toolSearch({}), weather: late } },
+      stopWhen: isStepCount(4),
+    });
+    assert.equal(await text, "18 degrees.");
+    assert.deepEqual(
+      (await steps)[0]?.content.map(
+        (part) => `${part.type} ${"toolName" in part && part.toolName}`,
+      ),
+      [
+        ...["tool-call search", "tool-result search"],
+        ...["tool-call weather", "tool-result weather"],
+      ],
+    );
+    assert.deepEqual(bench.asked.map(toolNames), [
+      ["tool_search"],
+      ...Array.from({ length: 2 }, () => ["tool_search", "weather"]),
+    ]);
   });
 });

@@ -94,6 +94,12 @@ describe("a code interpreter", LIMITS, () => {
         code: `${large}open('d/big.bin', 'wb').write(bytes(range(256)) * 400);`,
       });
       assert.match(String(second.value), /Files written: .*big\.bin \(102400 bytes\)/);
+      assert.deepEqual(
+        detailsOf(second)
+          .files.map(({ path }) => path)
+          .sort(),
+        ["/mnt/data/d/big.bin", "/mnt/data/in.csv"],
+      );
     });
     const files = await listContainerFiles(parts.shelf, CONTAINER);
     assert.deepEqual(files.map(({ path }) => path).sort(), ["d/big.bin", "in.csv"]);

@@ -4,14 +4,15 @@ import { setImmediate } from "node:timers/promises";
 import { createIds } from "../../src/base/ids.ts";
 import { withConversation } from "../../src/responses/conversation-turn.ts";
 import { createConversation } from "../../src/responses/conversations/conversations.ts";
-import type { ShelfParts } from "../../src/responses/shelf-parts.ts";
+import type { ItemParts } from "../../src/responses/conversations/new-items.ts";
 import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
 
 /** A clock that is moved by hand, and whose sleepers wake at the next turn of the loop. */
-function createParts(): { parts: ShelfParts; clock: { ms: number } } {
+function createParts(): { parts: ItemParts; clock: { ms: number } } {
   const clock = { ms: 0 };
   const time = { now: () => clock.ms, sleep: async () => void (await setImmediate()) };
-  return { clock, parts: { shelf: createMemoryShelf(), clock: time, makeId: createIds() } };
+  const kept = { shelf: createMemoryShelf(), clock: time, makeId: createIds() };
+  return { clock, parts: { ...kept, sealKey: new Uint8Array(32) } };
 }
 
 async function pass(): Promise<void> {

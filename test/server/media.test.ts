@@ -6,6 +6,7 @@ import { systemClock } from "../../src/base/clock.ts";
 import { makeId } from "../../src/base/ids.ts";
 import { createFile } from "../../src/responses/files/files.ts";
 import { reply, respond, script } from "../../src/testing/index.ts";
+import { checkError } from "../conformance/check.ts";
 import { startServer, type TestServer } from "./server-bench.ts";
 
 const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
@@ -153,6 +154,22 @@ describe("addresses in a request", () => {
         assert.equal(status, 400, url);
         assert.match(param, /^input\[0\]\.content\[0\]\.(image|file)_url$/);
       }
+    }
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
+  it("are refused as the mask of a picture to be drawn, too", async (t) => {
+    const server = await startServer(t, script(), {});
+    for (const [input_image_mask, field] of [
+      [{ image_url: "http://169.254.169.254/latest" }, "image_url"],
+      [{ image_url: "http://localhost/mask.png" }, "image_url"],
+      [{ image_url: "file:///etc/passwd" }, "image_url"],
+      [{ file_id: "file-nobodys" }, "file_id"],
+    ] as const) {
+      const tools = [{ type: "web_search" }, { type: "image_generation", input_image_mask }];
+      const answer = await server.ask("POST", "/v1/responses", { input: "Draw.", tools });
+      const param = `tools[1].input_image_mask.${field}`;
+      checkError(answer, { status: 400, code: "invalid_request", param });
     }
     assert.equal(server.upstream.requests.length, 0);
   });

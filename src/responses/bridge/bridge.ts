@@ -7,16 +7,19 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { FunctionTool, Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { answerCalls } from "./answer-calls.ts";
 import { chooseOffers } from "./choose-offers.ts";
+import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
 import { createNames } from "./names.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
 import { isUnknown } from "./unknown-items.ts";
 
 export interface Bridge {
-  /** What the model is offered: functions, and what its provider knows itself. */
+  /** What the model is offered at first: functions, and what its provider knows itself. */
   readonly tools: readonly Tool[];
+  /** What it is offered when asked with this: what it has found since is there too. */
+  toolsFor: Offering;
   /** Items that stand at the beginning of the answer. */
   readonly listed: readonly Item[];
   /** What of the request's tools was left out, by name. */
@@ -56,32 +59,25 @@ export async function openBridge(parts: BridgeParts): Promise<Bridge> {
   }
 }
 
-async function open(
-  { tools, kinds, isNative, request }: BridgeParts,
-  opened: OpenedTool[],
-): Promise<Omit<Bridge, "close">> {
-  const kindOf = new Map(kinds.flatMap((kind) => kind.toolTypes.map((type) => [type, kind])));
+async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Bridge, "close">> {
+  const { kinds, isNative, request } = parts;
   const kindOfItem = new Map(kinds.flatMap((kind) => kind.itemTypes.map((type) => [type, kind])));
-  const passed: Tool[] = [];
-  const ignored: string[] = [];
-  for (const [at, tool] of tools.entries()) {
-    const kind = kindOf.get(tool.type);
-    if (tool.type === "function" || isNative(tool.type)) passed.push(tool);
-    else if (kind) opened.push(await kind.open(tool, request));
-    else ignored.push(`tools[${at}] (${tool.type})`);
-  }
+  const { passed, ignored, canFind } = await openTools(parts, opened);
   const names = createNames(passed.flatMap((tool) => (tool.type === "function" ? tool.name : [])));
   const offers = opened.flatMap((one) => one.offers);
   const byKey = new Map(offers.map((offer) => [offer.key, offer]));
   const nameByKey = new Map(offers.map(({ key, spec }) => [key, names.take(spec.name)]));
   const byName = new Map(offers.map((offer) => [nameByKey.get(offer.key) ?? "", offer]));
   const nameOfKey = (key: string): string => nameByKey.get(key) ?? names.fit(key);
-  const functions = offers.map((offer): FunctionTool => {
-    return { ...offer.spec, name: nameOfKey(offer.key) };
+  const named = offers.map((offer): Offer => {
+    return { ...offer, spec: { ...offer.spec, name: nameOfKey(offer.key) } };
   });
+  const toolsFor = (canFind ? offerFound : offerAll)(passed, named);
+  const pairing = kinds.filter((kind) => kind.pair && !kind.itemTypes.some(isNative));
   return {
     offers,
-    tools: [...passed, ...functions],
+    tools: toolsFor(request.items ?? [], "auto"),
+    toolsFor,
     listed: opened.flatMap((one) => one.listed ?? []),
     ignored: [...ignored, ...opened.flatMap((one) => one.ignored ?? [])],
     offerNamed: (name) => byName.get(name),
@@ -92,13 +88,50 @@ async function open(
     },
     toolChoice: (choice) =>
       chooseOffers(choice, { isNative, find: (entry) => findNames(offers, entry, nameOfKey) }),
-    toHistory: (items) =>
-      answerCalls(items, (item) => {
+    toHistory(items) {
+      const paired = pairing.reduce((all, kind) => kind.pair?.(all) ?? all, items);
+      return answerCalls(paired, (item) => {
         const kind = isNative(item.type) ? undefined : kindOfItem.get(item.type);
         if (kind) return kind.toFunctions(item, nameOfKey);
         return isUnknown(item, isNative) ? [] : undefined;
-      }),
+      });
+    },
   };
+}
+
+interface Opening {
+  /** What the provider is given as it is. */
+  readonly passed: readonly Tool[];
+  readonly ignored: readonly string[];
+  /** Whether somebody here finds what is deferred; else it is offered at once. */
+  readonly canFind: boolean;
+}
+
+/** Kinds that find are opened last: they have to know of all the others. */
+async function openTools(
+  { tools, kinds, isNative, request }: BridgeParts,
+  opened: OpenedTool[],
+): Promise<Opening> {
+  const kindOf = new Map(kinds.flatMap((kind) => kind.toolTypes.map((type) => [type, kind])));
+  const passed: Tool[] = [];
+  const ignored: string[] = [];
+  const finding: { kind: ToolKind; tool: Tool; place: number }[] = [];
+  for (const [at, tool] of tools.entries()) {
+    const kind = kindOf.get(tool.type);
+    if (tool.type === "function" || isNative(tool.type)) passed.push(tool);
+    else if (kind?.finds) finding.push({ kind, tool, place: opened.length });
+    else if (kind) opened.push(await kind.open(tool, request));
+    else ignored.push(`tools[${at}] (${tool.type})`);
+  }
+  const deferred = findDeferred(
+    passed,
+    opened.flatMap((one) => one.offers),
+  );
+  // Each in its place among the others, the last first so that places hold.
+  for (const { kind, tool, place } of finding.reverse()) {
+    opened.splice(place, 0, await kind.open(tool, { ...request, deferred }));
+  }
+  return { passed, ignored, canFind: finding.length > 0 };
 }
 
 function findNames(

@@ -16,10 +16,11 @@ export function bridgeProvider(provider: Provider, bridge: Bridge): Provider {
     async *stream(request, call) {
       const calls = new BridgedCalls(bridge);
       const citations = createCitations(request.items);
+      const toolChoice = bridge.toolChoice(request.toolChoice);
       const bridged = {
         ...request,
-        tools: request.tools.length > 0 ? bridge.tools : [],
-        toolChoice: bridge.toolChoice(request.toolChoice),
+        tools: request.tools.length > 0 ? bridge.toolsFor(request.items, toolChoice) : [],
+        toolChoice,
         items: bridge.toHistory(request.items),
         // The provider's own count of what it knows is of other items.
         previous: undefined,

@@ -1,6 +1,7 @@
 /**
  * Where a model's words come from, as annotations of its messages: links to pages that a search of this
- * conversation has found, and markers of files (`【file-id】`), which are taken out of the text.
+ * conversation has found and to files that its code has written, and markers of files (`【file-id】`),
+ * which are taken out of the text.
  *
  * What a vendor annotates itself is left alone. Indices count JavaScript's characters.
  */
@@ -9,16 +10,22 @@ import type { JsonObject } from "../../base/json.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import type { ItemEnd, ModelEvent, TextDelta } from "../../protocol/model-events.ts";
+import {
+  type ContainerLinks,
+  collectContainerLinks,
+  findContainerLinks,
+} from "./container-links.ts";
 
 export interface Citations {
   /** What is told in place of an event of an answer. */
   read(event: ModelEvent): ModelEvent[];
 }
 
-/** Undefined where nothing was searched, and so nothing can be cited. */
+/** Undefined where nothing was found or written, and so nothing can be cited. */
 export function createCitations(items: readonly Item[]): Citations | undefined {
   const sources = collectSources(items);
-  if (sources.pages.size + sources.files.size === 0) return undefined;
+  const { pages, files, links } = sources;
+  if (pages.size + files.size + links.size === 0) return undefined;
   return new CitedMessages(sources);
 }
 
@@ -32,6 +39,7 @@ interface Sources {
   readonly pages: ReadonlyMap<string, { readonly url: string; readonly title: string }>;
   /** Names of files by their ids, and ids by their names. */
   readonly files: ReadonlyMap<string, CitedFile>;
+  readonly links: ContainerLinks;
 }
 
 function collectSources(items: readonly Item[]): Sources {
@@ -45,7 +53,7 @@ function collectSources(items: readonly Item[]): Sources {
     files.set(file.file_id, file);
     if (!files.has(file.filename)) files.set(file.filename, file);
   }
-  return { pages, files };
+  return { pages, files, links: collectContainerLinks(items) };
 }
 
 function filesOf(item: Item): CitedFile[] {
@@ -153,11 +161,11 @@ class CitedMessages implements Citations {
     return events;
   }
 
-  /** What was held back of a part, and the pages it links to. */
+  /** What was held back of a part, and what it links to. */
   #closePart(index: number, message: OpenMessage): ModelEvent[] {
     const events = this.#release(index, message, { delta: "", isLast: true });
     const { part, text } = message;
-    const links = message.isForeign ? [] : findPages(text, this.#sources);
+    const links = message.isForeign ? [] : findLinks(text, this.#sources);
     message.text = "";
     return [
       ...events,
@@ -200,7 +208,7 @@ function citeText(whole: string, sources: Sources): { text: string; annotations:
     rest = rest.slice(found.index + found[0].length);
   }
   text += rest;
-  return { text, annotations: [...annotations, ...findPages(text, sources)] };
+  return { text, annotations: [...annotations, ...findLinks(text, sources)] };
 }
 
 /** A marker may name several, and say more behind each: `file-1, file-2`, `file-1†source`. */
@@ -212,6 +220,10 @@ function findFiles(marker: string, { files }: Sources): CitedFile[] {
 
 function toFileCitation({ file_id, filename }: CitedFile, index: number): Annotation {
   return { type: "file_citation", file_id, filename, index };
+}
+
+function findLinks(text: string, sources: Sources): Annotation[] {
+  return [...findPages(text, sources), ...findContainerLinks(text, sources.links)];
 }
 
 /** Links and bare addresses of pages that were found, in the order of the text. */

@@ -4,14 +4,13 @@ import type { Calls, OwnCall } from "../../agent/calls.ts";
 import type { Item } from "../../protocol/items.ts";
 import { toMcpCall, toText } from "../kinds/mcp.ts";
 import type { Bridge } from "./bridge.ts";
-import { FOR_THE_CLIENT } from "./client-calls.ts";
+import { isForClient } from "./client-calls.ts";
 import type { Offer, ServerRun } from "./tool-kind.ts";
 
 export function createResponseCalls(bridge: Bridge): Calls {
   return {
     findOwn: (items) => items.flatMap((item) => toOwnCall(item, bridge) ?? []),
-    waitsForClient: (items) =>
-      items.some((item) => FOR_THE_CLIENT.has(item.type) && !toOwnCall(item, bridge)),
+    waitsForClient: (items) => items.some((item) => isForClient(item) && !toOwnCall(item, bridge)),
   };
 }
 

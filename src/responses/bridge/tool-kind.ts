@@ -17,6 +17,8 @@ export interface ToolKind {
   readonly toolTypes: readonly string[];
   /** The `type`s of the items it makes and reads. */
   readonly itemTypes: readonly string[];
+  /** Set where its tools look for those with `defer_loading`. Opened behind all others, and told of them. */
+  readonly finds?: true;
   /**
    * What models are offered for one tool of a request. May ask servers. Rejects what cannot be with
    * `Failure("invalid_request")`; what can only partly be is named in `ignored`.
@@ -29,6 +31,8 @@ export interface ToolKind {
    * name a key is offered under, or one made of the key where it is not offered now. Pure.
    */
   toFunctions(item: Item, nameOf: (key: string) => string): readonly Item[];
+  /** The conversation, calls and results of the kind paired by a `call_id` where they have none. Pure. */
+  pair?(items: readonly Item[]): readonly Item[];
 }
 
 /** The request that a tool belongs to. */
@@ -42,6 +46,16 @@ export interface KindRequest {
   readonly signal: AbortSignal;
   /** The conversation so far. */
   readonly items?: readonly Item[] | undefined;
+  /** What the model is not told of before it is found; given to kinds that find. */
+  readonly deferred?: readonly DeferredTool[] | undefined;
+}
+
+/** A tool that the model is told of once it has looked for it. */
+export interface DeferredTool {
+  /** The function that the model will call. */
+  readonly spec: FunctionTool;
+  /** As the client reads that it was found: of a namespace or a server, this one alone. No secrets. */
+  readonly tool: Tool;
 }
 
 export interface OpenedTool {
@@ -73,6 +87,8 @@ export interface Offer {
   readonly run?: ServerRun | undefined;
   /** Set where the item begins only when the model has said all of the call. */
   readonly late?: LateItem | undefined;
+  /** Set where the model is told of it only once it is found: what was found then. */
+  readonly deferred?: Tool | undefined;
   /** How the server makes a call that the client has agreed to. */
   readonly approved?: ServerRun | undefined;
 }

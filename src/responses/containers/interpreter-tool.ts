@@ -28,7 +28,7 @@ const AROUND_MS = 180_000;
 export function createInterpreterTool(parts: InterpreterParts, container: ChosenContainer): Tool {
   return defineBuiltin({
     name: "code_interpreter",
-    description: `Runs Python in a container and gives back what it printed and the value of a last expression. Variables and imports last until the end of this answer. Files are in ${FILES_FOLDER}, which is the working folder; files written there are kept, images are shown. It reaches no network.`,
+    description: `Runs Python in a container and gives back what it printed and the value of a last expression. Variables and imports last until the end of this answer. Files are in ${FILES_FOLDER}, which is the working folder; files written there are kept, images are shown. To give the user a file, link to it: [name](sandbox:${FILES_FOLDER}/name). It reaches no network.`,
     parameters: { code: text("Python code.") },
     readOnly: false,
     effect: "compute",

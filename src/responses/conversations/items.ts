@@ -7,14 +7,7 @@ import type { Item } from "../../protocol/items.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
-import {
-  type Page,
-  parseInclude,
-  parsePaging,
-  toPage,
-  toThingQuery,
-  toWholePage,
-} from "../paging.ts";
+import { type Page, parseInclude, parsePaging, toWholePage } from "../paging.ts";
 import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "../request/context-size.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import {
@@ -23,6 +16,7 @@ import {
   nameConversation,
   toUnknownConversation,
 } from "./conversations.ts";
+import { readItemPage } from "./item-page.ts";
 import {
   checkNewItems,
   ITEM_KIND,
@@ -73,7 +67,7 @@ export async function createItems(
   return toWholePage(named.map(({ id, item }) => toShownItem(item, id, include)));
 }
 
-/** Newest first, unless it is asked otherwise. */
+/** Newest first, unless it is asked otherwise. A page may have fewer than were asked for, and say so. */
 export async function listItems(
   parts: Pick<ShelfParts, "shelf">,
   tenant: string,
@@ -85,9 +79,8 @@ export async function listItems(
     id === undefined ? undefined : nameItem(nameConversation(tenant, conversationId), id).id;
   const named = { ...paging, after: toThingId(paging.after), before: toThingId(paging.before) };
   const among = { tenant, kind: ITEM_KIND, parent: conversationId };
-  const things = await parts.shelf.list(toThingQuery(among, named));
   const include = toShown(query);
-  return toPage(things, paging, (thing) => show(thing, include));
+  return await readItemPage(parts, among, named, (thing) => show(thing, include));
 }
 
 export async function getItem(

@@ -7,6 +7,7 @@ import { clip } from "../../base/text.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
+import { sealItems, unsealItem } from "../request/seal-tools.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 
 /** What one request may add; the API's own limit. */
@@ -18,6 +19,8 @@ export const ITEM_KIND = "conversation_item";
 export const NOT_KEPT: ReadonlySet<string> = new Set(["item_reference", "compaction_trigger"]);
 
 export interface ItemParts extends ShelfParts {
+  /** What secrets in items are sealed with. */
+  readonly sealKey: Uint8Array;
   /** Finds what an `item_reference` stands for, wherever the tenant has it. */
   readonly findItem?: ((tenant: string, id: string) => Promise<Item | undefined>) | undefined;
 }
@@ -57,7 +60,7 @@ export async function readNewItems(
 ): Promise<NamedItem[]> {
   const named: NamedItem[] = [];
   const ids = new Set<string>();
-  for (const [index, given] of items.entries()) {
+  for (const [index, given] of sealItems(items, parts.sealKey).entries()) {
     const next = nameNewItem(parts, await resolve(parts, tenant, { item: given, index }));
     if (ids.has(next.id))
       throw invalid(index, `The id \`${clip(next.id, 80)}\` is given to two items.`);
@@ -115,15 +118,21 @@ export async function putItems(
 
 /** Refuses an id under which the conversation has another item. */
 export async function checkNewItems(
-  { shelf }: ShelfParts,
+  { shelf, sealKey }: ItemParts,
   conversation: ThingName,
   items: readonly NamedItem[],
 ): Promise<void> {
   for (const [index, { id, item }] of items.entries()) {
     const kept = await shelf.get(nameItem(conversation, id));
-    if (!kept || isDeepStrictEqual(kept.body, JSON.parse(JSON.stringify(item)))) continue;
+    if (!kept || isSame(kept.body as unknown as Item, item, sealKey)) continue;
     throw invalid(index, `The conversation has another item with the id \`${clip(id, 80)}\`.`);
   }
+}
+
+/** Whatever is sealed is sealed differently each time. */
+function isSame(kept: Item, item: Item, key: Uint8Array): boolean {
+  const given = JSON.parse(JSON.stringify(unsealItem(item, key))) as Item;
+  return isDeepStrictEqual(unsealItem(kept, key), given);
 }
 
 /** An id of a conversation is ours and has no slash, so that the two cannot be mixed up. */

@@ -34,6 +34,7 @@ const PREFIXES: Readonly<Record<string, string>> = {
   apply_patch_call: "apc",
   apply_patch_call_output: "apco",
   tool_search_call: "tsc",
+  tool_search_output: "tso",
   compaction: "cmp",
   multi_agent_call: "mac",
   multi_agent_call_output: "maco",

@@ -36,7 +36,7 @@ import type {
 import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
 import { toEmittedItem } from "./emitted-item.ts";
 import { createPartWriter, idOf } from "./part-writer.ts";
-import { endResponse, toOutputText, toResponse } from "./response-object.ts";
+import { endResponse, toOutputText, toResponse, withToldError } from "./response-object.ts";
 import { readResponseSettings, withIgnored } from "./response-settings.ts";
 import { toSummarised } from "./show-item.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
@@ -67,6 +67,8 @@ export function createEventWriter(showing: Showing = {}): EventWriter {
 class RunWriter {
   response: EmittedResponse | undefined;
   #isOver = false;
+  /** Whether the run answers a client's request. */
+  #answers = false;
   #next = 0;
   #runId = "";
   #out: EmittedEvent[] = [];
@@ -180,6 +182,7 @@ class RunWriter {
     const settings = readResponseSettings(event.settings);
     const response = toResponse(event, settings);
     this.response = response;
+    this.#answers = settings !== undefined;
     this.#own.agent = settings?.agent;
     this.#runId = event.run_id;
     const { include = [], everything } = this.#showing;
@@ -355,7 +358,9 @@ class RunWriter {
       this.#cutAll();
     }
     if (!this.response) return;
-    const ended = endResponse(this.response, event, this.#output);
+    // A client hears of faults that are this server's own; the log keeps what they were.
+    const told = this.#answers ? withToldError(event) : event;
+    const ended = endResponse(this.response, told, this.#output);
     const response = { ...ended, metadata: withIgnored(ended.metadata, this.#ignored) };
     this.response = response;
     this.#isOver = true;

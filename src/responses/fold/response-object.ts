@@ -1,5 +1,6 @@
 /** The Response object of a run: what it is at the start, and how an ending changes it. */
 
+import { toToldMessage } from "../../base/own-fault.ts";
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
@@ -120,6 +121,11 @@ export function toWholeResponse(
     ...echo,
     metadata: withIgnored(echo.metadata, ignored),
   };
+}
+
+/** Without what of a failure is for those who run the server. */
+export function withToldError(end: RunEnd): RunEnd {
+  return end.error ? { ...end, error: { ...end.error, message: toToldMessage(end.error) } } : end;
 }
 
 type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;

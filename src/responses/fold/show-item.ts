@@ -11,7 +11,7 @@ export function showItem(item: Item, include: ReadonlySet<string> | undefined): 
     case "file_search_call":
       return include.has("file_search_call.results") ? item : { ...item, results: null };
     case "code_interpreter_call":
-      return include.has("code_interpreter_call.outputs") ? item : { ...item, outputs: null };
+      return showCode(item, include);
     case "web_search_call":
       return showSearch(item, include);
     case "message":
@@ -42,6 +42,12 @@ function showSearch(item: Of<"web_search_call">, include: ReadonlySet<string>): 
   const shown = include.has("web_search_call.results") ? item : rest;
   if (!item.action || include.has("web_search_call.action.sources")) return shown;
   return { ...shown, action: without(item.action, "sources") };
+}
+
+/** Without the files it has written, which the published item has no word for. */
+function showCode(item: Of<"code_interpreter_call">, include: ReadonlySet<string>): Item {
+  const { files: _, ...shown } = item as Of<"code_interpreter_call"> & { files?: unknown };
+  return include.has("code_interpreter_call.outputs") ? shown : { ...shown, outputs: null };
 }
 
 /** Images that a user sent, and how likely a model's words were. */

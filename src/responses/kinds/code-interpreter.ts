@@ -70,7 +70,10 @@ function codeOf(item: Item): string {
 
 function toRun(item: Item, result: ToolResult): Item {
   const status = result.failed ? "failed" : "completed";
-  return { ...item, status, outputs: outputsOf(result) } as Item;
+  const files = isJsonObject(result.details) ? result.details["files"] : undefined;
+  // Clients do not see them there: they are for what the answer cites (`bridge/container-links.ts`).
+  const written = Array.isArray(files) && files.length > 0 ? { files } : {};
+  return { ...item, status, outputs: outputsOf(result), ...written } as Item;
 }
 
 /** A tool of somebody else keeps no details: its text is the log. */

@@ -1,15 +1,15 @@
-/**
- * The tools of a request, with those that its items bring: `additional_tools`, and what a client found
- * for a `tool_search`. Pure.
- */
+/** The tools of a request, with those that its items bring: `additional_tools`, and what was found. Pure. */
 
 import type { Item } from "../../protocol/items.ts";
 import type { NamespaceTool, Tool } from "../../protocol/tools.ts";
 
 export function collectTools(items: readonly Item[], tools: readonly Tool[]): readonly Tool[] {
-  const brought = items.flatMap((item) =>
-    item.type === "additional_tools" || item.type === "tool_search_output" ? item.tools : [],
-  );
+  const brought = items.flatMap((item) => {
+    if (item.type === "additional_tools") return item.tools;
+    if (item.type !== "tool_search_output") return [];
+    // What a server found of an MCP server names it and cannot reach it: each request brings the secrets.
+    return item.call_id ? item.tools : item.tools.filter(({ type }) => type !== "mcp");
+  });
   return joinTools(tools, brought);
 }
 

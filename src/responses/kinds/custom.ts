@@ -44,6 +44,7 @@ export function toCustomOffer(tool: CustomTool, namespace?: string): Offer {
       parameters: INPUT_PARAMETERS,
       strict: false,
     },
+    deferred: tool.defer_loading ? tool : undefined,
     isMeantBy: (choice) => choice["type"] === "custom" && choice["name"] === name,
     shows: { field: "input" },
     toItem(call): Item {

@@ -155,6 +155,7 @@ function toOffer(mcp: McpTool, listed: ListedTool): Offer {
       choice["type"] === "mcp" &&
       choice["server_label"] === server_label &&
       (choice["name"] === undefined || choice["name"] === null || choice["name"] === name),
+    deferred: mcp.defer_loading ? toFound(mcp, name) : undefined,
     shows: asks ? "nothing" : "all",
     toItem: ({ arguments: text }, id): Item =>
       asks
@@ -163,6 +164,11 @@ function toOffer(mcp: McpTool, listed: ListedTool): Offer {
     run: asks ? undefined : toRun(tool),
     approved: toRun(tool),
   };
+}
+
+/** What a search shows of a server: what of it was found, and nothing that opens it. */
+function toFound({ authorization: _, headers: __, ...shown }: McpTool, name: string): McpTool {
+  return { ...shown, allowed_tools: [name] };
 }
 
 function describe({ server_description }: McpTool, spec: FunctionTool): FunctionTool {

@@ -27,11 +27,20 @@ function openNamespace(space: NamespaceTool): { offers: Offer[]; ignored: string
   const ignored: string[] = [];
   for (const tool of space.tools) {
     const described = describe(space, tool as FunctionTool | CustomTool);
-    if (described.type === "function") offers.push(toFunctionOffer(described, space.name));
-    else if (described.type === "custom") offers.push(toCustomOffer(described, space.name));
-    else ignored.push(`tools (${(tool as { readonly type: string }).type} in ${space.name})`);
+    const deferred =
+      isDeferred(space) || isDeferred(tool) ? { ...space, tools: [tool] } : undefined;
+    if (described.type === "function") {
+      offers.push({ ...toFunctionOffer(described, space.name), deferred });
+    } else if (described.type === "custom") {
+      offers.push({ ...toCustomOffer(described, space.name), deferred });
+    } else ignored.push(`tools (${(tool as { readonly type: string }).type} in ${space.name})`);
   }
   return { offers, ignored };
+}
+
+/** Each of its tools says it for itself; some clients say it for all at once. */
+function isDeferred(tool: object): boolean {
+  return "defer_loading" in tool && tool.defer_loading === true;
 }
 
 /** What the namespace is for is said with each of its tools: models see no namespaces. */

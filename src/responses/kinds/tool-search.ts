@@ -1,31 +1,36 @@
 /**
- * `tool_search`: the model looks for tools that it was not told of. A client that searches itself gets
- * the call and sends what it found; a server that was to search offers everything at once instead, so
- * that there is nothing left to look for.
+ * `tool_search`: the model looks for tools with `defer_loading`, which it was not told of. A client that
+ * searches itself gets the call and sends what it found; else this server searches, and what it finds is
+ * offered from the next turn on (`bridge/deferred-tools.ts`).
  *
  * The items that bring tools with them (`tool_search_output`, `additional_tools`) are read by
  * `collect-tools.ts`; of them the model reads names alone.
  */
 
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ToolSearchCall } from "../../protocol/hosted-items.ts";
-import type { FunctionCall } from "../../protocol/items.ts";
-import type { Tool, ToolSearchTool } from "../../protocol/tools.ts";
-import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
-import { readArguments, statusOf } from "./arguments.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { FunctionTool, Tool, ToolSearchTool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import { type Tool as GateTool, ToolOutput } from "../../tools/tool.ts";
+import type { DeferredTool, Offer, ToolKind } from "../bridge/tool-kind.ts";
+import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
+import { findTools, listDeferred, type ToolQuestion } from "./find-tools.ts";
 
 const KEY = "tool_search";
 
 export const TOOL_SEARCH_KIND: ToolKind = {
   toolTypes: ["tool_search"],
   itemTypes: ["tool_search_call", "tool_search_output", "additional_tools"],
-  async open(tool: Tool) {
+  finds: true,
+  async open(tool: Tool, { deferred = [] }) {
     const search = tool as ToolSearchTool;
-    if (search.execution === "client") return { offers: [toOffer(search)] };
-    return { offers: [], ignored: ["tools (tool_search: all tools are offered at once)"] };
+    if (search.execution === "client") return { offers: [toClientOffer(search)] };
+    if (deferred.length > 0) return { offers: [toOwnOffer(deferred)] };
+    return { offers: [], ignored: ["tools (tool_search: no tool has `defer_loading`)"] };
   },
   keyOf: (item) => (item.type === "tool_search_call" ? KEY : undefined),
   toFunctions(item, nameOf) {
-    // A search without a `call_id` was the vendor's own, and cannot be told from others.
     if (item.type === "tool_search_call" && item.call_id) {
       const text = toText(item.arguments);
       return [{ type: "function_call", call_id: item.call_id, name: nameOf(KEY), arguments: text }];
@@ -34,9 +39,26 @@ export const TOOL_SEARCH_KIND: ToolKind = {
     const output = describeFound(item.tools);
     return [{ type: "function_call_output", call_id: item.call_id, output }];
   },
+  pair: pairSearches,
 };
 
-function toOffer({ description, parameters }: ToolSearchTool): Offer {
+/** Searches of a server have no `call_id`: what was found belongs to the oldest that waits for it. */
+function pairSearches(items: readonly Item[]): readonly Item[] {
+  const waiting: string[] = [];
+  return items.map((item, at) => {
+    if (item.type === "tool_search_call" && !item.call_id) {
+      const call_id = item.id || `${KEY}_${at}`;
+      // One that was cut has found nothing.
+      if (item.status !== "incomplete" && item.status !== "in_progress") waiting.push(call_id);
+      return { ...item, call_id };
+    }
+    if (item.type !== "tool_search_output" || item.call_id) return item;
+    const call_id = waiting.shift();
+    return call_id === undefined ? item : { ...item, call_id };
+  });
+}
+
+function toClientOffer({ description, parameters }: ToolSearchTool): Offer {
   return {
     key: KEY,
     spec: {
@@ -46,10 +68,85 @@ function toOffer({ description, parameters }: ToolSearchTool): Offer {
       parameters: parameters ?? USUAL_PARAMETERS,
       strict: false,
     },
-    isMeantBy: (choice) => choice["type"] === "tool_search",
+    isMeantBy,
     shows: "nothing",
     toItem: (call, id) => toSearchCall(call, id),
   };
+}
+
+function isMeantBy(choice: JsonObject): boolean {
+  return choice["type"] === "tool_search";
+}
+
+function toOwnOffer(deferred: readonly DeferredTool[]): Offer {
+  const tool = createSearch(deferred);
+  return {
+    key: KEY,
+    spec: tool.spec,
+    isMeantBy,
+    shows: "nothing",
+    toItem: ({ arguments: text }, id) => ({
+      ...{ type: "tool_search_call", id, call_id: null, execution: "server" },
+      arguments: readArguments(text),
+      status: "in_progress",
+    }),
+    run: {
+      tool,
+      toArguments: (item) => toText(item.type === "tool_search_call" ? item.arguments : {}),
+      show: showFound,
+    },
+  };
+}
+
+function createSearch(deferred: readonly DeferredTool[]): GateTool {
+  return {
+    spec: toSearchSpec(deferred),
+    readOnly: true,
+    effect: "own",
+    parse: toQuestion,
+    async run(question) {
+      const found = findTools(deferred, question as ToolQuestion);
+      return new ToolOutput(describeFound(found), [], { details: found as unknown as Json });
+    },
+  };
+}
+
+function toSearchSpec(deferred: readonly DeferredTool[]): FunctionTool {
+  return {
+    type: "function",
+    name: KEY,
+    description: `Finds tools that are not listed yet; those it finds can be called next. Look here before you say that something cannot be done. There are:\n${listDeferred(deferred)}`,
+    parameters: {
+      type: "object",
+      properties: {
+        paths: {
+          type: "array",
+          items: { type: "string" },
+          description: "Names from the list above, to get what they stand for.",
+        },
+        ...USUAL_PARAMETERS.properties,
+      },
+      additionalProperties: false,
+    },
+    strict: false,
+  };
+}
+
+/** Models write one name as a text, or words under a name of their own making. */
+function toQuestion(input: Json): ToolQuestion {
+  const given = isJsonObject(input) ? input : { query: input };
+  const { paths, limit, ...others } = given;
+  const words = Object.values(others).map((value) => readText(value));
+  return { paths: readTexts(paths), query: words.join(" "), limit: readCount(limit) ?? undefined };
+}
+
+function showFound(item: Item, { details, failed }: ToolResult): Item[] {
+  const status = failed ? "incomplete" : "completed";
+  const tools = (Array.isArray(details) ? details : []) as unknown as Tool[];
+  return [
+    { ...item, status } as Item,
+    { type: "tool_search_output", call_id: null, execution: "server", status, tools },
+  ];
 }
 
 const USUAL_PARAMETERS = {
@@ -75,7 +172,12 @@ function toText(value: ToolSearchCall["arguments"]): string {
 function describeFound(tools: readonly Tool[]): string {
   const names = tools.flatMap((tool) => {
     if (tool.type === "namespace") return tool.tools.map(({ name }) => `${tool.name}__${name}`);
+    if (tool.type === "mcp" && Array.isArray(tool.allowed_tools)) {
+      return tool.allowed_tools.map((name) => `${tool.server_label}__${name}`);
+    }
     return "name" in tool && typeof tool.name === "string" ? [tool.name] : [tool.type];
   });
-  return names.length === 0 ? "No tools were found." : `Found: ${names.join(", ")}.`;
+  return names.length === 0
+    ? "No tools were found. Other words may find some."
+    : `Found: ${names.join(", ")}.`;
 }

@@ -1,10 +1,9 @@
 /** What can be said of a request's images and files before it runs: whether they are there and allowed. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { Item } from "../../protocol/items.ts";
 import { getFile } from "../files/files.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
-import { findMedia, type MediaPart, urlOf } from "./media-parts.ts";
+import { type MediaPart, type PlacedMedia, urlOf } from "./media-parts.ts";
 import { checkMediaUrl, type WebMediaSettings } from "./web-media.ts";
 
 export interface MediaOwner {
@@ -20,9 +19,9 @@ export interface MediaOwner {
 export const MAX_MEDIA_BYTES = 64_000_000;
 
 /** Rejects with `invalid_request` and the place: `input[0].content[1].file_id`. */
-export async function checkMedia(items: readonly Item[], owner: MediaOwner): Promise<void> {
+export async function checkMedia(media: readonly PlacedMedia[], owner: MediaOwner): Promise<void> {
   let bytes = 0;
-  for (const { part, path } of findMedia(items)) {
+  for (const { part, path } of media) {
     try {
       bytes += await checkPart(part, owner);
       if (bytes > MAX_MEDIA_BYTES) throw toTooMuchMedia();

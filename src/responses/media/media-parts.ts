@@ -7,6 +7,7 @@ import type {
   InputImage,
 } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { Tool } from "../../protocol/tools.ts";
 
 export type MediaPart = InputImage | InputFile | ComputerScreenshot;
 
@@ -27,6 +28,15 @@ export function findMedia(items: readonly Item[]): PlacedMedia[] {
     return (value as ContentPart[]).flatMap((part, place) =>
       isMedia(part) ? [{ part, path: `${path}[${place}]` }] : [],
     );
+  });
+}
+
+/** The pictures that tools name: what is to be changed of one that is drawn. */
+export function findMasks(tools: readonly Tool[]): PlacedMedia[] {
+  return tools.flatMap((tool, at) => {
+    if (tool.type !== "image_generation" || !tool.input_image_mask) return [];
+    const part = { type: "input_image" as const, ...tool.input_image_mask };
+    return [{ part, path: `tools[${at}].input_image_mask` }];
   });
 }
 

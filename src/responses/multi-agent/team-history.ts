@@ -6,7 +6,7 @@
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item, MultiAgentCall, MultiAgentCallOutput } from "../../protocol/items.ts";
-import { FOR_THE_CLIENT } from "../bridge/client-calls.ts";
+import { isForClient } from "../bridge/client-calls.ts";
 import { isBelow, isChild, toAgentName } from "./agent-name.ts";
 
 /** The agent that an item says it is of; undefined for one that says nothing. */
@@ -165,7 +165,7 @@ function findOwners(items: readonly Item[]): Map<string, string> {
 
 /** The id under which the client answers a call. */
 function calledBy(item: Item): string | undefined {
-  if (!FOR_THE_CLIENT.has(item.type)) return undefined;
+  if (!isForClient(item)) return undefined;
   const { call_id, id } = item as { readonly call_id?: string; readonly id?: string };
   return call_id ?? id;
 }

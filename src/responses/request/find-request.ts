@@ -14,6 +14,7 @@ import { readItems } from "../conversations/items.ts";
 import { findKept } from "../kept-response.ts";
 import { collectTools } from "../kinds/collect-tools.ts";
 import { checkMedia } from "../media/check-media.ts";
+import { findMasks, findMedia } from "../media/media-parts.ts";
 import type { WebMediaSettings } from "../media/web-media.ts";
 import { createFindItem, type IndexParts } from "../references/item-index.ts";
 import { resolveReferences } from "../references/resolve-references.ts";
@@ -44,6 +45,8 @@ export async function findRequest(
     throw toUnknownPrevious(previous_response_id);
   }
   const items = await findItems(parts, request.input ?? [], tenant);
+  const tools = collectTools(items, request.tools ?? []);
+  await checkMedia(findMasks(tools), { kept: parts, tenant, web: parts.web });
   return {
     caller,
     model,
@@ -53,7 +56,7 @@ export async function findRequest(
       ? await findConversation(parts, tenant, toConversationId(conversation))
       : null,
     root: parts.root,
-    tools: sealTools(collectTools(items, request.tools ?? []), parts.sealKey),
+    tools: sealTools(tools, parts.sealKey),
   };
 }
 
@@ -96,7 +99,7 @@ async function findItems(
     throw new Failure("invalid_request", message, { param: `input[${trigger}]` });
   }
   const items = await resolveReferences(given, tenant, createFindItem(parts));
-  await checkMedia(items, { kept: parts, tenant, web: parts.web });
+  await checkMedia(findMedia(items), { kept: parts, tenant, web: parts.web });
   return sealItems(items, parts.sealKey);
 }
 

@@ -28,13 +28,28 @@ export function sealTools(tools: readonly Tool[], key: Uint8Array): readonly Too
   });
 }
 
-/** The same for tools that items bring. */
+/** The same for tools that items bring. Items about MCP servers have no use for secrets. */
 export function sealItems(items: readonly Item[], key: Uint8Array): Item[] {
-  return items.map((item) =>
-    item.type === "additional_tools" || item.type === "tool_search_output"
-      ? { ...item, tools: [...sealTools(item.tools, key)] }
-      : item,
-  );
+  return items.map((item) => {
+    if (bringsTools(item)) return { ...item, tools: [...sealTools(item.tools, key)] };
+    return item.type.startsWith("mcp_") ? withoutSecrets(item) : item;
+  });
+}
+
+/** Rejects as `unsealTools` does. */
+export function unsealItem(item: Item, key: Uint8Array): Item {
+  return bringsTools(item) ? { ...item, tools: [...unsealTools(item.tools, key)] } : item;
+}
+
+type Bringing = Extract<Item, { readonly type: "additional_tools" | "tool_search_output" }>;
+
+function bringsTools(item: Item): item is Bringing {
+  return item.type === "additional_tools" || item.type === "tool_search_output";
+}
+
+function withoutSecrets(item: Item): Item {
+  const { authorization: _, headers: __, ...rest } = item as Item & Secrets;
+  return rest as Item;
 }
 
 /** Rejects with `invalid_request` what was sealed with another key, or by nobody. */

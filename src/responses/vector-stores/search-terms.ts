@@ -34,16 +34,40 @@ export function toTerms(question: string): Term[] {
 
 /** `counts` are those of the terms in the store. */
 export function scoreText(text: string, terms: readonly Term[], counts: WordCounts): number {
-  const words = (text.match(RUNS) ?? []).filter((run) => !IS_UNSPACED.test(run)).map(fold);
+  return score({ text, words: toWords(text) }, terms, counts);
+}
+
+/** How well each of some texts fits a question, as a share of what it could get at most. */
+export function scoreTexts(texts: readonly string[], question: string): number[] {
+  const terms = toTerms(question);
+  const read = texts.map((text) => ({ text, words: toWords(text) }));
+  const counts = terms.map((term) => read.filter((one) => countTerm(one, term) > 0).length);
+  return read.map((one) => score(one, terms, { counts, total: texts.length }));
+}
+
+interface ReadText {
+  readonly text: string;
+  readonly words: readonly string[];
+}
+
+function score(read: ReadText, terms: readonly Term[], { counts, total }: WordCounts): number {
   let got = 0;
   let most = 0;
   for (const [at, term] of terms.entries()) {
-    const weight = weigh(counts.counts[at] ?? 0, counts.total);
-    const times = term.kind === "piece" ? countPiece(text, term.text) : countWord(words, term.text);
+    const weight = weigh(counts[at] ?? 0, total);
+    const times = countTerm(read, term);
     got += (weight * times) / (times + SATURATION);
     most += weight;
   }
   return most > 0 ? got / most : 0;
+}
+
+function toWords(text: string): string[] {
+  return (text.match(RUNS) ?? []).filter((run) => !IS_UNSPACED.test(run)).map(fold);
+}
+
+function countTerm({ text, words }: ReadText, term: Term): number {
+  return term.kind === "piece" ? countPiece(text, term.text) : countWord(words, term.text);
 }
 
 /** A word that is everywhere tells little. */

@@ -1,14 +1,12 @@
 /** The models that clients may name: the server's own names, and what is known of vendors whose key is set. */
 
-import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
-import { clip } from "../../base/text.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
 import type { Caller } from "../../responses/caller.ts";
-import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
+import { type ModelRoutes, toUnknownModel } from "../../runtime/responses/model-routes.ts";
 import { type Route, toJson } from "../route.ts";
 
 interface ModelParts {
@@ -29,8 +27,7 @@ export function createModelRoutes(parts: ModelParts): Route[] {
   const find = (id: string, caller: Caller): ShownModel => {
     const model = all.find((one) => one.id === id && isAllowed(id, caller));
     if (model) return model;
-    const message = `The model \`${clip(id, 80)}\` does not exist or is not served here.`;
-    throw new Failure("not_found", message, { param: "model" });
+    throw toUnknownModel(id);
   };
   return [
     {

@@ -31,7 +31,7 @@ export function toRequiredInput(output: readonly EmittedItem[]): RequiredInput[]
       return id === undefined ? [] : [{ type: "mcp_approval_response", approval_request_id: id }];
     }
     const answer = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined;
-    if (!answer || call_id === undefined || answered.has(`${answer} ${call_id}`)) return [];
+    if (!answer || !call_id || answered.has(`${answer} ${call_id}`)) return [];
     return [
       {
         ...{ type: answer, call_id },
@@ -45,6 +45,6 @@ export function toRequiredInput(output: readonly EmittedItem[]): RequiredInput[]
 interface OutputItem {
   readonly type: string;
   readonly id?: string;
-  readonly call_id?: string;
+  readonly call_id?: string | null;
   readonly name?: string;
 }

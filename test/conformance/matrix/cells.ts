@@ -158,7 +158,7 @@ export const TOOLS: Readonly<Record<string, Row>> = {
   custom: NATIVE,
   "custom (grammar)": NATIVE,
   namespace: NATIVE,
-  tool_search: OPENAI_ALONE,
+  tool_search: NATIVE,
   programmatic_tool_calling: OPENAI_ALONE,
   web_search: NATIVE,
   web_search_preview: NATIVE,

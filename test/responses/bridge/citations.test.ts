@@ -21,6 +21,15 @@ const FILES: Item = {
   ],
 };
 
+const CODE = {
+  ...{ type: "code_interpreter_call", container_id: "cntr_1", code: "…", status: "completed" },
+  files: [
+    { file_id: "cfile_1", path: "/mnt/data/plot.png" },
+    { file_id: "cfile_2", path: "/mnt/data/out/my table.csv" },
+    { file_id: "cfile_3", path: "/mnt/data/\ud800" },
+  ],
+} as unknown as Item;
+
 interface Told {
   readonly deltas: string;
   readonly annotations: readonly Annotation[];
@@ -151,5 +160,45 @@ describe("citations", () => {
       events.flatMap((event) => citations.read(event)),
       events,
     );
+  });
+
+  it("are links to files that code has written, with the place of the address", () => {
+    const text =
+      "[Plot](sandbox:/mnt/data/plot.png), [table](sandbox:/mnt/data/out/my%20table.csv), sandbox:/mnt/data/plot.png. Not sandbox:/mnt/data/plot.png.gz or sandbox:/mnt/data/other.png or /mnt/data/plot.png.";
+    const { part, annotations, deltas } = tell(text, [CODE]);
+    assert.equal(deltas, text);
+    assert.deepEqual(part.annotations, annotations);
+    assert.deepEqual(
+      annotations.map((one) =>
+        one.type === "container_file_citation"
+          ? [
+              one.file_id,
+              one.container_id,
+              one.filename,
+              text.slice(one.start_index, one.end_index),
+            ]
+          : assert.fail(),
+      ),
+      [
+        ["cfile_1", "cntr_1", "plot.png", "sandbox:/mnt/data/plot.png"],
+        ["cfile_2", "cntr_1", "my table.csv", "sandbox:/mnt/data/out/my%20table.csv"],
+        ["cfile_1", "cntr_1", "plot.png", "sandbox:/mnt/data/plot.png"],
+      ],
+    );
+    assert.deepEqual(
+      tell("[My](sandbox:/mnt/data/out/my table.csv)", [CODE]).annotations.length,
+      1,
+    );
+  });
+
+  it("are of the file that was written last under a path", () => {
+    const again = {
+      ...CODE,
+      container_id: "cntr_2",
+      files: [{ file_id: "cfile_9", path: "/mnt/data/plot.png" }],
+    } as unknown as Item;
+    const [one] = tell("sandbox:/mnt/data/plot.png", [CODE, again]).annotations;
+    assert.ok(one?.type === "container_file_citation");
+    assert.deepEqual([one.file_id, one.container_id], ["cfile_9", "cntr_2"]);
   });
 });

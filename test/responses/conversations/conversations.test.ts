@@ -24,7 +24,8 @@ const NOW_MS = 1_790_000_000_999;
 
 function createParts(more: Partial<ItemParts> = {}): ItemParts {
   const clock = createManualClock(NOW_MS);
-  return { shelf: createMemoryShelf(), clock, makeId: createIds(clock), ...more };
+  const sealKey = new Uint8Array(32);
+  return { shelf: createMemoryShelf(), clock, makeId: createIds(clock), sealKey, ...more };
 }
 
 const none = new URLSearchParams();

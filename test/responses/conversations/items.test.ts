@@ -15,6 +15,7 @@ import {
   readItems,
 } from "../../../src/responses/conversations/items.ts";
 import type { ItemParts } from "../../../src/responses/conversations/new-items.ts";
+import { unsealTools } from "../../../src/responses/request/seal-tools.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { assertPublished } from "./published.ts";
@@ -26,7 +27,8 @@ interface Open {
 
 async function openConversation(more: Partial<ItemParts> = {}): Promise<Open> {
   const clock = createManualClock(1000);
-  const parts = { shelf: createMemoryShelf(), clock, makeId: createIds(clock), ...more };
+  const sealKey = new Uint8Array(32);
+  const parts = { shelf: createMemoryShelf(), clock, makeId: createIds(clock), sealKey, ...more };
   const { id } = await createConversation(parts, "t", {});
   return { parts, id };
 }
@@ -53,6 +55,58 @@ const textsOf = (items: readonly unknown[]): unknown[] =>
   (items as { content: unknown }[]).map(({ content }) =>
     typeof content === "string" ? content : (content as { text: string }[])[0]?.text,
   );
+
+describe("secrets in items of a conversation", () => {
+  const secrets = { authorization: "hush-1", headers: { "x-key": "hush-2" } };
+  const mcp = { type: "mcp", server_label: "a", server_url: "https://a.example.org", ...secrets };
+  const items = [
+    { type: "additional_tools", role: "developer", id: "at_1", tools: [mcp] },
+    { type: "tool_search_output", id: "tso_1", call_id: "c", tools: [mcp] },
+    { type: "mcp_list_tools", id: "mcpl_1", server_label: "a", tools: [], ...secrets },
+  ];
+
+  it("are kept sealed, and shown to nobody", async () => {
+    const open = await openConversation();
+    const made = await create(open, items);
+    const thing = await listAll(open);
+    const got = await getItem(
+      open.parts,
+      "t",
+      { conversationId: open.id, itemId: "at_1" },
+      new URLSearchParams(),
+    );
+    for (const seen of [made, thing, await list(open), got]) {
+      assert.doesNotMatch(JSON.stringify(seen), /hush/);
+    }
+    for (const shown of [made, await list(open), got]) {
+      assert.doesNotMatch(JSON.stringify(shown), /offshoot_sealed/);
+    }
+    const [kept] = (await readItems(open.parts, "t", open.id)).items;
+    assert.ok(kept?.type === "additional_tools");
+    assert.deepEqual(unsealTools(kept.tools, open.parts.sealKey), [mcp]);
+  });
+
+  it("are the same when the items are sent again, and others are other items", async () => {
+    const open = await openConversation();
+    await create(open, items);
+    await create(open, items);
+    assert.equal((await list(open)).data.length, 3);
+    const other = { ...items[0], tools: [{ ...mcp, authorization: "another" }] };
+    await assert.rejects(create(open, [other]), { code: "invalid_request" });
+  });
+
+  it("are sealed in items that a conversation is made with", async () => {
+    const { parts } = await openConversation();
+    const { id } = await createConversation(parts, "t", { items });
+    assert.doesNotMatch(JSON.stringify(await listAll({ parts, id })), /hush/);
+  });
+});
+
+/** As they are on the shelf. */
+async function listAll({ parts, id }: Open): Promise<unknown> {
+  const among = { tenant: "t", kind: "conversation_item", parent: id, order: "oldest" as const };
+  return await parts.shelf.list({ ...among, limit: 100 });
+}
 
 describe("items of a conversation", () => {
   it("keep the client's id, or get one with the prefix of their kind", async () => {

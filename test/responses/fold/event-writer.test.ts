@@ -341,3 +341,21 @@ describe("what events carry", () => {
     assert.deepEqual([writer.response()?.status, writer.response()?.usage], ["in_progress", null]);
   });
 });
+
+describe("a fault of the server's own", () => {
+  const message = "The store `/srv/machine/runs.db` could not be written: disk full.";
+  const end = runEnd({ ending: "failed", message, error: { code: "store_failed", message } });
+  const response = { echo: {}, include: [], ignored: [] };
+
+  it("is told to a client without what is the machine's", () => {
+    const events = write(runStart({ response }), end);
+    assert.equal(lastResponse(events).error?.message, "The server cannot write its record.");
+    assert.doesNotMatch(JSON.stringify(events), /machine/);
+  });
+
+  it("is told whole to whoever runs it, and so is what is no such fault", () => {
+    assert.equal(lastResponse(write(runStart(), end)).error?.message, message);
+    const refused = write(runStart({ response }), runFailure("The key was refused."));
+    assert.equal(lastResponse(refused).error?.message, "The key was refused.");
+  });
+});

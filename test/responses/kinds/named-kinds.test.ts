@@ -123,14 +123,6 @@ describe("tool_search", () => {
     assert.deepEqual([before.name, before.arguments], ["tool_search", call.arguments]);
     assert.equal(after.output, "Found: files__read, files__patch.");
   });
-
-  it("is left out and reported where the server was to search", async () => {
-    const deferred = { ...read, defer_loading: true };
-    const tools = [{ type: "tool_search" }, deferred];
-    const { requests, response } = await run({ tools, replies: [reply.text("Hi")] });
-    assert.deepEqual(namesOf(requests[0]?.tools), ["read"]);
-    assert.match(response.metadata["offshoot_ignored"] ?? "", /tool_search/);
-  });
 });
 
 describe("tools of items", () => {

@@ -83,6 +83,32 @@ describe("code_interpreter", () => {
     assert.equal(call?.type === "code_interpreter_call" && call.outputs, null);
   });
 
+  it("cites the files it wrote where the answer links to them, and shows them nowhere else", async () => {
+    const files = [{ file_id: "cfile_1", path: "/mnt/data/a.csv" }];
+    const writing = createTool(async () => new ToolOutput("ok", [], { details: { files } }));
+    const link = "[a.csv](sandbox:/mnt/data/a.csv)";
+    const replies = [toCall("code_interpreter", { code: "1" }), reply.text(`Here: ${link}.`)];
+    const kinds = [toKind(writing)];
+    const include = ["code_interpreter_call.outputs"];
+    const run = await runKinds({ kinds, tools, replies, include });
+    const [call, message] = run.response.output;
+    assert.ok(call?.type === "code_interpreter_call" && message?.type === "message");
+    assert.ok(!("files" in call));
+    const citation = {
+      ...{ type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" },
+      ...{ filename: "a.csv", start_index: 14, end_index: 37 },
+    };
+    const [part] = message.content;
+    assert.ok(part?.type === "output_text");
+    assert.deepEqual(part.annotations, [citation]);
+    assert.ok(typesOf(run).includes("output_text.annotation.added"));
+    // And in the next answer of the chain.
+    const next = await runKinds({ kinds, tools, items: run.items, replies: [reply.text(link)] });
+    const said = next.response.output[0];
+    assert.ok(said?.type === "message" && said.content[0]?.type === "output_text");
+    assert.equal(said.content[0].annotations.length, 1);
+  });
+
   it("shows the text of a tool that keeps no details, and a failure as one", async () => {
     const kinds = [
       toKind(

@@ -49,14 +49,14 @@ describe("the models over HTTP", () => {
     assert.equal((await ask("/v1/models/:id", { id: "custom/own" }))["owned_by"], "custom");
     const found = await ask("/v1/models/:vendor/:id", { vendor: "custom", id: "own" });
     assert.equal(found["id"], "custom/own");
-    await assert.rejects(ask("/v1/models/:id", { id: "nothing" }), { code: "not_found" });
+    await assert.rejects(ask("/v1/models/:id", { id: "nothing" }), { code: "model_not_found" });
   });
 
   it("are those that the key may ask", async () => {
     const caller = { models: ["fa*"] };
     assert.deepEqual(idsOf(await ask("/v1/models", {}, caller)), ["fast"]);
     await assert.rejects(ask("/v1/models/:id", { id: "custom/own" }, caller), {
-      code: "not_found",
+      code: "model_not_found",
     });
   });
 });

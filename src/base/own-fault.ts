@@ -1,0 +1,26 @@
+/**
+ * Faults that are this server's own. Whoever asks it is told that there is one: their messages are for
+ * those who run it, and may name paths of its machine.
+ */
+
+import type { FailureCode } from "./failure.ts";
+
+const TOLD: Partial<Record<FailureCode, string>> = {
+  internal: "Something went wrong inside.",
+  store_failed: "The server cannot write its record.",
+};
+
+interface Fault {
+  readonly code: FailureCode;
+  readonly message: string;
+}
+
+/** Whether whoever runs the server must see to it. */
+export function isOwnFault({ code }: Fault): boolean {
+  return TOLD[code] !== undefined;
+}
+
+/** What a client is told. */
+export function toToldMessage({ code, message }: Fault): string {
+  return TOLD[code] ?? message;
+}
