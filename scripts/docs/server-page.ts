@@ -12,6 +12,9 @@ import { renderCode, renderPage, renderTable } from "./page.ts";
 const ERRORS =
   'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). A stream that fails says so in an `error` event and in `response.failed` behind it.';
 
+const INJECT =
+  "`response.inject` with a `response_id` and an `input` of results answers the calls of agents (`multi_agent`) that wait while others of the team still work: once an agent has all its answers it goes on in the same response. The results are taken all or none; `response.inject.created` says that they are the response's, and with a stored one over a restart too. `response.inject.failed` gives them back with a message: `response_already_completed` means that they belong in another request, `response_not_found` that nothing here waits for them.";
+
 export function renderApiPage(): string {
   const routes = [...createRoutes(NOTHING), ...createOwnRoutes()].map(
     ({ method, path, ...rest }) => [`\`${method} ${path}\``, rest.summary, rest.scope ?? "anybody"],
@@ -22,6 +25,7 @@ export function renderApiPage(): string {
   ]);
   return renderPage("The addresses of the server", [
     "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one a message.",
+    INJECT,
     renderTable(["address", "", "scope"], routes),
     ERRORS,
     "## Scopes",

@@ -15,6 +15,11 @@ export interface Calls {
   waitsForClient(items: readonly Item[]): boolean;
   /** Whether what came of the calls leaves nothing to ask the model about. */
   stops?(made: readonly MadeCall[]): boolean;
+  /**
+   * Asked where the run would end for somebody else's answers: the conversation with them, or undefined
+   * to end. May take long. Run code: what it does is in steps, under keys of this turn.
+   */
+  answered?(items: readonly Item[], turn: number): Promise<readonly Item[] | undefined>;
 }
 
 /** A call that the run makes through its gate. */

@@ -12,7 +12,7 @@ import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Continuation } from "../protocol/model-events.ts";
-import type { Ending, Notice, RunError, RunEvent, RunStart } from "../protocol/run-events.ts";
+import type { Ending, Notice, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
@@ -20,6 +20,7 @@ import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { holdCall } from "./call-cost.ts";
 import { addResults, type Calls } from "./calls.ts";
+import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
 import { runToolCalls, type ToolParts } from "./tool-calls.ts";
@@ -67,6 +68,8 @@ export interface Begun {
   readonly items: readonly Item[];
   /** Set where nothing is left to ask the model: what was done has cost this. */
   readonly done?: Pick<Answer, "usage" | "cost_usd"> | undefined;
+  /** Whether that is because somebody else has to answer first. */
+  readonly waits?: boolean | undefined;
 }
 
 /** Keeps a conversation within a model's window, or a client's wish. Called outside steps. */
@@ -160,7 +163,7 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   if (!begun.done) return undefined;
   progress.usage = begun.done.usage;
   progress.costUsd = begun.done.cost_usd;
-  return end(parts, progress, { ending: "completed" });
+  return end(parts, progress, { ending: "completed", waits: begun.waits });
 }
 
 async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
@@ -217,8 +220,19 @@ async function continueFrom(
     progress.toolCalls += calls.length;
   }
   await compact(parts, progress, answer.usage);
-  if (waits) return end(parts, progress, { ending: "completed" });
+  if (waits) return await waitForClient(parts, progress);
   return calls.length > 0 ? undefined : finishOrRepair(parts, progress);
+}
+
+/** The run ends here, unless somebody else keeps it open until the answers have come. */
+async function waitForClient(
+  parts: LoopParts,
+  progress: Progress,
+): Promise<RunOutcome | undefined> {
+  const items = await parts.calls.answered?.(progress.items, progress.turns);
+  if (!items) return end(parts, progress, { ending: "completed", waits: true });
+  progress.items = [...items];
+  return undefined;
 }
 
 /** Goes on with a shorter conversation, where somebody keeps it short. */
@@ -332,12 +346,14 @@ interface End {
   readonly value?: Json | undefined;
   readonly message?: string;
   readonly error?: RunError;
+  /** Whether somebody else has to answer its calls. */
+  readonly waits?: boolean | undefined;
 }
 
 function end(
   parts: LoopParts,
   progress: Progress,
-  { ending, value, message, error }: End,
+  { ending, value, message, error, waits }: End,
 ): RunOutcome {
   const { clock, account } = parts;
   const event: RunEvent = {
@@ -345,6 +361,7 @@ function end(
     ending,
     message: message ?? error?.message ?? "",
     output_text: progress.text,
+    ...(waits ? { waits: true } : {}),
     output_json: value,
     error: error ?? null,
     turns: progress.turns,
@@ -367,34 +384,4 @@ function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunO
   const ending = code === "cancelled" || code === "timeout" ? code : "failed";
   const error = param === undefined ? { code, message } : { code, message, param };
   return end(parts, progress, { ending, error });
-}
-
-function toRunStart({ context, task, wishes }: LoopParts, nowMs: number): RunStart {
-  const { id, parent_id, path } = context;
-  return {
-    type: "run_start",
-    run_id: id,
-    parent_id,
-    path,
-    created_at_ms: nowMs,
-    settings: {
-      model: task.model,
-      model_reason: task.model_reason,
-      instructions: task.instructions,
-      tools: task.tools,
-      max_turns: task.max_turns,
-      temperature: task.temperature,
-      max_output_tokens: task.max_output_tokens,
-      think: task.think,
-      format: task.format,
-      approve: task.approve,
-      sandbox: task.sandbox,
-      grant: task.grant as readonly JsonObject[],
-      limits: { ...task.limits },
-      label: task.label,
-      depth: task.depth,
-      ...(wishes ? { response: wishes.echo } : {}),
-    },
-    input: task.items,
-  };
 }

@@ -37,10 +37,10 @@ interface Done extends MadeCall {
   readonly spent: Partial<Amount>;
 }
 
-/** Runs the calls and returns what came of them in call order. */
+/** Runs the calls and returns what came of them in call order. `turn` names their steps, once in a run. */
 export async function runToolCalls(
   parts: ToolParts,
-  turn: number,
+  turn: number | string,
   calls: readonly OwnCall[],
 ): Promise<MadeCall[]> {
   const outputs: MadeCall[] = [];

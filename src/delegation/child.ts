@@ -54,6 +54,8 @@ export interface ChildReport {
   /** Why it ended so; empty when it completed. */
   readonly message: string;
   readonly error: RunError | null;
+  /** Whether it ended because somebody else has to answer its calls. */
+  readonly waits?: boolean | undefined;
   /** What it answers its parent. After a limit it is what there is. */
   readonly text: string;
   readonly json: Json | undefined;

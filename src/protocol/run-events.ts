@@ -43,6 +43,7 @@ export type RunEvent =
   | ChildStart
   | ChildEnd
   | ChildEvent
+  | ClientInput
   | Notice
   | RunEnd;
 
@@ -217,6 +218,19 @@ export interface ChildEvent {
   readonly event: Exclude<RunEvent, ChildEvent>;
 }
 
+/**
+ * What the client has answered while the run went on: results of calls that it makes itself. The agent
+ * whose calls they were goes on with them, before its next turn.
+ */
+export interface ClientInput {
+  readonly type: "client_input";
+  readonly agent: string;
+  readonly items: readonly Item[];
+  /** Its number in the log of the team's first run, where this is another one's. */
+  readonly root_seq?: number | undefined;
+  readonly at_ms: number;
+}
+
 /** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
@@ -233,6 +247,8 @@ export interface RunEnd {
   readonly message: string;
   /** The last turn's text. After a limit it is what there is, and `ending` says so. */
   readonly output_text: string;
+  /** True where it ended because somebody else has to answer its calls; else it is not there. */
+  readonly waits?: true | undefined;
   /** The validated document, when one was asked for and the run completed. */
   readonly output_json: Json | undefined;
   readonly error: RunError | null;

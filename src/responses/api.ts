@@ -19,9 +19,10 @@ import type { Caller } from "./caller.ts";
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
 import { createDirectResponse } from "./direct/direct-response.ts";
-import { idPrefixOf } from "./fold/emitted-item.ts";
+import type { PlacedItem } from "./fold/given-items.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
 import { toResponseId, toRunId } from "./fold/response-object.ts";
+import { type InjectParts, inject } from "./inject.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { checkCalls } from "./request/check-calls.ts";
@@ -34,6 +35,7 @@ import {
   planResponse,
   type RequestDefaults,
 } from "./request/plan-response.ts";
+import { withId } from "./request/with-id.ts";
 
 /** The name of the body in the record. */
 export const RESPONSE_BODY = "response";
@@ -47,6 +49,11 @@ export interface ResponsesApi {
   cancel(id: string, caller: Caller): Promise<EmittedResponse>;
   /** Removes the response, its run and all that belongs to it. Ends it first, if it still runs. */
   delete(id: string, caller: Caller): Promise<void>;
+  /**
+   * Answers calls of a response that still runs and has a team: resolves when the answers are its own.
+   * Takes all or none: rejects with `conflict` when it is too late, else with what is wrong.
+   */
+  inject(id: string, input: readonly unknown[], caller: Caller): Promise<void>;
   /** The request's own items, oldest first. */
   inputItems(id: string, caller: Caller): Promise<readonly Item[]>;
 }
@@ -58,7 +65,7 @@ export interface FollowFrom {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ApiParts {
+export interface ApiParts extends Pick<InjectParts, "injections" | "findInput"> {
   readonly clock: Clock;
   readonly shelf: Shelf;
   /** Where stored responses run. */
@@ -118,6 +125,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       await findOwn(id, caller);
       await removeResponse(parts, caller.tenant, id);
     },
+    inject: (id, input, caller) => inject(parts, { id, input, caller }),
     inputItems: async (id, caller) => (await findOwn(id, caller)).input,
   };
 }
@@ -199,12 +207,6 @@ async function checkEnded(
   throw new Failure("conflict", message, { param: "previous_response_id" });
 }
 
-/** Ids that a client gives are its own; what has none gets one, so that it can be listed and referred to. */
-function withId(item: Item): Item {
-  const known = "id" in item && typeof item.id === "string" && item.id !== "";
-  return known ? item : ({ ...item, id: makeId(idPrefixOf(item.type)) } as Item);
-}
-
 /** Written before the run, which must not be there without an owner. */
 async function keep(
   { shelf, clock, ttlMs }: ApiParts,
@@ -243,12 +245,16 @@ interface Started {
 function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
   const { store, background } = asked;
   let failure: Failure | undefined;
+  let injected: readonly PlacedItem[] = [];
   async function* events(signal?: AbortSignal): Events {
     const onFailed = (failed: Failure): void => {
       failure = failed;
     };
+    const onGiven = (items: readonly PlacedItem[]): void => {
+      injected = items;
+    };
     try {
-      yield* followResponse(place, runId, { after: -1, signal, onFailed });
+      yield* followResponse(place, runId, { after: -1, signal, onFailed, onGiven });
     } finally {
       if (!store) await forget(place, runId);
     }
@@ -257,6 +263,7 @@ function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
     id,
     asked,
     events,
+    injected: () => injected,
     failure: () => failure,
     async response(signal) {
       const response = await readLast(events(signal), { first: background });

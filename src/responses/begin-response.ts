@@ -44,8 +44,11 @@ export async function beginResponse(
   }
   const listed = await listTools(parts, bridge.listed);
   checkListed(listed);
-  return await callApproved(parts, [...items, ...listed]);
+  return await callApproved(parts, [...items, ...listed], BEFORE_ALL);
 }
+
+/** The turn that is before all others. */
+const BEFORE_ALL = 0;
 
 async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
   if (listed.length === 0) return [];
@@ -66,11 +69,16 @@ function toWholeEvents(item: Item, index: number): RunEvent[] {
   ];
 }
 
-async function callApproved(parts: BeginParts, items: readonly Item[]): Promise<readonly Item[]> {
+/** Makes the calls of `items` that the client has agreed to and nobody has made, behind a turn. */
+export async function callApproved(
+  parts: Omit<BeginParts, "enter" | "background">,
+  items: readonly Item[],
+  turn: number,
+): Promise<readonly Item[]> {
   const { context, bridge } = parts;
   const wanted = toApprovedCalls(items, bridge);
   if (wanted.length === 0) return items;
-  const named = (await context.step("approved", async (step) => {
+  const named = (await context.step(`approved:${turn}`, async (step) => {
     const calls = wanted.map(({ item }) => withId(item));
     step.end(calls.flatMap(toPendingEvents));
     return calls as unknown as Json;
@@ -80,7 +88,7 @@ async function callApproved(parts: BeginParts, items: readonly Item[]): Promise<
     const callId = "id" in item ? String(item.id) : call.callId;
     return { ...call, callId, item, show: (result) => call.show?.(result, item) ?? [item] };
   });
-  const made = await runToolCalls(parts, 0, calls);
+  const made = await runToolCalls(parts, `${turn}+`, calls);
   return addResults([...items, ...named], calls, made);
 }
 

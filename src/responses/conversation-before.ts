@@ -7,7 +7,7 @@
 import { Failure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
-import { type RunPlace, readResponse } from "./fold/read-response.ts";
+import { type RunPlace, readSaid } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
 import { findKept } from "./kept-response.ts";
 import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
@@ -46,7 +46,7 @@ async function readChain(
   let size = 0;
   for (let next: string | null = id; next !== null; ) {
     const kept = await findKept(shelf, tenant, next);
-    const output = kept && (await readOutput(place, next));
+    const output = kept && (await readSaid(place, toRunId(next)));
     if (!kept || !output) throw toUnknownPrevious(next);
     const items: readonly Item[] = [...kept.input, ...output];
     pieces.unshift(items);
@@ -55,11 +55,6 @@ async function readChain(
     next = items.some(({ type }) => type === "compaction") ? null : kept.previous_response_id;
   }
   return sinceCompaction(pieces.flat());
-}
-
-async function readOutput(place: RunPlace, id: string): Promise<readonly Item[] | undefined> {
-  const response = await readResponse(place, toRunId(id), { everything: true });
-  return response?.output as readonly Item[] | undefined;
 }
 
 export function toUnknownPrevious(id: string): Failure {

@@ -57,7 +57,7 @@ async function readItems({ context, outcome }: Ended): Promise<Item[]> {
     writer.write(event);
   }
   for (const event of outcome.events) writer.write(event);
-  return [...input, ...((writer.response()?.output ?? []) as Item[])];
+  return [...input, ...writer.said()];
 }
 
 /** An answer does not fail because its conversation was deleted meanwhile. */

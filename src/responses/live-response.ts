@@ -2,6 +2,7 @@
 
 import type { Failure } from "../base/failure.ts";
 import type { EmittedEvent, EmittedResponse } from "../protocol/emitted.ts";
+import type { PlacedItem } from "./fold/given-items.ts";
 import type { AskedResponse } from "./request/plan-response.ts";
 
 export type Events = AsyncGenerator<readonly EmittedEvent[]>;
@@ -12,6 +13,8 @@ export interface LiveResponse {
   readonly asked: AskedResponse;
   /** All events, live. Leaving early ends a response that is not stored, and no other. */
   events(signal?: AbortSignal): Events;
+  /** What was injected, with its places in the output. Known once its events were read. */
+  injected(): readonly PlacedItem[];
   /** Why it failed, where it has and had said nothing before. Known once its events were read. */
   failure(): Failure | undefined;
   /**

@@ -2,7 +2,14 @@
 
 import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
-import { type Reply, reply, respond, type Script } from "../../src/testing/index.ts";
+import {
+  type Reply,
+  reply,
+  respond,
+  type Script,
+  type ScriptEngine,
+} from "../../src/testing/index.ts";
+import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
 
 export const team = { multi_agent: { enabled: true } };
 
@@ -37,13 +44,41 @@ export function play(
   const requests: ModelRequest[] = [];
   const script = respond((request) => {
     const words = request.items.map((item) => JSON.stringify(item)).join("\n");
-    const agent = /You are (\/root\/[\w/-]+),/.exec(request.instructions ?? "")?.[1];
+    const agent = agentIn(request);
     requests.push(request);
     const answer = agent === undefined ? (rest.shift() ?? agents["/root"]) : agents[agent];
     if (!answer) throw new Error(`nothing to say for ${agent ?? "/root"}: ${words}`);
     return typeof answer === "function" ? answer(request) : answer;
   });
   return { script, requests };
+}
+
+type Speaks = Says | ((request: ModelRequest) => Promise<Reply>);
+
+/** As `play`, of agents that may take their time. */
+export function playSlowly(
+  turns: readonly Speaks[],
+  agents: Readonly<Record<string, Speaks>> = {},
+): { readonly engine: ScriptEngine; readonly requests: ModelRequest[] } {
+  const rest = [...turns];
+  const requests: ModelRequest[] = [];
+  const makeId = createCountingIds();
+  return {
+    requests,
+    async *engine(request, { signal }) {
+      requests.push(request);
+      const agent = agentIn(request);
+      const speaks = agent === undefined ? (rest.shift() ?? agents["/root"]) : agents[agent];
+      const says = typeof speaks === "function" ? await speaks(request) : speaks;
+      if (says?.kind !== "answer") throw new Error(`nothing to say for ${agent ?? "/root"}`);
+      yield* replyEvents(says, request, { signal, makeId });
+    },
+  };
+}
+
+/** The agent that a request is of; undefined for the first. */
+function agentIn({ instructions }: ModelRequest): string | undefined {
+  return /You are (\/root\/[\w/-]+),/.exec(instructions ?? "")?.[1];
 }
 
 /** `agent type`, in order. */

@@ -57,6 +57,7 @@ export function toReport(id: string, events: readonly RunEvent[]): ChildReport {
     ending: end.ending,
     message: end.message,
     error: end.error,
+    waits: end.waits,
     text: end.output_text,
     json: end.output_json,
     turns: end.turns,

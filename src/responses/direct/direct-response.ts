@@ -14,6 +14,7 @@ import type { Ending, LoggedEvent, Notice, RunEnd, RunStart } from "../../protoc
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../../providers/provider.ts";
 import { createEventWriter, type EventWriter } from "../fold/event-writer.ts";
+import type { PlacedItem } from "../fold/given-items.ts";
 import { encodeResponseSettings, type ResponseSettings } from "../fold/response-settings.ts";
 import type { Events, LiveResponse } from "../live-response.ts";
 import type { AskedResponse } from "../request/plan-response.ts";
@@ -55,6 +56,11 @@ class DirectResponse implements LiveResponse {
     this.asked = parts.asked;
     this.#parts = parts;
     this.#beganMs = parts.clock.now();
+  }
+
+  /** Nobody waits in it: it ends with its calls. */
+  injected(): readonly PlacedItem[] {
+    return [];
   }
 
   failure(): Failure | undefined {

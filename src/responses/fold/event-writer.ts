@@ -35,10 +35,11 @@ import type {
 } from "../../protocol/run-events.ts";
 import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
 import { toEmittedItem } from "./emitted-item.ts";
+import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
 import { createPartWriter, idOf } from "./part-writer.ts";
 import { endResponse, toOutputText, toResponse, withToldError } from "./response-object.ts";
 import { readResponseSettings, withIgnored } from "./response-settings.ts";
-import { toSummarised } from "./show-item.ts";
+import { lacksSeal, SEAL, toSummarised } from "./show-item.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
 export interface EventWriter {
@@ -46,6 +47,10 @@ export interface EventWriter {
   write(event: RunEvent, out?: EmittedEvent[]): EmittedEvent[];
   /** The response as far as it is known. */
   response(): EmittedResponse | undefined;
+  /** What another request goes on with: the items that are whole, and what the client answered meanwhile. */
+  said(): Item[];
+  /** What the client answered meanwhile, with its places in the output. */
+  given(): readonly PlacedItem[];
 }
 
 /** What is shown of items. */
@@ -61,6 +66,8 @@ export function createEventWriter(showing: Showing = {}): EventWriter {
   return {
     write: (event, out = []) => writer.write(event, out),
     response: () => writer.soFar(),
+    said: () => writer.said(),
+    given: () => writer.given.placed(),
   };
 }
 
@@ -73,6 +80,7 @@ class RunWriter {
   #runId = "";
   #out: EmittedEvent[] = [];
   readonly #output: EmittedItem[] = [];
+  readonly given = createGivenItems();
   readonly #own = createVoice();
   /** The agents of its team, by their names. */
   readonly #others = new Map<string, Voice>();
@@ -98,11 +106,19 @@ class RunWriter {
   /** Of one that still runs, with the items that are whole. */
   soFar(): EmittedResponse | undefined {
     if (!this.response || this.#isOver) return this.response;
+    const output = this.#findWhole(this.#output);
+    return { ...this.response, output, output_text: toOutputText(output) };
+  }
+
+  said(): Item[] {
+    return this.#findWhole(withGiven(this.#output, this.given.placed()) as Item[]);
+  }
+
+  #findWhole<Said>(items: readonly Said[]): Said[] {
     const voices = [this.#own, ...this.#others.values()];
     const open = voices.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
-    const unfinished = new Set(open.map(({ outputIndex }) => outputIndex));
-    const output = this.#output.filter((_, at) => !unfinished.has(at));
-    return { ...this.response, output, output_text: toOutputText(output) };
+    const unfinished = new Set<unknown>(open.map(({ outputIndex }) => this.#output[outputIndex]));
+    return items.filter((item) => !unfinished.has(item));
   }
 
   #read(event: RunEvent): void {
@@ -114,7 +130,7 @@ class RunWriter {
       case "turn_start":
         this.#voice.places = new Map();
         this.#voice.isTurnOver = false;
-        return;
+        return this.given.read(this.#voice.agent, this.#output.length);
       case "turn_end":
         this.#voice.isTurnOver = true;
         return;
@@ -146,6 +162,8 @@ class RunWriter {
         return this.#note(event);
       case "child_event":
         return this.#readOther(event);
+      case "client_input":
+        return this.given.add(event);
       case "start":
       case "tool_decision":
       case "child_start":
@@ -368,13 +386,6 @@ class RunWriter {
     if (status === "failed" && error) this.#emit(toErrorEvent(error.code, error.message));
     this.#emit({ type: TERMINAL[status] ?? "response.incomplete", response });
   }
-}
-
-const SEAL = "reasoning.encrypted_content";
-
-/** Not every vendor seals what its models think; a client that asked for it is told. */
-function lacksSeal(item: Item): boolean {
-  return item.type === "reasoning" && !item.encrypted_content;
 }
 
 const TERMINAL: Readonly<Record<string, "response.completed" | "response.failed">> = {

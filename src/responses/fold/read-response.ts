@@ -3,9 +3,11 @@
 import { Failure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Store } from "../../store/store.ts";
-import { createEventWriter, type Showing } from "./event-writer.ts";
+import { createEventWriter, type EventWriter, type Showing } from "./event-writer.ts";
+import type { PlacedItem } from "./given-items.ts";
 
 /** An engine and the store that it writes to. */
 export interface RunPlace {
@@ -23,11 +25,23 @@ export async function readResponse(
   showing: Showing,
 ): Promise<EmittedResponse | undefined> {
   const writer = createEventWriter(showing);
+  await writeLog(store, runId, writer);
+  return writer.response();
+}
+
+/** All that a response says, whole, and what the client answered meanwhile; undefined as above. */
+export async function readSaid({ store }: RunPlace, runId: string): Promise<Item[] | undefined> {
+  const writer = createEventWriter({ everything: true });
+  await writeLog(store, runId, writer);
+  return writer.response() && writer.said();
+}
+
+async function writeLog(store: Store, runId: string, writer: EventWriter): Promise<void> {
   for (let after = -1; ; ) {
     const page = await store.readEvents(runId, after, PAGE_EVENTS);
     for (const { event } of page) writer.write(event);
     const last = page.at(-1);
-    if (!last) return writer.response();
+    if (!last) return;
     after = last.seq;
   }
 }
@@ -37,13 +51,15 @@ interface Following extends Showing {
   readonly signal?: AbortSignal | undefined;
   /** Told of the failure of a response that had said nothing before. */
   readonly onFailed?: ((failure: Failure) => void) | undefined;
+  /** Told what the client answered meanwhile, when it has ended. */
+  readonly onGiven?: ((items: readonly PlacedItem[]) => void) | undefined;
 }
 
 /** The events with a number greater than `after`, live until the response has ended, in batches. */
 export async function* followResponse(
   { engine }: RunPlace,
   runId: string,
-  { after, signal, onFailed, ...showing }: Following,
+  { after, signal, onFailed, onGiven, ...showing }: Following,
 ): AsyncGenerator<readonly EmittedEvent[]> {
   const writer = createEventWriter(showing);
   let hasSaid = false;
@@ -55,6 +71,7 @@ export async function* followResponse(
       const { code, message, param } = end.error;
       onFailed?.(new Failure(code, message, { param }));
     }
+    if (end?.type === "run_end") onGiven?.(writer.given());
     if (events.length > 0) yield events;
   }
 }
@@ -76,7 +93,7 @@ const FRAME: ReadonlySet<string> = new Set([
 ]);
 
 function writeBatch(
-  writer: ReturnType<typeof createEventWriter>,
+  writer: EventWriter,
   batch: readonly LoggedEvent[],
   after: number,
 ): EmittedEvent[] {

@@ -7,7 +7,7 @@ export function showItem(item: Item, include: ReadonlySet<string> | undefined): 
   if (!include) return item;
   switch (item.type) {
     case "reasoning":
-      return include.has("reasoning.encrypted_content") ? item : without(item, "encrypted_content");
+      return include.has(SEAL) ? item : without(item, "encrypted_content");
     case "file_search_call":
       return include.has("file_search_call.results") ? item : { ...item, results: null };
     case "code_interpreter_call":
@@ -33,6 +33,14 @@ export function toSummarised(item: Item): Item {
   if (item.type !== "reasoning" || item.summary.length > 0 || !item.content?.length) return item;
   const summary = item.content.map(({ text }) => ({ type: "summary_text" as const, text }));
   return { ...item, summary, content: [] };
+}
+
+/** The value of `include` that asks for sealed thoughts. */
+export const SEAL = "reasoning.encrypted_content";
+
+/** Not every vendor seals what its models think; a client that asked for it is told. */
+export function lacksSeal(item: Item): boolean {
+  return item.type === "reasoning" && !item.encrypted_content;
 }
 
 type Of<Type extends Item["type"]> = Extract<Item, { type: Type }>;

@@ -1,21 +1,35 @@
 /**
  * The agents that a run has started: who works, who waits, who has answered. Found again from the run's
  * log after a restart, and from the conversation in a later request.
+ *
+ * Answers of the client to agents that wait are taken into the log of the team's head, in one write;
+ * those further down hear of them there, and write what is for their own agents into their logs. So
+ * every log is enough to go on from.
  */
 
 import { parseTask } from "../../agent/task.ts";
-import { throwIfAborted } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import { toReport } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildStart } from "../../protocol/run-events.ts";
+import { isBelow, ROOT } from "./agent-name.ts";
+import { toClientInputs } from "./client-answers.ts";
 import { type Crew, createCrew, type Member } from "./crew.ts";
-import { findTasks, isPaused, toAgentItems, toOwnItems, toTaskMessage } from "./team-history.ts";
+import {
+  findReady,
+  findTasks,
+  isPaused,
+  toAgentItems,
+  toOwnItems,
+  toTaskMessage,
+} from "./team-history.ts";
 import { nameIn, readTeamLog, type TeamLog } from "./team-log.ts";
 import { createMail, type Letter, type Mail, toMessageItem } from "./team-mail.ts";
+import { createTeamNews, type TeamNews } from "./team-news.ts";
 
 export interface RosterParts {
   /** Whose team it is. */
@@ -27,14 +41,18 @@ export interface RosterParts {
   readonly maxConcurrent: number;
   /** The conversation before this run's answer. */
   readonly before: readonly Item[];
+  /** The last number of the head's log whose answers are in there. */
+  readonly heard: number;
   /** The run of an agent that begins with these items. */
-  readonly toWish: (name: string, items: readonly Item[]) => ChildWish;
+  readonly toWish: (name: string, begins: Pick<NewTask, "items" | "heard">) => ChildWish;
 }
 
 type Status = "running" | "completed" | "failed" | "interrupted" | "waiting_for_client";
 
 interface NewTask {
   readonly items: readonly Item[];
+  /** The last number of the head's log whose answers are in the items. */
+  readonly heard: number;
   /** Null for an agent that goes on with the client's answers. */
   readonly message: string | null;
   readonly callKey: string;
@@ -43,6 +61,7 @@ interface NewTask {
 export class Roster {
   readonly crew: Crew;
   readonly mail: Mail;
+  readonly news: TeamNews;
   readonly #parts: RosterParts;
   readonly #members = new Map<string, Member>();
   readonly #statuses = new Map<string, Status>();
@@ -54,11 +73,16 @@ export class Roster {
   readonly #queued = new Map<string, string[]>();
   readonly #answers: Letter[] = [];
   readonly #delivered = new Set<string>();
-  #listeners: (() => void)[] = [];
+  #heard: number;
+  #isRestored = false;
+  /** Nobody is started any more, and no answers are taken. */
+  #isClosed = false;
 
   constructor(parts: RosterParts) {
     const { context, engine, node, maxConcurrent } = parts;
     this.#parts = parts;
+    this.#heard = parts.heard;
+    this.news = createTeamNews(parts.clock);
     this.crew = createCrew({ context, engine, node, maxConcurrent });
     const [rootId = context.id] = context.id.split("/");
     this.mail = createMail(engine, rootId);
@@ -71,6 +95,11 @@ export class Roster {
 
   get running(): readonly string[] {
     return [...this.#members.keys()];
+  }
+
+  /** Whether nobody works, and nobody is about to. */
+  get isIdle(): boolean {
+    return this.#members.size === 0 && this.news.jobs === 0;
   }
 
   get statuses(): ReadonlyMap<string, Status> {
@@ -86,42 +115,80 @@ export class Roster {
   }
 
   /** Everything that was said so far, before this answer and in it. */
-  async items(): Promise<Item[]> {
-    return [...this.#parts.before, ...(await this.log()).output];
+  async look(): Promise<Pick<NewTask, "items" | "heard">> {
+    const { output, heard } = await this.log();
+    const { before, heard: first } = this.#parts;
+    return { items: [...before, ...output], heard: Math.max(heard, first) };
   }
 
   async log(): Promise<TeamLog> {
     return readTeamLog(await this.#parts.context.readLog(), this.#parts.me);
   }
 
-  /** Agents of earlier answers, and those that this run has started before it was taken over. */
+  /**
+   * Agents of earlier answers, and those that this run has started before it was taken over. Those that
+   * have the client's answers go on.
+   */
   async restore(): Promise<void> {
     const { me, before } = this.#parts;
+    const ready = findReady(before, me);
     for (const { name, message } of findTasks(before, me)) {
       this.#lastTasks.set(name, message);
       const own = toOwnItems(toAgentItems(before, name, me), name);
-      this.#statuses.set(name, isPaused(own) ? "waiting_for_client" : "completed");
+      const waits = isPaused(own) || ready.includes(name);
+      this.#statuses.set(name, waits ? "waiting_for_client" : "completed");
     }
     const log = await this.log();
-    for (const id of log.delivered) this.#delivered.add(id);
+    for (const id of [...messageIds(before), ...log.delivered]) this.#delivered.add(id);
     const tasks = findTasks(log.output, me);
     for (const { name, message } of tasks) this.#lastTasks.set(name, message);
     for (const start of log.starts) await this.#takeUp(start, log);
     this.#queueLeft(tasks, log);
+    this.#heard = Math.max(this.#heard, log.heard);
+    this.#isRestored = true;
+    this.#hear();
+    await this.#resume();
   }
 
   /** Hears from here on of what others send. */
   listen(): void {
-    this.mail.start(() => this.#tell());
+    this.mail.start(() => {
+      this.#hear();
+      this.news.tell();
+    });
+  }
+
+  /**
+   * Takes the client's answers: resolves when they are in the log. Of the head alone. Rejects with
+   * `invalid_request` for what answers nothing, and with `conflict` when it is too late.
+   */
+  async take(given: readonly Item[]): Promise<void> {
+    if (this.news.jobs >= MAX_JOBS) {
+      throw new Failure("rate_limited", "Too much is sent to this response at once.");
+    }
+    await this.news.inOrder(async () => {
+      const { output } = await this.log();
+      const { before, clock } = this.#parts;
+      const inputs = toClientInputs({ before, output }, given, clock.now());
+      if (this.#isClosed) throw new Failure("conflict", "The response has come to its end.");
+      await this.crew.emit(inputs);
+      void this.#resume();
+    });
+  }
+
+  /** No answers are taken from here on, unless somebody works or answers are on their way: false then. */
+  close(): boolean {
+    this.#isClosed ||= this.isIdle;
+    return this.#isClosed;
   }
 
   /** Starts an agent, or has one go on. Resolves when it is written down. */
-  async start(name: string, { items, message, callKey }: NewTask): Promise<void> {
+  async start(name: string, { items, heard, message, callKey }: NewTask): Promise<void> {
     const { me, toWish } = this.#parts;
     this.listen();
     const count = (this.#runs.get(name) ?? 0) + 1;
     const key = `${name.slice(me.length + 1)}~${count}`;
-    const member = await this.crew.start({ name, key, callKey }, toWish(name, items));
+    const member = await this.crew.start({ name, key, callKey }, toWish(name, { items, heard }));
     this.#runs.set(name, count);
     this.#calls.set(callKey, name);
     if (message !== null) this.#lastTasks.set(name, message);
@@ -136,12 +203,13 @@ export class Roster {
       return;
     }
     const { me } = this.#parts;
-    const known = toAgentItems(await this.items(), name, me);
+    const { items: said, heard } = await this.look();
+    const known = toAgentItems(said, name, me);
     const letters = this.mail.to(name).map(toMessageItem);
-    const had = new Set(known.map((item) => String((item as { id?: unknown }).id)));
-    const unread = letters.filter((item) => !had.has(String((item as { id?: unknown }).id)));
+    const had = new Set(messageIds(known));
+    const unread = letters.filter((item) => !messageIds([item]).some((id) => had.has(id)));
     const items = [...known, ...unread, toTaskMessage(message)];
-    await this.start(name, { items, message, callKey });
+    await this.start(name, { items, heard, message, callKey });
   }
 
   /** False for one that does nothing. */
@@ -152,13 +220,15 @@ export class Roster {
     return member !== undefined;
   }
 
+  /** Ends all of them; nobody is started any more. */
   stopAll(): void {
+    this.#isClosed = true;
     for (const name of this.running) this.stop(name);
   }
 
   /** Resolves when nobody works any more. */
   async settled(signal: AbortSignal): Promise<void> {
-    while (this.#members.size > 0) await this.changed(MINUTE_MS, signal);
+    while (!this.isIdle) await this.news.changed(MINUTE_MS, signal);
   }
 
   /** What has come for this agent and was not given to it yet. */
@@ -174,43 +244,73 @@ export class Roster {
     return letters.map(toMessageItem);
   }
 
-  /** Resolves when something has happened, or the time is over. */
-  async changed(limitMs: number, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
-    const news = new Promise<void>((resolve) => this.#listeners.push(resolve));
-    const late = this.#parts.clock.sleep(limitMs, either).catch(() => {});
-    await Promise.race([news, late]);
-    over.abort();
-    throwIfAborted(signal);
-  }
-
-  #tell(): void {
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener();
-  }
-
   #join(member: Member, key: string): void {
     const { name } = member;
     this.#members.set(name, member);
     this.#statuses.set(name, "running");
     const id = `${this.#parts.context.id}/${key}`;
+    // Its run may have been begun while all were ended.
+    if (this.#isClosed) member.stop();
     member.report
-      .then((report) => this.#finish(name, id, report))
+      .then((report) => this.news.inOrder(() => this.#finish(name, id, report)))
       // The run is over, or another process has it: nobody waits for this agent here.
       .catch(() => this.#statuses.set(name, "failed"))
       .finally(() => {
         if (this.#members.get(name) === member) this.#members.delete(name);
-        this.#tell();
+        void this.#resume();
+        this.news.tell();
       });
   }
 
+  /** Writes down what the client has answered agents below the head, of those of this run. */
+  #hear(): void {
+    const { me } = this.#parts;
+    if (me === ROOT || !this.#isRestored || this.#isClosed) return;
+    const news = this.mail.answers.filter(
+      ({ seq, event: { agent } }) => seq > this.#heard && (agent === me || isBelow(agent, me)),
+    );
+    const last = news.at(-1);
+    if (!last) return;
+    this.#heard = last.seq;
+    const events = news.map(({ seq, event }) => ({ ...event, root_seq: seq }));
+    this.news
+      .inOrder(async () => {
+        await this.crew.emit(events);
+        void this.#resume();
+      })
+      // The run is over, or another process has it.
+      .catch(() => {});
+  }
+
+  /** Those that have all their answers go on, and those that waited for one of them. Never rejects. */
+  async #resume(): Promise<void> {
+    if (![...this.#statuses.values()].includes("waiting_for_client")) return;
+    const { me } = this.#parts;
+    const resumed = this.news.inOrder(async () => {
+      const { items, heard } = await this.look();
+      for (const name of findReady(items, me)) {
+        if (this.#isClosed || this.#statuses.get(name) !== "waiting_for_client") continue;
+        const callKey = `${RESUMED}:${name}:${this.#runs.get(name) ?? 0}`;
+        const task = { items: toAgentItems(items, name, me), heard, message: null, callKey };
+        await this.start(name, task).catch((thrown) => this.#refuse(name, callKey, thrown));
+      }
+    });
+    // A log that cannot be read is the run's own failure.
+    await resumed.catch(() => {});
+  }
+
+  /** An agent that cannot go on: nothing is left of its budget. */
+  #refuse(name: string, callKey: string, thrown: unknown): void {
+    this.#statuses.set(name, "failed");
+    const text = `Error: ${toFailure(thrown).message}`;
+    this.#answers.push(this.#toLetter(name, `${this.#parts.context.id}/${callKey}`, text));
+  }
+
   async #finish(name: string, id: string, report: ChildReport): Promise<void> {
-    const status = await this.#statusOf(name, report);
+    const status = toStatus(report);
     this.#statuses.set(name, status);
     if (status === "completed" || status === "failed")
-      this.#answers.push(this.#toLetter(name, id, report));
+      this.#answers.push(this.#toLetter(name, id, toAnswer(report)));
     const [next, ...rest] = status === "waiting_for_client" ? [] : (this.#queued.get(name) ?? []);
     if (next === undefined) return;
     this.#queued.set(name, rest);
@@ -218,16 +318,9 @@ export class Roster {
     await this.follow(name, next, `${id}/next`);
   }
 
-  async #statusOf(name: string, { ending }: ChildReport): Promise<Status> {
-    if (ending === "cancelled") return "interrupted";
-    if (ending !== "completed") return "failed";
-    const own = toOwnItems(toAgentItems(await this.items(), name, this.#parts.me), name);
-    return isPaused(own) ? "waiting_for_client" : "completed";
-  }
-
-  #toLetter(author: string, id: string, report: ChildReport): Letter {
+  #toLetter(author: string, id: string, text: string): Letter {
     const mark = id.replace(/^run_/, "").replace(/[^A-Za-z0-9_-]/g, "_");
-    return { id: `amsg_${mark}`, author, recipient: this.#parts.me, text: toAnswer(report) };
+    return { id: `amsg_${mark}`, author, recipient: this.#parts.me, text };
   }
 
   /** An agent that this run had started before another process, or this one, took it up again. */
@@ -269,12 +362,24 @@ export class Roster {
 }
 
 const MINUTE_MS = 60_000;
+/** More than a client has to say at once; each of them reads the log. */
+const MAX_JOBS = 64;
 
 /** The call key of agents that go on with the client's answers, without a task. */
-export const RESUMED = "resumed";
+const RESUMED = "resumed";
 
 function isResumed({ call_key }: ChildStart): boolean {
   return call_key.startsWith(RESUMED);
+}
+
+function toStatus({ ending, waits }: ChildReport): Status {
+  if (ending === "cancelled") return "interrupted";
+  if (ending !== "completed") return "failed";
+  return waits ? "waiting_for_client" : "completed";
+}
+
+function messageIds(items: readonly Item[]): string[] {
+  return items.flatMap((item) => (item.type === "agent_message" ? [String(item.id)] : []));
 }
 
 /** What an agent's end is to the one that started it. */

@@ -116,12 +116,21 @@ const FORKED: ReadonlySet<string> = new Set(["message", "compaction"]);
 
 /** Whether an agent can do nothing until the client has answered. Of its own items. */
 export function isPaused(own: readonly Item[]): boolean {
-  const answered = new Set(own.flatMap((item) => answeredBy(item) ?? []));
-  const waits = own.some((item) => {
-    const id = calledBy(item);
-    return id !== undefined && !answered.has(id);
-  });
-  return waits || isStoppedWait(own.findLast(({ type }) => type !== "reasoning"));
+  return findOpen(own).size > 0 || isStoppedWait(own.findLast(({ type }) => type !== "reasoning"));
+}
+
+/**
+ * The calls that the client has not answered, by the ids under which it does. There are models that
+ * count their calls anew in every answer: one that is made again is open again.
+ */
+export function findOpen(items: readonly Item[]): Map<string, Item> {
+  const open = new Map<string, Item>();
+  for (const item of items) {
+    const [called, answered] = [calledBy(item), answeredBy(item)];
+    if (called !== undefined) open.set(called, item);
+    if (answered !== undefined) open.delete(answered);
+  }
+  return open;
 }
 
 /** Whether the client's answers are the last that an agent was told. Of its own items. */
@@ -138,8 +147,11 @@ export function findReady(items: readonly Item[], me: string): string[] {
   const names = new Set(findTasks(items, me).map(({ name }) => name));
   const ownOf = (name: string): readonly Item[] => toOwnItems(toAgentItems(items, name, me), name);
   const ready = [...names].filter((name) => isReady(ownOf(name)));
-  const hasReadyBelow = (name: string): boolean =>
-    isStoppedWait(ownOf(name).at(-1)) && ready.some((other) => isBelow(other, name));
+  const hasReadyBelow = (name: string): boolean => {
+    if (!ready.some((other) => isBelow(other, name))) return false;
+    const own = ownOf(name);
+    return isStoppedWait(own.at(-1)) && findOpen(own).size === 0;
+  };
   return [...names].filter(
     (name) => isChild(name, me) && (ready.includes(name) || hasReadyBelow(name)),
   );
@@ -164,14 +176,14 @@ function findOwners(items: readonly Item[]): Map<string, string> {
 }
 
 /** The id under which the client answers a call. */
-function calledBy(item: Item): string | undefined {
+export function calledBy(item: Item): string | undefined {
   if (!isForClient(item)) return undefined;
   const { call_id, id } = item as { readonly call_id?: string; readonly id?: string };
   return call_id ?? id;
 }
 
 /** The id of the call that an item answers. */
-function answeredBy(item: Item): string | undefined {
+export function answeredBy(item: Item): string | undefined {
   if (item.type === "mcp_approval_response") return item.approval_request_id;
   if (!item.type.endsWith("_output") || item.type === "multi_agent_call_output") return undefined;
   const { call_id, id } = item as { readonly call_id?: string; readonly id?: string };

@@ -2,9 +2,8 @@
 
 import type { Item } from "../../protocol/items.ts";
 import type { ChildEnd, ChildStart, LoggedEvent } from "../../protocol/run-events.ts";
-import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import { createEventWriter } from "../fold/event-writer.ts";
-import { agentOf } from "./team-history.ts";
+import { agentOf, answeredBy, calledBy } from "./team-history.ts";
 
 export interface TeamLog {
   /** The runs of agents that were started, oldest first, each once. */
@@ -14,8 +13,14 @@ export interface TeamLog {
   readonly told: ReadonlyMap<string, number>;
   /** The messages that this run's agent has been given, by their ids. */
   readonly delivered: ReadonlySet<string>;
-  /** All that was said so far, by everybody. */
+  /** All that was said so far, by everybody, and what the client answered meanwhile. */
   readonly output: readonly Item[];
+  /** What the client has answered to the calls of this run's last turn. */
+  readonly answers: readonly Item[];
+  /** Whether there are calls of that turn that it has not answered. */
+  readonly isAsking: boolean;
+  /** The last number of the head's log up to which the client's answers are in this one. */
+  readonly heard: number;
 }
 
 export function readTeamLog(log: readonly LoggedEvent[], me: string): TeamLog {
@@ -29,31 +34,39 @@ export function readTeamLog(log: readonly LoggedEvent[], me: string): TeamLog {
     if (event.type === "child_event") told.set(event.child_id, event.child_seq);
     writer.write(event);
   }
-  const output = (writer.response()?.output ?? []) as unknown as Item[];
+  const output = writer.said();
   const messages = output.filter(
     (item) => item.type === "agent_message" && (agentOf(item) ?? me) === me,
   );
   const delivered = new Set(messages.map((item) => String((item as { id?: unknown }).id)));
-  return { starts: [...starts.values()], ends, told, delivered, output };
+  return { starts: [...starts.values()], ends, told, delivered, output, ...readAnswers(log, me) };
+}
+
+/** Of a turn that was cut by a crash nothing counts: its calls are made again. */
+function readAnswers(
+  log: readonly LoggedEvent[],
+  me: string,
+): Pick<TeamLog, "answers" | "isAsking" | "heard"> {
+  let answers: Item[] = [];
+  let heard = -1;
+  const open = new Set<string>();
+  for (const { seq, event } of log) {
+    if (event.type === "turn_start") {
+      answers = [];
+      open.clear();
+    }
+    const called = event.type === "item_end" ? calledBy(event.item) : undefined;
+    if (called !== undefined) open.add(called);
+    if (event.type !== "client_input") continue;
+    heard = event.root_seq ?? seq;
+    if (event.agent !== me) continue;
+    answers.push(...event.items.filter((item) => open.delete(answeredBy(item) ?? "")));
+  }
+  return { answers, isAsking: open.size > 0, heard };
 }
 
 /** The agent that a child was started as; undefined for a child that is none of a team. */
 export function nameIn({ requested }: ChildStart): string | undefined {
   const { agent } = requested;
   return typeof agent === "string" && agent.startsWith("/") ? agent : undefined;
-}
-
-/** What the agents that were started have used, with all below them. */
-export function usageBelow({ starts, ends }: TeamLog): {
-  readonly usage: Usage;
-  readonly costUsd: number | null;
-} {
-  const ended = starts.flatMap(({ child_id }) => ends.get(child_id) ?? []);
-  return {
-    usage: ended.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE),
-    costUsd: ended.reduce<number | null>(
-      (sum, { cost_usd }) => (sum === null || cost_usd === null ? null : sum + cost_usd),
-      0,
-    ),
-  };
 }

@@ -1,12 +1,13 @@
 /**
- * What the agents of a team have sent each other, read from the log of the run at their head: all that
- * any of them does is told there, so it is found again after a restart, by whoever goes on.
+ * What the agents of a team have sent each other and what the client has answered them, read from the log
+ * of the run at their head: all that any of them does is told there, so it is found again after a restart,
+ * by whoever goes on.
  */
 
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { RunEvent, ToolEnd } from "../../protocol/run-events.ts";
+import type { ClientInput, RunEvent, ToolEnd } from "../../protocol/run-events.ts";
 import { ROOT, toAgentName } from "./agent-name.ts";
 import { findTasks } from "./team-history.ts";
 
@@ -24,12 +25,20 @@ export interface Mail {
   to(recipient: string): readonly Letter[];
   /** The agents that were started, with their last tasks. */
   readonly agents: ReadonlyMap<string, string>;
+  /** What the client has answered so far, with its numbers in that log. */
+  readonly answers: readonly HeardAnswer[];
   stop(): void;
+}
+
+export interface HeardAnswer {
+  readonly seq: number;
+  readonly event: ClientInput;
 }
 
 export function createMail(engine: Pick<Engine, "follow">, rootId: string): Mail {
   const letters: Letter[] = [];
   const agents = new Map<string, string>();
+  const answers: HeardAnswer[] = [];
   const stopping = new AbortController();
   let isStarted = false;
 
@@ -48,7 +57,8 @@ export function createMail(engine: Pick<Engine, "follow">, rootId: string): Mail
 
   async function follow(onChange: () => void): Promise<void> {
     for await (const batch of engine.follow(rootId, -1, stopping.signal)) {
-      const news = batch.map(({ event }) => {
+      const news = batch.map(({ seq, event }) => {
+        if (event.type === "client_input") return answers.push({ seq, event }) > 0;
         const [said, author] = unwrap(event);
         return said.type === "tool_end" && read(said, author);
       });
@@ -58,6 +68,7 @@ export function createMail(engine: Pick<Engine, "follow">, rootId: string): Mail
 
   return {
     agents,
+    answers,
     start(onChange) {
       if (isStarted) return;
       isStarted = true;

@@ -10,35 +10,29 @@ import type { Begun } from "../../agent/loop.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
-import type { ChildWish } from "../../delegation/child.ts";
 import { NO_TIMEOUT_MS } from "../../delegation/tools/subagent.ts";
 import type { RunOutcome } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { RunEnd, RunEvent } from "../../protocol/run-events.ts";
-import { addUsage, NO_USAGE } from "../../protocol/usage.ts";
+import type { RunEvent } from "../../protocol/run-events.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
 import { type Tool as GateTool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import type { ToolKind } from "../bridge/tool-kind.ts";
-import { encodeWish, type ResponseWish } from "../request/response-wish.ts";
+import type { ResponseWish } from "../request/response-wish.ts";
 import { type Action, type ActionInput, parseAction, toActionSpec } from "./actions.ts";
 import { isChild, isTaskName, ROOT, toAgentName } from "./agent-name.ts";
-import { RESUMED, Roster, type RosterParts } from "./roster.ts";
-import {
-  findReady,
-  forkItems,
-  isPaused,
-  isStoppedWait,
-  toAgentItems,
-  toOwnItems,
-  toTaskMessage,
-} from "./team-history.ts";
+import { nameOf, toAgentWish } from "./agent-wish.ts";
+import type { Injections } from "./injections.ts";
+import { Roster, type RosterParts } from "./roster.ts";
+import { forkItems, isStoppedWait, toOwnItems, toTaskMessage } from "./team-history.ts";
 import { createTeamKind, toDetails } from "./team-kind.ts";
-import { usageBelow } from "./team-log.ts";
+import { isWaiting, withTeam } from "./team-outcome.ts";
 import type { TeamSlots } from "./team-slots.ts";
 
 interface TeamParts extends Pick<RosterParts, "context" | "engine" | "node" | "clock" | "before"> {
   readonly task: AgentTask;
   readonly wish: ResponseWish;
   readonly slots: TeamSlots;
+  readonly injections: Injections;
 }
 
 export interface Team {
@@ -49,6 +43,11 @@ export interface Team {
   leave(): void;
   /** The conversation that its agent goes on with; what agents of earlier answers left open goes on too. */
   begin(items: readonly Item[]): Promise<Begun>;
+  /**
+   * Asked where the agent can do nothing but wait for the client's answers: they and what others have
+   * sent, once they have come; undefined to end. Run code.
+   */
+  answered(turn: number): Promise<readonly Item[] | undefined>;
   /** The outcome with all that the team did in it. Nobody of it works any more then. */
   end(outcome: RunOutcome): Promise<RunOutcome>;
   /** Gives back what is open, where there was no outcome. */
@@ -58,16 +57,8 @@ export interface Team {
 /** How long an agent waits that has nobody of its own to wait for: others may write to it. */
 const ALONE_MS = 30_000;
 
-/** Turns that an agent may take for one task. */
-const MAX_TURNS = 50;
-
 export function createTeam(parts: TeamParts): Team {
   return new RunTeam(parts);
-}
-
-/** The name of a run's agent. */
-export function nameOf({ multi_agent }: ResponseWish): string {
-  return multi_agent?.name ?? ROOT;
 }
 
 class RunTeam implements Team {
@@ -78,6 +69,7 @@ class RunTeam implements Team {
   readonly #roster: Roster;
   readonly #places: number;
   #leave: (() => void) | undefined;
+  #closeDesk: () => void = () => {};
 
   constructor(parts: TeamParts) {
     const { context, engine, node, clock, before, task, wish } = parts;
@@ -88,7 +80,8 @@ class RunTeam implements Team {
     this.#roster = new Roster({
       ...{ me: this.#me, context, engine, node, clock, before: [...before, ...task.items] },
       maxConcurrent: this.#places,
-      toWish: (name, items) => toChildWish(parts, name, items),
+      heard: wish.multi_agent?.heard ?? -1,
+      toWish: (name, begins) => toAgentWish({ task, wish }, { name, ...begins }),
     });
     this.kind = createTeamKind((action) => this.#toTool(action));
   }
@@ -105,45 +98,50 @@ class RunTeam implements Team {
   }
 
   async begin(items: readonly Item[]): Promise<Begun> {
+    const { context } = this.#parts;
     const own = toOwnItems(items, this.#me);
     await this.#roster.restore();
-    const isWaiting = isStoppedWait(own.at(-1));
-    const ready = findReady(items, this.#me);
-    if (ready.length === 0 && !isWaiting) return { items: own };
-    const { messages, stops } = (await this.#parts.context.step("team", async ({ signal }) => {
-      for (const name of ready) await this.#resume(name, items);
-      return isWaiting ? await this.#waitAgain(own, signal) : { messages: [], stops: false };
-    })) as unknown as { messages: Item[]; stops: boolean };
-    const begun = { items: [...own, ...messages] };
-    return stops ? { ...begun, done: { usage: NO_USAGE, cost_usd: 0 } } : begun;
+    this.#openDesk();
+    if (!isStoppedWait(own.at(-1))) return { items: own };
+    const messages = (await context.step("team", async (step) => {
+      const came = await this.#waitAgain(own, step.signal);
+      step.end(came?.flatMap(toWholeEvents) ?? []);
+      return (came ?? null) as unknown as Json;
+    })) as unknown as Item[] | null;
+    if (messages) return { items: [...own, ...messages] };
+    return { items: own, done: { usage: NO_USAGE, cost_usd: 0 }, waits: true };
+  }
+
+  async answered(turn: number): Promise<readonly Item[] | undefined> {
+    const came = (await this.#parts.context.step(`answers:${turn}`, async (step) => {
+      const found = await this.#outside(step.signal, () => this.#untilAnswered(step.signal));
+      step.end(found?.messages.flatMap(toWholeEvents) ?? []);
+      return (found ?? null) as unknown as Json;
+    })) as unknown as Came | null;
+    return came ? [...came.answers, ...came.messages] : undefined;
   }
 
   async end(outcome: RunOutcome): Promise<RunOutcome> {
     const roster = this.#roster;
     roster.mail.stop();
     if (this.#me === ROOT) this.#parts.slots.forget(this.#rootId);
-    if (!roster.isUsed) return outcome;
-    const { signal } = this.#parts.context;
-    const { output } = await roster.log();
     // The others go on while the client has to answer this one; an answer of its own is the end of all.
-    const waits = outcome.ending === "completed" && isPaused(toOwnItems(output, this.#me));
-    if (!waits) roster.stopAll();
-    await roster.settled(waits ? signal : NEVER);
+    const waits = isWaiting(outcome);
+    if (waits) roster.close();
+    else roster.stopAll();
+    if (!roster.isUsed) return outcome;
+    await roster.settled(waits ? this.#parts.context.signal : NEVER);
     if (waits) await this.#tell(roster.deliver());
-    const { usage, costUsd } = usageBelow(await roster.log());
+    const log = await roster.log();
     await roster.crew.close();
-    return mapEnd(outcome, (end) => ({
-      ...end,
-      usage: addUsage(end.usage, usage),
-      cost_usd: end.cost_usd === null || costUsd === null ? null : end.cost_usd + costUsd,
-      spent: { ...this.#parts.node.account.spent },
-    }));
+    return withTeam(outcome, log, this.#parts.node.account.spent);
   }
 
   async close(): Promise<void> {
     this.#roster.mail.stop();
     this.#roster.stopAll();
     await this.#roster.crew.close();
+    this.#closeDesk();
     this.leave();
   }
 
@@ -189,12 +187,10 @@ class RunTeam implements Team {
     if (this.#roster.statuses.has(name)) {
       throw wrong(`there is an agent ${name} already; give it more to do with \`followup_task\``);
     }
-    const fork =
-      forkTurns === "none"
-        ? []
-        : forkItems(toOwnItems(await this.#roster.items(), this.#me), forkTurns);
+    const { items: said, heard } = await this.#roster.look();
+    const fork = forkItems(toOwnItems(said, this.#me), forkTurns);
     const items = [...fork, toTaskMessage(message)];
-    await this.#roster.start(name, { items, message, callKey });
+    await this.#roster.start(name, { items, heard, message, callKey });
     return { task_name: name };
   }
 
@@ -243,12 +239,12 @@ class RunTeam implements Team {
     const untilMs = clock.now() + leftMs;
     await this.#outside(signal, async () => {
       while (leftMs > 0 && !this.#isOver(names)) {
-        await roster.changed(leftMs, signal);
+        await roster.news.changed(leftMs, signal);
         leftMs = untilMs - clock.now();
       }
     });
     const updated = [...new Set(roster.letters().map(({ author }) => author))];
-    const stuck = updated.length === 0 && roster.running.length === 0 ? this.#findPaused() : [];
+    const stuck = updated.length === 0 && roster.isIdle ? this.#findPaused() : [];
     return {
       updated,
       timed_out: !this.#isOver(names),
@@ -258,11 +254,17 @@ class RunTeam implements Team {
 
   /** Whether a wait has nothing left to wait for. */
   #isOver(names: readonly string[]): boolean {
-    const { running } = this.#roster;
-    if (names.length > 0) return !names.some((name) => running.includes(name));
+    const { isIdle } = this.#roster;
+    if (names.length > 0) return isIdle || !names.some((name) => this.#isExpected(name));
     if (this.#roster.letters().length > 0) return true;
     // Others may write to an agent that has none of its own; to the first nobody else does.
-    return running.length === 0 && (this.#me === ROOT || this.#findPaused().length > 0);
+    return isIdle && (this.#me === ROOT || this.#findPaused().length > 0);
+  }
+
+  /** Whether there may be news of an agent: the client may answer one that waits while others work. */
+  #isExpected(name: string): boolean {
+    const status = this.#roster.statuses.get(name);
+    return status === "running" || status === "waiting_for_client";
   }
 
   #findPaused(): string[] {
@@ -273,29 +275,54 @@ class RunTeam implements Team {
   }
 
   /** An agent that waits does no work: another one may meanwhile. */
-  async #outside(signal: AbortSignal, wait: () => Promise<void>): Promise<void> {
+  async #outside<Out>(signal: AbortSignal, wait: () => Promise<Out>): Promise<Out> {
     const hadPlace = this.#leave !== undefined;
     this.leave();
-    await wait();
+    const found = await wait();
     if (hadPlace) await this.enter(signal);
+    return found;
   }
 
-  async #resume(name: string, items: readonly Item[]): Promise<void> {
-    const callKey = `${RESUMED}:${name}`;
-    if (this.#roster.startedBy(callKey) === name) return;
-    const known = toAgentItems(items, name, this.#me);
-    await this.#roster.start(name, { items: known, message: null, callKey });
-  }
-
-  /** Goes on with the wait that ended because the client had to answer. */
-  async #waitAgain(own: readonly Item[], signal: AbortSignal): Promise<Json> {
+  /**
+   * Goes on with the wait that ended because the client had to answer. Undefined where nothing but the
+   * client is left to wait for; no answers are taken from then on.
+   */
+  async #waitAgain(own: readonly Item[], signal: AbortSignal): Promise<Item[] | undefined> {
     const call = own.findLast((item) => item.type === "multi_agent_call");
     const given = call?.type === "multi_agent_call" ? tryParseJson(call.arguments) : undefined;
-    const waited = await this.#wait(parseAction("wait_agent", given ?? {}), signal);
-    const messages = this.#roster.deliver();
-    await this.#tell(messages);
-    const stops = waited["waiting_for_client"] !== undefined;
-    return { messages: messages as unknown as Json, stops };
+    const asked = parseAction("wait_agent", given ?? {});
+    for (;;) {
+      const waited = await this.#wait(asked, signal);
+      if (waited["waiting_for_client"] === undefined) return this.#roster.deliver();
+      if (this.#roster.close()) return undefined;
+    }
+  }
+
+  /** Waits for as long as others work. Undefined as above. */
+  async #untilAnswered(signal: AbortSignal): Promise<Came | undefined> {
+    const roster = this.#roster;
+    for (;;) {
+      const { changes } = roster.news;
+      const { answers, isAsking, output } = await roster.log();
+      if (!isAsking && answers.length === 0) {
+        const messages = await this.#waitAgain(toOwnItems(output, this.#me), signal);
+        return messages && { answers, messages };
+      }
+      // Whoever has started this one gives it the tools that were found.
+      if (answers.some(({ type }) => type === "tool_search_output")) return undefined;
+      if (!isAsking) return { answers, messages: roster.deliver() };
+      if (changes !== roster.news.changes) continue;
+      if (roster.close()) return undefined;
+      await roster.news.changed(MINUTE_MS, signal);
+    }
+  }
+
+  /** The head of a team takes what the client answers meanwhile. */
+  #openDesk(): void {
+    const { injections, context, wish } = this.#parts;
+    if (this.#me !== ROOT) return;
+    const take = (items: readonly Item[]): Promise<void> => this.#roster.take(items);
+    this.#closeDesk = injections.open(context.id, { tenant: wish.tenant, take });
   }
 
   async #tell(messages: readonly Item[]): Promise<void> {
@@ -316,6 +343,15 @@ class RunTeam implements Team {
   }
 }
 
+const MINUTE_MS = 60_000;
+
+/** What came for an agent while it could do nothing. */
+interface Came {
+  /** The client's answers to its calls. */
+  readonly answers: readonly Item[];
+  readonly messages: readonly Item[];
+}
+
 /** An ended run's agents come to their end by themselves. */
 const NEVER = new AbortController().signal;
 
@@ -324,46 +360,6 @@ function toWholeEvents(item: Item, index: number): RunEvent[] {
     { type: "item_start", index, item, own: true },
     { type: "item_end", index, item },
   ];
-}
-
-function mapEnd(outcome: RunOutcome, change: (end: RunEnd) => RunEnd): RunOutcome {
-  const events = outcome.events.map((event) => (event.type === "run_end" ? change(event) : event));
-  const end = events.find((event) => event.type === "run_end");
-  return { ...outcome, events, result: (end ?? outcome.result) as unknown as Json };
-}
-
-/** An agent answers for the client of the run that started it, with the same model and tools. */
-function toChildWish({ task, wish }: TeamParts, name: string, items: readonly Item[]): ChildWish {
-  // Those of an agent that is not the first have a note in them that is not for the next.
-  const isFirst = nameOf(wish) === ROOT;
-  const instructions = (isFirst ? task.instructions : wish.multi_agent?.instructions) ?? null;
-  const multi_agent = {
-    max_concurrent: wish.multi_agent?.max_concurrent ?? 1,
-    ...{ name, instructions },
-  };
-  const response = encodeWish({
-    ...wish,
-    ...{ multi_agent, ignored: [], previous_response_id: null, conversation: null },
-    ...{ background: false, is_compaction: false },
-    // What it uses is counted with the run that started it, and booked once.
-    key_id: null,
-  });
-  return {
-    label: name.slice(name.lastIndexOf("/") + 1),
-    prompt: "",
-    instructions: [instructions, toNote(name)].filter(Boolean).join("\n\n"),
-    summaryPrompt: null,
-    tools: undefined,
-    maxTurns: MAX_TURNS,
-    agent: name,
-    items,
-    response,
-  };
-}
-
-function toNote(name: string): string {
-  const above = name.slice(0, name.lastIndexOf("/"));
-  return `You are ${name}, one agent of a team. ${above} has given you a task: do it, and answer with the result alone. Your answer is sent to ${above} as it is; the user does not see it.`;
 }
 
 function wrong(problem: string): Failure {

@@ -7,7 +7,7 @@
 
 import type { Item } from "../../protocol/items.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
-import { type RunPlace, readResponse } from "../fold/read-response.ts";
+import { type RunPlace, readSaid } from "../fold/read-response.ts";
 import { toResponseId, toRunId } from "../fold/response-object.ts";
 import { findKept, ITEM_KIND } from "../kept-response.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
@@ -76,6 +76,5 @@ async function readAll(
 ): Promise<readonly Item[]> {
   const kept = await findKept(shelf, tenant, id);
   if (!kept) return [];
-  const response = await readResponse(place, toRunId(id), { everything: true });
-  return [...kept.input, ...((response?.output ?? []) as readonly Item[])];
+  return [...kept.input, ...((await readSaid(place, toRunId(id))) ?? [])];
 }

@@ -73,6 +73,17 @@ export function findModel(
   return model;
 }
 
+/** Items that come behind a request: checked and limited as those that come with one. */
+export async function findInput(
+  parts: FindParts,
+  input: unknown,
+  { tenant }: Caller,
+): Promise<Item[]> {
+  const items = Array.isArray(input) ? input : [];
+  checkSize({ input: items }, parts.size);
+  return await findItems(parts, items, tenant);
+}
+
 /** Names are looked for with patterns and are in every answer. */
 const MAX_NAME_CHARS = 512;
 

@@ -43,6 +43,8 @@ export interface TeamWish {
   readonly name?: string | undefined;
   /** The request's instructions, which hold for all of them. */
   readonly instructions?: string | null | undefined;
+  /** The last number of the first's log whose answers of the client a run begins with. */
+  readonly heard?: number | undefined;
 }
 
 export function encodeWish(wish: ResponseWish): JsonObject {

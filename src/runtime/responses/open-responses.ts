@@ -27,10 +27,16 @@ import type { FindBacking } from "../../responses/kinds/backed-kind.ts";
 import { type BackingSettings, findBackingTool } from "../../responses/kinds/mcp-backing.ts";
 import type { WebTools } from "../../responses/kinds/web-search.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
+import { createInjections, type Injections } from "../../responses/multi-agent/injections.ts";
 import { createTeamSlots } from "../../responses/multi-agent/team-slots.ts";
 import { applyPrompt, namesPrompt } from "../../responses/prompts/prompt.ts";
 import { SIZE_LIMITS, type SizeLimits } from "../../responses/request/check-size.ts";
-import { type FindParts, findModel, findRequest } from "../../responses/request/find-request.ts";
+import {
+  type FindParts,
+  findInput,
+  findModel,
+  findRequest,
+} from "../../responses/request/find-request.ts";
 import { readWish } from "../../responses/request/response-wish.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
@@ -113,12 +119,15 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
   const before = toBeforeParts(kept, durable);
   const sealOf = (tenant: string): CompactionSeal => createCompactionSeal(settings.sealKey, tenant);
   const web = settings.web ?? {};
+  const injections = createInjections();
   const search = openSearch(inside, {
     embedder: settings.embedder,
     webTools: async () => findWebTools(inside.agent),
   });
   for (const place of [durable, passing]) {
-    const body = createBody(inside, settings, { kept, before, sealOf, search, place });
+    const body = createBody(inside, settings, {
+      ...{ kept, before, sealOf, search, place, injections },
+    });
     place.engine.define(RESPONSE_BODY, body);
   }
   const { root, sealKey, size = SIZE_LIMITS } = settings;
@@ -127,7 +136,8 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     route: (name) => routeModel(settings.models, name),
   };
   const answers = createResponsesApi({
-    ...{ clock, shelf, durable, passing },
+    ...{ clock, shelf, durable, passing, injections },
+    findInput: (input, caller) => findInput(finding, input, caller),
     defaults: { store: settings.store },
     ttlMs: settings.ttlMs,
     findModel: (asked, caller) => findModel(finding, asked, caller),
@@ -176,6 +186,7 @@ interface BodyStores {
   readonly before: BeforeParts;
   readonly sealOf: (tenant: string) => CompactionSeal;
   readonly search: OpenedSearch;
+  readonly injections: Injections;
 }
 
 /** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
@@ -192,7 +203,7 @@ async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
 function createBody(
   { agent, clock }: RuntimeInside,
   settings: ResponsesSettings,
-  { kept, before, sealOf, search, place }: BodyStores,
+  { kept, before, sealOf, search, place, injections }: BodyStores,
 ): ReturnType<typeof createResponseBody> {
   const turnstile = createTurnstile(settings.maxBackground);
   const parts: ResponseBodyParts = {
@@ -200,6 +211,7 @@ function createBody(
     accounts: new Map(),
     engine: place.engine,
     slots: createTeamSlots(),
+    injections,
     charge: settings.charge,
     kinds: createKinds({
       connectMcp: connectMcp(clock, settings),

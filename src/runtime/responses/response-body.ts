@@ -17,7 +17,7 @@ import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { beginResponse } from "../../responses/begin-response.ts";
+import { beginResponse, callApproved } from "../../responses/begin-response.ts";
 import { type Bridge, openBridge } from "../../responses/bridge/bridge.ts";
 import { bridgeProvider } from "../../responses/bridge/bridged-provider.ts";
 import { isPlainItem } from "../../responses/bridge/plain-items.ts";
@@ -121,8 +121,9 @@ async function open(
   const items = [...before, ...task.items];
   const team = openTeam(parts, { context, task, wish }, { account, before });
   scope.push(() => team?.close());
-  // What earlier requests brought as items is still there; what is told again counts.
-  const brought = collectTools(before, []);
+  // What earlier requests brought as items is still there; what is told again counts. An agent of a
+  // team may have been given some since its team was asked for.
+  const brought = collectTools(wish.multi_agent?.name === undefined ? before : items, []);
   const asked = brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, wish.tools) };
   const isNative = model.isNative ?? (() => false);
   const bridge = await openBridge({
@@ -171,7 +172,10 @@ async function open(
       },
     },
   };
-  return joinTeam(opened, team, wish);
+  return joinTeam(opened, {
+    ...{ team, wish },
+    callApproved: (given, turn) => callApproved(beginning, given, turn),
+  });
 }
 
 /** The conversation in short is the whole answer. */

@@ -8,8 +8,10 @@ import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import { RESPONSE_BODY } from "../../responses/api.ts";
 import { ROOT } from "../../responses/multi-agent/agent-name.ts";
+import { nameOf } from "../../responses/multi-agent/agent-wish.ts";
+import type { Injections } from "../../responses/multi-agent/injections.ts";
 import { withPhases } from "../../responses/multi-agent/phase-provider.ts";
-import { createTeam, nameOf, type Team } from "../../responses/multi-agent/team.ts";
+import { createTeam, type Team } from "../../responses/multi-agent/team.ts";
 import { isStoppedWait, toOwnItems } from "../../responses/multi-agent/team-history.ts";
 import { TEAM_TOOL } from "../../responses/multi-agent/team-kind.ts";
 import type { TeamSlots } from "../../responses/multi-agent/team-slots.ts";
@@ -23,6 +25,8 @@ export interface TeamSurroundings
   /** Where the responses run: the agents of a team run there too. */
   readonly engine: Engine;
   readonly slots: TeamSlots;
+  /** Where those are found that take the client's answers. */
+  readonly injections: Injections;
 }
 
 interface Asked {
@@ -44,7 +48,7 @@ export function openTeam(
   { account, before }: Begun,
 ): Team | undefined {
   if (!wish.multi_agent || wish.is_compaction) return undefined;
-  const { accounts, engine, slots, clock, delegation: settings, observe } = parts;
+  const { accounts, engine, slots, injections, clock, delegation: settings, observe } = parts;
   const node = openNode({
     ...{ context, task, account, accounts, settings, clock, observe },
     body: RESPONSE_BODY,
@@ -55,14 +59,20 @@ export function openTeam(
     check: async () => {},
     modelOf: toModelOf(parts, task),
   });
-  return createTeam({ context, engine, node, clock, before, task, wish, slots });
+  return createTeam({ context, engine, node, clock, before, task, wish, slots, injections });
+}
+
+interface Joining {
+  readonly team: Team | undefined;
+  readonly wish: ResponseWish;
+  /** Makes the calls that the client has agreed to, before another turn. */
+  readonly callApproved: (items: readonly Item[], turn: number) => Promise<readonly Item[]>;
 }
 
 /** A response with its team. One without has read what other agents of an earlier answer said. */
 export function joinTeam<Parts extends LoopParts>(
   parts: Parts,
-  team: Team | undefined,
-  wish: ResponseWish,
+  { team, wish, callApproved }: Joining,
 ): Parts & { readonly team: Team | undefined } {
   const { wishes, calls, provider } = parts;
   if (!wishes) return { ...parts, team };
@@ -79,6 +89,10 @@ export function joinTeam<Parts extends LoopParts>(
     calls: {
       ...calls,
       stops: (made) => made.some(({ shown }) => shown?.some((item) => isStoppedWait(item))),
+      async answered(items, turn) {
+        const came = await team.answered(turn);
+        return came && (await callApproved([...items, ...came], turn));
+      },
     },
     wishes: {
       ...wishes,

@@ -9,7 +9,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { type CreateEvent, parseClientEvent } from "./client-event.ts";
 import { createContexts } from "./contexts.ts";
 import { toErrorEvent, toLifetimeFailure } from "./error-event.ts";
-import { type Inject, injectItems } from "./injector.ts";
+import { injectItems } from "./injector.ts";
 import { createLanes, type Lanes } from "./lanes.ts";
 import { createOutbox, type Outbox } from "./outbox.ts";
 import { createPulse } from "./pulse.ts";
@@ -24,7 +24,6 @@ export interface ConnectionParts
   /** What the socket writes to. */
   readonly wire: Duplex;
   readonly settings: SocketSettings;
-  readonly inject?: Inject | undefined;
 }
 
 export interface Connection {
@@ -108,8 +107,7 @@ class SocketConnection {
       if (event.type === "response.create") this.#create(event, text.length);
       if (event.type === "response.steer") this.#steering.steer(event);
       if (event.type === "response.inject") {
-        const { inject } = this.#parts;
-        void injectItems({ turns: this.#turns, outbox: this.#outbox, inject }, event);
+        void injectItems({ ...this.#turnParts, turns: this.#turns }, event);
       }
     } catch (thrown) {
       this.#outbox.say(toErrorEvent(toFailure(thrown)));

@@ -1,23 +1,18 @@
-/** `response.inject` of the multi-agent beta: more items for a response that runs on this connection. */
+/** `response.inject` of the multi-agent beta: answers to calls of a response that runs on this connection. */
 
 import { toFailure } from "../../base/failure.ts";
+import { isOwnFault, toToldMessage } from "../../base/own-fault.ts";
 import { clip } from "../../base/text.ts";
-import type { Caller } from "../../responses/caller.ts";
+import type { ResponsesApi } from "../../responses/api.ts";
 import type { InjectEvent } from "./client-event.ts";
 import type { Outbox } from "./outbox.ts";
 import type { Turns } from "./turns.ts";
 
-/** Resolves when the items are the response's. Rejects where it takes none, or no more. */
-export type Inject = (
-  responseId: string,
-  items: readonly unknown[],
-  caller: Caller,
-) => Promise<void>;
-
 export interface InjectorParts {
   readonly turns: Turns;
   readonly outbox: Outbox;
-  readonly inject: Inject | undefined;
+  readonly api: Pick<ResponsesApi, "inject">;
+  readonly onDefect: (thrown: unknown) => void;
 }
 
 /** Answers every event with `response.inject.created` or `.failed`; never rejects. */
@@ -35,7 +30,10 @@ export async function injectItems(parts: InjectorParts, event: InjectEvent): Pro
   });
 }
 
-/** The published API has these two codes and no other. */
+/**
+ * The published API has these two codes and no other. The first tells the client to send its items with
+ * another request; the second is also what a response says that runs and has no use for them.
+ */
 interface InjectError {
   readonly code: "response_already_completed" | "response_not_found";
   readonly message: string;
@@ -43,7 +41,7 @@ interface InjectError {
 
 /** Undefined where the items were taken. */
 async function findError(
-  { turns, inject }: InjectorParts,
+  { turns, api, onDefect }: InjectorParts,
   { responseId, input }: InjectEvent,
 ): Promise<InjectError | undefined> {
   const turn = turns.find(responseId);
@@ -55,15 +53,14 @@ async function findError(
     const message = `No response \`${shown}\` runs on this connection.`;
     return { code: "response_not_found", message };
   }
-  if (!inject) {
-    return { code: "response_not_found", message: "This server takes no items in between." };
-  }
   try {
-    await inject(responseId, input, turn.caller);
+    await api.inject(responseId, input, turn.caller);
     return undefined;
   } catch (thrown) {
-    const { message } = toFailure(thrown);
-    const code = turns.hasEnded(responseId) ? "response_already_completed" : "response_not_found";
-    return { code, message };
+    const failure = toFailure(thrown);
+    if (isOwnFault(failure)) onDefect(thrown);
+    const isOver = failure.code === "conflict" || turns.hasEnded(responseId);
+    const code = isOver ? "response_already_completed" : "response_not_found";
+    return { code, message: toToldMessage(failure) };
   }
 }

@@ -1,6 +1,7 @@
 /** What a response that has ended waits for: its calls that the client makes, and approvals. */
 
 import type { EmittedItem } from "../../protocol/emitted.ts";
+import { ANSWERS } from "../../responses/bridge/client-calls.ts";
 
 /** The item that the client must send, without what only it knows. */
 export interface RequiredInput {
@@ -11,17 +12,6 @@ export interface RequiredInput {
   readonly approval_request_id?: string;
 }
 
-/** Calls that clients make, and what answers them. */
-const ANSWERS: Readonly<Record<string, string>> = {
-  function_call: "function_call_output",
-  custom_tool_call: "custom_tool_call_output",
-  computer_call: "computer_call_output",
-  shell_call: "shell_call_output",
-  local_shell_call: "local_shell_call_output",
-  apply_patch_call: "apply_patch_call_output",
-  tool_search_call: "tool_search_output",
-};
-
 export function toRequiredInput(output: readonly EmittedItem[]): RequiredInput[] {
   const items = output as readonly OutputItem[];
   const answered = new Set(items.map(({ type, call_id }) => `${type} ${call_id}`));
@@ -30,7 +20,7 @@ export function toRequiredInput(output: readonly EmittedItem[]): RequiredInput[]
     if (type === "mcp_approval_request") {
       return id === undefined ? [] : [{ type: "mcp_approval_response", approval_request_id: id }];
     }
-    const answer = Object.hasOwn(ANSWERS, type) ? ANSWERS[type] : undefined;
+    const answer = ANSWERS.get(type);
     if (!answer || !call_id || answered.has(`${answer} ${call_id}`)) return [];
     return [
       {

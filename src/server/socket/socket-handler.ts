@@ -13,7 +13,6 @@ import type { ResponsesApi } from "../../responses/api.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Guard } from "../guard.ts";
 import { type Connection, openConnection } from "./connection.ts";
-import type { Inject } from "./injector.ts";
 import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
 
 export interface SocketParts {
@@ -21,8 +20,6 @@ export interface SocketParts {
   readonly guard: Guard;
   readonly clock: Clock;
   readonly settings?: Partial<SocketSettings> | undefined;
-  /** Gives items to a response that runs; without it nobody takes any. */
-  readonly inject?: Inject | undefined;
   /** Told of failures that are this server's own fault. */
   readonly onDefect: (thrown: unknown) => void;
 }

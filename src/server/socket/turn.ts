@@ -10,6 +10,7 @@ import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
 import { toUnknownPrevious } from "../../responses/conversation-before.ts";
+import { withGiven } from "../../responses/fold/given-items.ts";
 import type { LiveResponse } from "../../responses/live-response.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Admitted, Guard } from "../guard.ts";
@@ -106,7 +107,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
   const { response } = told;
   if (response.status === "failed") forgetPrevious(parts, body);
   else if (!live.asked.store && !body["conversation"]) {
-    const items = [...given, ...response.output];
+    const items = [...given, ...withGiven(response.output, live.injected())];
     contexts.keep(streamId, live.id, joinContext(context, items, turn.bytes + told.bytes));
   }
   return response;

@@ -103,6 +103,7 @@ describe("who can go on", () => {
   it("is paused until all its calls are answered", () => {
     assert.equal(isPaused([call("x")]), true);
     assert.equal(isPaused([call("x"), answer("x")]), false);
+    assert.equal(isPaused([call("x"), answer("x"), call("x")]), true);
     assert.equal(isPaused(stopped("/root", ["/root/a"])), true);
     assert.equal(isPaused([...stopped("/root", ["/root/a"]), asks("Go on.")]), false);
   });
@@ -116,6 +117,8 @@ describe("who can go on", () => {
       ...[...stopped("/root/a", ["/root/a/b"]), answer("/root/a/b")],
     ];
     assert.deepEqual(findReady(nested, "/root"), ["/root/a"]);
+    const asksToo = [...nested.slice(0, 4), call("/root/a"), ...nested.slice(4)];
+    assert.deepEqual(findReady(asksToo, "/root"), []);
     const done = [...asked, answer("/root/a"), of("/root/a", says("42."))];
     assert.deepEqual(findReady(done, "/root"), []);
   });

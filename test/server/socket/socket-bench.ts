@@ -185,12 +185,12 @@ export function createHeldModel(answer: (text: string) => Reply): HeldModel {
   };
 }
 
-interface Gate {
+export interface Gate {
   readonly opened: Promise<void>;
   open(): void;
 }
 
-function createGate(): Gate {
+export function createGate(): Gate {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;

@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Failure } from "../../../src/base/failure.ts";
 import { MODEL_RETRY } from "../../../src/base/retry.ts";
-import type { Inject } from "../../../src/server/socket/injector.ts";
-import { reply, script } from "../../../src/testing/index.ts";
+import { reply } from "../../../src/testing/index.ts";
 import { createHeldModel, lastAsked, type SocketEvent, startSocketServer } from "./socket-bench.ts";
 
 const idOf = (events: readonly SocketEvent[]): string => events.at(-1)?.response?.id ?? "";
@@ -107,46 +105,5 @@ describe("steering a response", () => {
     assert.equal(failed.error?.code, "response_not_active");
     const { id } = steerOf(accepted);
     assert.deepEqual(failed["steer"], { id, previous_response_id, input: "More" });
-  });
-});
-
-describe("injecting items", () => {
-  it("hands them to the response that runs, and says that it did", async (t) => {
-    const model = createHeldModel(() => reply.text("Yes."));
-    const given: unknown[] = [];
-    const inject: Inject = async (id, items, caller) => {
-      given.push([id, items, caller.tenant]);
-      if (items.length === 0) throw new Failure("invalid_request", "There are no items.");
-    };
-    const server = await startSocketServer(t, model.engine, { socket: { inject } });
-    const socket = await server.connect();
-    socket.send({ type: "response.create", input: "A" });
-    const response_id = idOf(await socket.until("response.in_progress"));
-    const input = [{ type: "message", role: "user", content: "More" }];
-    socket.send({ type: "response.inject", response_id, input });
-    const created = await socket.next();
-    assert.equal(created.type, "response.inject.created");
-    assert.equal(created["response_id"], response_id);
-    assert.ok(Number.isInteger(created.sequence_number));
-    assert.deepEqual(given, [[response_id, input, "tenant"]]);
-    socket.send({ type: "response.inject", response_id, input: [] });
-    assert.equal((await socket.next()).error?.message, "There are no items.");
-    model.release("A");
-    await socket.until("response.completed");
-    socket.send({ type: "response.inject", response_id, input });
-    const late = await socket.next();
-    assert.equal(late.error?.code, "response_already_completed");
-    assert.deepEqual(late["input"], input);
-  });
-
-  it("says where nobody takes them", async (t) => {
-    const server = await startSocketServer(t, script());
-    const socket = await server.connect();
-    socket.send({ type: "response.inject", response_id: "resp_none", input: [] });
-    const failed = await socket.next();
-    assert.equal(failed.type, "response.inject.failed");
-    assert.equal(failed.error?.code, "response_not_found");
-    socket.send({ type: "response.inject", input: [] });
-    assert.equal((await socket.next()).error?.param, "response_id");
   });
 });

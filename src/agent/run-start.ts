@@ -1,0 +1,43 @@
+/** The first event of a run's log: what it really works with. */
+
+import type { JsonObject } from "../base/json.ts";
+import type { RunContext } from "../engine/engine.ts";
+import type { RunStart } from "../protocol/run-events.ts";
+import type { AgentTask } from "./task.ts";
+
+interface Starting {
+  readonly context: Pick<RunContext, "id" | "parent_id" | "path">;
+  readonly task: AgentTask;
+  /** What a request of the Responses API asked; undefined for other runs. */
+  readonly wishes?: { readonly echo: JsonObject } | undefined;
+}
+
+export function toRunStart({ context, task, wishes }: Starting, nowMs: number): RunStart {
+  const { id, parent_id, path } = context;
+  return {
+    type: "run_start",
+    run_id: id,
+    parent_id,
+    path,
+    created_at_ms: nowMs,
+    settings: {
+      model: task.model,
+      model_reason: task.model_reason,
+      instructions: task.instructions,
+      tools: task.tools,
+      max_turns: task.max_turns,
+      temperature: task.temperature,
+      max_output_tokens: task.max_output_tokens,
+      think: task.think,
+      format: task.format,
+      approve: task.approve,
+      sandbox: task.sandbox,
+      grant: task.grant as readonly JsonObject[],
+      limits: { ...task.limits },
+      label: task.label,
+      depth: task.depth,
+      ...(wishes ? { response: wishes.echo } : {}),
+    },
+    input: task.items,
+  };
+}

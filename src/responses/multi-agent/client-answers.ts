@@ -1,0 +1,77 @@
+/** Whose calls the client answers in the middle of a response. All of its items fit, or none is taken. Pure. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ClientInput } from "../../protocol/run-events.ts";
+import { ANSWERS } from "../bridge/client-calls.ts";
+import { ROOT } from "./agent-name.ts";
+import { agentOf, answeredBy, findOpen } from "./team-history.ts";
+
+/** All that a team has said. */
+interface Said {
+  /** Before the response. */
+  readonly before: readonly Item[];
+  /** In it, and what was answered in it. */
+  readonly output: readonly Item[];
+}
+
+/**
+ * One event for each agent that is answered. Rejects with `invalid_request` what is no answer, and what
+ * answers a call that is not open.
+ */
+export function toClientInputs(
+  { before, output }: Said,
+  given: readonly Item[],
+  nowMs: number,
+): ClientInput[] {
+  // Agents may still wait from before; the head has gone on since.
+  const others = before.filter((item) => !isHeads(item) || answeredBy(item) !== undefined);
+  const open = findOpen([...others, ...output]);
+  const byAgent = new Map<string, Item[]>();
+  for (const [at, item] of given.entries()) {
+    const agent = findAsker(open, item, `input[${at}]`);
+    open.delete(answeredBy(item) ?? "");
+    byAgent.set(agent, [...(byAgent.get(agent) ?? []), item]);
+  }
+  if (byAgent.size === 0) throw refuse("There are no items.", "input");
+  return [...byAgent].map(([agent, items]) => ({
+    ...{ type: "client_input", agent, items, at_ms: nowMs },
+  }));
+}
+
+function findAsker(open: ReadonlyMap<string, Item>, item: Item, param: string): string {
+  const { type } = item;
+  const id = answeredBy(item);
+  const shown = clip(id ?? "", 80);
+  if (id === undefined || !ANSWER_TYPES.has(type)) {
+    throw refuse(
+      `\`${param}\` is a \`${clip(type, 80)}\`; only results of calls are taken.`,
+      param,
+    );
+  }
+  const call = open.get(id);
+  if (!call) throw refuse(`No call \`${shown}\` waits for an answer in this response.`, param);
+  const wanted = ANSWERS.get(call.type);
+  if (wanted !== type) {
+    const message = `The call \`${shown}\` is answered with a \`${wanted}\`, not with a \`${type}\`.`;
+    throw refuse(message, param);
+  }
+  const agent = agentOf(call) ?? ROOT;
+  // The others are asked anew with the tools that were found; this one has its tools already.
+  if (agent === ROOT && type === "tool_search_output") {
+    const message = `The tools found for \`${shown}\` come with another request: ${ROOT} cannot be given tools while it answers.`;
+    throw refuse(message, param);
+  }
+  return agent;
+}
+
+function isHeads(item: Item): boolean {
+  return (agentOf(item) ?? ROOT) === ROOT;
+}
+
+const ANSWER_TYPES: ReadonlySet<string> = new Set(ANSWERS.values());
+
+function refuse(message: string, param: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}
