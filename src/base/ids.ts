@@ -16,14 +16,23 @@ export type MakeId = (prefix: string) => string;
 
 export function createIds(clock: Clock = systemClock, random = randomBytes): MakeId {
   let lastMs = -1;
-  let chance: number[] = [];
+  let time = "";
+  const chance = new Uint8Array(CHANCE_CHARS);
   return (prefix) => {
     const ms = Math.max(clock.now(), lastMs);
-    chance = ms === lastMs ? countUp(chance) : [...random(16)].map((byte) => byte & 31);
-    lastMs = ms;
-    return `${prefix}_${encodeTime(ms)}${chance.map((digit) => ALPHABET[digit]).join("")}`;
+    if (ms === lastMs) countUp(chance);
+    else {
+      lastMs = ms;
+      time = encodeTime(ms);
+      chance.set(random(CHANCE_CHARS));
+    }
+    let text = `${prefix}_${time}`;
+    for (const digit of chance) text += ALPHABET[digit & 31];
+    return text;
   };
 }
+
+const CHANCE_CHARS = 16;
 
 /** The ids of this process. Code that must be repeatable takes a `MakeId` instead. */
 export const makeId: MakeId = createIds();
@@ -38,12 +47,10 @@ function encodeTime(ms: number): string {
   return text;
 }
 
-function countUp(digits: readonly number[]): number[] {
-  const next = [...digits];
-  for (let i = next.length - 1; i >= 0; i--) {
-    const digit = next[i] ?? 0;
-    next[i] = (digit + 1) % 32;
-    if (digit < 31) break;
+function countUp(digits: Uint8Array): void {
+  for (let at = digits.length - 1; at >= 0; at--) {
+    const digit = (digits[at] ?? 0) & 31;
+    digits[at] = (digit + 1) & 31;
+    if (digit < 31) return;
   }
-  return next;
 }

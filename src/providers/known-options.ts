@@ -10,14 +10,25 @@ interface Fitted {
   readonly dropped: readonly string[];
 }
 
-const NAMES = Object.keys(MODEL_OPTIONS) as readonly OptionName[];
+const NONE: readonly never[] = [];
+
+function findLost(
+  options: ModelOptions,
+  isKnown: (name: OptionName) => boolean,
+): readonly OptionName[] {
+  const lost: OptionName[] = [];
+  for (const name in options) {
+    const option = name as OptionName;
+    if (options[option] !== undefined && !isKnown(option)) lost.push(option);
+  }
+  return lost;
+}
 
 /** The request without the options that `isKnown` does not know. Costs nothing where there are none. */
 export function keepOptions(request: ModelRequest, isKnown: (name: OptionName) => boolean): Fitted {
   const { options } = request;
-  if (!options) return { request, dropped: [] };
-  const lost = NAMES.filter((name) => options[name] !== undefined && !isKnown(name));
-  if (lost.length === 0) return { request, dropped: [] };
+  const lost = options ? findLost(options, isKnown) : NONE;
+  if (!options || lost.length === 0) return { request, dropped: NONE };
   const kept = Object.fromEntries(lost.map((name) => [name, undefined]));
   return {
     request: { ...request, options: { ...options, ...kept } },

@@ -21,12 +21,12 @@ import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct
 import { createDirectResponse } from "./direct/direct-response.ts";
 import type { PlacedItem } from "./fold/given-items.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
-import { toResponseId, toRunId } from "./fold/response-object.ts";
+import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
 import { type InjectParts, inject } from "./inject.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { checkCalls } from "./request/check-calls.ts";
-import { toEcho } from "./request/echo.ts";
+import { fillEcho } from "./request/echo.ts";
 import {
   type AskedResponse,
   type Found,
@@ -159,6 +159,8 @@ function openDirect(
   const { model } = target;
   const runId = makeId("run");
   const { include, instructions = null } = asked.request;
+  const echo: EmittedResponse = { ...BLANK_RESPONSE };
+  fillEcho(echo, asked, { instructions, model });
   return createDirectResponse({
     runId,
     id: toResponseId(runId),
@@ -168,11 +170,7 @@ function openDirect(
     clock,
     observe: observeDirect,
     request: toDirectRequest(asked, { model, items, sealed }),
-    settings: {
-      echo: toEcho(asked, { instructions, model }),
-      include: include ?? [],
-      ignored: asked.ignored,
-    },
+    settings: { echo, include: include ?? [], ignored: asked.ignored },
   });
 }
 

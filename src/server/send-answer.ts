@@ -44,11 +44,10 @@ export function sendFailure(response: ServerResponse, failure: Failure): void {
 
 function sendJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): void {
   const text = JSON.stringify(body);
-  response.writeHead(status, {
-    ...headers,
-    "content-type": "application/json",
-    "content-length": Buffer.byteLength(text),
-  });
+  const length = String(Buffer.byteLength(text));
+  const head = ["content-type", "application/json", "content-length", length];
+  for (const name in headers) head.push(name, headers[name] ?? "");
+  response.writeHead(status, head);
   response.end(text);
 }
 

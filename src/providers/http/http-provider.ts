@@ -129,8 +129,11 @@ function fit(
     prepared.request,
     (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
   );
-  const unsaid = [...dropped, ...(wire.omits?.(request, quirks) ?? [])];
+  const omitted = wire.omits?.(request, quirks) ?? [];
   const { model } = request;
+  if (prepared.dropped.length + dropped.length + omitted.length === 0)
+    return { request, drops: [] };
+  const unsaid = [...dropped, ...omitted];
   return {
     request,
     drops: [
@@ -227,28 +230,28 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: body.length });
   const isWhole = request.whole === true && wire.canAnswerWhole === true;
-  const unsigned = {
-    method: "POST" as const,
-    url,
-    headers: {
-      ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS),
-      ...wire.headers?.(request, quirks),
-      ...headers,
-    },
-    body,
-    signal: call.signal,
+  const { signal } = call;
+  const said = {
+    ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS),
+    ...wire.headers?.(request, quirks),
   };
-  const signed = options.sign?.(unsigned);
+  const head: Record<string, string> = Object.assign(said, headers);
+  const signed = options.sign?.({ method: "POST", url, headers: head, body, signal });
+  // Most signatures are a key that is there; waiting for one costs more than writing it.
+  Object.assign(head, signed instanceof Promise ? await signed : signed);
   const answer = await transport.send({
-    ...unsigned,
-    // Most signatures are a key that is there; waiting for one costs more than writing it.
-    headers: { ...unsigned.headers, ...(signed instanceof Promise ? await signed : signed) },
+    method: "POST",
+    url,
+    headers: head,
+    body,
+    signal,
     timeouts: isWhole ? wholeTimeouts(timeouts) : timeouts,
   });
-  const { status, headers: said } = answer;
-  log.debug("answer", { vendor, status, id: said["x-request-id"] ?? "" });
+  const { status } = answer;
+  log.debug("answer", { vendor, status, id: answer.headers["x-request-id"] ?? "" });
   if (status < 300) return answer;
-  throw toHttpFailure(vendor, { status, headers: said, body: await answer.text(MAX_TEXT_BYTES) });
+  const text = await answer.text(MAX_TEXT_BYTES);
+  throw toHttpFailure(vendor, { status, headers: answer.headers, body: text });
 }
 
 const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };
@@ -256,7 +259,9 @@ const WHOLE_HEADERS = { "content-type": "application/json", accept: "application
 
 /** Of an answer in one piece the first byte comes with the last: it has the time of both. */
 function wholeTimeouts({ connectMs, firstByteMs, idleMs }: Timeouts): Timeouts {
-  return { connectMs, firstByteMs: firstByteMs + idleMs, idleMs };
+  const wholeMs = firstByteMs + idleMs;
+  // Both the same: a connection whose next limit is another one sets up a timer anew.
+  return { connectMs, firstByteMs: wholeMs, idleMs: wholeMs };
 }
 
 /** Appends the path, unless the user gave the whole address. */

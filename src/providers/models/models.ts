@@ -109,7 +109,8 @@ export function costOf({ price }: Model, usage: Usage): number | undefined {
 export function dropRefused(
   { refuses }: Model,
   request: ModelRequest,
-): { request: ModelRequest; dropped: string[] } {
+): { request: ModelRequest; dropped: readonly string[] } {
+  if (refuses.length === 0) return { request, dropped: [] };
   const dropped: string[] = [];
   const drop = (name: string): undefined => {
     dropped.push(name);

@@ -18,7 +18,7 @@ import type { PlacedItem } from "../fold/given-items.ts";
 import { encodeResponseSettings, type ResponseSettings } from "../fold/response-settings.ts";
 import type { Events, LiveResponse } from "../live-response.ts";
 import type { AskedResponse } from "../request/plan-response.ts";
-import { findPlainAnswer, type PlainAnswer, toPlainResponse } from "./plain-answer.ts";
+import { fillPlainResponse, findPlainAnswer, type PlainAnswer } from "./plain-answer.ts";
 
 export interface DirectParts {
   readonly runId: string;
@@ -26,7 +26,8 @@ export interface DirectParts {
   readonly asked: AskedResponse;
   /** As the record names it. */
   readonly model: string;
-  readonly settings: ResponseSettings;
+  /** Of its own: the echo is the response itself, before it was answered. */
+  readonly settings: ResponseSettings & { readonly echo: EmittedResponse };
   readonly request: ModelRequest;
   readonly provider: Provider;
   readonly clock: Clock;
@@ -104,11 +105,11 @@ class DirectResponse implements LiveResponse {
     const ending = { ending: ENDINGS[reason], error: null, message: "" };
     const end = toEnd(ending, { usage, turns: 1 }, clock.now());
     this.#observeEnd(end);
-    const ignored = notices.flatMap(({ code, params = [] }) => (code === "dropped" ? params : []));
-    const began = { runId, beganMs: this.#beganMs };
-    const shown =
-      ignored.length > 0 ? { ...settings, ignored: [...settings.ignored, ...ignored] } : settings;
-    return toPlainResponse(plain, { ...began, settings: shown, end });
+    const dropped = notices.flatMap(({ code, params = [] }) => (code === "dropped" ? params : []));
+    const ignored = dropped.length > 0 ? [...settings.ignored, ...dropped] : settings.ignored;
+    const response = settings.echo;
+    fillPlainResponse(response, plain, { runId, beganMs: this.#beganMs, end, ignored });
+    return response;
   }
 
   /** Never rejects: a failure is an ending. */
@@ -284,7 +285,9 @@ function toEnd(
 ): RunEnd {
   return {
     type: "run_end",
-    ...end,
+    ending: end.ending,
+    error: end.error,
+    message: end.message,
     output_text: "",
     output_json: undefined,
     turns,

@@ -11,8 +11,8 @@ import type { RunEnd } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WholeAnswer } from "../../providers/provider.ts";
 import { toEmittedItem } from "../fold/emitted-item.ts";
-import { toWholeResponse } from "../fold/response-object.ts";
-import type { ResponseSettings } from "../fold/response-settings.ts";
+import { fillEnd, toResponseId } from "../fold/response-object.ts";
+import { type ResponseSettings, withIgnored } from "../fold/response-settings.ts";
 
 export interface PlainAnswer {
   readonly items: readonly Item[];
@@ -45,16 +45,24 @@ function isPlain(item: Item): boolean {
 interface Known {
   readonly runId: string;
   readonly beganMs: number;
-  readonly settings: ResponseSettings;
   readonly end: RunEnd;
+  /** What of the request was left out. */
+  readonly ignored: readonly string[];
 }
 
-export function toPlainResponse({ items }: PlainAnswer, known: Known): EmittedResponse {
-  const { runId, beganMs, settings, end } = known;
+/** `response` is what is known of it before it was answered; it is filled in here. */
+export function fillPlainResponse(
+  response: EmittedResponse,
+  { items }: PlainAnswer,
+  { runId, beganMs, end, ignored }: Known,
+): void {
   const output = items.map((item, outputIndex): EmittedItem => {
     return toEmittedItem(item, { runId, outputIndex, status: "completed", include: NOTHING });
   });
-  return toWholeResponse({ run_id: runId, created_at_ms: beganMs }, settings, { end, output });
+  response.id = toResponseId(runId);
+  response.created_at = Math.floor(beganMs / 1000);
+  response.metadata = withIgnored(response.metadata, ignored);
+  fillEnd(response, end, output);
 }
 
 const NOTHING: ReadonlySet<string> = new Set();

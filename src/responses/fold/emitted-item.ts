@@ -61,7 +61,7 @@ export function toEmittedItem(item: Item, known: Known, id?: string): EmittedIte
     case "function_call":
     case "custom_tool_call":
     case "function_call_output":
-      return { ...shown, id: named, status: shown.status ?? known.status } as EmittedItem;
+      return withStatus({ ...shown }, named, known.status);
     default:
       return { ...shown, id: named } as EmittedItem;
   }
@@ -74,23 +74,33 @@ function makeItemId(type: string, { runId, outputIndex }: Known): string {
   return `${idPrefixOf(type)}_${place}_${outputIndex}`;
 }
 
+/** Fills in a copy: see `response-object.ts` for what overwriting a spread costs. */
+function withStatus(
+  copy: { id?: unknown; status?: unknown },
+  id: string,
+  status: Known["status"],
+): EmittedItem {
+  copy.id = id;
+  copy.status ??= status;
+  return copy as EmittedItem;
+}
+
 function toMessage(message: Message, id: string, status: Known["status"]): EmittedMessage {
   const { content } = message;
   const parts =
     typeof content === "string" ? [{ type: "output_text" as const, text: content }] : content;
-  return {
-    ...message,
-    id,
-    role: "assistant",
-    status: message.status ?? status,
-    content: parts.map(toPart) as EmittedMessage["content"],
-  };
+  const shown = withStatus({ ...message }, id, status) as EmittedMessage;
+  shown.role = "assistant";
+  shown.content = parts.map(toPart) as EmittedMessage["content"];
+  return shown;
 }
 
 function toPart(part: Exclude<Message["content"], string>[number]): object {
   if (part.type !== "output_text") return part;
-  const annotations = (part.annotations ?? []).map(toEmittedAnnotation);
-  return { ...part, annotations, logprobs: part.logprobs ?? [] };
+  const shown = { ...part };
+  shown.annotations = (part.annotations ?? []).map(toEmittedAnnotation);
+  shown.logprobs ??= [];
+  return shown;
 }
 
 /** Some vendors cite without saying where or under which title; readers count on both. */

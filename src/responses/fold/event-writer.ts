@@ -378,8 +378,8 @@ class RunWriter {
     if (!this.response) return;
     // A client hears of faults that are this server's own; the log keeps what they were.
     const told = this.#answers ? withToldError(event) : event;
-    const ended = endResponse(this.response, told, this.#output);
-    const response = { ...ended, metadata: withIgnored(ended.metadata, this.#ignored) };
+    const response = endResponse(this.response, told, this.#output);
+    response.metadata = withIgnored(response.metadata, this.#ignored);
     this.response = response;
     this.#isOver = true;
     const { status, error } = response;

@@ -19,15 +19,23 @@ interface Known {
   readonly model: string;
 }
 
-export function toEcho(
+export function toEcho(asked: Asked, known: Known): Echo {
+  const echo = { ...ECHO_DEFAULTS };
+  fillEcho(echo, asked, known);
+  return echo;
+}
+
+/** Into what has the defaults already. */
+export function fillEcho(
+  echo: Echo & Record<string, unknown>,
   { request, store, background }: Asked,
   { instructions, model }: Known,
-): Echo {
+): void {
   const { conversation, reasoning, text, tools, service_tier } = request;
-  const echo: Echo & Record<string, unknown> = {
-    ...DEFAULTS,
-    ...{ instructions, store, background, model: request.model || model },
-  };
+  echo.instructions = instructions;
+  echo.store = store;
+  echo.background = background;
+  echo.model = request.model || model;
   for (const name in request) {
     const value = request[name as keyof CreateResponse];
     if (ECHOED.has(name) && value !== null) echo[name] = value;
@@ -39,11 +47,10 @@ export function toEcho(
   echo.reasoning_effort = reasoning?.effort ?? null;
   if (text) echo.text = toText(text);
   if (service_tier && service_tier !== "auto") echo.service_tier = service_tier;
-  return echo;
 }
 
 /** What holds where a request says nothing. */
-const DEFAULTS: Echo = {
+export const ECHO_DEFAULTS: Readonly<Echo> = {
   instructions: null,
   store: false,
   background: false,

@@ -84,7 +84,7 @@ async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
     return { kind: "events", events: live.events(signal), failure: () => live.failure(), headers };
   }
   const response = await live.response(store ? undefined : signal);
-  return { kind: "json", body: response, headers: { ...headers, ...toPolling(response) } };
+  return { kind: "json", body: response, headers: withPolling(headers, response) };
 }
 
 async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
@@ -93,7 +93,7 @@ async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
   const include = [...parseInclude(query)];
   if (query.get("stream") !== "true") {
     const body = await api.retrieve(id, caller, include);
-    return { kind: "json", body, headers: toPolling(body) };
+    return { kind: "json", body, headers: withPolling({}, body) };
   }
   const after = readAfter(query.get("starting_after"));
   return { kind: "events", events: await api.follow(id, caller, { after, include, signal }) };
@@ -102,9 +102,12 @@ async function retrieve(api: ResponsesApi, call: RouteCall): Promise<Answer> {
 /** When a client that polls should ask again. */
 const POLL_AFTER_MS = 500;
 
-function toPolling({ status }: EmittedResponse): Readonly<Record<string, string>> {
+function withPolling(
+  headers: Readonly<Record<string, string>>,
+  { status }: EmittedResponse,
+): Readonly<Record<string, string>> {
   const isEnded = status !== "queued" && status !== "in_progress";
-  return isEnded ? {} : { "openai-poll-after-ms": `${POLL_AFTER_MS}` };
+  return isEnded ? headers : { ...headers, "openai-poll-after-ms": `${POLL_AFTER_MS}` };
 }
 
 function readAfter(text: string | null): number {
