@@ -84,13 +84,24 @@ export interface ApiParts {
   readonly ttlMs: number | null;
   /** Finds what a request names: its model, items, files, conversation. Rejects what is not there. */
   readonly find: (asked: AskedResponse, caller: Caller) => Promise<Found>;
-  /** Rejects what the run would fail at; sends nothing. */
-  readonly check: (task: AgentTask) => Promise<void>;
+  /**
+   * Rejects what the run would fail at, and sets aside what its first question may cost; sends nothing.
+   * What it gives takes that back, for a run that does not come about.
+   */
+  readonly admit: (runId: string, planned: Planned) => Promise<() => Promise<void>>;
+  /** Books what a response that needs no run has used; those that do book it themselves. */
+  readonly charge?: ChargeDirect | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
-  /** The model of a response that needs no run; undefined for one that does. Rejects as `check` does. */
+  /** The model of a response that needs no run; undefined for one that does. Rejects as `admit` does. */
   readonly openDirect: (task: AgentTask, wish: ResponseWish) => Promise<Direct | undefined>;
 }
+
+type ChargeDirect = (
+  keyId: string,
+  used: { readonly tokens: number; readonly usd: number },
+  runId: string,
+) => Promise<void>;
 
 /** A model that is asked without a run. */
 export interface Direct {
@@ -153,14 +164,30 @@ async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<L
   const direct = await parts.openDirect(task, wish);
   if (direct) {
     const { clock, observeDirect: observe } = parts;
-    return toPassing({ id, asked, runId }, { ...direct, clock, task, wish, observe });
+    const charge = toCharge(parts, wish, runId);
+    return toPassing({ id, asked, runId }, { ...direct, clock, task, wish, charge, observe });
   }
-  await parts.check(task);
-  if (store) await keep(parts, id, planned);
+  const takeBack = await parts.admit(runId, planned);
   const place = store ? parts.durable : parts.passing;
   const title = clip(titleOf(task.items), 80);
-  await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
+  try {
+    if (store) await keep(parts, id, planned);
+    await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
+  } catch (thrown) {
+    await takeBack();
+    throw thrown;
+  }
   return toLive(place, { id, asked, runId });
+}
+
+/** Where dollars are limited, a run keeps to the limit: so none are spent here. */
+function toCharge(
+  { charge }: ApiParts,
+  { key_id }: ResponseWish,
+  runId: string,
+): Passing["charge"] {
+  if (key_id === null || !charge) return undefined;
+  return (tokens) => charge(key_id, { tokens, usd: 0 }, runId);
 }
 
 /** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */

@@ -30,6 +30,8 @@ export interface Passing {
   readonly onFailed: (failure: Failure) => void;
   /** Whether nothing is read of it but what it returns: the response. */
   readonly endOnly?: boolean | undefined;
+  /** Books what it has used. */
+  readonly charge?: ((tokens: number) => Promise<void>) | undefined;
   /** Told of its beginning and its end. */
   readonly observe?: ((logged: LoggedEvent) => void) | undefined;
 }
@@ -54,6 +56,7 @@ export async function* runPassing(
     const { code, message } = failure;
     end = { ending: code === "cancelled" ? code : "failed", error: { code, message }, message };
   }
+  await passing.charge?.(state.usage.total_tokens);
   const ended = toEnd(end, state, clock.now());
   passing.observe?.({ run_id: passing.runId, seq: 1, event: ended });
   yield writer.write(ended);

@@ -160,6 +160,17 @@ const MIGRATIONS: readonly string[] = [
   ) strict;
   create index audit_by_age on audit (at_ms);
   `,
+  `
+  -- What responses on their way have set aside of their keys' budgets; each goes when its run ends.
+  create table holds (
+    id text primary key,           -- the run it is for
+    key_id text not null,
+    tokens integer not null,
+    usd real not null,
+    beat_at_ms integer not null    -- when it last grew, or its process said that it goes on
+  ) strict;
+  create index holds_by_key on holds (key_id);
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

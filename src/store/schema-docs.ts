@@ -142,6 +142,16 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       usd: "What they cost, as far as prices are known",
     },
   },
+  holds: {
+    summary: "What responses on their way have set aside of their keys' budgets.",
+    columns: {
+      id: "The run it is for",
+      key_id: "The key",
+      tokens: "0 where the key has no limit of them, as `usd`",
+      usd: "All in all, with what the response has used already",
+      beat_at_ms: "When it last grew, or its process said that it goes on",
+    },
+  },
   audit: {
     summary: "Who did what on the server, without its words.",
     columns: {

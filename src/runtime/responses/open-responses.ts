@@ -1,6 +1,5 @@
 /** The Responses API over a runtime: where its responses run, and what each request needs of the outside. */
 
-import type { AgentTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
 import { createTurnstile } from "../../base/turnstile.ts";
@@ -13,7 +12,6 @@ import {
   type CompactionSeal,
   createCompactionSeal,
 } from "../../responses/compaction/compaction-seal.ts";
-import { truncate } from "../../responses/context/truncation.ts";
 import { type ContextApi, createContextApi } from "../../responses/context-api.ts";
 import { type BeforeParts, readBefore } from "../../responses/conversation-before.ts";
 import { readItems } from "../../responses/conversations/items.ts";
@@ -31,7 +29,6 @@ import { createTeamSlots } from "../../responses/multi-agent/team-slots.ts";
 import { applyPrompt } from "../../responses/prompts/prompt.ts";
 import { SIZE_LIMITS, type SizeLimits } from "../../responses/request/check-size.ts";
 import { type FindParts, findRequest } from "../../responses/request/find-request.ts";
-import { readWish } from "../../responses/request/response-wish.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
@@ -40,13 +37,19 @@ import type { Shelf } from "../../store/shelf.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
+import { createAdmission } from "./admission.ts";
 import { createOpenDirect } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
 import { type OpenedSearch, openSearch } from "./open-search.ts";
 import { createFindPrompt } from "./prompt-files.ts";
 import { createRequestMcp } from "./request-mcp.ts";
-import { createResponseBody, type ResponseBodyParts } from "./response-body.ts";
+import {
+  type Charge,
+  createResponseBody,
+  type OpenPurse,
+  type ResponseBodyParts,
+} from "./response-body.ts";
 import { createKinds } from "./response-kinds.ts";
 
 export interface ResponsesSettings {
@@ -68,7 +71,9 @@ export interface ResponsesSettings {
   /** Seals secrets in stored requests, and compacted conversations. */
   readonly sealKey: Uint8Array;
   /** Books what a response has used on the key that asked for it. */
-  readonly charge?: ResponseBodyParts["charge"];
+  readonly charge?: Charge | undefined;
+  /** Where responses of a key with a budget get their money from. */
+  readonly openPurse?: OpenPurse | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The folder of the prompts that requests may name; none without it. */
@@ -132,8 +137,8 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     ttlMs: settings.ttlMs,
     find: (asked, caller) => findRequest(finding, asked, caller),
     openDirect: createOpenDirect(inside.agent),
-    observeDirect: settings.observeDirect,
-    check: (task) => check(inside.agent, task),
+    ...{ observeDirect: settings.observeDirect, charge: settings.charge },
+    admit: createAdmission(inside.agent, settings),
   });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
@@ -196,7 +201,7 @@ function createBody(
     accounts: new Map(),
     engine: place.engine,
     slots: createTeamSlots(),
-    charge: settings.charge,
+    ...{ charge: settings.charge, openPurse: settings.openPurse },
     kinds: createKinds({
       connectMcp: connectMcp(clock, settings),
       machine: { ...settings.machine, kept },
@@ -227,16 +232,4 @@ function openPassing({ agent, clock }: RuntimeInside): RunPlace {
   const engine = createLocalEngine({ store, clock });
   engine.define(AGENT_BODY, createAgentBody(agent).run);
   return { engine, store };
-}
-
-/** What is cut to the model's window anyway is not too long. */
-async function check({ openModel }: AgentParts, task: AgentTask): Promise<void> {
-  const model = await openModel(task);
-  const isCut = readWish(task.response ?? {}).truncation === "auto";
-  const { contextTokens } = model;
-  const items =
-    isCut && contextTokens !== undefined
-      ? truncate(task.items, { maxTokens: contextTokens })
-      : task.items;
-  model.checkInput(items);
 }

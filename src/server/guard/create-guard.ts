@@ -16,7 +16,8 @@ import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 import type { About, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
-import { type Charge, createCharge, takeAllowance, toLeast } from "./allowance.ts";
+import { takeAllowance, toLeast } from "./allowance.ts";
+import { type Budgets, createBudgets } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, createHostCheck } from "./hosts.ts";
 import type { Key } from "./key.ts";
@@ -55,15 +56,15 @@ export interface GuardSettings {
 export interface ConfigurableGuard extends Guard {
   /** From the next request on. What is on its way goes on. */
   configure(settings: GuardSettings): void;
-  /** Books what a response has used: for runs that end without their request, or in another process. */
-  readonly charge: Charge;
+  /** What keys may spend: for runs, which end without their request, or in another process. */
+  readonly budgets: Omit<Budgets, "note">;
 }
 
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
   const { shelf, spending, clock } = parts;
   let rules = toRules(settings);
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
-  const { charge, note: noteLimits } = createCharge(spending, clock);
+  const budgets = createBudgets(parts);
   const places = createPlaces();
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
@@ -71,6 +72,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   /** What a key is let in for. */
   async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
     checkScope(key, scope);
+    budgets.note(key);
     const release = places.take(key);
     try {
       const spends = isSpending(about.route ?? toAction(request));
@@ -78,7 +80,6 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       setHeaders(about, allowance.headers);
       if (allowance.refusal) throw allowance.refusal;
       uses.note(key);
-      noteLimits(key);
       return { caller: toCaller(key, rules, allowance.limits), release };
     } catch (thrown) {
       release();
@@ -97,9 +98,6 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
           : { caller: toAnybody(rules), release() {} };
         return {
           caller,
-          async spent(amounts) {
-            if (key) await charge(key.id, amounts);
-          },
           done(outcome) {
             release();
             audit.write({ request, key, tenant: caller.tenant }, outcome);
@@ -110,7 +108,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
         throw thrown;
       }
     },
-    charge,
+    budgets,
     configure(changed) {
       rules = toRules(changed);
     },

@@ -61,6 +61,11 @@ export type KeyLimit = keyof typeof KEY_LIMITS;
 /** What is left out has no limit. */
 export type KeyLimits = { readonly [Name in KeyLimit]?: number | undefined };
 
+/** Whether what the key does is written down for its limits. */
+export function isCounted(limits: KeyLimits): boolean {
+  return Object.keys(limits).some((name) => KEY_LIMITS[name as KeyLimit]?.counts);
+}
+
 /** All but those of whoever runs the server. */
 export const USUAL_SCOPES: readonly Scope[] = ["responses", "files", "models"];
 export const ALL_SCOPES = Object.keys(SCOPES) as Scope[];

@@ -46,7 +46,8 @@ const LIMITERS = createServerLimiters();
 export interface GenerationParts {
   readonly clock: Clock;
   readonly guard: Guard;
-  readonly charge: ResponsesSettings["charge"];
+  /** What keys may spend. */
+  readonly money: Pick<ResponsesSettings, "charge" | "openPurse">;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
   /** Told of every event of every run of this process. */
@@ -86,7 +87,7 @@ export async function openGeneration(
     const responses = await runtime.openResponses({
       ...settings.responses,
       ...openHosted(settings.hosted, loaded.runtime, network),
-      ...{ models, sealKey, size: settings.size, charge: parts.charge },
+      ...{ models, sealKey, size: settings.size, ...parts.money },
       observeDirect: parts.observe,
     });
     for (const { engine } of [responses.durable, responses.passing]) engine.watch(parts.observe);

@@ -171,7 +171,7 @@ class OneServing implements Serving {
     const generation = await openGeneration(loaded, {
       clock,
       guard: this.#watch.watchGuard(this.#guard),
-      charge: this.#guard.charge,
+      money: this.#guard.budgets,
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,
@@ -202,6 +202,7 @@ class OneServing implements Serving {
     const { shelf, durable, search } = this.#current.responses;
     await sweep({ shelf, durable, expire: search.expire, clock, log });
     await books.spending.prune(clock.now() - SPENDING_KEPT_MS);
+    await this.#guard.budgets.sweep();
   }
 
   /** Not all processes at the same moment. */
