@@ -119,6 +119,13 @@ const ANSWERING_KEYS = {
     guarded: true,
     summary: "Background responses that run at once in each process; the others are queued",
   },
+  "server.max_queued": {
+    type: "integer",
+    min: 0,
+    default: 1000,
+    guarded: true,
+    summary: "Background responses of a tenant that may wait in each process; more are refused",
+  },
   "server.log": {
     type: "enum",
     values: ["text", "json", "off"],

@@ -1,6 +1,6 @@
 /**
- * What a response must pass before it is written down: its model takes its input, and its key can pay for
- * its first question. What that may cost is set aside from here on, so that of two requests for the last
+ * What a response must pass before it is written down: its model takes its input, its tenant has not too
+ * many that wait, and its key can pay for its first question. What that may cost is set aside from here on, so that of two requests for the last
  * of a budget one is refused, and not both begun.
  */
 
@@ -13,7 +13,12 @@ import { truncate } from "../../responses/context/truncation.ts";
 import type { Planned } from "../../responses/request/plan-response.ts";
 import type { AgentParts } from "../agent-body.ts";
 import type { OpenedModel } from "../open-model.ts";
+import type { BackgroundQueue } from "./background-queue.ts";
 import type { Charge, OpenPurse } from "./response-body.ts";
+
+interface AdmissionParts extends Pick<AgentParts, "openModel"> {
+  readonly queue: BackgroundQueue;
+}
 
 interface Money {
   readonly charge?: Charge | undefined;
@@ -21,25 +26,24 @@ interface Money {
 }
 
 export function createAdmission(
-  { openModel }: Pick<AgentParts, "openModel">,
+  { openModel, queue }: AdmissionParts,
   money: Money,
 ): ApiParts["admit"] {
   return async (runId, planned) => {
+    const { tenant, key_id, background } = planned.wish;
     const model = await openModel(planned.task);
     checkInput(model, planned);
-    const { key_id } = planned.wish;
-    if (key_id === null || !money.openPurse) return async () => {};
     const takeBack = async (): Promise<void> => {
-      await money.charge?.(key_id, NOTHING, runId);
+      queue.forget(runId);
+      if (key_id !== null) await money.charge?.(key_id, NOTHING, runId);
     };
+    if (background) queue.admit(tenant, runId);
     try {
-      await setAside(money.openPurse, runId, { ...planned, model, keyId: key_id });
+      if (key_id !== null) await setAside(money, runId, { ...planned, model, keyId: key_id });
     } catch (thrown) {
       await takeBack();
       throw thrown;
     }
-    // One that waits in a queue asks again when it begins: till then its money is of use to others.
-    if (planned.wish.background) await takeBack();
     return takeBack;
   };
 }
@@ -58,9 +62,9 @@ interface Asked extends Planned {
   readonly keyId: string;
 }
 
-async function setAside(openPurse: OpenPurse, runId: string, asked: Asked): Promise<void> {
+async function setAside(money: Money, runId: string, asked: Asked): Promise<void> {
   const { keyId, model, task, wish } = asked;
-  const purse = await openPurse(keyId, runId);
+  const purse = await money.openPurse?.(keyId, runId);
   if (!purse) return;
   // A model whose price nobody knows is refused by the run itself, in its own words.
   if (purse.given.usd !== undefined && model.costOf(NO_USAGE) === undefined) return;
@@ -75,6 +79,8 @@ async function setAside(openPurse: OpenPurse, runId: string, asked: Asked): Prom
   } catch (thrown) {
     throw toLacking(toFailure(thrown));
   }
+  // One that waits in a queue asks again when it begins: till then its money is of use to others.
+  if (wish.background) await money.charge?.(keyId, NOTHING, runId);
 }
 
 /** Others give back what they do not use: to ask again may help. */

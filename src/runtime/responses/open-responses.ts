@@ -2,7 +2,6 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
-import { createTurnstile } from "../../base/turnstile.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { createLocalEngine } from "../../engine/local-engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -38,6 +37,11 @@ import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
 import { createAdmission } from "./admission.ts";
+import {
+  type BackgroundLimits,
+  type BackgroundQueue,
+  createBackgroundQueue,
+} from "./background-queue.ts";
 import { createOpenDirect } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
@@ -52,7 +56,7 @@ import {
 } from "./response-body.ts";
 import { createKinds } from "./response-kinds.ts";
 
-export interface ResponsesSettings {
+export interface ResponsesSettings extends BackgroundLimits {
   /** What makes vectors of texts; without it files are searched by their words alone. */
   readonly embedder?: Embedder | undefined;
   readonly models: ModelRoutes;
@@ -66,8 +70,6 @@ export interface ResponsesSettings {
   readonly backing?: BackingSettings | undefined;
   /** What runs on this machine for clients: code, shells, patches, pictures. */
   readonly machine?: Omit<MachineParts, "kept"> | undefined;
-  /** How many background responses run at once; the others are queued. */
-  readonly maxBackground: number;
   /** Seals secrets in stored requests, and compacted conversations. */
   readonly sealKey: Uint8Array;
   /** Books what a response has used on the key that asked for it. */
@@ -122,8 +124,9 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     embedder: settings.embedder,
     webTools: async () => findWebTools(inside.agent),
   });
+  const queue = createBackgroundQueue(settings);
   for (const place of [durable, passing]) {
-    const body = createBody(inside, settings, { kept, before, sealOf, search, place });
+    const body = createBody(inside, settings, { kept, before, sealOf, search, place, queue });
     place.engine.define(RESPONSE_BODY, body);
   }
   const { root, sealKey, size = SIZE_LIMITS } = settings;
@@ -138,7 +141,7 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     find: (asked, caller) => findRequest(finding, asked, caller),
     openDirect: createOpenDirect(inside.agent),
     ...{ observeDirect: settings.observeDirect, charge: settings.charge },
-    admit: createAdmission(inside.agent, settings),
+    admit: createAdmission({ ...inside.agent, queue }, settings),
   });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
@@ -177,6 +180,7 @@ interface BodyStores {
   readonly before: BeforeParts;
   readonly sealOf: (tenant: string) => CompactionSeal;
   readonly search: OpenedSearch;
+  readonly queue: BackgroundQueue;
 }
 
 /** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
@@ -193,9 +197,8 @@ async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
 function createBody(
   { agent, clock }: RuntimeInside,
   settings: ResponsesSettings,
-  { kept, before, sealOf, search, place }: BodyStores,
+  { kept, before, sealOf, search, place, queue }: BodyStores,
 ): ReturnType<typeof createResponseBody> {
-  const turnstile = createTurnstile(settings.maxBackground);
   const parts: ResponseBodyParts = {
     ...agent,
     accounts: new Map(),
@@ -211,7 +214,7 @@ function createBody(
     context: { kept, sealOf, web: settings.web ?? {} },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
-    enter: async (wish, signal) => (wish.background ? await turnstile.enter(signal) : () => {}),
+    queue,
     keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
   };
   return createResponseBody(parts);

@@ -36,6 +36,7 @@ import type { Tool as GateTool } from "../../tools/tool.ts";
 import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
 import { openGate } from "../open-gate.ts";
 import { openNode } from "../open-node.ts";
+import type { BackgroundQueue } from "./background-queue.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 
@@ -47,8 +48,7 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
   /** Tools with their secrets in them again. */
   readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
-  /** Resolves when a run may begin. What it resolves with is called when the run ends. */
-  readonly enter: (wish: ResponseWish, signal: AbortSignal) => Promise<() => void>;
+  readonly queue: BackgroundQueue;
   /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
   readonly keepOutput: (
     wish: ResponseWish,
@@ -74,7 +74,7 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
   return async (context, input) => {
     const task = parseTask(input);
     const wish = readWish(task.response ?? {});
-    const scope: Closing[] = [];
+    const scope: Closing[] = [() => parts.queue.forget(context.id)];
     try {
       const opened: OpenedResponse = await open(parts, { context, task, wish, scope }).catch(
         (thrown: unknown) => toBroken(parts, { context, task, wish }, toFailure(thrown)),
@@ -155,7 +155,9 @@ async function open(
   const spentBelow: LoopParts["spentBelow"] = (key) => own.node?.spentBelow.get(key);
   const tools = { context, gate, clock, task, account, spentBelow };
   const enter = async (): Promise<void> => {
-    scope.push(await parts.enter(wish, context.signal));
+    if (wish.background) {
+      scope.push(await parts.queue.enter(wish.tenant, context.id, context.signal));
+    }
     await team?.enter(context.signal);
   };
   const beginning = { ...tools, bridge, enter, background: wish.background };

@@ -103,6 +103,7 @@ function toResponses(
     ttlMs: keepDays === 0 ? null : keepDays * DAY_MS,
     root: config.get("server.root") ?? cwd,
     maxBackground: config.get("server.max_background"),
+    maxQueued: config.get("server.max_queued"),
     promptsDir: config.get("server.prompts_dir"),
     backing: config.get("server.backing") as BackingSettings | undefined,
     web: { privateHosts: config.get("web_private_hosts") },
