@@ -112,6 +112,13 @@ const ANSWERING_KEYS = {
     guarded: true,
     summary: "How long a stored response is kept; 0 for ever",
   },
+  "server.audit_days": {
+    type: "number",
+    min: 0,
+    default: 90,
+    guarded: true,
+    summary: "How long the audit keeps who did what; 0 for ever",
+  },
   "server.max_background": {
     type: "integer",
     min: 1,

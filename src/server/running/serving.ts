@@ -16,7 +16,7 @@ import { createDrain, type Drain } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
 import { type Listener, openListener, type Upgrade } from "./listener.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
 
 export interface Serving {
@@ -49,8 +49,6 @@ const TAKE_OVER_MS = 2000;
 const SWEEP_MS = 60_000;
 /** How often connections are looked at that their clients keep, while the server stops. */
 const CLOSE_IDLE_MS = 50;
-/** Counts of minutes that are over are of no use. */
-const SPENDING_KEPT_MS = 3_600_000;
 
 export async function openServing(loaded: LoadedServer, parts: ServingParts): Promise<Serving> {
   const { env, clock, log } = parts;
@@ -201,7 +199,8 @@ class OneServing implements Serving {
     if (!this.#current) return;
     const { shelf, durable, search } = this.#current.responses;
     await sweep({ shelf, durable, expire: search.expire, clock, log });
-    await books.spending.prune(clock.now() - SPENDING_KEPT_MS);
+    const { auditKeptMs } = this.#loaded.settings;
+    await sweepBooks({ ...books, auditKeptMs, clock });
     await this.#guard.budgets.sweep();
   }
 
