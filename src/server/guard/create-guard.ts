@@ -24,7 +24,7 @@ import type { Key } from "./key.ts";
 import { createKeyRing } from "./key-ring.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { createOrigins, type Origins } from "./origins.ts";
-import { createPlaces } from "./places.ts";
+import { createPlaceBook, createPlaces, type PlaceCount } from "./places.ts";
 import { createRequestAudit, toAction } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
 
@@ -34,6 +34,8 @@ export interface GuardParts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly settings: GuardSettings;
+  /** Counts requests at once for several processes; for this one alone when left out. */
+  readonly places?: PlaceCount | undefined;
 }
 
 export interface GuardSettings {
@@ -65,7 +67,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   let rules = toRules(settings);
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
   const budgets = createBudgets(parts);
-  const places = createPlaces();
+  const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
 
@@ -73,7 +75,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
     checkScope(key, scope);
     budgets.note(key);
-    const release = places.take(key);
+    const release = await places.take(key);
     try {
       const spends = isSpending(about.route ?? toAction(request));
       const allowance = await takeAllowance(spending, key, { spends, nowMs: clock.now() });

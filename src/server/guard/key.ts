@@ -54,7 +54,7 @@ export const KEY_LIMITS = {
   tokens_per_day: { summary: "Tokens in a day", counts: { window: "day", unit: "tokens" } },
   usd_per_day: { summary: "Dollars in a day", counts: { window: "day", unit: "usd" } },
   usd_total: { summary: "Dollars, ever", counts: { window: "total", unit: "usd" } },
-  concurrent: { summary: "Requests at once, in each worker process", counts: null },
+  concurrent: { summary: "Requests at once", counts: null },
 } as const satisfies Record<string, LimitRow>;
 
 export type KeyLimit = keyof typeof KEY_LIMITS;

@@ -5,6 +5,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../version.ts";
 import { createGuard } from "../guard/create-guard.ts";
+import type { PlaceCount } from "../guard/places.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
 import { watchProcess } from "../watching/process-metrics.ts";
 import { createRequestLog } from "../watching/request-log.ts";
@@ -41,6 +42,8 @@ export interface ServingParts {
   readonly worker: number | undefined;
   /** Those of all processes; of this one alone when left out. */
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
+  /** Counts requests at once for all processes; of this one alone when left out. */
+  readonly places?: PlaceCount | undefined;
   readonly onDefect: (thrown: unknown) => void;
 }
 
@@ -81,13 +84,14 @@ class OneServing implements Serving {
   #writeRecord: ReturnType<typeof createRequestLog>;
 
   constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
-    const { clock, books, worker, write } = parts;
+    const { clock, books, worker, write, places } = parts;
     const { settings } = loaded;
     this.#parts = parts;
     this.#tracer = tracer;
     this.#loaded = loaded;
     this.#writeRecord = createRequestLog(settings.log, write);
-    this.#guard = createGuard({ ...books, clock, settings: { ...settings.guard, catalogue: [] } });
+    const rules = { ...settings.guard, catalogue: [] };
+    this.#guard = createGuard({ ...books, clock, places, settings: rules });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },
       log: () => this.#writeRecord,
