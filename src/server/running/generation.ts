@@ -20,6 +20,7 @@ import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
 import { createRoutes } from "../routes.ts";
 import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
+import type { WatchSocket } from "../socket/watch-socket.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { Health } from "./health.ts";
 import { openHosted } from "./hosted-settings.ts";
@@ -50,6 +51,7 @@ export interface GenerationParts {
   readonly money: Pick<ResponsesSettings, "charge" | "openPurse">;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
+  readonly watchSocket: WatchSocket;
   /** Told of every event of every run of this process. */
   readonly observe: (logged: LoggedEvent) => void;
   readonly onDefect: (thrown: unknown) => void;
@@ -101,7 +103,7 @@ export async function openGeneration(
     const { body, send } = settings;
     const counted = countApp(createApp({ routes, guard, body, send, onDefect }));
     const sockets = createSocketHandler({
-      ...{ api: responses.api, guard, clock: parts.clock, onDefect },
+      ...{ api: responses.api, guard, clock: parts.clock, onDefect, watch: parts.watchSocket },
       settings: { maxMessageBytes: body.maxBytes },
     });
     return {

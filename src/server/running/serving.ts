@@ -180,6 +180,7 @@ class OneServing implements Serving {
         store: () => (this.#current ?? generation).responses.durable.store,
       }),
       collectMetrics: this.#parts.collectMetrics ?? (async () => this.metrics()),
+      watchSocket: this.#watch.watchSocket,
       observe: this.#runs.observe,
       onDefect,
     });
