@@ -189,6 +189,13 @@ const BOUND_KEYS = {
     guarded: true,
     summary: "Most bytes of an image or file that stands in a request itself",
   },
+  "server.storage_bytes": {
+    type: "integer",
+    min: 0,
+    guarded: true,
+    summary:
+      "Most bytes that a tenant may keep whose keys do not say (`--storage-bytes`); else any",
+  },
   "server.max_connections": {
     type: "integer",
     min: 1,

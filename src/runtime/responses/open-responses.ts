@@ -32,6 +32,7 @@ import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import { createMemoryStore } from "../../store/memory-store.ts";
+import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
@@ -76,6 +77,8 @@ export interface ResponsesSettings extends BackgroundLimits {
   readonly charge?: Charge | undefined;
   /** Where responses of a key with a budget get their money from. */
   readonly openPurse?: OpenPurse | undefined;
+  /** How many bytes a tenant may keep; any number without it. */
+  readonly quotaOf?: QuotaOf | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The folder of the prompts that requests may name; none without it. */
@@ -112,8 +115,11 @@ export interface RuntimeInside {
   readonly agent: AgentParts;
 }
 
-export function openResponses(inside: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
-  const { engine, store, shelf, clock } = inside;
+export function openResponses(given: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
+  const { quotaOf } = settings;
+  const shelf = quotaOf ? limitShelf(given.shelf, quotaOf) : given.shelf;
+  const inside = { ...given, shelf };
+  const { engine, store, clock } = inside;
   const durable: RunPlace = { engine, store };
   const passing = openPassing(inside);
   const kept: ShelfParts = { shelf, clock, makeId };

@@ -12,6 +12,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import type { Caller } from "../../responses/caller.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 import type { About, Guard } from "../guard.ts";
@@ -25,6 +26,7 @@ import { createKeyRing } from "./key-ring.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPlaceBook, createPlaces, type PlaceCount } from "./places.ts";
+import { createQuotas } from "./quotas.ts";
 import { createRequestAudit, toAction } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
 
@@ -53,6 +55,8 @@ export interface GuardSettings {
   readonly fixedToken?: string | undefined;
   /** What one response may spend, whoever asks. */
   readonly limits?: Limits | undefined;
+  /** How many bytes a tenant may keep whose keys do not say. */
+  readonly storageBytes?: number | undefined;
 }
 
 export interface ConfigurableGuard extends Guard {
@@ -60,6 +64,7 @@ export interface ConfigurableGuard extends Guard {
   configure(settings: GuardSettings): void;
   /** What keys may spend: for runs, which end without their request, or in another process. */
   readonly budgets: Omit<Budgets, "note">;
+  readonly quotaOf: QuotaOf;
 }
 
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
@@ -111,6 +116,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       }
     },
     budgets,
+    quotaOf: createQuotas({ shelf, clock, usual: () => rules.storageBytes }),
     configure(changed) {
       rules = toRules(changed);
     },

@@ -33,7 +33,7 @@ export interface Key {
 
 interface LimitRow {
   readonly summary: string;
-  /** What it counts, and for how long; null for what is counted as it happens. */
+  /** What it counts, and for how long; null for what is counted as it is there. */
   readonly counts: { readonly window: Window; readonly unit: keyof Amounts } | null;
 }
 
@@ -55,6 +55,11 @@ export const KEY_LIMITS = {
   usd_per_day: { summary: "Dollars in a day", counts: { window: "day", unit: "usd" } },
   usd_total: { summary: "Dollars, ever", counts: { window: "total", unit: "usd" } },
   concurrent: { summary: "Requests at once", counts: null },
+  storage_bytes: {
+    summary:
+      "Bytes that its tenant may keep: files, vector stores, containers, conversations, requests",
+    counts: null,
+  },
 } as const satisfies Record<string, LimitRow>;
 
 export type KeyLimit = keyof typeof KEY_LIMITS;

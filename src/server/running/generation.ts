@@ -12,6 +12,7 @@ import { pickTools } from "../../runtime/pick-tools.ts";
 import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
 import type { OpenedResponses, ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
+import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
 import type { Guard } from "../guard.ts";
 import type { Route } from "../route.ts";
@@ -49,6 +50,7 @@ export interface GenerationParts {
   readonly guard: Guard;
   /** What keys may spend. */
   readonly money: Pick<ResponsesSettings, "charge" | "openPurse">;
+  readonly quotaOf: QuotaOf;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
   readonly watchSocket: WatchSocket;
@@ -90,6 +92,7 @@ export async function openGeneration(
       ...settings.responses,
       ...openHosted(settings.hosted, loaded.runtime, network),
       ...{ models, sealKey, size: settings.size, ...parts.money },
+      quotaOf: parts.quotaOf,
       observeDirect: parts.observe,
     });
     for (const { engine } of [responses.durable, responses.passing]) engine.watch(parts.observe);

@@ -125,6 +125,7 @@ function toGuardSettings(config: Config, { env }: Surroundings): ServerSettings[
     origins: config.get("server.origins"),
     fixedToken: env["OFFSHOOT_SERVER_KEY"] || undefined,
     limits: { ...NO_LIMITS, ...toLimits(config) },
+    storageBytes: config.get("server.storage_bytes"),
   };
 }
 

@@ -174,6 +174,7 @@ class OneServing implements Serving {
       clock,
       guard: this.#watch.watchGuard(this.#guard),
       money: this.#guard.budgets,
+      quotaOf: this.#guard.quotaOf,
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,

@@ -91,9 +91,10 @@ export async function startGuarded(
   setup: ServerSetup = {},
 ): Promise<GuardedServer> {
   const { charge, openPurse } = guard.budgets;
+  const { quotaOf } = guard;
   const server = await startServer(t, engine, {
     ...setup,
-    settings: { charge, openPurse, ...setup.settings },
+    settings: { charge, openPurse, quotaOf, ...setup.settings },
     server: { guard, ...setup.server },
   });
   return { ...server, send: (asked) => send(server.url, asked) };

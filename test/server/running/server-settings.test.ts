@@ -36,11 +36,13 @@ describe("the server's settings", () => {
       "  keep_days: 0",
       "  audit_days: 0",
       "  max_queued: 7",
+      "  storage_bytes: 1000000",
       "  models:",
       "    fast: openai/gpt-5.1",
       "    'local-*': { model: llama, url: 'http://127.0.0.1:9/v1', provider: openai-chat }",
     ].join("\n");
-    const { named, responses, auditKeptMs } = await read(t, file, { noStore: true });
+    const { named, responses, auditKeptMs, guard } = await read(t, file, { noStore: true });
+    assert.equal(guard.storageBytes, 1_000_000);
     assert.deepEqual([auditKeptMs, responses.maxQueued], [null, 7]);
     assert.deepEqual(named, [
       ["fast", { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null }],
