@@ -91,7 +91,7 @@ const acts = fc.array(
     more: fc.option(fc.nat({ max: 400 }), { nil: undefined }),
     share: fc.double({ min: 0, max: 1, noNaN: true }),
   }),
-  { maxLength: 40 },
+  { minLength: 10, maxLength: 40, size: "max" },
 );
 
 const LIMITS = { day: { tokens: 1000 }, total: { usd: 8 } };

@@ -5,8 +5,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { createAccount } from "../../../src/agent/account.ts";
+import fc from "fast-check";
+import { type Account, createAccount, type Hold } from "../../../src/agent/account.ts";
+import { holdCall } from "../../../src/agent/call-cost.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { toRunId } from "../../../src/responses/fold/response-object.ts";
 import {
   createScriptedProvider,
@@ -167,3 +170,91 @@ describe("a budget that responses share", () => {
     assert.equal(await openPurse(id, "run_3"), undefined);
   });
 });
+
+/** Something that one of several responses does: asks a model, is answered, ends. */
+interface Act {
+  readonly what: "ask" | "answer" | "end";
+  readonly run: number;
+  readonly input: number;
+  readonly output: number | undefined;
+  /** Of what was set aside, how much was used. */
+  readonly share: number;
+  /** What nobody had foreseen. */
+  readonly more: number;
+}
+
+const acts = fc.array(
+  fc.record<Act>({
+    what: fc.constantFrom("ask", "answer", "end"),
+    run: fc.nat({ max: 6 }),
+    input: fc.nat({ max: 60 }),
+    output: fc.option(fc.integer({ min: 16, max: 300 }), { nil: undefined }),
+    share: fc.constantFrom(0, 0.5, 1),
+    more: fc.nat({ max: 20 }),
+  }),
+  { minLength: 20, maxLength: 60, size: "max" },
+);
+
+interface Running {
+  readonly account: Account;
+  readonly holds: Hold[];
+}
+
+/** Plays responses of one key, and says how much was booked and how much of that nobody had foreseen. */
+async function play(bench: GuardBench, done: readonly Act[]): Promise<[number, number]> {
+  const { key } = await bench.makeKey({ limits: { tokens_per_day: 1000 } });
+  const { openPurse, charge } = bench.guard.budgets;
+  const running = new Map<string, Running>();
+  let unforeseen = 0;
+  const end = async (id: string, { account, holds }: Running): Promise<void> => {
+    for (const hold of holds) hold.release();
+    running.delete(id);
+    await charge(key.id, { tokens: account.spent.tokens, usd: 0 }, id);
+  };
+  for (const act of done) {
+    const id = `run_${act.run}`;
+    const account = createAccount(NO_LIMITS, await openPurse(key.id, id));
+    const one = running.get(id) ?? { account, holds: [] };
+    running.set(id, one);
+    if (act.what === "ask") ask(one, act);
+    if (act.what === "answer") unforeseen += answer(one, act);
+    if (act.what === "end") await end(id, one);
+  }
+  for (const [id, one] of running) await end(id, one);
+  assert.deepEqual(await bench.spending.readHolds(key.id), []);
+  return [await read(bench, key.id), unforeseen];
+}
+
+function ask({ account, holds }: Running, { input, output }: Act): void {
+  const items = [{ type: "message", role: "user", content: "x".repeat(input * 3) }] as const;
+  const request = { ...REQUEST, items, maxOutputTokens: output };
+  try {
+    holds.push(holdCall(account, request, { costOf: () => 0 }).hold);
+  } catch (thrown) {
+    assert.equal((thrown as { code?: string }).code, "budget_exceeded");
+  }
+}
+
+function answer({ holds }: Running, { share, more }: Act): number {
+  const hold = holds.pop();
+  hold?.settle({ tokens: Math.floor(hold.most.tokens * share) + more });
+  return hold ? more : 0;
+}
+
+describe("responses that run at once, whatever comes in which order", () => {
+  it("book no more than the budget, and what their calls took beyond the estimate", async () => {
+    await fc.assert(
+      fc.asyncProperty(acts, async (done) => {
+        const [used, unforeseen] = await play(createGuardBench(), done);
+        assert.ok(used <= 1000 + unforeseen, `${used} tokens, ${unforeseen} unforeseen`);
+      }),
+    );
+  });
+});
+
+const REQUEST: ModelRequest = {
+  ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
+  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
+  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  previous: undefined,
+};
