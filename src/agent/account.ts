@@ -17,6 +17,7 @@ import {
   findLacking,
   type LimitKind,
   type Limits,
+  mapKinds,
   NOTHING,
 } from "./limits.ts";
 
@@ -30,6 +31,11 @@ export interface Account {
   hold(most: Partial<Amount>): Hold;
   /** Writes down what was spent without a hold: a call that the journal had. */
   charge(actual: Partial<Amount>): void;
+  /**
+   * Asks for more where the money is given piece by piece: to hold `least`, and towards `most`. Before
+   * something that keeps to what is left; `hold` asks by itself.
+   */
+  reach(least: Partial<Amount>, most: Partial<Amount>): void;
   /**
    * A child's account, its limits set aside here. A limit that is null takes none from here where there
    * is none here; where there is one, the child must have its own. Throws `Failure("budget_exceeded")`.
@@ -51,19 +57,42 @@ export interface ChildAccount extends Account {
   close(): void;
 }
 
-export function createAccount(limits: Limits): Account {
-  return new Ledger(limits);
+/** Money that several accounts share: each gets a piece, and more when it needs more. */
+export interface Purse {
+  /** What this account may spend of it in all; what is left out is not its business. */
+  readonly given: Partial<Amount>;
+  /**
+   * Gives more, in all: `least` where that is there, and towards `most` what leaves a part for others.
+   * At once: what is given must be held before anybody else asks.
+   */
+  raise(least: Amount, most: Amount): void;
+}
+
+/** With a purse the limits are a ceiling: what may be spent is what the purse has given. */
+export function createAccount(limits: Limits, purse?: Purse): Account {
+  return new Ledger(limits, { purse });
+}
+
+interface Source {
+  readonly purse?: Purse | undefined;
+  /** What a parent has set aside. */
+  readonly hold?: Hold | undefined;
 }
 
 class Ledger implements ChildAccount {
-  readonly limits: Limits;
-  readonly #hold: Hold | undefined;
+  readonly #ceiling: Limits;
+  readonly #source: Source;
   #spent: Amount = NOTHING;
   #held: Amount = NOTHING;
 
-  constructor(limits: Limits, hold?: Hold) {
-    this.limits = limits;
-    this.#hold = hold;
+  constructor(ceiling: Limits, source: Source) {
+    this.#ceiling = ceiling;
+    this.#source = source;
+  }
+
+  get limits(): Limits {
+    const given = this.#source.purse?.given;
+    return given ? mapKinds((kind) => toLess(this.#ceiling[kind], given[kind])) : this.#ceiling;
   }
 
   get spent(): Amount {
@@ -71,8 +100,9 @@ class Ledger implements ChildAccount {
   }
 
   get left(): Amount {
+    const { limits } = this;
     return eachKind((kind) => {
-      const limit = this.limits[kind];
+      const limit = limits[kind];
       return limit === null
         ? Number.POSITIVE_INFINITY
         : limit - this.#spent[kind] - this.#held[kind];
@@ -81,6 +111,7 @@ class Ledger implements ChildAccount {
 
   hold(most: Partial<Amount>): Hold {
     const wanted = { ...NOTHING, ...most };
+    this.reach(wanted, wanted);
     const [lacking] = findLacking(wanted, this.left);
     if (lacking) throw this.#exceeded(lacking);
     this.#held = addAmounts(this.#held, wanted);
@@ -98,23 +129,39 @@ class Ledger implements ChildAccount {
     this.#spent = addAmounts(this.#spent, { ...NOTHING, ...actual });
   }
 
+  reach(least: Partial<Amount>, most: Partial<Amount>): void {
+    const { purse } = this.#source;
+    if (!purse) return;
+    const used = addAmounts(this.#spent, this.#held);
+    // What is beyond the ceiling would be set aside in vain.
+    const toAll = (more: Partial<Amount>): Amount =>
+      eachKind((kind) => toLess(this.#ceiling[kind], used[kind] + (more[kind] ?? 0)) ?? 0);
+    purse.raise(toAll(least), toAll(most));
+  }
+
   open(limits: Limits): ChildAccount {
     const unlimited = (Object.keys(limits) as LimitKind[]).find(
       (kind) => limits[kind] === null && this.limits[kind] !== null,
     );
     if (unlimited) throw new Failure("internal", `A child needs a limit of ${unlimited} here.`);
     const own = eachKind((kind) => limits[kind] ?? 0);
-    return new Ledger(limits, this.hold(own));
+    return new Ledger(limits, { hold: this.hold(own) });
   }
 
   close(): void {
-    this.#hold?.settle(this.#spent);
+    this.#source.hold?.settle(this.#spent);
   }
 
   #exceeded(kind: LimitKind): Failure {
     const limit = this.limits[kind] ?? 0;
     return new Failure("budget_exceeded", `The budget of ${NAMES[kind](limit)} is used up.`);
   }
+}
+
+/** The smaller of the two; of one that is not there the other. */
+function toLess(limit: number | null, other: number | undefined): number | null {
+  if (other === undefined || limit === null) return other ?? limit;
+  return Math.min(limit, other);
 }
 
 const NAMES: Readonly<Record<LimitKind, (limit: number) => string>> = {

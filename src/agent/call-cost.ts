@@ -9,6 +9,7 @@ import { Failure } from "../base/failure.ts";
 import { toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
+import type { Amount } from "./limits.ts";
 import type { HeldRequest } from "./turn.ts";
 
 /** Fewer than ordinary text has; code and other scripts have fewer still. */
@@ -26,26 +27,40 @@ export function holdCall(account: Account, request: ModelRequest, prices: Prices
   if (limits.tokens === null && limits.usd === null) {
     return { request, hold: account.hold({ turns: 1 }) };
   }
-  const input = estimateInput(request);
-  const output = Math.min(
-    request.maxOutputTokens ?? Number.POSITIVE_INFINITY,
-    account.left.tokens - input,
-    affordable(account.left.usd, input, prices),
-  );
-  if (output < MIN_OUTPUT_TOKENS) {
-    // Says which of them is used up.
-    account.hold({
-      tokens: input + MIN_OUTPUT_TOKENS,
-      usd: price(prices, input, MIN_OUTPUT_TOKENS),
-    });
-  }
-  const tokens = limits.tokens === null ? 0 : input + output;
-  const usd = limits.usd === null ? 0 : price(prices, input, output);
-  const hold = account.hold({ turns: 1, tokens, usd });
-  return { request: { ...request, maxOutputTokens: output }, hold };
+  const { output, cost } = affordCall(account, request, prices);
+  const hold = account.hold({ turns: 1, ...cost });
+  const isBounded = Number.isFinite(output);
+  return { request: isBounded ? { ...request, maxOutputTokens: output } : request, hold };
 }
 
-export function estimateInput({ items, instructions, tools }: ModelRequest): number {
+/** What a call's cost depends on. */
+export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "maxOutputTokens">;
+
+interface Affordable {
+  /** How many tokens the answer may have; `Infinity` where they cost nothing. */
+  readonly output: number;
+  /** The most that it takes of what is limited. */
+  readonly cost: Partial<Amount>;
+}
+
+/** Holds nothing yet. Throws `Failure("budget_exceeded")` where an answer could say next to nothing. */
+export function affordCall(account: Account, request: Priced, prices: Prices): Affordable {
+  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
+  const input = estimateInput(request);
+  const { limits } = account;
+  const toCost = (output: number): Partial<Amount> => ({
+    tokens: limits.tokens === null ? 0 : input + output,
+    usd: limits.usd === null ? 0 : price(prices, input, output),
+  });
+  account.reach(toCost(MIN_OUTPUT_TOKENS), toCost(wanted));
+  const { left } = account;
+  const output = Math.min(wanted, left.tokens - input, affordable(left.usd, input, prices));
+  // Says which of them is used up.
+  if (output < MIN_OUTPUT_TOKENS) account.hold(toCost(MIN_OUTPUT_TOKENS)).release();
+  return { output, cost: toCost(output) };
+}
+
+export function estimateInput({ items, instructions, tools }: Priced): number {
   const text = JSON.stringify([items, instructions, tools]);
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
@@ -60,7 +75,8 @@ function affordable(usd: number, input: number, prices: Prices): number {
 
 function price({ costOf }: Prices, input: number, output: number): number {
   const cost = costOf(toUsage({ input, output }));
-  if (cost !== undefined) return cost;
+  // Any number of tokens that cost nothing costs nothing.
+  if (cost !== undefined) return Number.isNaN(cost) ? price({ costOf }, input, 0) : cost;
   const message =
     "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
   throw new Failure("budget_exceeded", message);

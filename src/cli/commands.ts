@@ -318,6 +318,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "usd-per-day": { type: "string", value: "USD", summary: "create: most dollars" },
       "usd-total": { type: "string", value: "USD", summary: "create: most dollars, ever" },
       concurrent: { type: "string", value: "N", summary: "create: most requests at once" },
+      "storage-bytes": {
+        type: "string",
+        value: "N",
+        summary: "create: most bytes its tenant keeps",
+      },
       "max-cost": { type: "string", value: "USD", summary: "create: most dollars of a response" },
       "max-total-tokens": {
         type: "string",

@@ -5,7 +5,7 @@
  */
 
 import { type Account, createAccount } from "../agent/account.ts";
-import { estimateInput } from "../agent/call-cost.ts";
+import { estimateInput, type Priced } from "../agent/call-cost.ts";
 import type { Limits } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { toFailure } from "../base/failure.ts";
@@ -196,19 +196,13 @@ function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): 
 
 /** As the loop would send it, as far as its length goes. */
 function toFirstRequest(
-  { model, instructions, items, tools, format }: AgentTask,
+  { instructions, items, tools }: AgentTask,
   specs: readonly FunctionTool[],
-): Parameters<typeof estimateInput>[0] {
+): Priced {
   return {
-    ...{ model, items, format },
+    items,
     instructions: instructions ?? undefined,
     tools: specs.filter(({ name }) => tools.includes(name)),
-    toolChoice: "auto",
-    parallelToolCalls: undefined,
-    temperature: undefined,
-    topP: undefined,
     maxOutputTokens: undefined,
-    reasoning: { effort: undefined, summary: undefined },
-    previous: undefined,
   };
 }

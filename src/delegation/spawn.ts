@@ -4,7 +4,7 @@
  */
 
 import type { ChildAccount } from "../agent/account.ts";
-import { addAmounts, type Limits } from "../agent/limits.ts";
+import { type Amount, addAmounts, type Limits } from "../agent/limits.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
@@ -55,6 +55,7 @@ export async function orderChild(
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
+  account.reach({}, toDearest(wish));
   const money = setAside(node, toChildLimits(account, wish.limits ?? {}, spawning.siblings));
   const { limits } = money.account;
   const task = toChildTask(parent, wish, { tools, maxTurns, limits });
@@ -86,6 +87,12 @@ export async function orderChild(
   ]);
   const order = { key: spawning.key, task, account: money.account, timeoutMs };
   return toOrdered(node, { order, money, spawning });
+}
+
+/** What a child that names no limits costs, nobody knows. */
+function toDearest({ limits }: ChildWish): Partial<Amount> {
+  const unknown = Number.POSITIVE_INFINITY;
+  return { tokens: limits?.tokens ?? unknown, usd: limits?.usd ?? unknown };
 }
 
 /** A child that was written down before this process took its parent over. */

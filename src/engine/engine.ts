@@ -75,6 +75,8 @@ export interface RunContext {
   readonly epoch: number;
   /** Aborts on cancel, deadline and lost ownership; its reason is a `Failure` that says which. */
   readonly signal: AbortSignal;
+  /** Whether another process goes on with it from here, now or later: no ending of this one counts. */
+  readonly isLost: boolean;
   /** Runs `fn` once and remembers what it returned. A key may be used once in a run. */
   step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out>;
   /** Single steps side by side, started in order, at most `limit` at once; results in order. */

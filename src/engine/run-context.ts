@@ -72,6 +72,10 @@ class Context implements RunContext {
     this.#parts = parts;
   }
 
+  get isLost(): boolean {
+    return this.#parts.owned.lost !== undefined;
+  }
+
   async step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out> {
     this.#use("step", key);
     return await this.#run({ key, fn });

@@ -6,7 +6,7 @@
  * another one's is not there.
  */
 
-import { type AgentTask, encodeTask } from "../agent/task.ts";
+import { encodeTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
@@ -18,7 +18,7 @@ import type { Shelf } from "../store/shelf.ts";
 import type { Caller } from "./caller.ts";
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
-import { createDirectResponse } from "./direct/direct-response.ts";
+import { createDirectResponse, type DirectParts } from "./direct/direct-response.ts";
 import type { PlacedItem } from "./fold/given-items.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
@@ -79,13 +79,24 @@ export interface ApiParts extends Pick<InjectParts, "injections" | "findInput"> 
   readonly findModel: (asked: AskedResponse, caller: Caller) => ModelTarget;
   /** Finds what a request names: its model, items, files, conversation. Rejects what is not there. */
   readonly find: (asked: AskedResponse, caller: Caller) => Promise<Found>;
-  /** Rejects what the run would fail at; sends nothing. */
-  readonly check: (task: AgentTask) => Promise<void>;
+  /**
+   * Rejects what the run would fail at, and sets aside what its first question may cost; sends nothing.
+   * What it gives takes that back, for a run that does not come about.
+   */
+  readonly admit: (runId: string, planned: Planned) => Promise<() => Promise<void>>;
+  /** Books what a response that needs no run has used; those that do book it themselves. */
+  readonly charge?: ChargeDirect | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The models of responses that need no run. */
   readonly models: DirectModels;
 }
+
+type ChargeDirect = (
+  keyId: string,
+  used: { readonly tokens: number; readonly usd: number },
+  runId: string,
+) => Promise<void>;
 
 export function createResponsesApi(parts: ApiParts): ResponsesApi {
   const { shelf, durable } = parts;
@@ -137,22 +148,23 @@ async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<L
     const target = parts.findModel(asked, caller);
     const model = parts.models.known(target) ?? (await parts.models.open(target));
     if (areModelTools(asked.request.tools, model.isNative)) {
-      return openDirect(parts, asked, { items, target, model });
+      return openDirect(parts, asked, { caller, items, target, model });
     }
   }
   return await openRun(parts, asked, caller);
 }
 
 interface FoundDirect {
+  readonly caller: Caller;
   readonly items: readonly Item[];
   readonly target: ModelTarget;
   readonly model: DirectModel;
 }
 
 function openDirect(
-  { clock, observeDirect }: ApiParts,
+  parts: ApiParts,
   asked: AskedResponse,
-  { items, target, model: { provider, sealed, checkInput } }: FoundDirect,
+  { caller, items, target, model: { provider, sealed, checkInput } }: FoundDirect,
 ): LiveResponse {
   checkInput(items);
   checkCalls([], items);
@@ -167,8 +179,9 @@ function openDirect(
     asked,
     model,
     provider,
-    clock,
-    observe: observeDirect,
+    clock: parts.clock,
+    observe: parts.observeDirect,
+    charge: toCharge(parts, caller, runId),
     request: toDirectRequest(asked, { model, items, sealed }),
     settings: { echo, include: include ?? [], ignored: asked.ignored },
   });
@@ -187,12 +200,23 @@ async function openRun(
   const { task } = planned;
   const runId = makeId("run");
   const id = toResponseId(runId);
-  await parts.check(task);
-  if (store) await keep(parts, id, planned);
+  const takeBack = await parts.admit(runId, planned);
   const place = store ? parts.durable : parts.passing;
   const title = clip(titleOf(task.items), 80);
-  await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
+  try {
+    if (store) await keep(parts, id, planned);
+    await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
+  } catch (thrown) {
+    await takeBack();
+    throw thrown;
+  }
   return toLive(place, { id, asked, runId });
+}
+
+/** Where dollars are limited, a run keeps to the limit: so none are spent here. */
+function toCharge({ charge }: ApiParts, { keyId }: Caller, runId: string): DirectParts["charge"] {
+  if (keyId === null || !charge) return undefined;
+  return (tokens) => charge(keyId, { tokens, usd: 0 }, runId);
 }
 
 /** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */

@@ -1,5 +1,6 @@
 /** Conversations for routes: the functions over a shelf, with references resolved and items to be found. */
 
+import type { Json } from "../base/json.ts";
 import type { Caller } from "./caller.ts";
 import {
   type Conversation,
@@ -45,6 +46,7 @@ export function createConversationsApi(parts: Parts): ConversationsApi {
   };
   return {
     async create(body, { tenant }) {
+      await parts.shelf.checkRoom(tenant, body as Json);
       const made = await createConversation(toParts(), tenant, body);
       await index(tenant, made.id);
       return made;
@@ -53,6 +55,7 @@ export function createConversationsApi(parts: Parts): ConversationsApi {
     update: (id, { tenant }, body) => updateConversation(parts, tenant, id, body),
     delete: (id, { tenant }) => deleteConversation(parts, tenant, id),
     async createItems(request, { tenant }, body) {
+      await parts.shelf.checkRoom(tenant, body as Json);
       const page = await createItems(toParts(), tenant, request, body);
       const home = { tenant, parent: request.conversationId, kind: "conversation" as const };
       await indexItems(parts, home, page.data);

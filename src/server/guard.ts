@@ -28,15 +28,8 @@ export interface About {
 
 export interface Admitted {
   readonly caller: Caller;
-  /** Counts what a response has used, whenever that is known, also behind `done`. */
-  spent?(amounts: SpentAmounts): Promise<void>;
   /** Called once, when the answer has been sent: counts it, and writes down who did what. */
   done(outcome: Outcome): void;
-}
-
-export interface SpentAmounts {
-  readonly tokens: number;
-  readonly usd: number;
 }
 
 export interface Outcome {

@@ -12,6 +12,8 @@ import type { SqlRow } from "./sqlite-driver.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
 
 const FLUSH_MS = 1000;
+/** In one transaction: other processes wait for it, some ten milliseconds. */
+const PRUNED = 5000;
 /** About a megabyte. */
 const MAX_WAITING = 10_000;
 
@@ -91,7 +93,9 @@ export function createAudit(db: Database, clock: Clock = systemClock): Audit {
     },
     async prune(beforeMs) {
       flush();
-      db.transact("process", () => db.run("delete from audit where at_ms < ?", beforeMs));
+      const sql = `delete from audit where id in
+        (select id from audit where at_ms < ? order by at_ms limit ${PRUNED})`;
+      while (db.transact("process", () => db.run(sql, beforeMs)) === PRUNED);
     },
     async close() {
       timer?.abort();

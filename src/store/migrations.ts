@@ -160,6 +160,65 @@ const MIGRATIONS: readonly string[] = [
   ) strict;
   create index audit_by_age on audit (at_ms);
   `,
+  `
+  -- What responses on their way have set aside of their keys' budgets; each goes when its run ends.
+  create table holds (
+    id text primary key,           -- the run it is for
+    key_id text not null,
+    tokens integer not null,
+    usd real not null,
+    beat_at_ms integer not null    -- when it last grew, or its process said that it goes on
+  ) strict;
+  create index holds_by_key on holds (key_id);
+  `,
+  `
+  -- What each tenant keeps, counted as it is written: bodies, bytes and chunks.
+  create table storage (
+    tenant text primary key,
+    bytes integer not null
+  ) strict;
+  alter table things add column content_bytes integer not null default 0;  -- of its rows in contents
+  update things set content_bytes = (
+    select coalesce(sum(length(bytes)), 0) from contents where contents.position = things.position);
+  insert into storage (tenant, bytes)
+    select tenant, sum(bytes) from (
+      select tenant, length(cast(body as blob)) + content_bytes as bytes from things
+      union all
+      select tenant, length(cast(text as blob)) + coalesce(length(embedding), 0) from chunks)
+    group by tenant;
+  create trigger contents_counted after insert on contents begin
+    update things set content_bytes = content_bytes + length(new.bytes)
+      where position = new.position;
+  end;
+  create trigger contents_uncounted after delete on contents begin
+    update things set content_bytes = content_bytes - length(old.bytes)
+      where position = old.position;
+  end;
+  create trigger things_counted after insert on things begin
+    insert into storage (tenant, bytes)
+      values (new.tenant, length(cast(new.body as blob)) + new.content_bytes)
+      on conflict do update set bytes = bytes + excluded.bytes;
+  end;
+  create trigger things_recounted after update of body, content_bytes on things begin
+    update storage set bytes = bytes + new.content_bytes - old.content_bytes
+        + length(cast(new.body as blob)) - length(cast(old.body as blob))
+      where tenant = new.tenant;
+  end;
+  create trigger things_uncounted after delete on things begin
+    update storage set bytes = bytes - length(cast(old.body as blob)) - old.content_bytes
+      where tenant = old.tenant;
+  end;
+  create trigger chunks_counted after insert on chunks begin
+    insert into storage (tenant, bytes)
+      values (new.tenant, length(cast(new.text as blob)) + coalesce(length(new.embedding), 0))
+      on conflict do update set bytes = bytes + excluded.bytes;
+  end;
+  create trigger chunks_uncounted after delete on chunks begin
+    update storage set bytes = bytes - length(cast(old.text as blob))
+        - coalesce(length(old.embedding), 0)
+      where tenant = old.tenant;
+  end;
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

@@ -103,6 +103,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       body: "JSON",
       created_at_ms: "When it was put",
       expires_at_ms: "When it is to go; null for never",
+      content_bytes: "How many bytes it has in `contents`",
     },
   },
   contents: {
@@ -140,6 +141,23 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       requests: "How many were let in",
       tokens: "Input and output",
       usd: "What they cost, as far as prices are known",
+    },
+  },
+  storage: {
+    summary: "What each tenant of the server keeps.",
+    columns: {
+      tenant: "Whose it is",
+      bytes: "Of bodies, contents and chunks; the logs of responses are not in it",
+    },
+  },
+  holds: {
+    summary: "What responses on their way have set aside of their keys' budgets.",
+    columns: {
+      id: "The run it is for",
+      key_id: "The key",
+      tokens: "0 where the key has no limit of them, as `usd`",
+      usd: "All in all, with what the response has used already",
+      beat_at_ms: "When it last grew, or its process said that it goes on",
     },
   },
   audit: {

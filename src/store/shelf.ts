@@ -34,6 +34,11 @@ export interface Shelf {
   writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number>;
   /** In pieces of a megabyte at most; nothing where there is none. */
   readContent(name: ThingName): AsyncGenerator<Uint8Array>;
+
+  /** What a tenant keeps: bodies as JSON, bytes, and the chunks that were made of them. */
+  countBytes(tenant: string): Promise<number>;
+  /** Rejects with `too_large` where a tenant may not keep such a body, too; never where nothing limits it. */
+  checkRoom(tenant: string, body: Json): Promise<void>;
 }
 
 export interface ThingName {

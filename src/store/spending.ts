@@ -5,16 +5,31 @@
  * allowance. Before a request the price is a guess: `take` books the guess, `settle` what it was off
  * by. What is given back goes to the windows it was taken from; what was more counts now, or a long
  * answer would slip past the limits of the minute it ends in.
+ *
+ * What takes long has a hold, which grows while it goes on and ends with what it has used: so the sum of
+ * what is used and held stays within the limits of days and of all time, in however many processes.
  */
 
+import { type Available, type Held, type Hold, type HoldWish, toHeld } from "./holds.ts";
 import type { Database } from "./sqlite-database.ts";
-import { toColumn } from "./text-column.ts";
+import { fromColumn, toColumn } from "./text-column.ts";
 
 export interface Spending {
   /** Books the amounts, or tells which limit is in the way and books nothing. */
   take(keyId: string, amounts: Amounts, limits: Limits, nowMs: number): Promise<Excess | undefined>;
-  /** `delta` is what was used less what was taken, and may be negative. */
-  settle(keyId: string, delta: Partial<Amounts>, times: SettleTimes): Promise<void>;
+  /** `delta` is what was used less what was taken, and may be negative. Ends the hold that it names. */
+  settle(keyId: string, delta: Partial<Amounts>, settling: Settling): Promise<void>;
+  /**
+   * Raises a hold towards what is wished, as far as the limits of days and of all time allow, and gives
+   * what it is then, all in all; 0 of what has no limit. At once: two who ask must not both be given
+   * the same.
+   */
+  hold(keyId: string, wish: HoldWish, limits: Limits, nowMs: number): Held;
+  readHolds(keyId: string): Promise<readonly Hold[]>;
+  /** Says that these are still on their way. */
+  keepHolds(ids: readonly string[], nowMs: number): Promise<void>;
+  /** Removes holds that nobody has kept since, and whose run is not on its way in the record. */
+  dropHolds(beforeMs: number): Promise<void>;
   /** What the key has used in the windows of this moment. */
   read(keyId: string, nowMs: number): Promise<Readonly<Record<Window, Amounts>>>;
   /** Removes the minutes that began before; days and totals stay. */
@@ -45,10 +60,11 @@ export interface Excess {
   readonly retryAfterMs: number | undefined;
 }
 
-export interface SettleTimes {
+export interface Settling {
   /** The `nowMs` that `take` was given. */
   readonly takenMs: number;
   readonly nowMs: number;
+  readonly holdId?: string | undefined;
 }
 
 export function createSpending(db: Database): Spending {
@@ -70,13 +86,45 @@ export function createSpending(db: Database): Spending {
     },
     forget(keyId) {
       db.run("delete from spending where key_id = ?", toColumn(keyId));
+      db.run("delete from holds where key_id = ?", toColumn(keyId));
     },
+    ...createHoldRows(db),
   });
+}
+
+function createHoldRows(db: Database): HoldRows {
+  return {
+    holdsOf: (keyId) =>
+      db
+        .all("select id, tokens, usd from holds where key_id = ? order by id", toColumn(keyId))
+        .map(({ id, tokens, usd }) => ({
+          id: fromColumn(id),
+          tokens: Number(tokens),
+          usd: Number(usd),
+        })),
+    putHold(keyId, { id, tokens, usd }, nowMs) {
+      const sql = `insert into holds (id, key_id, tokens, usd, beat_at_ms) values (?, ?, ?, ?, ?)
+        on conflict do update set tokens = excluded.tokens, usd = excluded.usd,
+          beat_at_ms = excluded.beat_at_ms`;
+      db.run(sql, toColumn(id), toColumn(keyId), tokens, usd, nowMs);
+    },
+    endHold: (id) => void db.run("delete from holds where id = ?", toColumn(id)),
+    keepHolds(ids, nowMs) {
+      const sql = "update holds set beat_at_ms = ? where id in (select value from json_each(?))";
+      db.run(sql, nowMs, JSON.stringify(ids.map(toColumn)));
+    },
+    dropHolds(beforeMs) {
+      const sql = `delete from holds where beat_at_ms < ?
+        and not exists (select 1 from runs where runs.id = holds.id and status = 'running')`;
+      db.run(sql, beforeMs);
+    },
+  };
 }
 
 /** For servers that must touch no disk. */
 export function createMemorySpending(): Spending {
   const keys = new Map<string, Map<string, Amounts>>();
+  const holds = createMemoryHolds();
   return createOver({
     transact: (work) => work(),
     get: (keyId, window) => keys.get(keyId)?.get(window),
@@ -95,12 +143,44 @@ export function createMemorySpending(): Spending {
         }
       }
     },
-    forget: (keyId) => void keys.delete(keyId),
+    forget(keyId) {
+      keys.delete(keyId);
+      for (const { id } of holds.holdsOf(keyId)) holds.endHold(id);
+    },
+    ...holds,
   });
 }
 
+function createMemoryHolds(): HoldRows {
+  const all = new Map<string, { readonly keyId: string; hold: Hold; beatMs: number }>();
+  return {
+    holdsOf: (keyId) =>
+      [...all.values()].filter((row) => row.keyId === keyId).map(({ hold }) => hold),
+    putHold: (keyId, hold, beatMs) => void all.set(hold.id, { keyId, hold, beatMs }),
+    endHold: (id) => void all.delete(id),
+    keepHolds(ids, nowMs) {
+      for (const id of ids) {
+        const row = all.get(id);
+        if (row) row.beatMs = nowMs;
+      }
+    },
+    dropHolds(beforeMs) {
+      for (const [id, { beatMs }] of all) if (beatMs < beforeMs) all.delete(id);
+    },
+  };
+}
+
+/** The rows of `holds`. */
+interface HoldRows {
+  holdsOf(keyId: string): readonly Hold[];
+  putHold(keyId: string, hold: Hold, nowMs: number): void;
+  endHold(id: string): void;
+  keepHolds(ids: readonly string[], nowMs: number): void;
+  dropHolds(beforeMs: number): void;
+}
+
 /** The rows of `spending`. All but `transact` are called inside it. */
-interface Rows {
+interface Rows extends HoldRows {
   transact<Out>(work: () => Out): Out;
   get(keyId: string, window: string): Amounts | undefined;
   add(keyId: string, window: string, more: Amounts): void;
@@ -111,6 +191,7 @@ interface Rows {
 const WINDOWS: readonly Window[] = ["minute", "day", "total"];
 const UNITS = ["requests", "tokens", "usd"] as const satisfies readonly (keyof Amounts)[];
 const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
+const NO_HOLD: Held = { tokens: 0, usd: 0 };
 const NOTHING: Amounts = { requests: 0, tokens: 0, usd: 0 };
 
 function createOver(rows: Rows): Spending {
@@ -125,7 +206,7 @@ function createOver(rows: Rows): Spending {
         return undefined;
       });
     },
-    async settle(keyId, delta, { takenMs, nowMs }) {
+    async settle(keyId, delta, { takenMs, nowMs, holdId }) {
       const back = mapUnits((unit) => Math.min(delta[unit] ?? 0, 0));
       const more = mapUnits((unit) => Math.max(delta[unit] ?? 0, 0));
       rows.transact(() => {
@@ -133,8 +214,10 @@ function createOver(rows: Rows): Spending {
           if (isAny(back)) rows.add(keyId, nameOf(window, takenMs), back);
           if (isAny(more)) rows.add(keyId, nameOf(window, nowMs), more);
         }
+        if (holdId !== undefined) rows.endHold(holdId);
       });
     },
+    ...createHolding(rows),
     async read(keyId, nowMs) {
       const used = (window: Window): Amounts => rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
       return { minute: used("minute"), day: used("day"), total: used("total") };
@@ -164,6 +247,44 @@ function createOver(rows: Rows): Spending {
     }
     return undefined;
   }
+}
+
+type Holding = Pick<Spending, "hold" | "readHolds" | "keepHolds" | "dropHolds">;
+
+function createHolding(rows: Rows): Holding {
+  return {
+    hold(keyId, wish, limits, nowMs) {
+      return rows.transact(() => {
+        const all = rows.holdsOf(keyId);
+        const before = all.find(({ id }) => id === wish.id) ?? NO_HOLD;
+        const held = toHeld(wish, all, findAvailable(rows, keyId, limits, nowMs));
+        if (before.tokens !== held.tokens || before.usd !== held.usd) {
+          rows.putHold(keyId, { id: wish.id, ...held }, nowMs);
+        }
+        return held;
+      });
+    },
+    readHolds: async (keyId) => rows.holdsOf(keyId),
+    async keepHolds(ids, nowMs) {
+      if (ids.length > 0) rows.transact(() => rows.keepHolds(ids, nowMs));
+    },
+    async dropHolds(beforeMs) {
+      rows.transact(() => rows.dropHolds(beforeMs));
+    },
+  };
+}
+
+/** Minutes are over before a response is. */
+function findAvailable(rows: Rows, keyId: string, limits: Limits, nowMs: number): Available {
+  const leftOf = (unit: keyof Held): number =>
+    Math.min(
+      ...(["day", "total"] as const).map((window) => {
+        const limit = limits[window]?.[unit];
+        if (limit === undefined) return Number.POSITIVE_INFINITY;
+        return limit - (rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING)[unit];
+      }),
+    );
+  return { tokens: leftOf("tokens"), usd: leftOf("usd") };
 }
 
 /** `2026-11-15T10:31`, `2026-11-15`, `total`: they sort by time. */

@@ -152,6 +152,13 @@ class SqliteShelf implements Shelf {
     }
   }
 
+  async countBytes(tenant: string): Promise<number> {
+    const row = this.#db.get("select bytes from storage where tenant = ?", toColumn(tenant));
+    return Number(row?.["bytes"] ?? 0);
+  }
+
+  async checkRoom(): Promise<void> {}
+
   /** Inside a transaction. The first piece takes the writer's numbers. */
   #addPiece(writer: Writer, bytes: Uint8Array): void {
     const position = this.#checkedPosition(writer);

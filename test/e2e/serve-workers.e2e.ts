@@ -113,6 +113,36 @@ describe("several workers", { skip: process.platform !== "linux" }, () => {
     assert.equal((await served.ask("GET", "/readyz")).status, 200);
   });
 
+  it("let a key have so many requests at once, of all of them", async () => {
+    await using upstream = await startSlowUpstream();
+    await using place = await createPlace();
+    const made = await place.run(["keys", "create", "mine", "--concurrent", "3"]);
+    const authorization = `Bearer ${made.stdout.trim()}`;
+    const args = [...slowModel(upstream), "--workers", "2"];
+    await using served = await serve({ place, args, key: "another" });
+    await untilBothAnswer(served);
+    // A connection for each, so that they go to both in turns.
+    const headers = { authorization, connection: "close" };
+    const body = JSON.stringify({ input: "Hi", store: false });
+    const ask = (): Promise<Response> =>
+      fetch(`${served.url}/v1/responses`, { method: "POST", headers, body });
+    const taken = [1, 2, 3].map(() => ask().catch(() => undefined));
+    await until(async () => (upstream.open === 3 ? true : undefined), "three are asked");
+    for (let turn = 0; turn < 4; turn++) assert.equal((await ask()).status, 429);
+    // Those of a worker that died are free again.
+    const [doomed] = await pidsOf(served);
+    process.kill(doomed ?? assert.fail(), "SIGKILL");
+    const again = await until(async () => {
+      const limit = AbortSignal.timeout(300);
+      const asked = { method: "GET", headers, signal: limit };
+      const answer = await fetch(`${served.url}/v1/responses/no`, asked).catch(() => undefined);
+      return answer?.status === 404 ? true : undefined;
+    }, "there is a place");
+    assert.ok(again);
+    upstream.finish();
+    await Promise.all(taken);
+  });
+
   it("take new settings, all of them", async () => {
     await using place = await createPlace();
     const file = join(place.home, ".config", "offshoot", "config.yaml");

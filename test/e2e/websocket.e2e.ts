@@ -41,8 +41,12 @@ describe("WebSockets of the served API", () => {
     const second = await ask(socket, { input: "Again", previous_response_id: first.id });
     assert.equal(second.previous_response_id, first.id);
     assert.equal((await served.ask("GET", `/v1/responses/${first.id}`)).status, 404);
-    const lines = served.lines().map(({ route, status }) => `${route} ${status}`);
-    assert.ok(!lines.some((line) => line.endsWith("500")), lines.join("\n"));
+    const lines = served.lines().map(({ method, route, status }) => `${method} ${route} ${status}`);
+    const turns = ["GET /v1/responses 101", "WS /v1/responses 200", "WS /v1/responses 200"];
+    assert.deepEqual(lines.slice(0, 3), turns);
+    const [, turn] = served.lines();
+    assert.deepEqual([turn?.["target"], turn?.["model"]], [first.id, "embedded/offline"]);
+    assert.ok(Number(turn?.["output_tokens"]) > 0);
     socket.close();
   });
 

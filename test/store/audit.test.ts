@@ -63,6 +63,21 @@ for (const [name, open] of Object.entries(openers)) {
   });
 }
 
+describe("audit in SQLite: when it forgets", () => {
+  it("forgets all that is older, however much that is", async () => {
+    const db = await openDatabase(newDatabasePath());
+    const audit = createAudit(db, createManualClock());
+    for (let at = 1; at <= 10_001; at++) {
+      audit.write(entry(at));
+      if (at % 9000 === 0) await audit.list({ limit: 1 });
+    }
+    await audit.prune(10_001);
+    assert.equal(rowsOf(db), 1);
+    await audit.close();
+    db.close();
+  });
+});
+
 describe("audit in SQLite: when it writes", () => {
   it("writes all that waits a second after the first, and sleeps only when something waits", async () => {
     const db = await openDatabase(newDatabasePath());

@@ -1,4 +1,6 @@
 import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
 import { describeShelf } from "./shelf-contract.ts";
+import { describeStorage } from "./storage-contract.ts";
 
 describeShelf("memory shelf", async () => createMemoryShelf());
+describeStorage("memory shelf", async () => createMemoryShelf());

@@ -3,9 +3,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
+import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
+import { describeStorage } from "./storage-contract.ts";
 import { newRun } from "./store-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-shelf-"));
@@ -24,10 +26,43 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
 
 describeShelf("SQLite shelf", openShelf);
+describeStorage("SQLite shelf", openShelf);
 
 describe("SQLite shelf: the file", () => {
   const count = ({ chunksDb }: SqliteStores, table: string): number =>
     Number(chunksDb.get(`select count(*) as n from ${table}`)?.["n"]);
+
+  it("counts what was kept before anybody counted", async () => {
+    const path = join(directory, "old.db");
+    const first = await openSqliteStores(path);
+    const { shelf, chunksDb } = first;
+    await shelf.put(newThing("a", { body: "12345678" }));
+    await shelf.put(newThing("b", { tenant: "other", body: {} }));
+    await shelf.writeContent(nameOf("a"), streamOf(Buffer.alloc(2_000_000)));
+    const place = { tenant: "tenant", store: "vs", file: "f" };
+    const embedding = { vector: new Float32Array(10), model: "m" };
+    await createChunkStore(chunksDb).put(place, 0, [{ text: "words", embedding }]);
+    const now = await shelf.countBytes("tenant");
+    // As it was before the tables that count.
+    chunksDb.transact("process", () => {
+      for (const table of ["contents", "things", "chunks"]) {
+        chunksDb.run(`drop trigger ${table}_counted`);
+        chunksDb.run(`drop trigger ${table}_uncounted`);
+      }
+      chunksDb.run("drop trigger things_recounted");
+      chunksDb.run("drop table storage");
+      chunksDb.run("alter table things drop column content_bytes");
+      chunksDb.run("pragma user_version = 3");
+    });
+    await first.close();
+    const later = await openStores(path);
+    assert.equal(now, 10 + 2_000_000 + 5 + 40);
+    assert.equal(await later.shelf.countBytes("tenant"), now);
+    assert.equal(await later.shelf.countBytes("other"), 2);
+    await createChunkStore(later.chunksDb).trim(place, 0);
+    await later.shelf.delete(nameOf("a"));
+    assert.equal(await later.shelf.countBytes("tenant"), 0);
+  });
 
   it("holds runs and things side by side, and keeps both over closing", async () => {
     const path = join(directory, "both.db");

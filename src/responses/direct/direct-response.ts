@@ -31,6 +31,8 @@ export interface DirectParts {
   readonly request: ModelRequest;
   readonly provider: Provider;
   readonly clock: Clock;
+  /** Books what it has used; undefined where nobody counts. */
+  readonly charge: ((tokens: number) => Promise<void>) | undefined;
   /** Told of its beginning and its end. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
 }
@@ -76,7 +78,7 @@ class DirectResponse implements LiveResponse {
 
   /** An answer as nearly all are is put together at once; whatever else there is goes the way of events. */
   async response(signal: AbortSignal = NEVER): Promise<EmittedResponse> {
-    const { provider, request } = this.#parts;
+    const { provider, request, charge } = this.#parts;
     this.#observeStart();
     if (!provider.answer) {
       return await this.#readLast(
@@ -94,7 +96,10 @@ class DirectResponse implements LiveResponse {
       throw failure;
     }
     const plain = findPlainAnswer(answer, this.#parts.settings);
-    if (plain) return this.#finish(plain, notices);
+    if (plain) {
+      if (charge) await charge(plain.usage.total_tokens);
+      return this.#finish(plain, notices);
+    }
     const ask = toSource(provider, answer);
     return await this.#readLast(this.#tell(signal, notices, ask));
   }
@@ -142,6 +147,7 @@ class DirectResponse implements LiveResponse {
       if (!state.said) this.#failure = failure;
       ending = toFailedEnding(failure);
     }
+    await this.#parts.charge?.(state.usage.total_tokens);
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);
     yield writer.write(end);

@@ -112,12 +112,26 @@ const ANSWERING_KEYS = {
     guarded: true,
     summary: "How long a stored response is kept; 0 for ever",
   },
+  "server.audit_days": {
+    type: "number",
+    min: 0,
+    default: 90,
+    guarded: true,
+    summary: "How long the audit keeps who did what; 0 for ever",
+  },
   "server.max_background": {
     type: "integer",
     min: 1,
     default: 16,
     guarded: true,
     summary: "Background responses that run at once in each process; the others are queued",
+  },
+  "server.max_queued": {
+    type: "integer",
+    min: 0,
+    default: 1000,
+    guarded: true,
+    summary: "Background responses of a tenant that may wait in each process; more are refused",
   },
   "server.log": {
     type: "enum",
@@ -174,6 +188,13 @@ const BOUND_KEYS = {
     default: 20_000_000,
     guarded: true,
     summary: "Most bytes of an image or file that stands in a request itself",
+  },
+  "server.storage_bytes": {
+    type: "integer",
+    min: 0,
+    guarded: true,
+    summary:
+      "Most bytes that a tenant may keep whose keys do not say (`--storage-bytes`); else any",
   },
   "server.max_connections": {
     type: "integer",

@@ -1,9 +1,7 @@
 /** The Responses API over a runtime: where its responses run, and what each request needs of the outside. */
 
-import type { AgentTask } from "../../agent/task.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
-import { createTurnstile } from "../../base/turnstile.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { createLocalEngine } from "../../engine/local-engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
@@ -13,7 +11,6 @@ import {
   type CompactionSeal,
   createCompactionSeal,
 } from "../../responses/compaction/compaction-seal.ts";
-import { truncate } from "../../responses/context/truncation.ts";
 import { type ContextApi, createContextApi } from "../../responses/context-api.ts";
 import { type BeforeParts, readBefore } from "../../responses/conversation-before.ts";
 import { readItems } from "../../responses/conversations/items.ts";
@@ -37,25 +34,36 @@ import {
   findModel,
   findRequest,
 } from "../../responses/request/find-request.ts";
-import { readWish } from "../../responses/request/response-wish.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import { createMemoryStore } from "../../store/memory-store.ts";
+import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
+import { createAdmission } from "./admission.ts";
+import {
+  type BackgroundLimits,
+  type BackgroundQueue,
+  createBackgroundQueue,
+} from "./background-queue.ts";
 import { createDirectModels } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
 import { type OpenedSearch, openSearch } from "./open-search.ts";
 import { createFindPrompt } from "./prompt-files.ts";
 import { createRequestMcp } from "./request-mcp.ts";
-import { createResponseBody, type ResponseBodyParts } from "./response-body.ts";
+import {
+  type Charge,
+  createResponseBody,
+  type OpenPurse,
+  type ResponseBodyParts,
+} from "./response-body.ts";
 import { createKinds } from "./response-kinds.ts";
 
-export interface ResponsesSettings {
+export interface ResponsesSettings extends BackgroundLimits {
   /** What makes vectors of texts; without it files are searched by their words alone. */
   readonly embedder?: Embedder | undefined;
   readonly models: ModelRoutes;
@@ -69,12 +77,14 @@ export interface ResponsesSettings {
   readonly backing?: BackingSettings | undefined;
   /** What runs on this machine for clients: code, shells, patches, pictures. */
   readonly machine?: Omit<MachineParts, "kept"> | undefined;
-  /** How many background responses run at once; the others are queued. */
-  readonly maxBackground: number;
   /** Seals secrets in stored requests, and compacted conversations. */
   readonly sealKey: Uint8Array;
   /** Books what a response has used on the key that asked for it. */
-  readonly charge?: ResponseBodyParts["charge"];
+  readonly charge?: Charge | undefined;
+  /** Where responses of a key with a budget get their money from. */
+  readonly openPurse?: OpenPurse | undefined;
+  /** How many bytes a tenant may keep; any number without it. */
+  readonly quotaOf?: QuotaOf | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The folder of the prompts that requests may name; none without it. */
@@ -111,8 +121,11 @@ export interface RuntimeInside {
   readonly agent: AgentParts;
 }
 
-export function openResponses(inside: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
-  const { engine, store, shelf, clock } = inside;
+export function openResponses(given: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
+  const { quotaOf } = settings;
+  const shelf = quotaOf ? limitShelf(given.shelf, quotaOf) : given.shelf;
+  const inside = { ...given, shelf };
+  const { engine, store, clock } = inside;
   const durable: RunPlace = { engine, store };
   const passing = openPassing(inside);
   const kept: ShelfParts = { shelf, clock, makeId };
@@ -124,9 +137,10 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     embedder: settings.embedder,
     webTools: async () => findWebTools(inside.agent),
   });
+  const queue = createBackgroundQueue(settings);
   for (const place of [durable, passing]) {
     const body = createBody(inside, settings, {
-      ...{ kept, before, sealOf, search, place, injections },
+      ...{ kept, before, sealOf, search, place, injections, queue },
     });
     place.engine.define(RESPONSE_BODY, body);
   }
@@ -143,8 +157,8 @@ export function openResponses(inside: RuntimeInside, settings: ResponsesSettings
     findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
     models: createDirectModels(inside.agent),
-    observeDirect: settings.observeDirect,
-    check: (task) => check(inside.agent, task),
+    ...{ observeDirect: settings.observeDirect, charge: settings.charge },
+    admit: createAdmission({ ...inside.agent, queue }, settings),
   });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
@@ -187,6 +201,7 @@ interface BodyStores {
   readonly sealOf: (tenant: string) => CompactionSeal;
   readonly search: OpenedSearch;
   readonly injections: Injections;
+  readonly queue: BackgroundQueue;
 }
 
 /** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
@@ -203,16 +218,15 @@ async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
 function createBody(
   { agent, clock }: RuntimeInside,
   settings: ResponsesSettings,
-  { kept, before, sealOf, search, place, injections }: BodyStores,
+  { kept, before, sealOf, search, place, injections, queue }: BodyStores,
 ): ReturnType<typeof createResponseBody> {
-  const turnstile = createTurnstile(settings.maxBackground);
   const parts: ResponseBodyParts = {
     ...agent,
     accounts: new Map(),
     engine: place.engine,
     slots: createTeamSlots(),
     injections,
-    charge: settings.charge,
+    ...{ charge: settings.charge, openPurse: settings.openPurse },
     kinds: createKinds({
       connectMcp: connectMcp(clock, settings),
       machine: { ...settings.machine, kept },
@@ -222,7 +236,7 @@ function createBody(
     context: { kept, sealOf, web: settings.web ?? {} },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
-    enter: async (wish, signal) => (wish.background ? await turnstile.enter(signal) : () => {}),
+    queue,
     keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
   };
   return createResponseBody(parts);
@@ -243,16 +257,4 @@ function openPassing({ agent, clock }: RuntimeInside): RunPlace {
   const engine = createLocalEngine({ store, clock });
   engine.define(AGENT_BODY, createAgentBody(agent).run);
   return { engine, store };
-}
-
-/** What is cut to the model's window anyway is not too long. */
-async function check({ openModel }: AgentParts, task: AgentTask): Promise<void> {
-  const model = await openModel(task);
-  const isCut = readWish(task.response ?? {}).truncation === "auto";
-  const { contextTokens } = model;
-  const items =
-    isCut && contextTokens !== undefined
-      ? truncate(task.items, { maxTokens: contextTokens })
-      : task.items;
-  model.checkInput(items);
 }

@@ -3,7 +3,7 @@
  * on with, the loop. A run like any other, so it can delegate, be resumed and be replayed.
  */
 
-import { createAccount } from "../../agent/account.ts";
+import { type Account, createAccount, type Purse } from "../../agent/account.ts";
 import type { Begun, LoopParts, ModelWishes } from "../../agent/loop.ts";
 import { runLoop } from "../../agent/loop.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
@@ -36,6 +36,7 @@ import type { Tool as GateTool } from "../../tools/tool.ts";
 import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
 import { openGate } from "../open-gate.ts";
 import { openNode } from "../open-node.ts";
+import type { BackgroundQueue } from "./background-queue.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 
@@ -47,17 +48,22 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
   /** Tools with their secrets in them again. */
   readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
-  /** Resolves when a run may begin. What it resolves with is called when the run ends. */
-  readonly enter: (wish: ResponseWish, signal: AbortSignal) => Promise<() => void>;
+  readonly queue: BackgroundQueue;
   /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
   readonly keepOutput: (
     wish: ResponseWish,
     context: RunContext,
     outcome: RunOutcome,
   ) => Promise<void>;
-  /** Books what a response has used, with all below it, on the key that asked for it. */
-  readonly charge?: ((keyId: string, used: Charged) => Promise<void>) | undefined;
+  readonly charge?: Charge | undefined;
+  readonly openPurse?: OpenPurse | undefined;
 }
+
+/** Books what a response has used, with all below it, on the key that asked for it. Ends its purse. */
+export type Charge = (keyId: string, used: Charged, runId: string) => Promise<void>;
+
+/** Where a response gets its money from; undefined for a key whose money is not limited. */
+export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
 
 interface Charged {
   readonly tokens: number;
@@ -68,32 +74,35 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
   return async (context, input) => {
     const task = parseTask(input);
     const wish = readWish(task.response ?? {});
-    const scope: Closing[] = [];
+    const scope: Closing[] = [() => parts.queue.forget(context.id)];
     try {
       const opened: OpenedResponse = await open(parts, { context, task, wish, scope }).catch(
         (thrown: unknown) => toBroken(parts, { context, task, wish }, toFailure(thrown)),
       );
       const ended = await runLoop(opened);
       const outcome = (await opened.team?.end(ended)) ?? ended;
-      await charge(parts, wish, outcome);
+      await charge(parts, { context, wish }, outcome);
       await parts.keepOutput(wish, context, outcome);
       return outcome;
+    } catch (thrown) {
+      await charge(parts, { context, wish }, undefined);
+      throw thrown;
     } finally {
       for (const close of scope.reverse()) await close();
     }
   };
 }
 
-/** Every ending has a price, also one that was cancelled or failed. */
+/** Every ending has a price, also one that was cancelled or failed; whoever goes on with a run pays for all of it. */
 async function charge(
   parts: ResponseBodyParts,
-  { key_id }: ResponseWish,
-  { events }: RunOutcome,
+  { context, wish }: Pick<Asked, "context" | "wish">,
+  outcome: RunOutcome | undefined,
 ): Promise<void> {
-  const end = events.at(-1);
-  if (key_id === null || end?.type !== "run_end") return;
-  const { tokens, usd } = end.spent;
-  await parts.charge?.(key_id, { tokens: Number(tokens), usd: Number(usd) });
+  if (wish.key_id === null || context.isLost) return;
+  const end = outcome?.events.at(-1);
+  const { tokens = 0, usd = 0 } = end?.type === "run_end" ? end.spent : {};
+  await parts.charge?.(wish.key_id, { tokens: Number(tokens), usd: Number(usd) }, context.id);
 }
 
 type Closing = () => unknown;
@@ -114,7 +123,8 @@ async function open(
 ): Promise<OpenedResponse> {
   const { clock } = parts;
   const model = await parts.openModel(task);
-  const account = parts.accounts.get(context.id) ?? createAccount(task.limits);
+  const account =
+    parts.accounts.get(context.id) ?? (await openAccount(parts, { context, task, wish }));
   const own = await openCatalogue(parts, { context, task, wish }, account);
   const before = withoutRepeated(await parts.readBefore(wish), task.items);
   checkCalls(before, task.items);
@@ -146,7 +156,9 @@ async function open(
   const spentBelow: LoopParts["spentBelow"] = (key) => own.node?.spentBelow.get(key);
   const tools = { context, gate, clock, task, account, spentBelow };
   const enter = async (): Promise<void> => {
-    scope.push(await parts.enter(wish, context.signal));
+    if (wish.background) {
+      scope.push(await parts.queue.enter(wish.tenant, context.id, context.signal));
+    }
     await team?.enter(context.signal);
   };
   const beginning = { ...tools, bridge, enter, background: wish.background };
@@ -176,6 +188,14 @@ async function open(
     ...{ team, wish },
     callApproved: (given, turn) => callApproved(beginning, given, turn),
   });
+}
+
+async function openAccount(
+  { openPurse }: ResponseBodyParts,
+  { context, task, wish }: Asked,
+): Promise<Account> {
+  const purse = wish.key_id === null ? undefined : await openPurse?.(wish.key_id, context.id);
+  return createAccount(task.limits, purse);
 }
 
 /** The conversation in short is the whole answer. */

@@ -1,16 +1,15 @@
 /**
- * What a key may still use: asked before a request is handled, and bounded for each response by what is
- * left. Requests are booked when they come, tokens and dollars when they are known: so many responses
- * as run at once may together go beyond the budget, each of them alone may not.
+ * What a key may still use, asked before a request is handled. Requests are booked when they come, tokens
+ * and dollars when a response has ended; what those on their way may spend is `budgets.ts`.
  */
 
 import { type Limits, mapKinds, NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Amounts, Excess, Spending, Window } from "../../store/spending.ts";
-import { KEY_LIMITS, type Key, type KeyLimit, type KeyLimits, toSpendingLimits } from "./key.ts";
+import { isCounted, type Key, type KeyLimit, type KeyLimits, toSpendingLimits } from "./key.ts";
 
 export interface Allowance {
-  /** What one response may spend now. */
+  /** What one response may spend at most. */
   readonly limits: Limits;
   /** As clients of the API know them: `x-ratelimit-remaining-requests`. */
   readonly headers: Readonly<Record<string, string>>;
@@ -19,7 +18,7 @@ export interface Allowance {
 }
 
 export interface AllowanceAsked {
-  /** Whether it asks a model. One that does not may go on when tokens and dollars are spent. */
+  /** Whether it may cost anything. What does not may go on when tokens and dollars are spent. */
   readonly spends: boolean;
   readonly nowMs: number;
 }
@@ -38,34 +37,6 @@ export async function takeAllowance(
     headers: { ...toRateHeaders(limits, used, nowMs), ...(excess && toRetryHeaders(excess)) },
     refusal: excess && toRefusal(excess),
   };
-}
-
-/** Books what a response has used. */
-export type Charge = (keyId: string, used: Omit<Amounts, "requests">) => Promise<void>;
-
-export interface Charging {
-  readonly charge: Charge;
-  /** What is known of a key: one without limits costs no query. One that is not known is booked. */
-  note(key: Key): void;
-}
-
-export function createCharge(spending: Spending, clock: { now(): number }): Charging {
-  const unlimited = new Set<string>();
-  return {
-    note({ id, limits }) {
-      if (isCounted(limits)) unlimited.delete(id);
-      else unlimited.add(id);
-    },
-    async charge(keyId, { tokens, usd }) {
-      if (unlimited.has(keyId) || (tokens === 0 && usd === 0)) return;
-      const nowMs = clock.now();
-      await spending.settle(keyId, { tokens, usd }, { takenMs: nowMs, nowMs });
-    },
-  };
-}
-
-function isCounted(limits: KeyLimits): boolean {
-  return Object.keys(limits).some((name) => KEY_LIMITS[name as KeyLimit]?.counts);
 }
 
 type Used = Readonly<Record<Window, Amounts>>;

@@ -12,18 +12,21 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import type { Caller } from "../../responses/caller.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
 import type { About, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
-import { type Charge, createCharge, takeAllowance, toLeast } from "./allowance.ts";
+import { takeAllowance, toLeast } from "./allowance.ts";
+import { type Budgets, createBudgets } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, createHostCheck } from "./hosts.ts";
 import type { Key } from "./key.ts";
 import { createKeyRing } from "./key-ring.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { createOrigins, type Origins } from "./origins.ts";
-import { createPlaces } from "./places.ts";
+import { createPlaceBook, createPlaces, type PlaceCount } from "./places.ts";
+import { createQuotas } from "./quotas.ts";
 import { createRequestAudit, toAction } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
 
@@ -33,6 +36,8 @@ export interface GuardParts {
   readonly audit: Audit;
   readonly clock: Clock;
   readonly settings: GuardSettings;
+  /** Counts requests at once for several processes; for this one alone when left out. */
+  readonly places?: PlaceCount | undefined;
 }
 
 export interface GuardSettings {
@@ -50,35 +55,38 @@ export interface GuardSettings {
   readonly fixedToken?: string | undefined;
   /** What one response may spend, whoever asks. */
   readonly limits?: Limits | undefined;
+  /** How many bytes a tenant may keep whose keys do not say. */
+  readonly storageBytes?: number | undefined;
 }
 
 export interface ConfigurableGuard extends Guard {
   /** From the next request on. What is on its way goes on. */
   configure(settings: GuardSettings): void;
-  /** Books what a response has used: for runs that end without their request, or in another process. */
-  readonly charge: Charge;
+  /** What keys may spend: for runs, which end without their request, or in another process. */
+  readonly budgets: Omit<Budgets, "note">;
+  readonly quotaOf: QuotaOf;
 }
 
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
   const { shelf, spending, clock } = parts;
   let rules = toRules(settings);
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
-  const { charge, note: noteLimits } = createCharge(spending, clock);
-  const places = createPlaces();
+  const budgets = createBudgets(parts);
+  const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
 
   /** What a key is let in for. */
   async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
     checkScope(key, scope);
-    const release = places.take(key);
+    budgets.note(key);
+    const release = await places.take(key);
     try {
       const spends = isSpending(about.route ?? toAction(request));
       const allowance = await takeAllowance(spending, key, { spends, nowMs: clock.now() });
       setHeaders(about, allowance.headers);
       if (allowance.refusal) throw allowance.refusal;
       uses.note(key);
-      noteLimits(key);
       return { caller: toCaller(key, rules, allowance.limits), release };
     } catch (thrown) {
       release();
@@ -97,9 +105,6 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
           : { caller: toAnybody(rules), release() {} };
         return {
           caller,
-          async spent(amounts) {
-            if (key) await charge(key.id, amounts);
-          },
           done(outcome) {
             release();
             audit.write({ request, key, tenant: caller.tenant }, outcome);
@@ -110,7 +115,8 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
         throw thrown;
       }
     },
-    charge,
+    budgets,
+    quotaOf: createQuotas({ shelf, clock, usual: () => rules.storageBytes }),
     configure(changed) {
       rules = toRules(changed);
     },

@@ -33,7 +33,7 @@ export interface Key {
 
 interface LimitRow {
   readonly summary: string;
-  /** What it counts, and for how long; null for what is counted as it happens. */
+  /** What it counts, and for how long; null for what is counted as it is there. */
   readonly counts: { readonly window: Window; readonly unit: keyof Amounts } | null;
 }
 
@@ -54,12 +54,22 @@ export const KEY_LIMITS = {
   tokens_per_day: { summary: "Tokens in a day", counts: { window: "day", unit: "tokens" } },
   usd_per_day: { summary: "Dollars in a day", counts: { window: "day", unit: "usd" } },
   usd_total: { summary: "Dollars, ever", counts: { window: "total", unit: "usd" } },
-  concurrent: { summary: "Requests at once, in each worker process", counts: null },
+  concurrent: { summary: "Requests at once", counts: null },
+  storage_bytes: {
+    summary:
+      "Bytes that its tenant may keep: files, vector stores, containers, conversations, requests",
+    counts: null,
+  },
 } as const satisfies Record<string, LimitRow>;
 
 export type KeyLimit = keyof typeof KEY_LIMITS;
 /** What is left out has no limit. */
 export type KeyLimits = { readonly [Name in KeyLimit]?: number | undefined };
+
+/** Whether what the key does is written down for its limits. */
+export function isCounted(limits: KeyLimits): boolean {
+  return Object.keys(limits).some((name) => KEY_LIMITS[name as KeyLimit]?.counts);
+}
 
 /** All but those of whoever runs the server. */
 export const USUAL_SCOPES: readonly Scope[] = ["responses", "files", "models"];

@@ -12,6 +12,7 @@ import { pickTools } from "../../runtime/pick-tools.ts";
 import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
 import type { OpenedResponses, ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
+import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
 import type { Guard } from "../guard.ts";
 import type { Route } from "../route.ts";
@@ -20,6 +21,7 @@ import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
 import { createRoutes } from "../routes.ts";
 import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
+import type { WatchSocket } from "../socket/watch-socket.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { Health } from "./health.ts";
 import { openHosted } from "./hosted-settings.ts";
@@ -46,9 +48,12 @@ const LIMITERS = createServerLimiters();
 export interface GenerationParts {
   readonly clock: Clock;
   readonly guard: Guard;
-  readonly charge: ResponsesSettings["charge"];
+  /** What keys may spend. */
+  readonly money: Pick<ResponsesSettings, "charge" | "openPurse">;
+  readonly quotaOf: QuotaOf;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
+  readonly watchSocket: WatchSocket;
   /** Told of every event of every run of this process. */
   readonly observe: (logged: LoggedEvent) => void;
   readonly onDefect: (thrown: unknown) => void;
@@ -86,7 +91,8 @@ export async function openGeneration(
     const responses = await runtime.openResponses({
       ...settings.responses,
       ...openHosted(settings.hosted, loaded.runtime, network),
-      ...{ models, sealKey, size: settings.size, charge: parts.charge },
+      ...{ models, sealKey, size: settings.size, ...parts.money },
+      quotaOf: parts.quotaOf,
       observeDirect: parts.observe,
     });
     for (const { engine } of [responses.durable, responses.passing]) engine.watch(parts.observe);
@@ -100,7 +106,7 @@ export async function openGeneration(
     const { body, send } = settings;
     const counted = countApp(createApp({ routes, guard, body, send, onDefect }));
     const sockets = createSocketHandler({
-      ...{ api: responses.api, guard, clock: parts.clock, onDefect },
+      ...{ api: responses.api, guard, clock: parts.clock, onDefect, watch: parts.watchSocket },
       settings: { maxMessageBytes: body.maxBytes },
     });
     return {

@@ -129,9 +129,9 @@ async function runWorker(load: Load, around: ServerProcess): Promise<number> {
     const loaded = await load();
     const books = await openBooks(loaded.settings.storePath);
     const { env, log, write, onDefect } = around;
-    const { collectMetrics, number: worker } = link;
-    const parts = { env, log, write, onDefect, books, clock: CLOCK, worker, collectMetrics };
-    serving = await openServing(loaded, parts);
+    const { collectMetrics, places, number: worker } = link;
+    const parts = { env, log, write, onDefect, books, clock: CLOCK, worker };
+    serving = await openServing(loaded, { ...parts, collectMetrics, places });
     link.tellReady(serving.url);
     await Promise.race([told.promise, waitForStop(around, () => around.leave(LEFT))]);
     return await endServing(serving, around);

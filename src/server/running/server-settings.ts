@@ -36,6 +36,8 @@ export interface ServerSettings {
   readonly hosted: HostedSettings;
   readonly log: LogFormat;
   readonly drainMs: number;
+  /** How long entries of the audit are kept; null for ever. */
+  readonly auditKeptMs: number | null;
   /** The record; undefined for memory. */
   readonly storePath: string | undefined;
 }
@@ -79,6 +81,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     hosted: toHostedSettings(config),
     log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),
     drainMs: config.get("server.drain_seconds") * 1000,
+    auditKeptMs: toKeptMs(config.get("server.audit_days")),
     storePath,
   };
   if (settings.workers > 1 && storePath === undefined) {
@@ -93,16 +96,21 @@ const COMMIT_MS = 1000;
 
 const DAY_MS = 86_400_000;
 
+/** 0 is for ever. */
+function toKeptMs(days: number): number | null {
+  return days === 0 ? null : days * DAY_MS;
+}
+
 function toResponses(
   config: Config,
   { cwd, noStore }: Surroundings,
 ): Omit<ResponsesSettings, "models" | "sealKey"> {
-  const keepDays = config.get("server.keep_days");
   return {
     store: config.get("server.store") && !noStore,
-    ttlMs: keepDays === 0 ? null : keepDays * DAY_MS,
+    ttlMs: toKeptMs(config.get("server.keep_days")),
     root: config.get("server.root") ?? cwd,
     maxBackground: config.get("server.max_background"),
+    maxQueued: config.get("server.max_queued"),
     promptsDir: config.get("server.prompts_dir"),
     backing: config.get("server.backing") as BackingSettings | undefined,
     web: { privateHosts: config.get("web_private_hosts") },
@@ -117,6 +125,7 @@ function toGuardSettings(config: Config, { env }: Surroundings): ServerSettings[
     origins: config.get("server.origins"),
     fixedToken: env["OFFSHOOT_SERVER_KEY"] || undefined,
     limits: { ...NO_LIMITS, ...toLimits(config) },
+    storageBytes: config.get("server.storage_bytes"),
   };
 }
 

@@ -5,6 +5,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../version.ts";
 import { createGuard } from "../guard/create-guard.ts";
+import type { PlaceCount } from "../guard/places.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
 import { watchProcess } from "../watching/process-metrics.ts";
 import { createRequestLog } from "../watching/request-log.ts";
@@ -16,7 +17,7 @@ import { createDrain, type Drain } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
 import { type Listener, openListener, type Upgrade } from "./listener.ts";
-import { sweep } from "./sweep.ts";
+import { sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
 
 export interface Serving {
@@ -41,6 +42,8 @@ export interface ServingParts {
   readonly worker: number | undefined;
   /** Those of all processes; of this one alone when left out. */
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
+  /** Counts requests at once for all processes; of this one alone when left out. */
+  readonly places?: PlaceCount | undefined;
   readonly onDefect: (thrown: unknown) => void;
 }
 
@@ -49,8 +52,6 @@ const TAKE_OVER_MS = 2000;
 const SWEEP_MS = 60_000;
 /** How often connections are looked at that their clients keep, while the server stops. */
 const CLOSE_IDLE_MS = 50;
-/** Counts of minutes that are over are of no use. */
-const SPENDING_KEPT_MS = 3_600_000;
 
 export async function openServing(loaded: LoadedServer, parts: ServingParts): Promise<Serving> {
   const { env, clock, log } = parts;
@@ -83,13 +84,14 @@ class OneServing implements Serving {
   #writeRecord: ReturnType<typeof createRequestLog>;
 
   constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
-    const { clock, books, worker, write } = parts;
+    const { clock, books, worker, write, places } = parts;
     const { settings } = loaded;
     this.#parts = parts;
     this.#tracer = tracer;
     this.#loaded = loaded;
     this.#writeRecord = createRequestLog(settings.log, write);
-    this.#guard = createGuard({ ...books, clock, settings: { ...settings.guard, catalogue: [] } });
+    const rules = { ...settings.guard, catalogue: [] };
+    this.#guard = createGuard({ ...books, clock, places, settings: rules });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },
       log: () => this.#writeRecord,
@@ -171,13 +173,15 @@ class OneServing implements Serving {
     const generation = await openGeneration(loaded, {
       clock,
       guard: this.#watch.watchGuard(this.#guard),
-      charge: this.#guard.charge,
+      money: this.#guard.budgets,
+      quotaOf: this.#guard.quotaOf,
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,
         store: () => (this.#current ?? generation).responses.durable.store,
       }),
       collectMetrics: this.#parts.collectMetrics ?? (async () => this.metrics()),
+      watchSocket: this.#watch.watchSocket,
       observe: this.#runs.observe,
       onDefect,
     });
@@ -201,7 +205,9 @@ class OneServing implements Serving {
     if (!this.#current) return;
     const { shelf, durable, search } = this.#current.responses;
     await sweep({ shelf, durable, expire: search.expire, clock, log });
-    await books.spending.prune(clock.now() - SPENDING_KEPT_MS);
+    const { auditKeptMs } = this.#loaded.settings;
+    await sweepBooks({ ...books, auditKeptMs, clock });
+    await this.#guard.budgets.sweep();
   }
 
   /** Not all processes at the same moment. */

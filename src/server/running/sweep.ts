@@ -9,6 +9,7 @@ import { removeResponse } from "../../responses/api.ts";
 import type { RunPlace } from "../../responses/fold/read-response.ts";
 import { RESPONSE_KIND } from "../../responses/kept-response.ts";
 import type { Shelf, Thing } from "../../store/shelf.ts";
+import type { Books } from "./books.ts";
 
 interface SweepParts {
   readonly shelf: Shelf;
@@ -47,4 +48,20 @@ async function remove(
 ): Promise<void> {
   if (kind === RESPONSE_KIND) await removeResponse(parts, tenant, id);
   else await parts.shelf.delete({ tenant, kind, id });
+}
+
+interface BookSweepParts extends Pick<Books, "audit" | "spending"> {
+  /** How long entries of the audit are kept; null for ever. */
+  readonly auditKeptMs: number | null;
+  readonly clock: Clock;
+}
+
+/** Counts of minutes that are over are of no use. */
+const SPENDING_KEPT_MS = 3_600_000;
+
+export async function sweepBooks(parts: BookSweepParts): Promise<void> {
+  const { audit, spending, auditKeptMs, clock } = parts;
+  const nowMs = clock.now();
+  await spending.prune(nowMs - SPENDING_KEPT_MS);
+  if (auditKeptMs !== null) await audit.prune(nowMs - auditKeptMs);
 }

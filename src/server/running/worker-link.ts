@@ -1,6 +1,7 @@
 /** A worker's side of the line to the process that started it. */
 
 import cluster from "node:cluster";
+import type { PlaceCount } from "../guard/places.ts";
 import type { Metric } from "../watching/metrics.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -10,6 +11,8 @@ export interface WorkerLink {
   tellReady(url: string): void;
   /** The numbers of all workers. */
   collectMetrics(): Promise<readonly Metric[]>;
+  /** Counts for all workers. */
+  readonly places: PlaceCount;
   close(): void;
 }
 
@@ -21,6 +24,7 @@ interface LinkHandlers {
 
 export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): WorkerLink {
   const waiting = new Map<number, (metrics: readonly Metric[]) => void>();
+  const asking = new Map<number, (isTaken: boolean) => void>();
   let questions = 0;
   const tell = (message: FromWorker): void => {
     process.send?.(message);
@@ -36,6 +40,10 @@ export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): Wo
       case "collected":
         waiting.get(message.id)?.(message.metrics);
         waiting.delete(message.id);
+        return;
+      case "taken":
+        asking.get(message.id)?.(message.isTaken);
+        asking.delete(message.id);
     }
   };
   process.on("message", hear);
@@ -48,6 +56,15 @@ export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): Wo
         waiting.set(id, resolve);
         tell({ type: "collect", id });
       }),
+    places: {
+      take: (key, limit) =>
+        new Promise((resolve) => {
+          const id = questions++;
+          asking.set(id, resolve);
+          tell({ type: "take", id, key, limit });
+        }),
+      leave: (key) => tell({ type: "leave", key }),
+    },
     close: () => {
       process.off("message", hear);
       cluster.worker?.disconnect();

@@ -7,12 +7,17 @@ export type FromWorker =
   | { readonly type: "ready"; readonly url: string }
   /** It wants to know the numbers of all. */
   | { readonly type: "collect"; readonly id: number }
+  /** It wants one of so many places of a key. */
+  | { readonly type: "take"; readonly id: number; readonly key: string; readonly limit: number }
+  /** It gives one back. */
+  | { readonly type: "leave"; readonly key: string }
   /** Its own numbers, asked for under this number. */
   | { readonly type: "metrics"; readonly id: number; readonly metrics: readonly Metric[] };
 
 export type ToWorker =
   | { readonly type: "drain" }
   | { readonly type: "reload" }
+  | { readonly type: "taken"; readonly id: number; readonly isTaken: boolean }
   /** Asks for its own numbers. */
   | { readonly type: "measure"; readonly id: number }
   | { readonly type: "collected"; readonly id: number; readonly metrics: readonly Metric[] };

@@ -1,10 +1,12 @@
 /**
  * Several processes behind one port: the primary starts them, puts another one in the place of each that
- * dies, passes on what it is told, and adds their numbers up. It answers no request itself.
+ * dies, passes on what it is told, counts requests at once, and adds their numbers up. It answers no
+ * request itself.
  */
 
 import cluster, { type Worker } from "node:cluster";
 import type { Clock } from "../../base/clock.ts";
+import { createPlaceBook } from "../guard/places.ts";
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
@@ -37,6 +39,7 @@ class Pool implements Workers {
   readonly #clock: Clock;
   readonly #live = new Set<Worker>();
   readonly #asked = new Map<number, { metrics: (readonly Metric[])[]; settle: () => void }>();
+  readonly #places = createPlaceBook<Worker>();
   readonly #stopped = new AbortController();
   #onStarted: (started: Started) => void = () => {};
   #onEmpty: (() => void) | undefined;
@@ -84,6 +87,7 @@ class Pool implements Workers {
     worker.on("error", () => {});
     worker.once("exit", (code: number | null) => {
       this.#live.delete(worker);
+      this.#places.forget(worker);
       this.#bury(code ?? 1, this.#clock.now() - startMs);
     });
   }
@@ -120,6 +124,13 @@ class Pool implements Workers {
         if (asked && asked.metrics.length >= this.#live.size) asked.settle();
         return;
       }
+      case "take": {
+        const { id, key, limit } = message;
+        const isTaken = this.#places.of(worker).take(key, limit) === true;
+        return tell(worker, { type: "taken", id, isTaken });
+      }
+      case "leave":
+        return this.#places.of(worker).leave(message.key);
       case "collect":
         void this.#collect().then((metrics) =>
           tell(worker, { type: "collected", id: message.id, metrics }),

@@ -19,7 +19,7 @@ import { runTurn, type TurnParts } from "./turn.ts";
 import { createTurns, type RunningTurn, type Turns } from "./turns.ts";
 
 export interface ConnectionParts
-  extends Pick<TurnParts, "api" | "guard" | "clock" | "request" | "onDefect"> {
+  extends Pick<TurnParts, "api" | "guard" | "clock" | "request" | "onDefect" | "watch"> {
   readonly socket: WebSocket;
   /** What the socket writes to. */
   readonly wire: Duplex;

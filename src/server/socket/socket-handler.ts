@@ -10,10 +10,12 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
+import type { Caller } from "../../responses/caller.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Guard } from "../guard.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
+import type { WatchSocket } from "./watch-socket.ts";
 
 export interface SocketParts {
   readonly api: ResponsesApi;
@@ -22,6 +24,8 @@ export interface SocketParts {
   readonly settings?: Partial<SocketSettings> | undefined;
   /** Told of failures that are this server's own fault. */
   readonly onDefect: (thrown: unknown) => void;
+  /** Told of each handshake and each turn. */
+  readonly watch?: WatchSocket | undefined;
 }
 
 export interface SocketHandler {
@@ -37,6 +41,7 @@ export interface SocketHandler {
 
 export const SOCKET_PATH = "/v1/responses";
 const ROUTE = `GET ${SOCKET_PATH}`;
+const SWITCHED = 101;
 
 export function createSocketHandler(parts: SocketParts): SocketHandler {
   const settings: SocketSettings = { ...SOCKET_SETTINGS, ...parts.settings };
@@ -69,14 +74,17 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
     upgrade(request, wire, head) {
       // A client that goes away in the middle of this is nobody's failure.
       wire.on("error", () => {});
+      const ended = parts.watch?.("GET", toRoute(request));
       admit(parts.guard, request, onEmpty.size > 0).then(
-        (headers) => {
+        ({ headers, caller: { tenant, keyId } }) => {
+          ended?.({ status: SWITCHED, tenant, keyId });
           headersOf.set(request, headers);
           server.handleUpgrade(request, wire, head, (socket) => take(socket, request, wire));
         },
         (thrown: unknown) => {
           const failure = toFailure(thrown);
           if (failure.code === "internal") parts.onDefect(thrown);
+          ended?.({ status: toFailureAnswer(failure).status ?? 500 });
           refuse(wire, failure);
         },
       );
@@ -94,20 +102,30 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
   };
 }
 
-/** Gives the headers that the guard wants to be in the answer. */
+interface AdmittedSocket {
+  /** That the guard wants to be in the answer. */
+  readonly headers: readonly string[];
+  readonly caller: Caller;
+}
+
 async function admit(
   guard: Guard,
   request: IncomingMessage,
   isDraining: boolean,
-): Promise<string[]> {
+): Promise<AdmittedSocket> {
   checkUpgrade(request);
   if (isDraining) throw new Failure("draining", "The server is about to stop.");
   const headers: string[] = [];
   const answer = { setHeader: (name: string, value: string) => headers.push(`${name}: ${value}`) };
   const admitted = await guard.admit(request, "responses", { route: ROUTE, answer });
   // Only the handshake is done: each turn is let in by itself, and a silent socket takes no place.
-  admitted.done({ route: ROUTE, status: 101, target: undefined });
-  return headers;
+  admitted.done({ route: ROUTE, status: SWITCHED, target: undefined });
+  return { headers, caller: admitted.caller };
+}
+
+/** A path that is none is the client's to make up. */
+function toRoute({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0] === SOCKET_PATH ? SOCKET_PATH : "unknown";
 }
 
 function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {

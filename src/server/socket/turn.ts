@@ -19,6 +19,7 @@ import { type Context, type Contexts, joinContext, NO_CONTEXT } from "./contexts
 import { toErrorEvent } from "./error-event.ts";
 import type { Outbox } from "./outbox.ts";
 import { warmUp } from "./warm-up.ts";
+import type { WatchSocket } from "./watch-socket.ts";
 
 export interface TurnParts {
   readonly api: ResponsesApi;
@@ -31,6 +32,7 @@ export interface TurnParts {
   /** Aborts when the client has gone away: a stored response goes on, others end. */
   readonly signal: AbortSignal;
   readonly onDefect: (thrown: unknown) => void;
+  readonly watch?: WatchSocket | undefined;
 }
 
 export interface Turn {
@@ -45,7 +47,8 @@ export interface Turn {
 
 export type TurnEnd = { readonly response: EmittedResponse } | { readonly failure: Failure };
 
-const ROUTE = "POST /v1/responses";
+const PATH = "/v1/responses";
+const ROUTE = `POST ${PATH}`;
 
 /** Never rejects. */
 export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
@@ -55,6 +58,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
       headers[name] = value;
     },
   };
+  const ended = parts.watch?.("WS", PATH);
   let admitted: Admitted | undefined;
   let target: string | undefined;
   let status = 200;
@@ -67,11 +71,13 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
         turn.onBegin(id, caller);
       },
     };
-    return { response: await answerTurn(parts, noted, admitted.caller) };
+    const { response, failure } = await answerTurn(parts, noted, admitted.caller);
+    if (failure) status = toStatus(failure);
+    return { response };
   } catch (thrown) {
     const failure = toFailure(thrown);
     if (failure.code === "internal") parts.onDefect(thrown);
-    status = toFailureAnswer(failure).status ?? 500;
+    status = toStatus(failure);
     if (!parts.signal.aborted) {
       const { streamId } = turn.event;
       parts.outbox.say(toErrorEvent(failure, { streamId, headers }));
@@ -80,7 +86,13 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
     return { failure };
   } finally {
     admitted?.done({ route: ROUTE, status, target });
+    const { tenant, keyId } = admitted?.caller ?? {};
+    ended?.({ status, tenant, keyId, target, isLeft: parts.signal.aborted });
   }
+}
+
+function toStatus(failure: Failure): number {
+  return toFailureAnswer(failure).status ?? 500;
 }
 
 /** A client whose turn failed sends everything again; the standard wants it told so. */
@@ -88,7 +100,13 @@ function forgetPrevious({ contexts }: TurnParts, { previous_response_id: id }: C
   if (typeof id === "string") contexts.forget(id);
 }
 
-async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise<EmittedResponse> {
+interface AnsweredTurn {
+  readonly response: EmittedResponse;
+  /** Why it failed, where it had said nothing before: over HTTP it would be the answer. */
+  readonly failure?: Failure | undefined;
+}
+
+async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise<AnsweredTurn> {
   const { body, streamId, generate } = turn.event;
   const { outbox, contexts } = parts;
   const { context, isKnown } = findContext(contexts, body);
@@ -98,7 +116,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
     const { response, events } = warmUp(body, parts.clock.now());
     contexts.keep(streamId, response.id, joinContext(context, given, turn.bytes));
     await outbox.send(events.map((event) => toText(event, { streamId })));
-    return response;
+    return { response };
   }
   const live = await parts.api.create(toRequest(body, context, given), caller);
   turn.onBegin(live.id, caller);
@@ -110,7 +128,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
     const items = [...given, ...withGiven(response.output, live.injected())];
     contexts.keep(streamId, live.id, joinContext(context, items, turn.bytes + told.bytes));
   }
-  return response;
+  return { response, failure: live.failure() };
 }
 
 /** A turn that answers finds out by itself. */
@@ -208,7 +226,7 @@ interface Spelling {
 function toText(event: EmittedEvent, { streamId, previous, failure }: Spelling): string {
   const stream = streamId === undefined ? {} : { stream_id: streamId };
   if (event.type === "error") {
-    const status = failure ? toFailureAnswer(failure).status : 500;
+    const status = failure ? toStatus(failure) : 500;
     return JSON.stringify({ ...event, status, ...stream });
   }
   if ("response" in event && previous !== undefined) {

@@ -1,12 +1,13 @@
 /**
  * Watches requests from outside the app: counts them, times them, writes their lines, gives them spans.
- * What only the inside knows (whose key, which route) it hears at the guard, which all of them pass.
+ * A turn on a WebSocket is a request, too, and tells of itself. What only the inside knows (whose key, which route) it hears at the guard, which all of them pass.
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import type { App } from "../app.ts";
 import type { About, Guard } from "../guard.ts";
+import type { SocketAnswer, WatchSocket } from "../socket/watch-socket.ts";
 import type { Registry } from "./metrics.ts";
 import type { WriteRecord } from "./request-log.ts";
 import type { RequestTracer } from "./request-trace.ts";
@@ -16,6 +17,7 @@ export interface RequestWatch {
   /** The guard that tells whom it let in. */
   watchGuard(guard: Guard): Guard;
   watchApp(app: App): App;
+  readonly watchSocket: WatchSocket;
 }
 
 interface WatchParts {
@@ -43,38 +45,25 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
   const { clock, registry, tracer } = parts;
   const notes = new WeakMap<IncomingMessage, Notes>();
   const open = new Set<ServerResponse>();
-  const requests = registry.counter("offshoot_requests_total", "Requests, by route and status.");
-  const durations = registry.histogram(
-    "offshoot_request_duration_seconds",
-    "How long requests took, streams to their end.",
-    BOUNDS,
-  );
+  let openTurns = 0;
+  const record = createRecord(parts);
   registry.gauge("offshoot_open_requests", "Requests that are on their way.", () => [
-    { labels: {}, value: open.size },
+    { labels: {}, value: open.size + openTurns },
   ]);
   registry.gauge("offshoot_open_streams", "Streams that are being sent.", () => [
-    { labels: {}, value: [...open].filter(isStream).length },
+    { labels: {}, value: [...open].filter(isStream).length + openTurns },
   ]);
 
-  function record(request: IncomingMessage, response: ServerResponse, startMs: number): void {
+  function recordAnswer(request: IncomingMessage, response: ServerResponse, startMs: number): void {
     const { about, tenant, keyId } = notes.get(request) ?? {};
-    const { method = "GET" } = request;
-    const route = about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown";
-    const status = response.statusCode;
-    const ms = clock.now() - startMs;
-    requests.add({ method: toMethod(method), route, status: String(status) });
-    durations.observe({ route }, ms / 1000);
-    const target = about?.target ?? toMade(response);
-    const facts = target === undefined ? undefined : parts.factsOf(target);
-    parts.log()({
-      time: new Date(startMs).toISOString(),
-      ...{ method: toMethod(method), route, status, ms, tenant, target },
-      key_id: keyId ?? undefined,
-      ...facts,
-      cost_usd: facts?.cost_usd ?? undefined,
-      left: response.writableFinished ? undefined : true,
-      trace_id: tracer?.traceIdOf(request),
-      worker: parts.worker,
+    record({
+      method: toMethod(request.method ?? "GET"),
+      route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown",
+      status: response.statusCode,
+      target: about?.target ?? toMade(response),
+      isLeft: !response.writableFinished,
+      traceId: tracer?.traceIdOf(request),
+      ...{ tenant, keyId, startMs },
     });
   }
 
@@ -99,7 +88,7 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
       await (tracer ? tracer.run(request, handle) : handle());
       await closed;
       open.delete(response);
-      record(request, response, startMs);
+      recordAnswer(request, response, startMs);
       const { about } = notes.get(request) ?? {};
       const { statusCode: status } = response;
       tracer?.end(request, {
@@ -108,7 +97,49 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
         target: about?.target ?? toMade(response),
       });
     },
+    watchSocket(method, route) {
+      const startMs = clock.now();
+      openTurns++;
+      return (ended) => {
+        openTurns--;
+        record({ ...ended, method, route, startMs, traceId: undefined });
+      };
+    },
   };
+}
+
+function createRecord(parts: WatchParts): (asked: Asked) => void {
+  const { clock, registry } = parts;
+  const requests = registry.counter("offshoot_requests_total", "Requests, by route and status.");
+  const durations = registry.histogram(
+    "offshoot_request_duration_seconds",
+    "How long requests took, streams to their end.",
+    BOUNDS,
+  );
+  return (asked) => {
+    const { method, route, status, startMs, keyId, target, isLeft, traceId } = asked;
+    const ms = clock.now() - startMs;
+    requests.add({ method, route, status: String(status) });
+    durations.observe({ route }, ms / 1000);
+    const facts = target === undefined ? undefined : parts.factsOf(target);
+    parts.log()({
+      time: new Date(startMs).toISOString(),
+      ...{ method, route, status, ms, tenant: asked.tenant, target },
+      key_id: keyId ?? undefined,
+      ...facts,
+      cost_usd: facts?.cost_usd ?? undefined,
+      left: isLeft ? true : undefined,
+      trace_id: traceId,
+      worker: parts.worker,
+    });
+  };
+}
+
+interface Asked extends SocketAnswer {
+  readonly method: string;
+  readonly route: string;
+  readonly startMs: number;
+  readonly traceId: string | undefined;
 }
 
 /** Answers are on their way for a moment after they were written. */

@@ -10,24 +10,29 @@ interface Asking extends GuardBench {
   /** The headers of the last answer. */
   readonly told: Map<string, string>;
   ask(route?: string): Promise<Admitted>;
+  /** A response of the key has ended. */
+  spend(tokens: number, usd: number): Promise<void>;
 }
 
 async function openKey(limits: KeyLimits, wish: Partial<KeyWish> = {}): Promise<Asking> {
   const bench = createGuardBench();
-  const { token } = await bench.makeKey({ limits, ...wish });
+  const { token, key } = await bench.makeKey({ limits, ...wish });
   const told = new Map<string, string>();
   const answer = { setHeader: (name: string, value: string) => told.set(name, value) };
   const ask = (route = "POST /v1/responses"): Promise<Admitted> => {
     told.clear();
     return bench.admit({ token, about: { route, answer } });
   };
-  return { ...bench, told, ask };
+  const spend = (tokens: number, usd: number): Promise<void> =>
+    bench.guard.budgets.charge(key.id, { tokens, usd });
+  return { ...bench, told, ask, spend };
 }
 
 describe("what a key may use", () => {
   it("is told with each answer, as clients of the API know it", async () => {
-    const { ask, told, clock } = await openKey({ requests_per_minute: 2, tokens_per_day: 1000 });
-    const { spent } = await ask();
+    const limits = { requests_per_minute: 2, tokens_per_day: 1000 };
+    const { ask, told, clock, spend } = await openKey(limits);
+    await ask();
     assert.deepEqual(Object.fromEntries(told), {
       "x-ratelimit-limit-requests": "2",
       "x-ratelimit-remaining-requests": "1",
@@ -36,7 +41,7 @@ describe("what a key may use", () => {
       "x-ratelimit-remaining-tokens": "1000",
       "x-ratelimit-reset-tokens": "11h59m30s",
     });
-    await spent?.({ tokens: 300, usd: 0 });
+    await spend(300, 0);
     await ask();
     assert.equal(told.get("x-ratelimit-remaining-tokens"), "700");
     await assert.rejects(ask(), {
@@ -50,26 +55,28 @@ describe("what a key may use", () => {
   });
 
   it("is nothing that is asked for where there is no limit", async () => {
-    const { ask, told, spending } = await openKey({});
-    const { spent, caller } = await ask();
-    await spent?.({ tokens: 5, usd: 1 });
+    const { ask, told, spending, spend } = await openKey({});
+    const { caller } = await ask();
+    await spend(5, 1);
     assert.equal(told.size, 0);
     assert.equal((await spending.read(caller.keyId ?? "", 0)).total.tokens, 0);
   });
 
   it("is booked for runs whose request this process never saw", async () => {
     const { guard, spending, clock } = await openKey({});
-    await guard.charge("another's", { tokens: 5, usd: 1 });
+    await guard.budgets.charge("another's", { tokens: 5, usd: 1 });
     const { total } = await spending.read("another's", clock.now());
     assert.deepEqual(total, { requests: 0, tokens: 5, usd: 1 });
   });
 
   it("bounds each response by what is left", async () => {
     const limits = { tokens_per_day: 1000, usd_per_day: 2, usd_total: 3 };
-    const { ask, clock } = await openKey(limits, { responseLimits: { tokens: 600, turns: 5 } });
+    const { ask, clock, spend } = await openKey(limits, {
+      responseLimits: { tokens: 600, turns: 5 },
+    });
     const first = await ask();
     assert.deepEqual(first.caller.limits, { ...NO_LIMITS, turns: 5, tokens: 600, usd: 2 });
-    await first.spent?.({ tokens: 700, usd: 1.5 });
+    await spend(700, 1.5);
     const second = await ask();
     assert.deepEqual(second.caller.limits, { ...NO_LIMITS, turns: 5, tokens: 300, usd: 0.5 });
     await clock.advance(86_400_000);
@@ -82,9 +89,9 @@ describe("what a key may use", () => {
   });
 
   it("ends with the money, but for reading, cancelling and deleting", async () => {
-    const { ask } = await openKey({ usd_total: 1 });
-    const { spent } = await ask();
-    await spent?.({ tokens: 10, usd: 1.25 });
+    const { ask, spend } = await openKey({ usd_total: 1 });
+    await ask();
+    await spend(10, 1.25);
     await assert.rejects(ask(), {
       code: "budget_exceeded",
       retryAfterMs: undefined,

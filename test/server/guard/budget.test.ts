@@ -7,9 +7,8 @@ describe("a key's budget", () => {
   for (const background of [false, true]) {
     it(`is charged for a response${background ? " in the background" : ""}`, async (t) => {
       const bench = createGuardBench();
-      const { charge } = bench.guard;
       const engine = respond(() => reply.text("Hello."));
-      const server = await startGuarded(t, bench, engine, { settings: { charge } });
+      const server = await startGuarded(t, bench, engine);
       const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 100_000 } });
       const made = await server.send({ token, body: { input: "Hi", background } });
       assert.equal(made.status, 200, made.text);

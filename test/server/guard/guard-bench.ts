@@ -90,7 +90,13 @@ export async function startGuarded(
   engine: ScriptEngine | Script,
   setup: ServerSetup = {},
 ): Promise<GuardedServer> {
-  const server = await startServer(t, engine, { ...setup, server: { guard, ...setup.server } });
+  const { charge, openPurse } = guard.budgets;
+  const { quotaOf } = guard;
+  const server = await startServer(t, engine, {
+    ...setup,
+    settings: { charge, openPurse, quotaOf, ...setup.settings },
+    server: { guard, ...setup.server },
+  });
   return { ...server, send: (asked) => send(server.url, asked) };
 }
 

@@ -21,7 +21,8 @@ describe("the server's settings", () => {
   };
 
   it("are safe where nobody says anything", async (t) => {
-    const { host, port, workers, guard, responses, log, tls } = await read(t, "");
+    const { host, port, workers, guard, responses, log, tls, auditKeptMs } = await read(t, "");
+    assert.deepEqual([auditKeptMs, responses.maxQueued], [90 * 86_400_000, 1000]);
     assert.deepEqual([host, port, workers, tls], ["127.0.0.1", 8484, 1, undefined]);
     assert.deepEqual([guard.auth, guard.origins, guard.hosts], [true, [], []]);
     assert.deepEqual([responses.store, responses.ttlMs], [true, 30 * 86_400_000]);
@@ -33,11 +34,16 @@ describe("the server's settings", () => {
     const file = [
       "server:",
       "  keep_days: 0",
+      "  audit_days: 0",
+      "  max_queued: 7",
+      "  storage_bytes: 1000000",
       "  models:",
       "    fast: openai/gpt-5.1",
       "    'local-*': { model: llama, url: 'http://127.0.0.1:9/v1', provider: openai-chat }",
     ].join("\n");
-    const { named, responses } = await read(t, file, { noStore: true });
+    const { named, responses, auditKeptMs, guard } = await read(t, file, { noStore: true });
+    assert.equal(guard.storageBytes, 1_000_000);
+    assert.deepEqual([auditKeptMs, responses.maxQueued], [null, 7]);
     assert.deepEqual(named, [
       ["fast", { model: "openai/gpt-5.1", provider: null, url: null, api_key_name: null }],
       [

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
-import { sweep } from "../../../src/server/running/sweep.ts";
+import { sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
+import { createMemoryAudit } from "../../../src/store/audit.ts";
+import { createMemorySpending } from "../../../src/store/spending.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
 import { startServer } from "../server-bench.ts";
 
@@ -32,5 +34,22 @@ describe("the sweep", () => {
       found.map((thing) => thing?.id),
       [undefined, "file_young"],
     );
+  });
+
+  it("removes what the audit has kept for long enough, and all of it stays where nothing is said", async () => {
+    const audit = createMemoryAudit();
+    const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
+    for (const at_ms of [1, 400, 900]) audit.write({ ...rest, at_ms, action: "POST /v1/files" });
+    const clock = createManualClock(1000);
+    const parts = { audit, spending: createMemorySpending(), clock };
+    const times = async (): Promise<number[]> =>
+      (await audit.list({ limit: 10 })).map(({ at_ms }) => at_ms);
+    await sweepBooks({ ...parts, auditKeptMs: null });
+    assert.deepEqual(await times(), [900, 400, 1]);
+    await sweepBooks({ ...parts, auditKeptMs: 600 });
+    assert.deepEqual(await times(), [900, 400]);
+    await clock.advance(1);
+    await sweepBooks({ ...parts, auditKeptMs: 600 });
+    assert.deepEqual(await times(), [900]);
   });
 });

@@ -1,0 +1,60 @@
+/**
+ * What responses on their way have set aside of a key's budget, and how much one of them may have.
+ *
+ * A response that says what it needs gets it where it is there. One that does not is given a part: what
+ * is free, divided by those on their way and one to come. So the first has half, and the tenth still
+ * has a hundredth: nobody waits for money that others hold and do not use.
+ */
+
+export interface Held {
+  readonly tokens: number;
+  readonly usd: number;
+}
+
+/** A hold as it is to be, all in all: it grows and never shrinks. */
+export interface HoldWish {
+  /** The run it is for. */
+  readonly id: string;
+  /** It can do nothing with less. */
+  readonly least: Held;
+  /** `Infinity` where nobody knows. */
+  readonly most: Held;
+}
+
+export interface Hold extends Held {
+  readonly id: string;
+}
+
+/** Of a unit, what is there for a key's holds together; `Infinity` where it has no limit. */
+export type Available = Held;
+
+const NONE: Held = { tokens: 0, usd: 0 };
+
+/** What the one of the wish may hold, of all that the key's responses hold. */
+export function toHeld(wish: HoldWish, all: readonly Hold[], available: Available): Held {
+  const own = all.find(({ id }) => id === wish.id) ?? NONE;
+  const others = all.filter(({ id }) => id !== wish.id);
+  const raise = (unit: keyof Held): number => {
+    const free = available[unit] - others.reduce((sum, hold) => sum + hold[unit], 0);
+    return toPart({ free, own: own[unit], least: wish.least[unit], most: wish.most[unit] }, others);
+  };
+  return {
+    tokens: Number.isFinite(available.tokens) ? Math.floor(raise("tokens")) : 0,
+    usd: Number.isFinite(available.usd) ? raise("usd") : 0,
+  };
+}
+
+interface Asked {
+  /** What is there for this hold, its own included. */
+  readonly free: number;
+  readonly own: number;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Where the least is not there, more would help nobody. */
+function toPart({ free, own, least, most }: Asked, others: readonly Hold[]): number {
+  if (least > free) return own;
+  const part = least + (free - least) / (others.length + 2);
+  return Math.max(own, Math.min(most, part));
+}

@@ -1,0 +1,93 @@
+/**
+ * A shelf on which a tenant may keep so many bytes. What clients ask to be kept is refused when there is no
+ * room; what belongs to something that is kept already (the items of an answer, marks of the server's
+ * own) is not, because half of a thing is worse than a little too much. All of it is counted.
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { Shelf, ThingName } from "./shelf.ts";
+
+/** How much a tenant may keep; undefined for any amount. */
+export type QuotaOf = (tenant: string) => Promise<number | undefined>;
+
+/** What clients make, by the thing that stands for it. */
+const ASKED_FOR: ReadonlySet<string> = new Set([
+  "response",
+  "conversation",
+  "file",
+  "container",
+  "container_file",
+  "vector_store",
+  "vector_store.file",
+  "vector_store.batch",
+]);
+
+/** Of bytes that come in, how many may pass between two looks; as much as is written at once. */
+const LOOK_BYTES = 1024 * 1024;
+
+export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
+  /** Of what is asked for; undefined where nothing limits it, and nothing has to be counted. */
+  const findQuota = async ({ tenant, kind }: ThingName): Promise<number | undefined> =>
+    ASKED_FOR.has(kind) ? await quotaOf(tenant) : undefined;
+  const check = async (tenant: string, quota: number, more: number): Promise<void> => {
+    const used = await shelf.countBytes(tenant);
+    if (used + more > quota) throw toFull(quota, used);
+  };
+  async function* limit(tenant: string, quota: number, bytes: AsyncIterable<Uint8Array>) {
+    let unseen = 0;
+    for await (const piece of bytes) {
+      unseen += piece.byteLength;
+      if (unseen >= LOOK_BYTES) {
+        // What came before is written by now, and counted.
+        await check(tenant, quota, unseen);
+        unseen = 0;
+      }
+      yield piece;
+    }
+    await check(tenant, quota, unseen);
+  }
+  return {
+    ...toPlain(shelf),
+    async checkRoom(tenant, body) {
+      const quota = await quotaOf(tenant);
+      if (quota !== undefined) await check(tenant, quota, sizeOf(body));
+    },
+    async put(thing) {
+      const quota = await findQuota(thing);
+      if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
+      return await shelf.put(thing);
+    },
+    async writeContent(name, bytes) {
+      const quota = await findQuota(name);
+      const limited = quota === undefined ? bytes : limit(name.tenant, quota, bytes);
+      return await shelf.writeContent(name, limited);
+    },
+  };
+}
+
+/** What passes as it is. */
+function toPlain(shelf: Shelf): Omit<Shelf, "put" | "writeContent" | "checkRoom"> {
+  return {
+    putAll: (things) => shelf.putAll(things),
+    get: (name) => shelf.get(name),
+    list: (query) => shelf.list(query),
+    update: (name, body) => shelf.update(name, body),
+    change: (name, change) => shelf.change(name, change),
+    delete: (name) => shelf.delete(name),
+    listExpired: (nowMs, limit) => shelf.listExpired(nowMs, limit),
+    setExpiry: (name, expires_at_ms) => shelf.setExpiry(name, expires_at_ms),
+    readContent: (name) => shelf.readContent(name),
+    countBytes: (tenant) => shelf.countBytes(tenant),
+  };
+}
+
+/** As it is counted. */
+function sizeOf(body: Json): number {
+  return Buffer.byteLength(JSON.stringify(body));
+}
+
+function toFull(quota: number, used: number): Failure {
+  const message = `This key's tenant may keep ${quota} bytes, and keeps ${used}. Delete something first, or ask with \`store: false\`.`;
+  return new Failure("too_large", message);
+}

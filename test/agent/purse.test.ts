@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createAccount, type Purse } from "../../src/agent/account.ts";
+import { holdCall } from "../../src/agent/call-cost.ts";
+import { type Amount, NO_LIMITS } from "../../src/agent/limits.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+
+/** Gives a half of what it has, or the least where that is more. */
+function createHalf(all: number): Purse & { readonly asked: number[] } {
+  let given = 0;
+  const asked: number[] = [];
+  return {
+    asked,
+    get given() {
+      return { tokens: given };
+    },
+    raise(least: Amount, most: Amount) {
+      asked.push(most.tokens);
+      if (least.tokens <= all)
+        given = Math.max(given, Math.min(most.tokens, (least.tokens + all) / 2));
+    },
+  };
+}
+
+const REQUEST: ModelRequest = {
+  ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
+  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
+  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  previous: undefined,
+};
+const FREE = { costOf: () => 0 };
+
+describe("an account with a purse", () => {
+  it("may spend what it was given, and asks for more when that is not enough", () => {
+    const account = createAccount(NO_LIMITS, createHalf(1000));
+    assert.equal(account.left.tokens, 0);
+    const { request, hold } = holdCall(account, REQUEST, FREE);
+    const most = hold.most.tokens;
+    assert.ok(most > 490 && most < 520, String(most));
+    assert.ok((request.maxOutputTokens ?? 0) < most);
+    hold.settle({ tokens: most });
+    const next = holdCall(account, REQUEST, FREE);
+    assert.ok(next.hold.most.tokens > 240, String(next.hold.most.tokens));
+    next.hold.settle({ tokens: 240 });
+    assert.throws(() => account.hold({ tokens: 600 }), { code: "budget_exceeded" });
+  });
+
+  it("asks for what a call needs at most, and never beyond its own limit", () => {
+    const purse = createHalf(1000);
+    const account = createAccount({ ...NO_LIMITS, tokens: 200 }, purse);
+    const short = holdCall(account, { ...REQUEST, maxOutputTokens: 50 }, FREE);
+    assert.ok(short.hold.most.tokens < 60);
+    short.hold.settle({ tokens: 55 });
+    holdCall(account, REQUEST, FREE).hold.settle({ tokens: 145 });
+    assert.ok(
+      purse.asked.every((most) => most <= 200),
+      String(purse.asked),
+    );
+    assert.throws(() => holdCall(account, REQUEST, FREE), { code: "budget_exceeded" });
+  });
+
+  it("takes what a child needs from it, and keeps what the child gives back", () => {
+    const account = createAccount(NO_LIMITS, createHalf(1000));
+    const child = account.open({ ...NO_LIMITS, tokens: 700 });
+    child.hold({ tokens: 700 }).settle({ tokens: 100 });
+    child.close();
+    assert.ok(account.left.tokens >= 600);
+  });
+});
+
+describe("a call under a limit", () => {
+  it("that may answer in fewer words than are usual holds them once", () => {
+    const account = createAccount({ ...NO_LIMITS, tokens: 1000 });
+    const { hold } = holdCall(account, { ...REQUEST, maxOutputTokens: 5 }, FREE);
+    hold.release();
+    assert.equal(account.left.tokens, 1000);
+  });
+
+  it("in dollars is not bounded where the model costs nothing", () => {
+    const account = createAccount({ ...NO_LIMITS, usd: 1 });
+    const priced = { costOf: (usage: { output_tokens: number }) => usage.output_tokens * 0 };
+    const { request, hold } = holdCall(account, REQUEST, priced);
+    assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 0]);
+  });
+});
