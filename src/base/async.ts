@@ -30,6 +30,29 @@ export function toAbortFailure(signal: AbortSignal): Failure {
   return new Failure("cancelled", "The run was cancelled.", { cause: signal.reason });
 }
 
+/**
+ * Has `stop` called when the signal aborts, until it is taken back. A signal has one listener for all of
+ * them: one for each call costs as much as writing a request (bench/gateway.ts).
+ */
+export function addStop(signal: AbortSignal, stop: () => void): void {
+  const known = stops.get(signal);
+  if (known) {
+    known.add(stop);
+    return;
+  }
+  const all = new Set([stop]);
+  stops.set(signal, all);
+  signal.addEventListener("abort", () => {
+    for (const one of [...all]) one();
+  });
+}
+
+export function removeStop(signal: AbortSignal, stop: () => void): void {
+  stops.get(signal)?.delete(stop);
+}
+
+const stops = new WeakMap<AbortSignal, Set<() => void>>();
+
 /** Waits until the signal aborts at most. Others may wait for the same thing, so it goes on. */
 export async function untilAborted<Out>(shared: Promise<Out>, signal: AbortSignal): Promise<Out> {
   shared.catch(() => {});

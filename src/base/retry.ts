@@ -32,23 +32,28 @@ export interface Retrying {
 
 /**
  * Calls `attempt` until it succeeds, fails for good, or the tries are used up. How it is tried again is
- * asked for by the first failure: most calls have none.
+ * asked for by the first failure: most calls have none, and pay for nothing of this.
  */
-export async function retry<Out>(
+export function retry<Out>(attempt: () => Promise<Out>, toRetrying: () => Retrying): Promise<Out> {
+  return attempt().catch((thrown: unknown) => retryAfter(thrown, attempt, toRetrying()));
+}
+
+async function retryAfter<Out>(
+  first: unknown,
   attempt: () => Promise<Out>,
-  toRetrying: () => Retrying,
+  retrying: Retrying,
 ): Promise<Out> {
-  let retrying: Retrying | undefined;
+  let thrown = first;
   for (let tried = 1; ; tried++) {
+    const failure = toFailure(thrown);
+    const waitMs = toWaitMs(failure, tried, retrying);
+    if (waitMs === undefined) throw failure;
+    retrying.onRetry(failure, waitMs, tried);
+    await retrying.clock.sleep(waitMs, retrying.signal);
     try {
       return await attempt();
-    } catch (thrown) {
-      const failure = toFailure(thrown);
-      retrying ??= toRetrying();
-      const waitMs = toWaitMs(failure, tried, retrying);
-      if (waitMs === undefined) throw failure;
-      retrying.onRetry(failure, waitMs, tried);
-      await retrying.clock.sleep(waitMs, retrying.signal);
+    } catch (again) {
+      thrown = again;
     }
   }
 }

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  addStop,
   mapConcurrent,
+  removeStop,
   throwIfAborted,
   toAbortFailure,
   untilAborted,
@@ -85,5 +87,21 @@ describe("untilAborted", () => {
     await assert.rejects(waiting, { code: "cancelled" });
     const late = Promise.reject(new Error("nobody waits for it"));
     await assert.rejects(untilAborted(late, stop.signal), { code: "cancelled" });
+  });
+});
+
+describe("stops of a signal", () => {
+  it("are called when it aborts, but for those that were taken back", () => {
+    const controller = new AbortController();
+    const called: string[] = [];
+    const [first, second, third] = ["first", "second", "third"].map((name) => () => {
+      called.push(name);
+      // One that ends another in the middle does not disturb the rest.
+      if (name === "first" && third) removeStop(controller.signal, third);
+    });
+    for (const stop of [first, second, third]) if (stop) addStop(controller.signal, stop);
+    if (second) removeStop(controller.signal, second);
+    controller.abort();
+    assert.deepEqual(called, ["first", "third"]);
   });
 });

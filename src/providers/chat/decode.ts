@@ -14,7 +14,15 @@ import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder } from "../wire.ts";
-import type { ChatAnnotation, ChatChunk, ChatDelta, ChatToolCall, ChatUsage } from "./schema.ts";
+import { DeltaTemplate } from "./delta-template.ts";
+import type {
+  ChatAnnotation,
+  ChatChoice,
+  ChatChunk,
+  ChatDelta,
+  ChatToolCall,
+  ChatUsage,
+} from "./schema.ts";
 
 export function createDecoder(): Decoder {
   return new ChatDecoder();
@@ -51,11 +59,19 @@ class ChatDecoder implements Decoder {
   #finishReason: string | undefined;
   #hasRefusal = false;
   #usage: Usage | undefined;
+  readonly #template = new DeltaTemplate();
 
   read(data: string, out: ModelEvent[]): void {
     if (data === "[DONE]") return this.#readDone(out);
+    if (this.#isEnded) return;
+    const known = this.#template.read(data);
+    if (known === undefined) this.#readChunk(data, out);
+    else this.#write("text", known, out);
+  }
+
+  #readChunk(data: string, out: ModelEvent[]): void {
     const chunk = tryParsePayload(data) as ChatChunk | undefined;
-    if (typeof chunk !== "object" || chunk === null || this.#isEnded) return;
+    if (typeof chunk !== "object" || chunk === null) return;
     if (chunk.error) throw toVendorFailure(chunk.error);
     if (chunk.type === "error") throw toVendorFailure(chunk as JsonObject);
     if (!this.#isStarted) this.#start(chunk, out);
@@ -67,6 +83,7 @@ class ChatDecoder implements Decoder {
     if (choice.delta) this.#readDelta(choice.delta, logprobs, out);
     else if (choice.message) this.#readMessage(choice.message, logprobs, out);
     if (choice.finish_reason) this.#finishReason = choice.finish_reason;
+    if (isTextAlone(chunk, choice)) this.#template.learn(data, choice.delta?.content ?? "");
   }
 
   end(out: ModelEvent[]): void {
@@ -227,6 +244,14 @@ class ChatDecoder implements Decoder {
     if (this.#finishReason === "content_filter" || this.#hasRefusal) return "refusal";
     return this.#calls.length > 0 ? "tool_calls" : "stop";
   }
+}
+
+/** Whether a chunk means its text and nothing else, whatever is in it. */
+function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean {
+  const { delta, logprobs, finish_reason } = choice;
+  if (!delta?.content || usage || x_groq || logprobs?.content || finish_reason) return false;
+  if (delta.reasoning_content || delta.reasoning || delta.refusal) return false;
+  return !delta.tool_calls?.length && !delta.annotations?.length;
 }
 
 function toItem(

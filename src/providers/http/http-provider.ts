@@ -169,20 +169,15 @@ interface Sending {
 }
 
 /** A refusal that the wire knows how to mend is mended; a mended request is never as it was before. */
-async function recovering<Out>(
-  ask: (sending: Sending) => Promise<Out>,
-  sending: Sending,
-): Promise<Out> {
-  try {
-    return await ask(sending);
-  } catch (thrown) {
+function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sending): Promise<Out> {
+  return ask(sending).catch((thrown: unknown) => {
     const { options, request, call } = sending;
     const failure = redactFailure(thrown, options.redact);
     const mended = options.wire.recover?.(request, failure);
     if (!mended) throw failure;
     call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
     return recovering(ask, { options, request: mended, call });
-  }
+  });
 }
 
 async function askWhole(sending: Sending): Promise<WholeAnswer> {

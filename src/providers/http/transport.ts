@@ -7,7 +7,7 @@
 
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
-import { toAbortFailure } from "../../base/async.ts";
+import { addStop, removeStop, toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
@@ -196,7 +196,7 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#onAbort = () => this.#stop(toAbortFailure(request.signal));
-    request.signal.addEventListener("abort", this.#onAbort, ONCE);
+    addStop(request.signal, this.#onAbort);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -311,13 +311,11 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   #finish(error: unknown): void {
     if (this.#ending) return;
     this.#ending = { error };
-    this.#request.signal.removeEventListener("abort", this.#onAbort);
+    removeStop(this.#request.signal, this.#onAbort);
     if (!this.#isAnswered) this.#reject(error);
     this.#wake?.();
   }
 }
-
-const ONCE = { once: true };
 
 /** Undici has made them for this answer: those that came twice are joined in place. */
 function joinHeaders(

@@ -72,10 +72,13 @@ export function limitProvider(
   const ask = provider.answer;
   const answer: typeof ask = (request, call) => {
     const inner = toInner(call);
+    const askOnce = (): Promise<WholeAnswer> => ask(request, inner);
     return retry(
-      async () => {
-        const slot = limiter.tryAcquire(call) ?? (await limiter.acquire(call));
-        return await settle(ask(request, inner), slot);
+      () => {
+        const slot = limiter.tryAcquire(call);
+        return slot
+          ? settle(askOnce, slot)
+          : limiter.acquire(call).then((late) => settle(askOnce, late));
       },
       () => toRetrying(limiter, call, options),
     );
@@ -84,9 +87,9 @@ export function limitProvider(
 }
 
 /** Owns the slot. */
-async function settle(asked: Promise<WholeAnswer>, slot: Slot): Promise<WholeAnswer> {
+async function settle(ask: () => Promise<WholeAnswer>, slot: Slot): Promise<WholeAnswer> {
   try {
-    const answer = await asked;
+    const answer = await ask();
     slot.accept();
     slot.release(answer.failure);
     return answer;
@@ -104,15 +107,15 @@ export function watchTransport(
   clock: Clock = systemClock,
 ): Transport {
   return {
-    async send(request) {
-      const answer = await transport.send(request);
-      const { status, headers } = answer;
-      const now = clock.now();
-      const askedMs = BUSY.has(status) ? readRetryAfter(headers, now) : undefined;
-      // Its own word is exact where the counters are not.
-      limiter.pause(askedMs ?? Math.min(readSpentWait(headers, now) ?? 0, MAX_SPENT_WAIT_MS));
-      return answer;
-    },
+    send: (request) =>
+      transport.send(request).then((answer) => {
+        const { status, headers } = answer;
+        const now = clock.now();
+        const askedMs = BUSY.has(status) ? readRetryAfter(headers, now) : undefined;
+        // Its own word is exact where the counters are not.
+        limiter.pause(askedMs ?? Math.min(readSpentWait(headers, now) ?? 0, MAX_SPENT_WAIT_MS));
+        return answer;
+      }),
     close: () => transport.close(),
   };
 }
