@@ -85,22 +85,38 @@ function withStatus(
   return copy as EmittedItem;
 }
 
+/** Adds what else an item or a part has: vendors give more than is published. */
+function addRest<Shown extends object>(shown: Shown, from: object): Shown {
+  const target = shown as Record<string, unknown>;
+  for (const name in from) {
+    if (!(name in target)) target[name] = (from as Record<string, unknown>)[name];
+  }
+  return shown;
+}
+
 function toMessage(message: Message, id: string, status: Known["status"]): EmittedMessage {
   const { content } = message;
   const parts =
     typeof content === "string" ? [{ type: "output_text" as const, text: content }] : content;
-  const shown = withStatus({ ...message }, id, status) as EmittedMessage;
-  shown.role = "assistant";
-  shown.content = parts.map(toPart) as EmittedMessage["content"];
-  return shown;
+  const shown: EmittedMessage = {
+    type: "message",
+    id,
+    status: message.status ?? status,
+    role: "assistant",
+    content: parts.map(toPart) as EmittedMessage["content"],
+  };
+  return addRest(shown, message);
 }
 
 function toPart(part: Exclude<Message["content"], string>[number]): object {
   if (part.type !== "output_text") return part;
-  const shown = { ...part };
-  shown.annotations = (part.annotations ?? []).map(toEmittedAnnotation);
-  shown.logprobs ??= [];
-  return shown;
+  const shown = {
+    type: "output_text",
+    text: part.text,
+    annotations: (part.annotations ?? []).map(toEmittedAnnotation),
+    logprobs: part.logprobs ?? [],
+  };
+  return addRest(shown, part);
 }
 
 /** Some vendors cite without saying where or under which title; readers count on both. */

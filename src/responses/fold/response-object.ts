@@ -120,24 +120,25 @@ type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_detai
 
 /** The API knows fewer endings than a run has; every limit is `incomplete` there. */
 function toStatus({ ending, message, error }: RunEnd): StatusFields {
-  const none = { error: null, incomplete_details: null };
-  switch (ending) {
-    case "completed":
-      return { ...none, status: "completed" };
-    case "refused":
-      return { ...none, status: "incomplete", incomplete_details: { reason: "content_filter" } };
-    case "cancelled":
-      return { ...none, status: "cancelled" };
-    case "max_turns":
-    case "budget":
-    case "timeout":
-      return { ...none, status: "incomplete", incomplete_details: { reason: "max_output_tokens" } };
-    case "failed": {
-      const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
-      return { ...none, status: "failed", error: { code, message: error?.message ?? message } };
-    }
-  }
+  if (ending !== "failed") return STATUSES[ending];
+  const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
+  const told = { code, message: error?.message ?? message } as const;
+  return { status: "failed", error: told, incomplete_details: null };
 }
+
+const CUT: StatusFields = {
+  ...{ status: "incomplete", error: null },
+  incomplete_details: { reason: "max_output_tokens" },
+};
+
+const STATUSES: Readonly<Record<Exclude<RunEnd["ending"], "failed">, StatusFields>> = {
+  completed: { status: "completed", error: null, incomplete_details: null },
+  cancelled: { status: "cancelled", error: null, incomplete_details: null },
+  refused: { ...CUT, incomplete_details: { reason: "content_filter" } },
+  max_turns: CUT,
+  budget: CUT,
+  timeout: CUT,
+};
 
 /** Of a team, what its first agent says. */
 export function toOutputText(output: readonly EmittedItem[]): string {
