@@ -21,9 +21,10 @@ export interface ToolKind {
   readonly finds?: true;
   /**
    * What models are offered for one tool of a request. May ask servers. Rejects what cannot be with
-   * `Failure("invalid_request")`; what can only partly be is named in `ignored`.
+   * `Failure("invalid_request")`; what can only partly be is named in `ignored`. `backing` is the tool
+   * that will answer in place of the kind's own, where the settings name one.
    */
-  open(tool: Tool, request: KindRequest): Promise<OpenedTool>;
+  open(tool: Tool, request: KindRequest, backing?: GateTool): Promise<OpenedTool>;
   /** The key of the offer that an item is a call of; undefined for an item that is no call. */
   keyOf(item: Item): string | undefined;
   /**

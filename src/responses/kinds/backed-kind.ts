@@ -11,8 +11,8 @@ export function backKind(kind: ToolKind, find: FindBacking): ToolKind {
   return {
     ...kind,
     async open(tool, request) {
-      const opened = await kind.open(tool, request);
       const backing = await findFirst(kind.toolTypes, find);
+      const opened = await kind.open(tool, request, backing);
       if (!backing) return opened;
       return { ...opened, offers: opened.offers.map((offer) => backOffer(offer, backing, kind)) };
     },

@@ -13,6 +13,7 @@ import { type Tool as GateTool, ToolOutput } from "../../tools/tool.ts";
 import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import type { VectorParts } from "../vector-stores/kept-store.ts";
 import { findStores, parseWish, type SearchHit, searchStores } from "../vector-stores/search.ts";
+import { readPassages } from "./read-passages.ts";
 import { toResultText } from "./result-text.ts";
 
 /** With chunks of the usual size, 8000 tokens. */
@@ -33,9 +34,10 @@ export function createFileSearchKind(parts: VectorParts): ToolKind {
   return {
     toolTypes: ["file_search"],
     itemTypes: ["file_search_call"],
-    async open(tool: Tool, request) {
+    async open(tool: Tool, request, backing) {
       const asked = tool as FileSearchTool;
-      await check(parts, asked, request);
+      // Whoever else searches has stores of their own.
+      if (!backing) await check(parts, asked, request);
       const others = opened.get(request);
       others?.push(asked);
       if (others) return { offers: [] };
@@ -146,7 +148,11 @@ function toSearchCall({ arguments: text }: FunctionCall, id: string): Item {
 }
 
 function toMadeCall(item: FileSearchCall, { output, failed, details }: ToolResult): Item {
-  if (!failed) return { ...item, status: "completed", results: (details ?? []) as Result[] };
+  if (!failed) {
+    // Somebody else's search knows no details of ours.
+    const found = Array.isArray(details) ? details : cut(readPassages(toResultText(output)));
+    return { ...item, status: "completed", results: found as Result[] };
+  }
   const error = { message: toResultText(output) };
   return { ...item, status: "failed", error } as FileSearchCall;
 }

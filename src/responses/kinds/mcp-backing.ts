@@ -65,11 +65,20 @@ interface Mapping {
 function toArguments(input: Json, { names, properties, usual }: Mapping): JsonObject {
   const made: Record<string, Json | undefined> = {};
   for (const [name, value] of Object.entries(toObject(input))) {
+    const text = toText(value);
     const known = names[name] ?? (name in properties ? name : undefined);
-    const place = known ?? (typeof value === "string" ? usual : undefined);
-    if (place !== undefined && made[place] === undefined) made[place] = value;
+    const place = known ?? (text === undefined ? undefined : usual);
+    if (place === undefined || made[place] !== undefined) continue;
+    made[place] = isText(properties[place]) ? (text ?? value) : value;
   }
   return made;
+}
+
+/** Several texts are one, where a tool takes one. */
+function toText(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  const isList = Array.isArray(value) && value.length > 0;
+  return isList && value.every((one) => typeof one === "string") ? value.join("\n") : undefined;
 }
 
 function isText(schema: Json | undefined): boolean {

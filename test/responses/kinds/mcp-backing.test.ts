@@ -38,6 +38,23 @@ describe("a kind that an MCP server stands behind", () => {
     assert.deepEqual(tool?.parse({ query: "cats" }), { query: "cats" });
   });
 
+  it("gives several texts as one to a tool that takes one, and as they are to one that takes several", async () => {
+    const given = { queries: ["cats", "dogs"] };
+    const one = await findBackingTool(
+      { file_search: "brave/search" },
+      "file_search",
+      toolbox({ q: text }),
+    );
+    assert.deepEqual(one?.parse(given), { q: "cats\ndogs" });
+    const queries = { type: "array", items: text };
+    const many = await findBackingTool(
+      { file_search: "brave/search" },
+      "file_search",
+      toolbox({ queries }),
+    );
+    assert.deepEqual(many?.parse(given), given);
+  });
+
   it("takes the names of the setting before its own guesses", async () => {
     const tools = toolbox({ q: text, words: text }, ["q"]);
     const backing = { tool: "brave/search", arguments: { query: "words" } };

@@ -1,0 +1,90 @@
+/** Built-in kinds that a real MCP server stands behind, through the built command. */
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
+import { createPlace } from "./command.ts";
+import { serve } from "./served.ts";
+
+const SDK = new URL("../../../node_modules/@modelcontextprotocol/sdk/dist/esm/", import.meta.url);
+const ZOD = new URL("../../../node_modules/zod/index.js", import.meta.url);
+
+const PICTURE = "iVBORw0KGgo=";
+
+/** A server of four tools, each of which says what it was called with; one gives a picture. */
+const SERVER = `
+import { McpServer } from ${JSON.stringify(new URL("server/mcp.js", SDK).href)};
+import { StdioServerTransport } from ${JSON.stringify(new URL("server/stdio.js", SDK).href)};
+import { z } from ${JSON.stringify(ZOD.href)};
+const server = new McpServer({ name: "stand-in", version: "1.0.0" });
+const say = (name, field, more) => server.registerTool(name, { description: name, inputSchema: { [field]: z.string() } },
+  async (given) => ({ content: [{ type: "text", text: name + " was asked: " + given[field] }, ...(more ?? [])] }));
+say("search", "q");
+say("look", "words");
+say("run", "source");
+say("draw", "prompt", [{ type: "image", data: ${JSON.stringify(PICTURE)}, mimeType: "image/png" }]);
+await server.connect(new StdioServerTransport());
+`;
+
+const BACKING = {
+  web_search: "stand_in/search",
+  file_search: "stand_in/look",
+  code_interpreter: { tool: "stand_in/run", arguments: { code: "source" } },
+  image_generation: "stand_in/draw",
+};
+
+const ASKED = [
+  {
+    tool: { type: "web_search" },
+    item: "web_search_call",
+    given: { query: "foxes" },
+    said: "search was asked: foxes",
+  },
+  {
+    tool: { type: "file_search", vector_store_ids: ["of_somebody_else"] },
+    item: "file_search_call",
+    given: { queries: ["foxes"] },
+    said: "look was asked: foxes",
+  },
+  {
+    tool: { type: "code_interpreter", container: { type: "auto" } },
+    item: "code_interpreter_call",
+    given: { code: "print(1)" },
+    said: "run was asked: print(1)",
+  },
+  {
+    tool: { type: "image_generation" },
+    item: "image_generation_call",
+    given: { prompt: "a fox" },
+    said: "picture",
+  },
+] as const;
+
+describe("a kind of tool with an MCP server behind it", () => {
+  for (const { tool, item, given, said } of ASKED) {
+    it(`answers ${tool.type} with what that server says`, async (t) => {
+      const calls = reply.calls([{ name: tool.type, arguments: given }]);
+      const upstream = await startChatUpstream({ engine: script(calls, reply.text("Done.")) });
+      t.after(() => upstream.close());
+      await using place = await createPlace();
+      const program = join(place.home, "stand-in.mjs");
+      await writeFile(program, SERVER);
+      const mcp_servers = { stand_in: { command: process.execPath, args: [program] } };
+      const env = {
+        OFFSHOOT_MCP_SERVERS: JSON.stringify(mcp_servers),
+        OFFSHOOT_SERVER_BACKING: JSON.stringify(BACKING),
+      };
+      const args = ["-m", "custom/scripted", "--provider", "openai-chat", "--url", upstream.url];
+      await using served = await serve({ place, args, env });
+      const made = await served.create({ input: "Go.", tools: [tool] });
+      assert.equal(made.output_text, "Done.", JSON.stringify(made));
+      const call = made.output.find(({ type }) => type === item);
+      assert.equal(call && "status" in call ? call.status : undefined, "completed");
+      if (call?.type === "image_generation_call") assert.equal(call.result, PICTURE);
+      const asked = JSON.stringify(upstream.requests.at(-1)?.body);
+      assert.ok(asked.includes(said), asked);
+    });
+  }
+});
