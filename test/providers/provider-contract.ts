@@ -8,7 +8,8 @@ import { describe, it } from "node:test";
 import { Failure, type FailureCode } from "../../src/base/failure.ts";
 import type { FunctionCall, Item } from "../../src/protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../src/protocol/model-events.ts";
-import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
+import type { ModelRequest, Provider, WholeAnswer } from "../../src/providers/provider.ts";
+import { collectAnswer } from "../../src/providers/whole-answer.ts";
 import {
   FAULTS,
   type Faults,
@@ -57,6 +58,17 @@ export async function eventsOf(provider: Provider, asked: ModelRequest): Promise
   for await (const batch of provider.stream(asked, { signal })) events.push(...batch);
   assertEventOrder(events);
   return events;
+}
+
+function answerOf(provider: Provider, asked: ModelRequest): Promise<WholeAnswer> {
+  const signal = AbortSignal.timeout(LIMIT_MS);
+  return provider.answer?.(asked, { signal }) ?? collectAnswer(provider.stream(asked, { signal }));
+}
+
+/** Servers make up new ones for every answer. */
+function withoutIds(item: Item): object {
+  const { id: _, call_id: _call, ...rest } = item as Item & { id?: string; call_id?: string };
+  return rest;
 }
 
 export const textOf = (events: readonly ModelEvent[]): string =>
@@ -114,6 +126,30 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
       assert.equal(textOf(events), "Grüße, Welt! 👋");
       assert.ok(events.filter(({ type }) => type === "text_delta").length > 1);
       assert.equal(endOf(events).reason, "stop");
+      await upstream.close();
+    });
+
+    it("answers whoever does not watch with what a stream of it says", async () => {
+      const answers = [reply.text("Grüße."), TWO_CALLS, reply.length("Once upon a")];
+      for (const said of answers) {
+        const { provider, upstream } = await open(script(said, said));
+        const asked = request({ tools: [WEATHER], whole: true });
+        const { events, failure } = await answerOf(provider, asked);
+        assertEventOrder(events);
+        assert.equal(failure, undefined);
+        const streamed = await eventsOf(provider, asked);
+        assert.deepEqual(itemsOf(events).map(withoutIds), itemsOf(streamed).map(withoutIds));
+        assert.equal(endOf(events).reason, endOf(streamed).reason);
+        assert.deepEqual(endOf(events).usage, endOf(streamed).usage);
+        await upstream.close();
+      }
+    });
+
+    it("rejects for whoever does not watch where nothing was said, after trying again", async () => {
+      const refused = reply.status(503, "busy");
+      const { provider, upstream } = await open(script(refused, refused, reply.text("Late.")));
+      await assert.rejects(answerOf(provider, request({ whole: true })), Failure);
+      assert.ok(upstream.requests.length >= 2);
       await upstream.close();
     });
 

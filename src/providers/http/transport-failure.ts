@@ -1,9 +1,14 @@
 /** What a connection can do wrong, as a `Failure` that says what to check. */
 
 import { Failure, type FailureCode } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
 
 export function toTransportFailure(thrown: unknown, url: string): Failure {
   if (thrown instanceof Failure) return thrown;
+  if (!URL.canParse(url)) {
+    const message = `\`${clip(url, 80)}\` is no address. Give one such as http://127.0.0.1:8080/v1.`;
+    return new Failure("invalid_request", message, { cause: thrown });
+  }
   const { host } = new URL(url);
   const { code, message } = readCause(thrown);
   const [failure, text] = meaningOf(code, host, message);

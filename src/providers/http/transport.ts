@@ -154,8 +154,8 @@ function splitAddress(url: string): { readonly origin: string; readonly path: st
 function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAnswer> {
   const { signal, timeouts } = request;
   if (signal.aborted) return Promise.reject(toAbortFailure(signal));
-  const { origin, path } = splitAddress(request.url);
   return new Promise((resolve, reject) => {
+    const { origin, path } = splitAddress(request.url);
     const handler = new AnswerReader(request, resolve, reject);
     dispatcher.dispatch(
       {

@@ -192,3 +192,51 @@ describe("certificate authorities", () => {
     assert.throws(() => readTrustedBundle(both), /NODE_EXTRA_CA_CERTS names/);
   });
 });
+
+describe("an answer's text", () => {
+  it("is the whole body, in however many pieces it comes", async () => {
+    const pieces = ["one ", "twö ", "three"];
+    const server = createServer((_request, response) => {
+      const write = (): void => {
+        const piece = pieces.shift();
+        if (piece === undefined) response.end();
+        else response.write(piece, write);
+      };
+      write();
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const answer = await transportFor({}).send(get(url));
+    assert.equal(await answer.text(1000), "one twö three");
+  });
+
+  it("ends where it is too long, and the connection with it", async () => {
+    const closed: Promise<void>[] = [];
+    const server = createServer((request, response) => {
+      closed.push(new Promise((resolve) => request.socket.once("close", () => resolve())));
+      response.write("0123456789");
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const answer = await transportFor({}).send(get(url));
+    assert.equal(await answer.text(5), "0123456789");
+    await closed[0];
+  });
+
+  it("rejects where the body breaks off", async () => {
+    const server = createServer((request, response) => {
+      response.writeHead(200, { "content-length": 20 });
+      response.write("0123456789", () => request.socket.destroy());
+    });
+    const url = `http://127.0.0.1:${await listen(server)}/`;
+    const answer = await transportFor({}).send(get(url));
+    await assert.rejects(answer.text(1000), Failure);
+  });
+});
+
+describe("an address that is none", () => {
+  it("is a failure of the request, the first one and any other", async () => {
+    const transport = transportFor({});
+    for (const time of ["first", "second"]) {
+      await assert.rejects(transport.send(get("not an address")), Failure, time);
+    }
+  });
+});
