@@ -70,11 +70,22 @@ export interface ConfigurableGuard extends Guard {
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
   const { shelf, spending, clock } = parts;
   let rules = toRules(settings);
+  let callers = new WeakMap<Key, Caller>();
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
   const budgets = createBudgets(parts);
   const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
+
+  /** Of a key of which nothing is counted it is the same for every request. */
+  function callerOf(key: Key, limits: Limits): Caller {
+    const isUsual = limits === key.response_limits;
+    const known = isUsual ? callers.get(key) : undefined;
+    if (known) return known;
+    const caller = toCaller(key, rules, limits);
+    if (isUsual) callers.set(key, caller);
+    return caller;
+  }
 
   /** What a key is let in for. */
   async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
@@ -87,7 +98,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       setHeaders(about, allowance.headers);
       if (allowance.refusal) throw allowance.refusal;
       uses.note(key);
-      return { caller: toCaller(key, rules, allowance.limits), release };
+      return { caller: callerOf(key, allowance.limits), release };
     } catch (thrown) {
       release();
       throw thrown;
@@ -119,6 +130,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
     quotaOf: createQuotas({ shelf, clock, usual: () => rules.storageBytes }),
     configure(changed) {
       rules = toRules(changed);
+      callers = new WeakMap();
     },
   };
 }
@@ -153,7 +165,7 @@ function meet({ checkHost, pages }: Rules, request: IncomingMessage, about: Abou
 }
 
 function setHeaders({ answer }: About, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) answer?.setHeader(name, value);
+  for (const name in headers) answer?.setHeader(name, headers[name] ?? "");
 }
 
 function checkScope({ scopes }: Key, scope: Scope | null): void {
