@@ -24,7 +24,10 @@ const say = (name, field, more) => server.registerTool(name, { description: name
 say("search", "q");
 say("look", "words");
 say("run", "source");
+say("shell", "line");
 say("draw", "prompt", [{ type: "image", data: ${JSON.stringify(PICTURE)}, mimeType: "image/png" }]);
+server.registerTool("work", { description: "work", inputSchema: { actions: z.array(z.looseObject({ type: z.string() })) } },
+  async () => ({ content: [{ type: "image", data: ${JSON.stringify(PICTURE)}, mimeType: "image/png" }] }));
 await server.connect(new StdioServerTransport());
 `;
 
@@ -33,6 +36,10 @@ const BACKING = {
   file_search: "stand_in/look",
   code_interpreter: { tool: "stand_in/run", arguments: { code: "source" } },
   image_generation: "stand_in/draw",
+  shell: "stand_in/shell",
+  local_shell: "stand_in/shell",
+  apply_patch: { tool: "stand_in/shell", arguments: { diff: "line" } },
+  computer: { tool: "stand_in/work", arguments: { actions: "actions" } },
 };
 
 const ASKED = [
@@ -60,12 +67,42 @@ const ASKED = [
     given: { prompt: "a fox" },
     said: "picture",
   },
+  {
+    tool: { type: "shell" },
+    item: "shell_call",
+    given: { commands: ["ls", "pwd"] },
+    said: "shell was asked: ls",
+  },
+  {
+    tool: { type: "local_shell" },
+    item: "local_shell_call",
+    given: { command: ["bash", "-lc", "ls -l"] },
+    said: "shell was asked: ls -l",
+  },
+  {
+    tool: { type: "apply_patch" },
+    item: "apply_patch_call",
+    given: { type: "update_file", path: "a.txt", diff: "@@ one" },
+    said: "shell was asked: @@ one",
+  },
+  {
+    tool: {
+      ...{ type: "computer_use_preview", display_width: 100, display_height: 100 },
+      environment: "browser",
+    },
+    name: "computer",
+    item: "computer_call",
+    given: { actions: [{ type: "screenshot" }] },
+    said: PICTURE,
+  },
 ] as const;
 
 describe("a kind of tool with an MCP server behind it", () => {
-  for (const { tool, item, given, said } of ASKED) {
+  for (const { tool, item, given, said, ...more } of ASKED) {
     it(`answers ${tool.type} with what that server says`, async (t) => {
-      const calls = reply.calls([{ name: tool.type, arguments: given }]);
+      const calls = reply.calls([
+        { name: "name" in more ? more.name : tool.type, arguments: given },
+      ]);
       const upstream = await startChatUpstream({ engine: script(calls, reply.text("Done.")) });
       t.after(() => upstream.close());
       await using place = await createPlace();

@@ -23,7 +23,7 @@ export function createApplyPatchKind({ tool }: ApplyPatchParts): ToolKind {
   return {
     toolTypes: ["apply_patch"],
     itemTypes: ["apply_patch_call", "apply_patch_call_output"],
-    open: async () => ({ offers: [toOffer(tool)] }),
+    open: async (_tool, _request, backing) => ({ offers: [toOffer(backing ?? tool)] }),
     keyOf: (item) => (item.type === "apply_patch_call" ? KEY : undefined),
     toFunctions,
   };

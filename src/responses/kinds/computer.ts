@@ -1,5 +1,5 @@
 /**
- * `computer` and `computer_use_preview`: a screen that the client shows and works. The model says what
+ * `computer` and `computer_use_preview`: a screen that the client shows and works, or whoever stands behind it. The model says what
  * to do, one action at a time in the older tool and several in the newer; what comes back is a picture.
  */
 
@@ -7,20 +7,25 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ComputerCall } from "../../protocol/hosted-items.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { ComputerUsePreviewTool, Tool } from "../../protocol/tools.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText, readTexts, statusOf } from "./arguments.ts";
+import { findPicture } from "./result-text.ts";
 
 const KEY = "computer";
 
 export const COMPUTER_KIND: ToolKind = {
   toolTypes: ["computer", "computer_use_preview"],
   itemTypes: ["computer_call", "computer_call_output"],
-  open: async (tool: Tool) => ({ offers: [toOffer(tool)] }),
+  open: async (tool: Tool, _request, backing) => {
+    const offer = toOffer(tool);
+    return { offers: [backing ? toBacked(offer, backing) : offer] };
+  },
   keyOf: (item) => (item.type === "computer_call" ? KEY : undefined),
   toFunctions(item, nameOf) {
     if (item.type === "computer_call") {
-      const actions = item.actions ?? (item.action ? [item.action] : []);
-      const text = JSON.stringify({ actions });
+      const text = JSON.stringify({ actions: actionsOf(item) });
       return [{ type: "function_call", call_id: item.call_id, name: nameOf(KEY), arguments: text }];
     }
     if (item.type !== "computer_call_output") return [];
@@ -53,6 +58,31 @@ function toOffer(tool: Tool): Offer {
       };
     },
   };
+}
+
+/** A screen of somebody else's, which gives back a picture too. */
+function toBacked(offer: Offer, tool: GateTool): Offer {
+  const toItem = (call: FunctionCall, id: string): Item =>
+    ({ ...offer.toItem(call, id), status: "in_progress" }) as Item;
+  const toArguments = (item: Item): string => JSON.stringify({ actions: actionsOf(item) });
+  return { ...offer, toItem, run: { tool, toArguments, show: showScreen } };
+}
+
+/** Without a picture there is nothing to show: the call stays unanswered, and the model is told so. */
+function showScreen(item: Item, result: ToolResult): Item[] {
+  const image_url = findPicture(result);
+  if (result.failed || image_url === undefined) return [{ ...item, status: "incomplete" } as Item];
+  const { call_id } = item as ComputerCall;
+  const output = { type: "computer_screenshot", image_url } as const;
+  return [
+    { ...item, status: "completed" } as Item,
+    { type: "computer_call_output", call_id, output, status: "completed" } as Item,
+  ];
+}
+
+function actionsOf(item: Item): readonly Action[] {
+  const { actions, action } = item as ComputerCall;
+  return actions ?? (action ? [action] : []);
 }
 
 /** A choice may name it by either, and by a third word. */

@@ -11,7 +11,7 @@ import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText } from "./arguments.ts";
-import { toResultText } from "./result-text.ts";
+import { findPicture, toResultText } from "./result-text.ts";
 
 export interface ImageKindParts {
   /** A tool of the gate that takes `prompt` and `action`; undefined where nobody draws. */
@@ -78,13 +78,8 @@ function toDrawn(item: Item, result: ToolResult): Item {
   return { ...item, status: "failed", result: null, error } as unknown as Item;
 }
 
-/** A tool of somebody else gives pictures as parts. */
-function pictureIn({ output }: ToolResult): string | undefined {
-  if (typeof output === "string") return undefined;
-  const urls = output.flatMap((part) =>
-    part.type === "input_image" && typeof part.image_url === "string" ? [part.image_url] : [],
-  );
-  return urls.map((url) => /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1]).find(Boolean);
+function pictureIn(result: ToolResult): string | undefined {
+  return /^data:[^,]*;base64,(.*)$/s.exec(findPicture(result) ?? "")?.[1];
 }
 
 function toCallAndOutput(item: DrawnCall, name: string): Item[] {

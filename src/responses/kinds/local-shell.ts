@@ -1,20 +1,23 @@
 /**
- * `local_shell`: one command that the client runs. Its output is paired with the call by `id` in the
+ * `local_shell`: one command that the client runs, or whoever stands behind it. Its output is paired with the call by `id` in the
  * published API and by `call_id` elsewhere, so both are the same text here.
  */
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { LocalShellCall } from "../../protocol/hosted-items.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { ToolResult } from "../../tools/gate/call.ts";
+import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readCount, readText, readTexts, statusOf } from "./arguments.ts";
+import { toResultText } from "./result-text.ts";
 
 const KEY = "local_shell";
 
 export const LOCAL_SHELL_KIND: ToolKind = {
   toolTypes: ["local_shell"],
   itemTypes: ["local_shell_call", "local_shell_call_output"],
-  open: async () => ({ offers: [OFFER] }),
+  open: async (_tool, _request, backing) => ({ offers: [backing ? toBacked(backing) : OFFER] }),
   keyOf: (item) => (item.type === "local_shell_call" ? KEY : undefined),
   toFunctions(item, nameOf) {
     if (item.type === "local_shell_call") {
@@ -65,6 +68,39 @@ const OFFER: Offer = {
     status: statusOf(call),
   }),
 };
+
+/** Somebody else's tool is given one line of shell, as nearly all of them take it. */
+function toBacked(tool: GateTool): Offer {
+  return {
+    ...OFFER,
+    toItem: (call, id) => ({ ...OFFER.toItem(call, id), status: "in_progress" }) as Item,
+    run: { tool, toArguments: argumentsOf, show: showRun },
+  };
+}
+
+function argumentsOf(item: Item): string {
+  const { command, working_directory, timeout_ms } = (item as LocalShellCall).action;
+  const given = { command: toLine(command), working_directory, timeout_ms };
+  const known = Object.entries(given).filter(([, value]) => value !== null);
+  return JSON.stringify(Object.fromEntries(known));
+}
+
+/** `["bash", "-lc", "ls"]` is a line already. */
+function toLine(command: readonly string[]): string {
+  const [program = "", flag = "", line, ...more] = command;
+  const isLine = /^(.*\/)?(ba|z|da)?sh$/.test(program) && /^-[a-z]*c$/.test(flag);
+  if (isLine && line !== undefined && more.length === 0) return line;
+  return command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+function showRun(item: Item, { output, failed }: ToolResult): Item[] {
+  const { id = "", call_id } = item as LocalShellCall;
+  const status = failed ? "incomplete" : "completed";
+  return [
+    { ...item, status: "completed" } as Item,
+    { type: "local_shell_call_output", id, call_id, output: toResultText(output), status } as Item,
+  ];
+}
 
 function toAction({ arguments: text }: FunctionCall): LocalShellCall["action"] {
   const given = readArguments(text);

@@ -64,12 +64,17 @@ interface Mapping {
 /** What the tool has no place for is left out; of several texts without one, the first counts. */
 function toArguments(input: Json, { names, properties, usual }: Mapping): JsonObject {
   const made: Record<string, Json | undefined> = {};
-  for (const [name, value] of Object.entries(toObject(input))) {
-    const text = toText(value);
-    const known = names[name] ?? (name in properties ? name : undefined);
-    const place = known ?? (text === undefined ? undefined : usual);
-    if (place === undefined || made[place] !== undefined) continue;
-    made[place] = isText(properties[place]) ? (text ?? value) : value;
+  const put = (place: string | undefined, value: Json | undefined): void => {
+    if (place === undefined || made[place] !== undefined) return;
+    made[place] = isText(properties[place]) ? (toText(value) ?? value) : value;
+  };
+  const given = Object.entries(toObject(input));
+  const placeOf = (name: string): string | undefined =>
+    names[name] ?? (name in properties ? name : undefined);
+  // What has a place of its own has it before what is put somewhere.
+  for (const [name, value] of given) put(placeOf(name), value);
+  for (const [name, value] of given) {
+    if (placeOf(name) === undefined && toText(value) !== undefined) put(usual, value);
   }
   return made;
 }

@@ -17,7 +17,8 @@ import { toResultText } from "./result-text.ts";
 
 /** A tool of the gate that takes `commands`, `timeout_ms` and `max_output_length`, and where it runs them. */
 export interface OpenedShell {
-  readonly containerId: string;
+  /** Undefined for somebody else's machine. */
+  readonly containerId: string | undefined;
   readonly tool: GateTool;
 }
 
@@ -32,7 +33,8 @@ export function createShellKind({ open }: ShellKindParts): ToolKind {
   return {
     toolTypes: ["shell"],
     itemTypes: ["shell_call", "shell_call_output"],
-    async open(tool: Tool, request) {
+    async open(tool: Tool, request, backing) {
+      if (backing) return { offers: [toOffer({ containerId: undefined, tool: backing })] };
       const shell = tool as ShellTool;
       if (!isHosted(shell)) return { offers: [toOffer(undefined)] };
       if (!open) throw new Failure("invalid_request", NO_SHELL, { param: "tools" });
@@ -51,12 +53,14 @@ function isHosted({ environment }: ShellTool): boolean {
 }
 
 function toOffer(hosted: OpenedShell | undefined): Offer {
-  const environment: JsonObject = hosted
-    ? { type: "container_reference", container_id: hosted.containerId }
-    : { type: "local" };
+  const { containerId } = hosted ?? {};
+  const environment: JsonObject =
+    containerId === undefined
+      ? { type: "local" }
+      : { type: "container_reference", container_id: containerId };
   const offer: Offer = {
     key: KEY,
-    spec: hosted ? { ...hosted.tool.spec, name: KEY } : LOCAL_SPEC,
+    spec: hosted && containerId !== undefined ? { ...hosted.tool.spec, name: KEY } : LOCAL_SPEC,
     isMeantBy: (choice) => choice["type"] === "shell",
     shows: "nothing",
     toItem: (call, id) => {

@@ -62,6 +62,16 @@ describe("a kind that an MCP server stands behind", () => {
     assert.deepEqual(tool?.parse({ query: "cats" }), { words: "cats" });
   });
 
+  it("gives a named argument its place before any other text takes it", async () => {
+    const backing = { tool: "brave/search", arguments: { diff: "q" } };
+    const tool = await findBackingTool(
+      { apply_patch: backing },
+      "apply_patch",
+      toolbox({ q: text }),
+    );
+    assert.deepEqual(tool?.parse({ type: "update_file", diff: "@@" }), { q: "@@" });
+  });
+
   it("is none where the settings name none, and one line where they are wrong", async () => {
     const tools = toolbox({});
     assert.equal(await findBackingTool({}, "web_search", tools), undefined);
