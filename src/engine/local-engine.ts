@@ -21,7 +21,7 @@ import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
 import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
 import { createRunContext } from "./run-context.ts";
-import { isTimeUp } from "./time-limit.ts";
+import { holdToLimit } from "./time-limit.ts";
 import { waitUncounted } from "./uncounted.ts";
 import {
   createHeartbeat,
@@ -253,20 +253,18 @@ class LocalEngine implements Engine {
     this.#owned.set(id, owned);
     this.#cancels.begin();
     // Asked for while its last owner was dying; whoever comes later is heard by the watch.
-    if (epoch > 1) await this.#obeyCancels(id);
+    const cancels = epoch > 1 ? await findCancels(store, this.#heartbeat.workerId) : [];
+    for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
     this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY)));
     return true;
-  }
-
-  async #obeyCancels(id: string): Promise<void> {
-    const cancels = await findCancels(this.#store, this.#heartbeat.workerId);
-    for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
   }
 
   async #execute(owned: OwnedRun, limitMs: Json | undefined): Promise<void> {
     const { id } = owned.run;
     const done = new AbortController();
-    if (typeof limitMs === "number") void this.#limit(id, limitMs, done.signal);
+    if (typeof limitMs === "number") {
+      void holdToLimit(id, { limitMs, clock: this.#clock, runs: this.#owned }, done.signal);
+    }
     try {
       const outcome = await this.#runBody(owned);
       if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
@@ -334,16 +332,6 @@ class LocalEngine implements Engine {
     for (const [at, event] of events.entries()) {
       this.#tell({ run_id: id, seq: firstSeq + at, event });
     }
-  }
-
-  /** Ends the run when its time is up. Each owner gives it the whole time again. */
-  async #limit(id: string, limitMs: number, done: AbortSignal): Promise<void> {
-    const left = { limitMs, clock: this.#clock, uncounted: () => this.#owned.get(id)?.uncounted };
-    if (!(await isTimeUp(left, done))) return;
-    const message = `The run's time limit of ${limitMs / 1000} s passed.`;
-    this.#owned.get(id)?.abort(new Failure("timeout", message));
-    const above = new Failure("cancelled", "The time limit of the run above it passed.");
-    abortAll(findBelow(this.#owned, id), above);
   }
 
   async #startChild(

@@ -1,10 +1,34 @@
 /** A run's time: by the clock, but for what is not counted. */
 
 import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { OwnedRun } from "./owned-run.ts";
+import { abortAll, findBelow } from "./owned-tree.ts";
 import type { Uncounted } from "./uncounted.ts";
 
 /** The longest time a timer can be set to. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
+
+interface Holding {
+  readonly limitMs: number;
+  readonly clock: Clock;
+  /** Those of this process. */
+  readonly runs: ReadonlyMap<string, OwnedRun>;
+}
+
+/** Ends the run when its time is up, and all below it. Each owner gives it the whole time again. */
+export async function holdToLimit(
+  id: string,
+  { limitMs, clock, runs }: Holding,
+  done: AbortSignal,
+): Promise<void> {
+  const limit = { limitMs, clock, uncounted: () => runs.get(id)?.uncounted };
+  if (!(await isTimeUp(limit, done))) return;
+  const message = `The run's time limit of ${limitMs / 1000} s passed.`;
+  runs.get(id)?.abort(new Failure("timeout", message));
+  const above = new Failure("cancelled", "The time limit of the run above it passed.");
+  abortAll(findBelow(runs, id), above);
+}
 
 interface Limit {
   readonly limitMs: number;
@@ -13,7 +37,7 @@ interface Limit {
 }
 
 /** Waits for the end of the time; false when `done` aborts before. */
-export async function isTimeUp(limit: Limit, done: AbortSignal): Promise<boolean> {
+async function isTimeUp(limit: Limit, done: AbortSignal): Promise<boolean> {
   const { limitMs, clock, uncounted } = limit;
   const startMs = clock.now();
   const leftMs = (): number => {

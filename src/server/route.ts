@@ -75,3 +75,11 @@ export interface BytesAnswer {
 export function toJson(body: object, status?: number): JsonAnswer {
   return { kind: "json", body, status };
 }
+
+/** The body of a request that clients also send without one. */
+export async function readOptional({ request: { headers }, json }: RouteCall): Promise<unknown> {
+  const isEmpty =
+    headers["content-length"] === "0" ||
+    (!headers["content-length"] && !headers["transfer-encoding"]);
+  return isEmpty ? {} : await json();
+}

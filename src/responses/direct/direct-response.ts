@@ -71,20 +71,15 @@ class DirectResponse implements LiveResponse {
   }
 
   events(signal: AbortSignal = NEVER): Events {
-    const { provider } = this.#parts;
     this.#observeStart();
-    return this.#tell(signal, [], (request, call) => provider.stream(request, call));
+    return this.#tell(signal, [], toSource(this.#parts.provider));
   }
 
   /** An answer as nearly all are is put together at once; whatever else there is goes the way of events. */
   async response(signal: AbortSignal = NEVER): Promise<EmittedResponse> {
     const { provider, request, charge } = this.#parts;
     this.#observeStart();
-    if (!provider.answer) {
-      return await this.#readLast(
-        this.#tell(signal, [], (again, call) => provider.stream(again, call)),
-      );
-    }
+    if (!provider.answer) return await this.#readLast(this.#tell(signal, [], toSource(provider)));
     const notices: Told[] = [];
     const call = this.#toCall(signal, (said) => notices.push(said));
     let answer: WholeAnswer;
@@ -194,9 +189,9 @@ class DirectResponse implements LiveResponse {
 /** A question to the model; asked again as long as the vendor pauses and wants the conversation again. */
 type Ask = (request: ModelRequest, call: ModelCall) => AsyncIterable<readonly ModelEvent[]>;
 
-/** Gives the answer that is there, and asks for what follows it. */
-function toSource(provider: Provider, answer: WholeAnswer): Ask {
-  let known: WholeAnswer | undefined = answer;
+/** Gives the answer that is there, if one is, and asks for what follows it. */
+function toSource(provider: Provider, answer?: WholeAnswer): Ask {
+  let known = answer;
   return (request, call) => {
     const first = known;
     known = undefined;

@@ -1,7 +1,7 @@
 /** Conversations and their items. */
 
 import type { ConversationsApi } from "../../responses/conversations-api.ts";
-import { type Route, type RouteCall, toJson } from "../route.ts";
+import { type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createConversationRoutes(api: ConversationsApi): Route[] {
   return [...toConversationRoutes(api), ...toItemRoutes(api)];
@@ -81,13 +81,4 @@ function toItemRoutes(api: ConversationsApi): Route[] {
       handle: async (call) => toJson(await api.deleteItem(toPlace(call), call.caller)),
     },
   ];
-}
-
-/** Clients create a conversation without a body, too. */
-async function readOptional(call: RouteCall): Promise<unknown> {
-  const { headers } = call.request;
-  const isEmpty =
-    headers["content-length"] === "0" ||
-    (!headers["content-length"] && !headers["transfer-encoding"]);
-  return isEmpty ? {} : await call.json();
 }

@@ -26,7 +26,7 @@ import {
   listStores,
   updateStore,
 } from "../../responses/vector-stores/stores.ts";
-import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export type VectorRouteParts = VectorParts & { readonly queue: IndexQueue };
 
@@ -121,13 +121,4 @@ function toFile(call: RouteCall): FileOf {
 
 function toBatch(call: RouteCall): BatchOf {
   return { store: idOf(call), batch: call.params["batch_id"] ?? "" };
-}
-
-/** Clients create a store without a body, too. */
-async function readOptional(call: RouteCall): Promise<unknown> {
-  const { headers } = call.request;
-  const isEmpty =
-    headers["content-length"] === "0" ||
-    (!headers["content-length"] && !headers["transfer-encoding"]);
-  return isEmpty ? {} : await call.json();
 }
