@@ -7,6 +7,12 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Tool } from "../../tools/tool.ts";
 
+/** The kinds that another's tool can stand behind. */
+export const BACKED_KINDS: readonly string[] = [
+  ...["web_search", "file_search", "code_interpreter", "image_generation"],
+  ...["shell", "local_shell", "apply_patch", "computer"],
+];
+
 /** By kind: `"server/tool"`, or with the names that the tool has for the kind's arguments. */
 export type BackingSettings = Readonly<Record<string, Backing | undefined>>;
 

@@ -7,6 +7,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
 import { checkOwnTools } from "../../tools/custom/own-tools.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
 import { checkModelNames } from "../responses/model-names.ts";
@@ -46,6 +47,11 @@ function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject 
 /** Each is `server/tool`, or a map that says which, and under which names it takes what. */
 function checkBacking(map: JsonObject, where: string): JsonObject {
   for (const [kind, value] of Object.entries(map)) {
+    if (!BACKED_KINDS.includes(kind)) {
+      const known = BACKED_KINDS.join(", ");
+      const message = `${where}: nothing can stand behind \`${clip(kind, 60)}\`, only behind ${known}.`;
+      throw new Failure("invalid_request", message, { param: "server.backing" });
+    }
     const tool = isJsonObject(value) ? value["tool"] : value;
     if (typeof tool === "string" && /^[^/]+\/.+$/.test(tool)) continue;
     const message = `${where}: \`${clip(kind, 60)}\` must name a tool of an MCP server, as "server/tool".`;
