@@ -1,57 +1,11 @@
-/** Recorded streams and answers of real servers parse, and come back as they were. */
-
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isJsonObject, type Json, tryParseJson } from "../../src/base/json.ts";
-import { parseResponse, Response } from "../../src/protocol/response.ts";
-import {
-  parseResponseEvent,
-  RESPONSE_EVENT_TYPES,
-  ResponseEvent,
-} from "../../src/protocol/response-events.ts";
-import { listShared, readShared } from "./shared-files.ts";
+import { parseResponseEvent } from "../../src/protocol/response-events.ts";
+import { OWN_STREAM_FACTS } from "../providers/responses/stream-facts.ts";
+import { readOwnStreams } from "../providers/streams.ts";
+import { describeParsedStreams } from "./parsed-streams-suite.ts";
 
-const FOLDER = "recordings/responses/";
-/** Two of its lines are cut short, as its maker left them. */
-const CUT = "parallel-tool-call-wrapper.1.jsonl";
-/** The body of a refused request; not a response. */
-const REFUSED = "openai-error.1.json";
-
-const names = listShared(FOLDER);
-const streams = names.filter((name) => name.endsWith(".jsonl"));
-const answers = names.filter((name) => name.endsWith(".json") && name !== REFUSED);
-
-describe("recorded responses", () => {
-  it("are all found", () => {
-    assert.ok(streams.length >= 30, `only ${streams.length} streams`);
-    assert.ok(answers.length >= 24, `only ${answers.length} answers`);
-    assert.equal(streams.length + answers.length + 1, names.length);
-  });
-
-  for (const name of streams) {
-    it(`reads ${name}`, () => {
-      const lines = readShared(FOLDER + name)
-        .split("\n")
-        .filter(Boolean);
-      const events = lines.map(tryParseJson).filter((event) => event !== undefined);
-      assert.equal(lines.length - events.length, name === CUT ? 2 : 0, "lines that are no JSON");
-      for (const event of events) {
-        assert.deepEqual(ResponseEvent.parse(event), event);
-        assert.equal(JSON.stringify(parseResponseEvent(event)), JSON.stringify(event));
-        assert.ok(RESPONSE_EVENT_TYPES.includes(typeOf(event)), typeOf(event));
-      }
-    });
-  }
-
-  for (const name of answers) {
-    it(`reads ${name}`, () => {
-      const text = readShared(FOLDER + name);
-      const answer = JSON.parse(text) as Json;
-      assert.deepEqual(Response.parse(answer), answer);
-      assert.equal(JSON.stringify(parseResponse(answer)), JSON.stringify(answer));
-    });
-  }
-});
+describeParsedStreams("streams of responses", readOwnStreams("responses"), OWN_STREAM_FACTS);
 
 describe("response events", () => {
   it("reads an error in either shape", () => {
@@ -70,7 +24,3 @@ describe("response events", () => {
     });
   });
 });
-
-function typeOf(event: Json): string {
-  return isJsonObject(event) ? String(event["type"]) : "";
-}

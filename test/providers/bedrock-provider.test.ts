@@ -16,12 +16,12 @@ import {
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
+import { PATIENT_TIMEOUTS } from "../patience.ts";
 import { CLAUDE } from "./bedrock/converse.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
 const ENV = {
   AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
   AWS_SECRET_ACCESS_KEY: "secret",
@@ -39,7 +39,7 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     quirks: {},
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
-    timeouts: TIMEOUTS,
+    timeouts: PATIENT_TIMEOUTS,
     ...more,
   });
 

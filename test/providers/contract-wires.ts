@@ -20,6 +20,7 @@ import {
   startResponsesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
+import { PATIENCE_MS, PATIENT_TIMEOUTS } from "../patience.ts";
 import type { Traits } from "./provider-contract.ts";
 import type { Words } from "./request-contract.ts";
 
@@ -160,9 +161,8 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
   },
 ];
 
-// Everything comes at once on the loopback but silence, which only a limit ends.
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
-const SILENT = { connectMs: 1000, firstByteMs: 100, idleMs: 100 };
+/** Silence is what only a limit ends. */
+const SILENT = { connectMs: PATIENCE_MS, firstByteMs: 100, idleMs: 100 };
 
 /** A provider that speaks the wire to the upstream, with limits as short as the test needs them. */
 export async function providerOver(
@@ -178,7 +178,7 @@ export async function providerOver(
     quirks: {},
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
-    timeouts: isSilent ? SILENT : TIMEOUTS,
+    timeouts: isSilent ? SILENT : PATIENT_TIMEOUTS,
     ...more?.(upstream),
   });
 }

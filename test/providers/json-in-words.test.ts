@@ -7,6 +7,7 @@ import { askInWords } from "../../src/providers/json-in-words.ts";
 import { JSON_RULE } from "../../src/providers/json-rule.ts";
 import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { loadWire, WIRES, type WireName } from "../../src/providers/wires.ts";
+import { patience } from "../patience.ts";
 import { request } from "./provider-contract.ts";
 
 const NAMES = Object.keys(WIRES) as WireName[];
@@ -27,7 +28,7 @@ function keeping(name: string): { readonly provider: Provider; readonly kept: Mo
 
 async function passed(name: string, given: ModelRequest): Promise<ModelRequest> {
   const { provider, kept } = keeping(name);
-  const stream = askInWords(provider).stream(given, { signal: AbortSignal.timeout(5000) });
+  const stream = askInWords(provider).stream(given, { signal: patience() });
   for await (const _ of stream);
   return kept[0] ?? assert.fail("nothing was asked");
 }

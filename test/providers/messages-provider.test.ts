@@ -14,12 +14,12 @@ import { startMessagesUpstream } from "../../src/testing/messages-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
+import { PATIENT_TIMEOUTS } from "../patience.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
-import { endOf, itemsOf } from "./recordings.ts";
+import { endOf, itemsOf } from "./streams.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -30,7 +30,7 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     quirks: {},
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
-    timeouts: TIMEOUTS,
+    timeouts: PATIENT_TIMEOUTS,
     ...more,
   });
 

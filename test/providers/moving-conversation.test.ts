@@ -12,7 +12,7 @@ import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { reply, script, type Upstream } from "../../src/testing/index.ts";
 import { CONTRACT_WIRES, type ContractWire, providerOver } from "./contract-wires.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
-import { endOf, itemsOf } from "./recordings.ts";
+import { endOf, itemsOf } from "./streams.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];

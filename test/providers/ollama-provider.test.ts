@@ -12,11 +12,11 @@ import { startOllamaUpstream } from "../../src/testing/ollama-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
 import { script } from "../../src/testing/script.ts";
 import type { Upstream } from "../../src/testing/upstream.ts";
+import { PATIENT_TIMEOUTS, patience } from "../patience.ts";
 import { eventsOf, request, textOf } from "./provider-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -27,7 +27,7 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     quirks: {},
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
-    timeouts: TIMEOUTS,
+    timeouts: PATIENT_TIMEOUTS,
     ...more,
   });
 
@@ -43,7 +43,7 @@ describe("the ollama provider", () => {
     await using upstream = await startOllamaUpstream({ engine: script(reply.text("Hi.")) });
     const notices: string[] = [];
     const asked = request({ model: "plain-model", reasoning: think });
-    const call = { signal: AbortSignal.timeout(5000), notice: note };
+    const call = { signal: patience(), notice: note };
     let text = "";
     for await (const batch of over(upstream).stream(asked, call)) text += textOf(batch);
     assert.equal(text, "Hi.");

@@ -18,6 +18,7 @@ import {
   script,
   type Upstream,
 } from "../../src/testing/index.ts";
+import { patience } from "../patience.ts";
 import { assertEventOrder } from "./event-order.ts";
 
 export interface Opened {
@@ -33,8 +34,6 @@ export type OpenUpstream = (
   engine: Script,
   options?: { readonly faults?: Faults; readonly isSilent?: boolean },
 ) => Promise<Opened>;
-
-const LIMIT_MS = 10_000;
 
 export const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
   model: "test-model",
@@ -54,14 +53,14 @@ export const request = (more: Partial<ModelRequest> = {}): ModelRequest => ({
 
 export async function eventsOf(provider: Provider, asked: ModelRequest): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const signal = patience();
   for await (const batch of provider.stream(asked, { signal })) events.push(...batch);
   assertEventOrder(events);
   return events;
 }
 
 function answerOf(provider: Provider, asked: ModelRequest): Promise<WholeAnswer> {
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const signal = patience();
   return provider.answer?.(asked, { signal }) ?? collectAnswer(provider.stream(asked, { signal }));
 }
 
@@ -291,8 +290,7 @@ export function describeProvider(name: string, open: OpenUpstream, traits: Trait
 
     it("lets go of the connection when nobody reads on", async () => {
       const { provider, upstream } = await open(script(reply.silence("Some words")));
-      for await (const _ of provider.stream(request(), { signal: AbortSignal.timeout(LIMIT_MS) }))
-        break;
+      for await (const _ of provider.stream(request(), { signal: patience() })) break;
       const recorded = await upstream.waitForRequest(1);
       await recorded.ended;
       assert.equal(recorded.aborted, true);

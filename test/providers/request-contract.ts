@@ -16,6 +16,7 @@ import {
   type ModelRequest,
 } from "../../src/providers/provider.ts";
 import { reply, script } from "../../src/testing/index.ts";
+import { patience } from "../patience.ts";
 import { assertEventOrder } from "./event-order.ts";
 import {
   itemsOf,
@@ -255,7 +256,7 @@ async function ask(
   const events: ModelEvent[] = [];
   const dropped: string[] = [];
   const stream = provider.stream(asked, {
-    signal: AbortSignal.timeout(10_000),
+    signal: patience(),
     notice: ({ code, params = [] }) => dropped.push(...(code === "dropped" ? params : [])),
   });
   try {

@@ -1,6 +1,6 @@
 /** How these tests give events to the decoder, and answers back to the encoder. */
 
-import { isJsonObject, type JsonObject } from "../../../src/base/json.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
 import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
@@ -13,7 +13,7 @@ import { request } from "../provider-contract.ts";
 
 export const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
 
-/** Events in the form of a recording, as the frames that brought them. */
+/** Events as lines of a stream have them, in the frames that bring them. */
 export function toFrames(events: readonly JsonObject[]): Buffer {
   const frames = events.flatMap((event) =>
     Object.entries(event).map(([name, payload]) => {
@@ -91,43 +91,4 @@ export const result = (toolUseId: string, text: string) => ({
 export function blocksOf(items: readonly Item[], model: string): readonly unknown[] {
   const { messages } = encode({ model, items: [user("Hi"), ...items], tools: [READ] });
   return messages[1]?.content ?? [];
-}
-
-/**
- * The blocks that a recorded stream makes when its pieces are put together, by nothing but the rules
- * of the API: what must come back in the next request.
- */
-export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
-  const blocks: JsonObject[] = [];
-  for (const event of events) {
-    const { contentBlockStart: start, contentBlockDelta: delta } = event;
-    if (isJsonObject(start)) join(blocks, start, start["start"]);
-    if (isJsonObject(delta)) join(blocks, delta, delta["delta"]);
-  }
-  return blocks.filter(Boolean).map(toFinished);
-}
-
-function join(blocks: JsonObject[], { contentBlockIndex }: JsonObject, piece: unknown): void {
-  const index = Number(contentBlockIndex);
-  if (isJsonObject(piece)) blocks[index] = joined(blocks[index] ?? {}, piece);
-}
-
-function joined(known: JsonObject, piece: JsonObject): JsonObject {
-  const all: Record<string, JsonObject[string]> = { ...known };
-  for (const [name, value] of Object.entries(piece)) {
-    const before = known[name];
-    if (isJsonObject(value)) all[name] = joined(isJsonObject(before) ? before : {}, value);
-    else all[name] = typeof before === "string" ? before + String(value) : value;
-  }
-  return all;
-}
-
-function toFinished({ text, toolUse, reasoningContent }: JsonObject): JsonObject {
-  if (isJsonObject(toolUse)) {
-    const input = String(toolUse["input"] ?? "") || "{}";
-    return { toolUse: { ...toolUse, input: JSON.parse(input) } };
-  }
-  return isJsonObject(reasoningContent)
-    ? { reasoningContent: { reasoningText: reasoningContent } }
-    : { text };
 }

@@ -8,7 +8,7 @@ import { NO_USAGE, toUsage } from "../../../src/protocol/usage.ts";
 import type { ModelRequest, OutputFormat } from "../../../src/providers/provider.ts";
 import { unseal } from "../../../src/providers/sealed-reasoning.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { endOf, itemsOf } from "../recordings.ts";
+import { endOf, itemsOf } from "../streams.ts";
 import { blocksOf, CLAUDE, decodeFrames, decodeWhole, toFrames } from "./converse.ts";
 
 const START = { messageStart: { role: "assistant" } };

@@ -6,7 +6,7 @@ import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { NO_USAGE, toUsage } from "../../../src/protocol/usage.ts";
 import { createDecoder } from "../../../src/providers/chat/decode.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { decodeAll, endOf, itemsOf } from "../recordings.ts";
+import { decodeAll, endOf, itemsOf } from "../streams.ts";
 
 /** A chunk with this delta. */
 const chunk = (delta: object, finish_reason: string | null = null): object => ({
@@ -102,7 +102,10 @@ describe("chat text", () => {
   });
 
   it("may be missing altogether", () => {
-    assert.deepEqual(itemsOf(decode(STOP)), []);
+    const annotations = [{ type: "url_citation", url_citation: { url: "https://x.org" } }];
+    for (const given of [STOP, chunk({ annotations }, "stop"), "[DONE]"]) {
+      assert.deepEqual(itemsOf(decode(given)), []);
+    }
   });
 });
 

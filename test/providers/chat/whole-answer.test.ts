@@ -6,7 +6,7 @@ import type { FunctionCall } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { createDecoder } from "../../../src/providers/chat/decode.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { decodeAll, endOf, itemsOf } from "../recordings.ts";
+import { decodeAll, endOf, itemsOf } from "../streams.ts";
 
 function decode(...payloads: readonly (object | string)[]): ModelEvent[] {
   const events = decodeAll(createDecoder(), ...payloads);

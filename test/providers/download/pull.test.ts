@@ -10,6 +10,7 @@ import type { Progress } from "../../../src/providers/download/download.ts";
 import { type Pull, type PulledModel, pullModel } from "../../../src/providers/download/pull.ts";
 import { PULL_TABLE } from "../../../src/providers/download/pull-table.ts";
 import { createTransport } from "../../../src/providers/http/transport.ts";
+import { patience } from "../../patience.ts";
 
 const MODEL = Buffer.concat([Buffer.from("GGUF"), Buffer.alloc(300_000, "weights ")]);
 const OTHER = Buffer.concat([Buffer.from("GGUF"), Buffer.alloc(300_000, "changed ")]);
@@ -77,7 +78,7 @@ const pull = (target: string, more: Partial<Pull> = {}): Promise<PulledModel> =>
     transport,
     clock: quickClock(),
     random: () => 0,
-    signal: AbortSignal.timeout(20_000),
+    signal: patience(),
     directory: join(directory, `${folders++}`),
     sha256: undefined,
     target,

@@ -6,13 +6,14 @@ import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
 import { createEmbeddedProvider } from "../../../src/providers/embedded/provider.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { patience } from "../../patience.ts";
 import { ask, listen } from "./replies.ts";
 
 /** The names in its notices. */
 async function ignoredIn(request: ModelRequest): Promise<readonly string[]> {
   const named: string[] = [];
   const stream = createEmbeddedProvider().stream(request, {
-    signal: AbortSignal.timeout(5000),
+    signal: patience(),
     notice: ({ code, message, params = [] }) => {
       assert.equal(code, "dropped");
       for (const name of params) assert.ok(message.includes(`\`${name}\``), message);

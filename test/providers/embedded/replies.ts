@@ -8,6 +8,7 @@ import type { ModelEnd, ModelEvent } from "../../../src/protocol/model-events.ts
 import type { FunctionTool, Tool } from "../../../src/protocol/tools.ts";
 import { createEmbeddedProvider } from "../../../src/providers/embedded/provider.ts";
 import { type ModelRequest, TEXT_FORMAT } from "../../../src/providers/provider.ts";
+import { patience } from "../../patience.ts";
 
 export const READ = tool("read", { path: { type: "string" } });
 export const FIND = tool("bash_find", { path: { type: "string" } });
@@ -67,7 +68,7 @@ export interface Heard {
 export async function listen(request: ModelRequest): Promise<Heard> {
   let count = 0;
   const provider = createEmbeddedProvider({ makeId: (prefix) => `${prefix}_${++count}` });
-  const signal = AbortSignal.timeout(5000);
+  const signal = patience();
   const batches: (readonly ModelEvent[])[] = [];
   for await (const batch of provider.stream(request, { signal })) batches.push(batch);
   return { ...checkOrder(batches.flat()), batches: batches.length };

@@ -308,6 +308,15 @@ describe("structured output", () => {
     assert.equal(end.reason, "length");
   });
 
+  it("makes lists of lists without trying every combination", async () => {
+    const list = (items: JsonObject, count: number): JsonObject => ({
+      ...{ type: "array", items, minItems: count, maxItems: count },
+    });
+    const nested = list(list(list(list({ type: "string", format: "date" }, 0), 3), 3), 4);
+    const value = await fill("hello", object({ a: nested }), { tools: [] });
+    assert.equal((value as { a: Json[] }).a.length, 4);
+  });
+
   it("validates for every schema it is given", async () => {
     const texts = fc.constantFrom(
       "city: Paris, count 5",

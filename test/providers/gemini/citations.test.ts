@@ -29,6 +29,16 @@ describe("gemini citations", () => {
     ]);
   });
 
+  it("have no place when a support names no segment", () => {
+    const groundingMetadata = {
+      groundingChunks: [{ web }],
+      groundingSupports: [{ segment: null, groundingChunkIndices: [0] }],
+    };
+    assert.deepEqual(toCitations([{ groundingMetadata }], TEXT), [
+      { type: "url_citation", url: "https://x.org", title: "X" },
+    ]);
+  });
+
   it("are read under both names of what was quoted, each once", () => {
     const quote = { startIndex: 0, endIndex: 2, uri: "https://y.org" };
     const citations = toCitations(

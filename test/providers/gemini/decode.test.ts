@@ -7,7 +7,7 @@ import { toUsage } from "../../../src/protocol/usage.ts";
 import { createDecoder } from "../../../src/providers/gemini/decode.ts";
 import { unsealPart } from "../../../src/providers/gemini/sealed-part.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { decodeAll, endOf, itemsOf } from "../recordings.ts";
+import { decodeAll, endOf, itemsOf } from "../streams.ts";
 
 /** An event with these parts. */
 const chunk = (parts: readonly object[], more: object = {}): object => ({

@@ -56,6 +56,7 @@ describe("arguments in pieces", () => {
     ["lists in a list", [text("$.a[0][0]", "x"), text("$.a[0][1]", "y")], '{"a":[["x","y"]]}'],
     ["a name that objects have by nature", [text("$.__proto__.x", "1")], '{"__proto__":{"x":"1"}}'],
     ["a value without a kind", [{ jsonPath: "$.a" }, text("$.b", "x")], '{"b":"x"}'],
+    ["a value without a path", [{ stringValue: "x" }, text("$.b", "y")], '{"b":"y"}'],
     ["a path of another form", [text("a..b", "x"), text("$", "x"), text("$[0]", "x")], "{}"],
     ["a place that is no place", [text("$.a[999999999]", "x")], "{}"],
   ];

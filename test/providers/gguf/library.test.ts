@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createGgufLibrary } from "../../../src/providers/gguf/library.ts";
 import { loadLlamaModule } from "../../../src/providers/gguf/llama-module.ts";
+import { unless } from "../../needs.ts";
+import { patience } from "../../patience.ts";
 import { createFakeLlama } from "./fake-llama.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "offshoot-gguf-"));
@@ -17,7 +19,7 @@ const path = await file("tiny.gguf", "GGUF and weights");
 after(() => rm(folder, { recursive: true }));
 
 /** Made for each test: a limit counts from when it is made. */
-const limit = (): AbortSignal => AbortSignal.timeout(5000);
+const limit = (): AbortSignal => patience();
 const hasPackage = await loadLlamaModule().then(
   () => true,
   () => false,
@@ -115,7 +117,8 @@ describe("a library of GGUF models", () => {
     await library.close();
   });
 
-  it("says what to install when the package is not there", { skip: hasPackage }, async () => {
+  const absent = unless(hasPackage ? "node-llama-cpp is installed" : undefined);
+  it(...absent("says what to install when the package is not there"), async () => {
     await assert.rejects(createGgufLibrary().take(path, { signal: limit() }), {
       code: "invalid_request",
       message: /npm i node-llama-cpp$/,

@@ -10,8 +10,9 @@ import { createGgufLibrary } from "../../../src/providers/gguf/library.ts";
 import { createGgufProvider } from "../../../src/providers/gguf/provider.ts";
 import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
 import { createCountingIds } from "../../../src/testing/reply-events.ts";
+import { patience } from "../../patience.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
-import { endOf, itemsOf } from "../recordings.ts";
+import { endOf, itemsOf } from "../streams.ts";
 import { createFakeLlama, type FakeAnswer, type FakeLlama } from "./fake-llama.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "offshoot-gguf-"));
@@ -50,7 +51,7 @@ describe("a GGUF model in process", () => {
   it("gives text in pieces, behind its thoughts", async () => {
     const { provider, llama } = open({ thoughts: ["Hm", "."], text: ["Hel", "lo", ""] });
     const batches: (readonly ModelEvent[])[] = [];
-    const call = { signal: AbortSignal.timeout(5000) };
+    const call = { signal: patience() };
     for await (const batch of provider.stream(request(), call)) batches.push(batch);
     assert.ok(batches.length > 2, "pieces come as they are made");
     const events = batches.flat();
@@ -108,7 +109,7 @@ describe("a GGUF model in process", () => {
       options: { stop: ["END"], frequencyPenalty: 0.5, presencePenalty: 0.25, user: "u" },
     });
     const stream = provider.stream(asked, {
-      signal: AbortSignal.timeout(5000),
+      signal: patience(),
       notice: ({ params = [] }) => dropped.push(...params),
     });
     for await (const _ of stream);
@@ -195,7 +196,7 @@ describe("a GGUF model in process", () => {
     const { provider } = open({ text: ["Some"], error: new Error("out of memory") });
     let text = "";
     await assert.rejects(async () => {
-      const call = { signal: AbortSignal.timeout(5000) };
+      const call = { signal: patience() };
       for await (const batch of provider.stream(request(), call)) text += textOf(batch);
     }, /The model stopped: out of memory/);
     assert.equal(text, "Some");
@@ -213,7 +214,7 @@ describe("a GGUF model in process", () => {
     assert.equal(textOf(await eventsOf(provider, request())), "Next.");
   });
 
-  it("stops when nobody reads on, and is free for the next", { timeout: 2000 }, async () => {
+  it("stops when nobody reads on, and is free for the next", async () => {
     const { provider, llama } = open({ text: ["Some"], hangs: true }, { text: ["Next."] });
     const { signal } = new AbortController();
     for await (const _ of provider.stream(request(), { signal })) break;

@@ -8,13 +8,16 @@ import { after, describe, it } from "node:test";
 import { createGgufLibrary } from "../../../src/providers/gguf/library.ts";
 import { loadLlamaModule } from "../../../src/providers/gguf/llama-module.ts";
 import { createGgufProvider } from "../../../src/providers/gguf/provider.ts";
+import { unless } from "../../needs.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
-import { endOf } from "../recordings.ts";
+import { endOf } from "../streams.ts";
 import { createTinyGguf } from "./tiny-gguf.ts";
 
 const llama = await loadLlamaModule().catch(() => undefined);
 
-describe("a tiny GGUF model", { skip: llama === undefined }, () => {
+const able = unless(llama ? undefined : "node-llama-cpp is not installed");
+
+describe(...able("a tiny GGUF model"), () => {
   const library = createGgufLibrary({ contextTokens: 512 });
   after(() => library.close());
 

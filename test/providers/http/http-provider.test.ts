@@ -24,13 +24,12 @@ import {
   tooManyRequests,
   type Upstream,
 } from "../../../src/testing/index.ts";
+import { PATIENCE_MS, PATIENT_TIMEOUTS, patience } from "../../patience.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
 const RETRY = { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 };
-// Everything comes at once on the loopback but silence, which only a limit ends.
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 20_000, idleMs: 20_000 };
 
 const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Provider =>
   createHttpProvider({
@@ -41,7 +40,7 @@ const over = (upstream: Upstream, more: Partial<HttpProviderOptions> = {}): Prov
     quirks: {},
     transport,
     retry: RETRY,
-    timeouts: TIMEOUTS,
+    timeouts: PATIENT_TIMEOUTS,
     ...more,
   });
 
@@ -81,7 +80,7 @@ describe("the HTTP provider", () => {
     await using upstream = await startChatUpstream({ engine: script(reply.text("Now.")), faults });
     const notices: string[] = [];
     const stream = over(upstream).stream(request(), {
-      signal: AbortSignal.timeout(5000),
+      signal: patience(),
       notice: ({ code }) => notices.push(code),
     });
     for await (const _ of stream);
@@ -124,7 +123,7 @@ describe("the HTTP provider", () => {
       const provider = over({ url: "http://a/v1" } as Upstream, { transport: answers });
       const heard: string[] = [];
       const listening = async (): Promise<void> => {
-        const stream = provider.stream(request(), { signal: AbortSignal.timeout(5000) });
+        const stream = provider.stream(request(), { signal: patience() });
         for await (const batch of stream) heard.push(textOf([...batch]));
       };
       await assert.rejects(listening(), { name: "Failure" });
@@ -142,7 +141,8 @@ describe("the HTTP provider", () => {
     const provider = createHttpProvider({
       vendor: "test",
       wire: chatWire,
-      baseUrl: "http://no-such-host.invalid/v1",
+      // Longer than a label may be, so that nobody is asked for it.
+      baseUrl: `http://${"a".repeat(64)}.example/v1`,
       headers: {},
       quirks: {},
       transport,
@@ -183,15 +183,15 @@ describe("the HTTP provider", () => {
     };
     const engine = script(reply.text("A"), reply.text("B"));
     await using upstream = await startChatUpstream({ engine });
-    const timeouts = { connectMs: 1000, firstByteMs: 20_000, idleMs: 30_000 };
+    const timeouts = { connectMs: PATIENCE_MS, firstByteMs: PATIENCE_MS, idleMs: PATIENCE_MS + 1 };
     const provider = over(upstream, { transport: sent, timeouts });
     assert.equal(textOf(await eventsOf(provider, request({ whole: true }))), "A");
     assert.equal(textOf(await eventsOf(provider, request())), "B");
     assert.deepEqual(
       asked.map((one) => [one.timeouts.firstByteMs, one.headers["accept"]]),
       [
-        [50_000, "application/json"],
-        [20_000, "text/event-stream"],
+        [2 * PATIENCE_MS + 1, "application/json"],
+        [PATIENCE_MS, "text/event-stream"],
       ],
     );
   });
@@ -211,7 +211,7 @@ describe("the HTTP provider", () => {
       options: { stop: ["x"], serviceTier: "flex", metadata: { a: "b" }, user: "u" },
     });
     const call = {
-      signal: AbortSignal.timeout(5000),
+      signal: patience(),
       notice: ({ message, params }: Omit<Notice, "type">) => notices.push([message, params]),
     };
     for await (const _ of provider.stream(asked, call));

@@ -4,6 +4,7 @@ import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect } from "node:net";
 import { after, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
 import { readSystemBundle, readTrustedBundle } from "../../../src/providers/http/ca-bundles.ts";
 import {
@@ -12,10 +13,10 @@ import {
   type HttpRequest,
   type Transport,
 } from "../../../src/providers/http/transport.ts";
+import { PATIENCE_MS, PATIENT_TIMEOUTS, patience } from "../../patience.ts";
 
 const FIXTURES = new URL("../../../../test/providers/fixtures/", import.meta.url);
-const CA_FILE = new URL("ca.pem", FIXTURES).pathname;
-const TIMEOUTS = { connectMs: 1000, firstByteMs: 5000, idleMs: 5000 };
+const CA_FILE = fileURLToPath(new URL("ca.pem", FIXTURES));
 
 const servers: Server[] = [];
 const transports: Transport[] = [];
@@ -44,8 +45,8 @@ const get = (url: string, more: Partial<HttpRequest> = {}): HttpRequest => ({
   url,
   headers: {},
   body: undefined,
-  signal: AbortSignal.timeout(5000),
-  timeouts: TIMEOUTS,
+  signal: patience(),
+  timeouts: PATIENT_TIMEOUTS,
   ...more,
 });
 
@@ -100,6 +101,8 @@ describe("the transport", () => {
       ports.add(request.socket.remotePort);
       response.end("ok");
     });
+    // However long the machine takes between two requests.
+    server.keepAliveTimeout = PATIENCE_MS;
     const url = `http://127.0.0.1:${await listen(server)}/`;
     const transport = transportFor({});
     for (let i = 0; i < 3; i++) {

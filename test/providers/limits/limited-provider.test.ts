@@ -22,12 +22,12 @@ import {
   startChatUpstream,
   tooManyRequests,
 } from "../../../src/testing/index.ts";
+import { patience } from "../../patience.ts";
 import { request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
 after(() => transport.close());
 
-const LIMIT_MS = 10_000;
 const OK = reply.text("Hello there.");
 const RETRY = { attempts: 3, baseMs: 100, maxMs: 1000, maxRetryAfterMs: 60_000 };
 const busy = (headers: Record<string, string> = {}): Reply => ({
@@ -57,7 +57,7 @@ function limited(replies: readonly Reply[], more: LimitOptions = {}): Limited {
 
 async function ask(provider: Provider, call: Partial<ModelCall> = {}): Promise<string> {
   const events: ModelEvent[] = [];
-  const signal = AbortSignal.timeout(LIMIT_MS);
+  const signal = patience();
   for await (const batch of provider.stream(request(), { signal, ...call })) events.push(...batch);
   return textOf(events);
 }
@@ -66,7 +66,7 @@ describe("a limited provider", () => {
   it("answers as the provider inside does, and holds a slot until the end", async () => {
     const { provider, limiter } = limited([OK]);
     const seen = new Set<number>();
-    const signal = AbortSignal.timeout(LIMIT_MS);
+    const signal = patience();
     for await (const _ of provider.stream(request(), { signal })) seen.add(limiter.inFlight);
     assert.deepEqual([...seen], [1]);
     assert.equal(limiter.inFlight, 0);
@@ -79,7 +79,7 @@ describe("a limited provider", () => {
       reply.failure("broke", { text: "Half" }),
       reply.silence("Half"),
     ]);
-    for await (const _ of provider.stream(request(), { signal: AbortSignal.timeout(LIMIT_MS) })) {
+    for await (const _ of provider.stream(request(), { signal: patience() })) {
       break;
     }
     assert.equal(limiter.inFlight, 0);
@@ -196,7 +196,7 @@ describe("a limited provider", () => {
     const { provider, limiter } = limited([OK, OK, OK, OK, OK, OK]);
     for (let count = 0; count < 4; count++) {
       const overload = new Failure("provider_overloaded", "Busy.");
-      (await limiter.acquire({ signal: AbortSignal.timeout(LIMIT_MS) })).release(overload);
+      (await limiter.acquire({ signal: patience() })).release(overload);
     }
     assert.equal(limiter.limit, 1);
     const parent = async (): Promise<string> => {
@@ -289,7 +289,7 @@ describe("two hundred runs at a vendor that refuses half of the requests", () =>
   async function askAs(provider: Provider, run: string): Promise<string> {
     const asked = request({ items: [{ type: "message", role: "user", content: run }] });
     const events: ModelEvent[] = [];
-    const signal = AbortSignal.timeout(LIMIT_MS);
+    const signal = patience();
     for await (const batch of provider.stream(asked, { signal, run })) events.push(...batch);
     return textOf(events);
   }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { inspect } from "node:util";
 import { createLimiters } from "../../../src/providers/limits/limiters.ts";
+import { patience } from "../../patience.ts";
 
 const ACCOUNT = { vendor: "openai", baseUrl: "https://a.example/v1", key: "sk-very-secret" };
 
@@ -29,7 +30,7 @@ describe("the limiters of a process", () => {
     const idle = limiters.of(ACCOUNT);
     const busy = limiters.of({ ...ACCOUNT, key: "busy" });
     const paused = limiters.of({ ...ACCOUNT, key: "paused" });
-    const slot = await busy.acquire({ signal: AbortSignal.timeout(5000) });
+    const slot = await busy.acquire({ signal: patience() });
     paused.pause(60_000);
     for (let user = 0; user < 1000; user++) limiters.of({ ...ACCOUNT, key: `user-${user}` });
     assert.notEqual(limiters.of(ACCOUNT), idle);

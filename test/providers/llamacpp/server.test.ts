@@ -12,12 +12,13 @@ import type { Provider } from "../../../src/providers/provider.ts";
 import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";
+import { patience } from "../../patience.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
 after(() => transport.close());
 /** Made for each test: a limit counts from when it is made. */
-const limit = (): AbortSignal => AbortSignal.timeout(10_000);
+const limit = (): AbortSignal => patience();
 
 describe("the properties of a llama-server", () => {
   it("name its model and the length of a conversation, with and without the `/v1`", async () => {

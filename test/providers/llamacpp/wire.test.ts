@@ -9,6 +9,7 @@ import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";
 import type { Upstream } from "../../../src/testing/upstream.ts";
+import { PATIENT_TIMEOUTS } from "../../patience.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
@@ -18,7 +19,7 @@ after(async () => {
   await Promise.all(upstreams.map((upstream) => upstream.close()));
 });
 
-const over = (upstream: Upstream, limitMs = 20_000): Provider =>
+const over = (upstream: Upstream): Provider =>
   createHttpProvider({
     vendor: "llamacpp",
     wire: llamacppWire,
@@ -27,7 +28,7 @@ const over = (upstream: Upstream, limitMs = 20_000): Provider =>
     quirks: {},
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
-    timeouts: { connectMs: 1000, firstByteMs: limitMs, idleMs: limitMs },
+    timeouts: PATIENT_TIMEOUTS,
   });
 
 const SCHEMA = { type: "object", properties: { a: { type: "number" } } };

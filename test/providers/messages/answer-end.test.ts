@@ -7,7 +7,7 @@ import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { toUsage } from "../../../src/protocol/usage.ts";
 import { createDecoder } from "../../../src/providers/messages/decode.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { decodeAll, endOf, itemsOf } from "../recordings.ts";
+import { decodeAll, endOf, itemsOf } from "../streams.ts";
 import { call, delta, ended, START, STOP, text } from "./wire-events.ts";
 
 function decode(...payloads: readonly (JsonObject | string)[]): ModelEvent[] {
@@ -109,6 +109,30 @@ describe("what servers in between do to the Messages API", () => {
       itemsOf(decode(bare, thought, ended("end_turn"), STOP)).map(({ type }) => type),
       ["message", "reasoning"],
     );
+  });
+
+  it("is mended where ids and the numbers of blocks are left out", () => {
+    const result = { type: "mcp_tool_result", content: [] };
+    const events = decode(
+      { type: "message_start" },
+      { type: "content_block_start", content_block: result },
+      { type: "content_block_delta", delta: { is_error: false } },
+      { type: "content_block_delta" },
+      { type: "content_block_stop" },
+      { type: "message_delta", usage: { output_tokens: 1 } },
+      ended("end_turn"),
+    );
+    assert.deepEqual(itemsOf(events), [
+      { type: "anthropic:mcp_tool_result", id: "block_0", block: { ...result, is_error: false } },
+    ]);
+  });
+
+  it("is mended where the end comes alone", () => {
+    const whole = [{ type: "start", response_id: "", model: "" }, { type: "end" }];
+    for (const last of [ended("end_turn"), STOP]) {
+      const [start, { type } = {}] = decode(last);
+      assert.deepEqual([start, { type }], whole);
+    }
   });
 
   it("is mended where another answer starts before the first has said anything", () => {

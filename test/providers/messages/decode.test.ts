@@ -7,7 +7,7 @@ import { toUsage } from "../../../src/protocol/usage.ts";
 import { createDecoder } from "../../../src/providers/messages/decode.ts";
 import { unseal } from "../../../src/providers/sealed-reasoning.ts";
 import { assertEventOrder } from "../event-order.ts";
-import { decodeAll, itemsOf } from "../recordings.ts";
+import { decodeAll, itemsOf } from "../streams.ts";
 import { call, delta, ended, START, STOP, start, stop, text } from "./wire-events.ts";
 
 function decode(...payloads: readonly (JsonObject | string)[]): ModelEvent[] {

@@ -6,7 +6,7 @@ import { NO_USAGE, toUsage } from "../../../src/protocol/usage.ts";
 import { encodeRequest } from "../../../src/providers/ollama/encode.ts";
 import { assertEventOrder } from "../event-order.ts";
 import { request } from "../provider-contract.ts";
-import { endOf, itemsOf } from "../recordings.ts";
+import { endOf, itemsOf } from "../streams.ts";
 import { ANSWERS, decodeBody, done, line, toBody } from "./answers.ts";
 
 function decode(...lines: readonly (object | string)[]): ModelEvent[] {

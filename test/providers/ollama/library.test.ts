@@ -11,11 +11,12 @@ import { textExchange } from "../../../src/testing/exchange.ts";
 import { startLoopback } from "../../../src/testing/loopback.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { startOllamaUpstream } from "../../../src/testing/ollama-upstream.ts";
+import { patience } from "../../patience.ts";
 
 const transport = createTransport({});
 after(() => transport.close());
 
-const serverAt = (baseUrl: string) => ({ transport, baseUrl, signal: AbortSignal.timeout(5000) });
+const serverAt = (baseUrl: string) => ({ transport, baseUrl, signal: patience() });
 
 /** A server that gives one answer to every request. */
 const answering = (status: number, body: string, type = "application/x-ndjson") =>

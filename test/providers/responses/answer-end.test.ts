@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { FailureCode } from "../../../src/base/failure.ts";
 import { toUsage } from "../../../src/protocol/usage.ts";
 import type { Quirks } from "../../../src/providers/wire.ts";
-import { decodeAll, endOf } from "../recordings.ts";
+import { decodeAll, endOf } from "../streams.ts";
 import {
   added,
   call,

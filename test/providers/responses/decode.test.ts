@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toUsage } from "../../../src/protocol/usage.ts";
-import { endOf, itemsOf } from "../recordings.ts";
+import { endOf, itemsOf } from "../streams.ts";
 import { added, call, completed, created, decode, done, message } from "./wire-events.ts";
 
 describe("responses items", () => {
@@ -255,5 +255,56 @@ describe("responses items", () => {
       completed(),
     );
     assert.deepEqual(events[2], { type: "annotation", index: 0, part: 0, annotation });
+  });
+});
+
+describe("what servers leave out of a responses stream", () => {
+  const start = { type: "start", response_id: "r1", model: "m1" };
+
+  it("is one start, however often it is said", () => {
+    assert.deepEqual(decode(created, created, completed())[0], start);
+    const late = decode(added(0, message), created, done(0, message), completed());
+    assert.deepEqual(late[0], { type: "start", response_id: "", model: "" });
+  });
+
+  it("is the item of a refusal, which its first words open", () => {
+    const refusal = { type: "response.refusal.delta", output_index: 0 };
+    const whole = { ...message, content: [{ type: "refusal", refusal: "No." }] };
+    const events = decode(
+      created,
+      { ...refusal, delta: "No." },
+      done(0, whole),
+      { ...refusal, delta: "late" },
+      completed(),
+    );
+    assert.deepEqual(itemsOf(events), [whole]);
+  });
+
+  it("is what an event was sent for, and then the event says nothing", () => {
+    const thought = { type: "reasoning", id: "rs_1", summary: [] };
+    const events = decode(
+      created,
+      added(0, thought),
+      { type: "response.reasoning_text.delta", output_index: 0 },
+      { type: "response.output_text.annotation.added", output_index: 0 },
+      { type: "response.output_item.done", output_index: 0 },
+      done(0, thought),
+      added(1, call),
+      { type: "response.function_call_arguments.delta", output_index: 1 },
+      { type: "response.function_call_arguments.done", output_index: 1 },
+      done(1, { ...call, arguments: "{}" }),
+      completed(),
+    );
+    assert.deepEqual(itemsOf(events), [thought, { ...call, arguments: "{}" }]);
+    assert.ok(!events.some(({ type }) => type === "arguments_delta" || type === "annotation"));
+  });
+
+  it("is the id or the name of a call", () => {
+    const bare = { type: "function_call", arguments: "{}" };
+    const events = decode(created, added(0, call), done(0, bare), done(1, bare), completed());
+    assert.deepEqual(itemsOf(events), [
+      { ...bare, call_id: "call_1", name: "" },
+      { ...bare, call_id: "", name: "" },
+    ]);
   });
 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
-import { endOf, itemsOf } from "../recordings.ts";
+import { endOf, itemsOf } from "../streams.ts";
 import { added, completed, created, decode, done, message } from "./wire-events.ts";
 
 const logprobs = [{ token: "Hi", logprob: -1, bytes: [72, 105], top_logprobs: [] }];

@@ -6,7 +6,7 @@ import { createDecoder } from "../../../src/providers/responses/decode.ts";
 import type { Decoder, Quirks } from "../../../src/providers/wire.ts";
 import { assertEventOrder } from "../event-order.ts";
 import { request } from "../provider-contract.ts";
-import { decodeAll } from "../recordings.ts";
+import { decodeAll } from "../streams.ts";
 
 export const createResponsesDecoder = (
   more: Partial<ModelRequest> = {},

@@ -12,6 +12,7 @@ import type { CloudSign } from "../../../src/providers/http/http-provider.ts";
 import { createGoogleSign } from "../../../src/providers/vendors/google-auth.ts";
 import { vertexBaseUrl } from "../../../src/providers/vendors/google-cloud.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
+import { patience } from "../../patience.ts";
 
 interface TokenRequest {
   readonly path: string;
@@ -45,7 +46,7 @@ async function startTokenServer({ expiresIn = 3600, status = 200 } = {}) {
   };
 }
 
-const sign = (createdSign: CloudSign, signal = AbortSignal.timeout(5000)) =>
+const sign = (createdSign: CloudSign, signal = patience()) =>
   createdSign({
     method: "POST",
     url: "https://x.googleapis.com/v1",

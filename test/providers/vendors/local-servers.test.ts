@@ -9,6 +9,7 @@ import {
   type LocalVendor,
   originsIn,
 } from "../../../src/providers/vendors/local-servers.ts";
+import { PATIENCE_MS } from "../../patience.ts";
 
 const servers: Server[] = [];
 const transport = createTransport({});
@@ -47,9 +48,9 @@ const LMSTUDIO = {
   "/v1/models": { object: "list", data: [{ id: "qwen/qwen3-4b", object: "model" }] },
 };
 
-function find(origins: Partial<Record<LocalVendor, string>>, signal = AbortSignal.timeout(5000)) {
+function find(origins: Partial<Record<LocalVendor, string>>, namedLimitMs = PATIENCE_MS) {
   const nowhere = { ollama: NOTHING, llamacpp: NOTHING, lmstudio: NOTHING };
-  return findLocalServer({ probe, signal, origins: { ...nowhere, ...origins } });
+  return findLocalServer({ probe, namedLimitMs, origins: { ...nowhere, ...origins } });
 }
 
 describe("findLocalServer", () => {
@@ -100,7 +101,7 @@ describe("findLocalServer", () => {
 
   it("does not wait for a server that keeps silent", async () => {
     const silent = await listen(() => {});
-    assert.equal(await find({ ollama: silent }), undefined);
+    assert.equal(await find({ ollama: silent }, 50), undefined);
   });
 
   it("stops reading a page without end", async () => {

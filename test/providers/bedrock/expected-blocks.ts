@@ -1,0 +1,56 @@
+/**
+ * The blocks of an answer by nothing but the rules of the API: what must come back in the next request. It
+ * shares no code with the decoder.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../../src/base/json.ts";
+
+/** The pieces of a stream, put together block by block. */
+export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const event of events) {
+    const { contentBlockStart: start, contentBlockDelta: delta } = event;
+    if (isJsonObject(start)) join(blocks, start, start["start"]);
+    if (isJsonObject(delta)) join(blocks, delta, delta["delta"]);
+  }
+  return blocks.filter(Boolean).map(toFinished);
+}
+
+/** The blocks of a whole answer, without the `type` that some of them were given by hand. */
+export function blocksIn(answer: { output: { message: { content: JsonObject[] } } }): JsonObject[] {
+  return answer.output.message.content.map(({ type: _, ...block }) => block);
+}
+
+function join(blocks: JsonObject[], { contentBlockIndex }: JsonObject, piece: unknown): void {
+  const index = Number(contentBlockIndex);
+  if (isJsonObject(piece)) blocks[index] = joined(blocks[index] ?? {}, piece);
+}
+
+function joined(known: JsonObject, piece: JsonObject): JsonObject {
+  const all: Record<string, Json | undefined> = { ...known };
+  for (const [name, value] of Object.entries(piece)) {
+    const before = known[name];
+    // A result starts as an object, and its pieces are lists of what it contains.
+    const more = Array.isArray(value) ? { content: value } : value;
+    if (isJsonObject(more)) all[name] = joinedObject(before, more);
+    else all[name] = typeof before === "string" ? before + String(value) : value;
+  }
+  return all;
+}
+
+function joinedObject(before: Json | undefined, { content, ...piece }: JsonObject): JsonObject {
+  const known = isJsonObject(before) ? before : {};
+  return { ...joined(known, piece), ...(content !== undefined && { content }) };
+}
+
+/** Sources are not sent back. */
+function toFinished({ text, toolUse, toolResult, reasoningContent }: JsonObject): JsonObject {
+  if (isJsonObject(toolUse)) {
+    const input = String(toolUse["input"] ?? "") || "{}";
+    return { toolUse: { ...toolUse, input: JSON.parse(input) } };
+  }
+  if (toolResult) return { toolResult };
+  if (!isJsonObject(reasoningContent)) return { text };
+  const isReadable = reasoningContent["redactedContent"] === undefined;
+  return { reasoningContent: isReadable ? { reasoningText: reasoningContent } : reasoningContent };
+}

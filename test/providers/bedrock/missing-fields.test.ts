@@ -1,0 +1,121 @@
+/** Answers of servers that leave out a field, or send something where it has no place. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../../../src/base/json.ts";
+import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import { NO_USAGE, toUsage } from "../../../src/protocol/usage.ts";
+import { assertEventOrder } from "../event-order.ts";
+import { endOf, itemsOf } from "../streams.ts";
+import { CLAUDE, decodeFrames, decodeWhole, toFrames } from "./converse.ts";
+
+const STOP = { messageStop: { stopReason: "end_turn" } };
+const delta = (piece: JsonObject): JsonObject => ({
+  contentBlockDelta: { contentBlockIndex: 0, delta: piece },
+});
+
+function decode(...events: readonly JsonObject[]): ModelEvent[] {
+  const decoded = decodeFrames(toFrames(events), { model: CLAUDE });
+  assertEventOrder(decoded);
+  return decoded;
+}
+
+/** The texts of the messages. */
+function textsOf(events: readonly ModelEvent[]): string[] {
+  return itemsOf(events).flatMap((item) =>
+    item.type === "message" && typeof item.content !== "string"
+      ? item.content.flatMap((part) => (part.type === "output_text" ? [part.text] : []))
+      : [],
+  );
+}
+
+describe("a converse stream", () => {
+  it("may name no reason for its end, and count nothing", () => {
+    const events = decode(delta({ text: "A" }), { messageStop: {} }, { metadata: {} });
+    assert.deepEqual(textsOf(events), ["A"]);
+    assert.equal(endOf(events).reason, "stop");
+    assert.deepEqual(endOf(events).usage, toUsage({}));
+  });
+
+  it("may number no block: it is the first", () => {
+    const start = { toolUse: { toolUseId: "a", name: "read" } };
+    const events = decode(
+      { contentBlockStart: { start } },
+      { contentBlockDelta: { delta: { toolUse: { input: "{}" } } } },
+      { contentBlockStop: {} },
+      STOP,
+    );
+    assert.deepEqual(
+      itemsOf(events).map((item) => item.type === "function_call" && item.arguments),
+      ["{}"],
+    );
+  });
+
+  it("adds nothing after the reason for its end", () => {
+    const start = { toolUse: { toolUseId: "a", name: "read" } };
+    const late = [
+      delta({ text: "B" }),
+      { contentBlockStart: { contentBlockIndex: 1, start } },
+      { metadata: { usage: { inputTokens: 1, outputTokens: 1 } } },
+    ];
+    const events = decode(delta({ text: "A" }), STOP, ...late);
+    assert.deepEqual(textsOf(events), ["A"]);
+    assert.equal(itemsOf(events).length, 1);
+    assert.equal(endOf(events).usage.total_tokens, 2);
+  });
+
+  it("has no item for a source without a text, or for a piece of nothing", () => {
+    const citation = { title: "X", location: { web: { url: "https://x.example" } } };
+    const image = { source: { bytes: "AAAA" } };
+    const events = decode(delta({ citation }), delta({ image }), delta({ toolResult: [] }), STOP);
+    assert.deepEqual(itemsOf(events), []);
+  });
+
+  it("may name a source without its title", () => {
+    const citation = { location: { web: { url: "https://x.example" } } };
+    const events = decode(delta({ text: "A" }), delta({ citation }), STOP);
+    assert.deepEqual(
+      events.flatMap((event) => (event.type === "annotation" ? [event.annotation] : [])),
+      [{ type: "url_citation", url: "https://x.example", title: "" }],
+    );
+  });
+
+  const failures: readonly [payload: JsonObject, vendorCode: string][] = [
+    [{ Message: "It broke" }, "modelStreamErrorException"],
+    [{ originalMessage: "It broke", originalStatusCode: 500 }, "modelStreamErrorException"],
+    [{ code: "own_code", message: "It broke" }, "own_code"],
+  ];
+  for (const [payload, vendorCode] of failures) {
+    it(`says why it failed under any name: ${Object.keys(payload)[0]}`, () => {
+      assert.throws(() => decode({ modelStreamErrorException: payload }), {
+        code: "provider_failed",
+        vendorCode,
+        message: /It broke/,
+      });
+    });
+  }
+});
+
+describe("a converse answer in one piece", () => {
+  const decodeAnswer = (answer: JsonObject): ModelEvent[] => {
+    const events = decodeWhole(JSON.stringify(answer), { model: CLAUDE });
+    assertEventOrder(events);
+    return events;
+  };
+
+  it("may have no message, no reason and no counts", () => {
+    for (const output of [null, {}, { message: {} }]) {
+      const events = decodeAnswer({ output });
+      assert.deepEqual(itemsOf(events), []);
+      assert.equal(endOf(events).reason, "stop");
+      assert.deepEqual(endOf(events).usage, NO_USAGE);
+    }
+  });
+
+  it("has no item for blocks with nothing in them", () => {
+    const content = [{ reasoningContent: {} }, { citationsContent: {} }, { text: "A" }];
+    const events = decodeAnswer({ output: { message: { content } }, stopReason: "end_turn" });
+    assert.deepEqual(textsOf(events), ["A"]);
+    assert.equal(itemsOf(events).length, 1);
+  });
+});
