@@ -158,35 +158,6 @@ export const DIFFERENCES: readonly Difference[] = [
   },
 ];
 
-/**
- * What vendors send of tools they run themselves, word for word, that the description of OpenAI does
- * not have: an image before there is one, a shell call without its place, a search without its query.
- * By the recording it is in; the response that holds such an item differs with it.
- */
-export const VENDORS_OWN: Readonly<Record<string, readonly string[]>> = {
-  "openai-image-generation-tool.1.jsonl": ["response.output_item.added image_generation_call"],
-  "openai-shell-tool.1.jsonl": [
-    "response.output_item.added shell_call",
-    "response.output_item.done shell_call",
-    "response.completed",
-  ],
-  "xai-web-search-tool.1.jsonl": [
-    "response.output_item.added web_search_call",
-    "response.output_item.done web_search_call",
-    "response.completed",
-  ],
-};
-
-/** Recordings whose own order is not that of the others, each with what is said of it. */
-export const OUT_OF_ORDER: Readonly<Record<string, readonly RegExp[]>> = {
-  // Made shorter by those who recorded it: most of the pieces are left out.
-  "openai-phase.1.jsonl": [/in pieces and/, /in pieces and/],
-  // The service says of a call that a program makes that it is done and in progress.
-  "programmatic-tool-calling.2.jsonl": [/is done and in progress/],
-  // This vendor tells nothing of its searches but that there are some.
-  "xai-web-search-tool.1.jsonl": [/is completed and was not told so/],
-};
-
 /** A response, an event or an item as one oracle would have it; undefined where it has no word for it. */
 export function adapt(
   oracle: OracleName,

@@ -5,14 +5,19 @@
 
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { isJsonObject, type Json, type JsonObject } from "../../src/base/json.ts";
-import { readShared } from "../protocol/shared-files.ts";
+import {
+  type DocumentName,
+  type PublishedDocument,
+  publishedDocument,
+} from "../published/document.ts";
 
-export type OracleName = "openai" | "open-responses";
+export type OracleName = DocumentName;
 
 export const ORACLES: readonly OracleName[] = ["openai", "open-responses"];
 
-const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: false });
-const documents = new Map<OracleName, JsonObject>();
+// `verbose` tells the schema that an error is of, which `explain` needs.
+const ajv = new Ajv2020({ strict: false, validateFormats: false, verbose: true });
+const documents = new Map<OracleName, PublishedDocument>();
 const validators = new Map<string, ValidateFunction>();
 
 /** What is wrong with the value, by one oracle; nothing is well. The value is read as it is sent. */
@@ -20,7 +25,7 @@ export function findFaults(oracle: OracleName, schema: string, value: unknown): 
   const validate = validatorOf(oracle, schema);
   const sent = JSON.parse(JSON.stringify(value)) as Json;
   if (validate(sent)) return [];
-  return [`${oracle} ${schema}: ${explain(oracle, validate.errors ?? [], sent)}`];
+  return [`${oracle} ${schema}: ${explain(validate.errors ?? [], sent)}`];
 }
 
 /** The name of the schema of an event of this type; undefined for one that the oracle does not know. */
@@ -85,26 +90,37 @@ function validatorOf(oracle: OracleName, schema: string): ValidateFunction {
 }
 
 function schemasOf(oracle: OracleName): JsonObject {
-  const { components } = documentOf(oracle);
-  return (components as { schemas: JsonObject }).schemas;
+  return documentOf(oracle).components.schemas;
 }
 
-function documentOf(oracle: OracleName): JsonObject {
+function documentOf(oracle: OracleName): PublishedDocument {
   const known = documents.get(oracle);
   if (known) return known;
-  const document = JSON.parse(readShared(`oracles/${oracle}.openapi.json`)) as JsonObject;
+  const document = publishedDocument(oracle);
   documents.set(oracle, document);
   ajv.addSchema(document, oracle);
+  rememberTypes(document, []);
   return document;
 }
 
+/** The types of the object that a schema is of, or a field of. */
+const typesOfOwner = new WeakMap<object, readonly string[]>();
+
+function rememberTypes(schema: Json, owner: readonly string[]): void {
+  if (Array.isArray(schema)) for (const one of schema) rememberTypes(one, owner);
+  if (!isJsonObject(schema)) return;
+  const own = typesOf(schema);
+  const types = own.length > 0 ? own : owner;
+  typesOfOwner.set(schema, types);
+  for (const inner of Object.values(schema)) rememberTypes(inner ?? null, types);
+}
+
 /** Of a union that nothing fits, the member of the value's own type says what is wrong. */
-function explain(oracle: OracleName, errors: readonly ErrorObject[], value: Json): string {
-  const schemas = schemasOf(oracle);
+function explain(errors: readonly ErrorObject[], value: Json): string {
   const told = errors.filter(({ keyword }) => keyword !== "oneOf" && keyword !== "anyOf");
-  const own = told.filter((error) => {
-    const types = typesOf(schemas[schemaIn(error)]);
-    const type = typeAt(value, error.instancePath);
+  const own = told.filter(({ instancePath: path, parentSchema }) => {
+    const types = typesOfOwner.get(parentSchema ?? {}) ?? [];
+    const type = typeAt(value, path) ?? typeAt(value, path.slice(0, path.lastIndexOf("/")));
     return types.length === 0 || type === undefined || types.includes(type);
   });
   const useful = own.length > 0 ? own : told;
@@ -114,11 +130,6 @@ function explain(oracle: OracleName, errors: readonly ErrorObject[], value: Json
     ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
   );
   return [...new Set(lines)].slice(0, 6).join("; ");
-}
-
-/** The named schema that an error is of. */
-function schemaIn({ schemaPath }: ErrorObject): string {
-  return /schemas\/([^/]+)/.exec(schemaPath)?.[1] ?? schemaPath;
 }
 
 function typeAt(value: Json, path: string): string | undefined {

@@ -8,7 +8,7 @@ import { CreateResponse } from "../../src/protocol/request.ts";
 import { Response } from "../../src/protocol/response.ts";
 import { RESPONSE_EVENT_TYPES } from "../../src/protocol/response-events.ts";
 import { TOOL_TYPES } from "../../src/protocol/tools.ts";
-import { readShared } from "./shared-files.ts";
+import { publishedDocument } from "../published/document.ts";
 
 /** As much of JSON Schema as the document's unions and objects use. */
 interface Schema {
@@ -20,9 +20,7 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
 }
 
-const document = JSON.parse(readShared("oracles/openai.openapi.json")) as {
-  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
-};
+const { schemas } = publishedDocument("openai").components;
 
 const UNIONS: readonly { theirs: string; least: number; ours: readonly string[] }[] = [
   { theirs: "ResponseStreamEvent", least: 58, ours: RESPONSE_EVENT_TYPES },
@@ -83,5 +81,5 @@ function fieldsOf(schema: Schema): Map<string, Set<string>> {
 }
 
 function resolve(name: string): Schema {
-  return document.components.schemas[name] ?? assert.fail(`${name} is not in the document`);
+  return (schemas[name] as Schema | undefined) ?? assert.fail(`${name} is not in the document`);
 }

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createSseOutput } from "../../../src/cli/output/sse-output.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
-import { readShared } from "../../protocol/shared-files.ts";
 import {
   answerStart,
   functionCall,
@@ -84,16 +83,19 @@ describe("the SSE form", () => {
     );
   });
 
-  it("ends a structured answer with the frames of the founding document, word for word", async () => {
-    const seed = readShared("seeds/000_fbed75f533f9445d.txt");
-    const example = /^SSE example\n```\n([\s\S]*?)```/m.exec(seed)?.[1];
+  it("shows a structured answer whole, once, and no block around it", async () => {
     const log = [
       runStart(),
-      ...turn(1, ...message(0, '{"capital":"Paris",', '"country":"France"}')),
-      runEnd({ output_json: { capital: "Paris", country: "France" } }),
+      ...turn(1, ...message(0, '{"river":"Glomma",', '"km":623}')),
+      runEnd({ output_json: { river: "Glomma", km: 623 } }),
     ];
     const { stdout } = await project(createSseOutput, log, { isStructured: true });
-    assert.equal(stdout, `${example}\n`);
+    assert.equal(
+      stdout,
+      "event: output_structured\n" +
+        'data: {"id":"","delta":"{\\"river\\":\\"Glomma\\",\\"km\\":623}","type":"output_structured"}\n\n' +
+        END,
+    );
   });
 
   it("ends a failed run with the error in a block, and with no response_end", async () => {

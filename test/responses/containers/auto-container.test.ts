@@ -10,6 +10,7 @@ import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
+import { patience } from "../../patience.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 
 const MINUTE_MS = 60_000;
@@ -20,7 +21,7 @@ function createParts() {
 }
 
 function toRequest(items: readonly Item[] = [], more: Partial<KindRequest> = {}): KindRequest {
-  const signal = AbortSignal.timeout(10_000);
+  const signal = patience();
   const about = { tenant: "t", runId: "run_2/a", include: new Set<string>(), catalogue: [] };
   return { ...about, signal, ...more, ...{ items } };
 }

@@ -27,8 +27,8 @@ import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import type { ShelfParts } from "../../../src/responses/shelf-parts.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
-import { assertPublished } from "../conversations/published.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -54,7 +54,7 @@ describe("containers", () => {
   it("are made, listed, shown and deleted as published", async () => {
     const parts = createParts();
     const made = await make(parts, { name: "a", memory_limit: "4g" });
-    assertPublished("ContainerResource", made);
+    checkPublished("ContainerResource", made);
     assert.match(made.id, /^cntr_[a-z0-9]+$/);
     assert.deepEqual(made, {
       ...{ id: made.id, object: "container", name: "a", status: "running" },
@@ -64,7 +64,7 @@ describe("containers", () => {
     });
     const other = await make(parts, { name: "b" });
     const page = await listContainers(parts, "t", new URLSearchParams());
-    assertPublished("ContainerListResource", page);
+    checkPublished("ContainerListResource", page);
     assert.deepEqual(page.data, [other, made]);
     const named = await listContainers(parts, "t", new URLSearchParams("name=a&limit=1"));
     assert.deepEqual([named.data, named.has_more], [[made], false]);
@@ -124,13 +124,13 @@ describe("a container's files", () => {
     const { id: containerId } = await make(parts);
     const container = { tenant: "t", containerId };
     const made = await write(parts, container, "d/a.txt", "Hello");
-    assertPublished("ContainerFileResource", made);
+    checkPublished("ContainerFileResource", made);
     assert.deepEqual(made, {
       ...{ id: made.id, object: "container.file", container_id: containerId, source: "user" },
       ...{ created_at: 1_790_000_000, bytes: 5, path: "/mnt/data/d/a.txt" },
     });
     const page = await pageContainerFiles(parts.shelf, container, new URLSearchParams());
-    assertPublished("ContainerFileListResource", page);
+    checkPublished("ContainerFileListResource", page);
     assert.deepEqual(page.data, [made]);
     const { value } = await (await readContainerFile(parts.shelf, container, made.id)).next();
     assert.equal(Buffer.from(value ?? []).toString(), "Hello");

@@ -18,7 +18,7 @@ import {
 import type { ItemParts } from "../../../src/responses/conversations/new-items.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
-import { assertPublished } from "./published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 
 const NOW_MS = 1_790_000_000_999;
 
@@ -38,7 +38,7 @@ describe("conversations", () => {
   it("are created, shown, changed and deleted as published", async () => {
     const parts = createParts();
     const made = await createConversation(parts, "t", { metadata: { topic: "a" } });
-    assertPublished("ConversationResource", made);
+    checkPublished("ConversationResource", made);
     assert.match(made.id, /^conv_/);
     const { id } = made;
     const expected = { id, object: "conversation", created_at: 1_790_000_000 };
@@ -50,7 +50,7 @@ describe("conversations", () => {
     const cleared = await updateConversation(parts, "t", id, { metadata: null });
     assert.deepEqual(cleared.metadata, {});
     const deleted = await deleteConversation(parts, "t", id);
-    assertPublished("DeletedConversationResource", deleted);
+    checkPublished("DeletedConversationResource", deleted);
     assert.deepEqual(deleted, { id, object: "conversation.deleted", deleted: true });
     await assert.rejects(getConversation(parts, "t", id), { code: "not_found" });
     await assert.rejects(deleteConversation(parts, "t", id), { code: "not_found" });

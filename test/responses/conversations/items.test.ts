@@ -18,7 +18,7 @@ import type { ItemParts } from "../../../src/responses/conversations/new-items.t
 import { unsealTools } from "../../../src/responses/request/seal-tools.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
-import { assertPublished } from "./published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 
 interface Open {
   readonly parts: ItemParts;
@@ -117,7 +117,7 @@ describe("items of a conversation", () => {
       call,
       { role: "user", content: "c" },
     ]);
-    assertPublished("ConversationItemList", made);
+    checkPublished("ConversationItemList", made);
     const [first, second, third, fourth] = made.data.map((item) => item.id);
     assert.equal(first, "my-own");
     for (const [id = "", prefix] of [
@@ -140,7 +140,7 @@ describe("items of a conversation", () => {
       );
     }
     const page = await list(open);
-    assertPublished("ConversationItemList", page);
+    checkPublished("ConversationItemList", page);
     assert.deepEqual([page.first_id, page.last_id, page.has_more], ["m39", "m20", true]);
     const rest = await list(open, `after=${page.last_id}&limit=100`);
     assert.deepEqual([rest.first_id, rest.last_id, rest.has_more], ["m19", "m0", false]);
@@ -148,7 +148,7 @@ describe("items of a conversation", () => {
     assert.deepEqual([back.first_id, back.last_id, back.has_more], ["m15", "m11", true]);
     assert.deepEqual((await list(open, "order=asc&limit=2")).last_id, "m1");
     assert.deepEqual((await list(open, "after=unknown")).data, []);
-    assertPublished("ConversationItemList", await list(open, "after=unknown"));
+    checkPublished("ConversationItemList", await list(open, "after=unknown"));
     await assert.rejects(list(open, "limit=0"), { code: "invalid_request", param: "limit" });
   });
 
@@ -158,10 +158,10 @@ describe("items of a conversation", () => {
     await create(open, [say("a", "a"), say("b", "b/c")]);
     const place = { conversationId, itemId: "b/c" };
     const shown = await getItem(parts, "t", place, new URLSearchParams());
-    assertPublished("ConversationItem", shown);
+    checkPublished("ConversationItem", shown);
     assert.deepEqual(textsOf([shown]), ["b"]);
     const left = await deleteItem(parts, "t", place);
-    assertPublished("ConversationResource", left);
+    checkPublished("ConversationResource", left);
     assert.equal(left.id, conversationId);
     const unknown = { code: "not_found", param: "item_id" };
     await assert.rejects(getItem(parts, "t", place, new URLSearchParams()), unknown);
@@ -240,7 +240,7 @@ describe("items of a conversation", () => {
       `order=asc&${names.map((name) => `include[]=${name}`).join("&")}`,
     ]) {
       const page = await list(open, query);
-      assertPublished("ConversationItemList", page);
+      checkPublished("ConversationItemList", page);
       const [thought, code, search, message] = page.data;
       const isAsked = query.includes("include");
       assert.equal(thought?.["encrypted_content"], isAsked ? "sealed" : undefined);

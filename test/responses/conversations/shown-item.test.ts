@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { ITEM_TYPES, type Item, parseItem } from "../../../src/protocol/items.ts";
 import { toShownItem } from "../../../src/responses/conversations/shown-item.ts";
-import { assertPublished } from "./published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 
 const called = { call_id: "call_1" };
 const tool = { type: "function", name: "f", parameters: {}, strict: false };
@@ -96,7 +96,7 @@ describe("toShownItem", () => {
     it(`shows as published what a client wrote: ${type} (${index})`, () => {
       const shown = toShownItem(parseItem(item), "id_1", new Set());
       assert.equal(shown.id, "id_1");
-      if (!NOT_PUBLISHED.has(type)) assertPublished("ConversationItem", shown);
+      if (!NOT_PUBLISHED.has(type)) checkPublished("ConversationItem", shown);
     });
   }
 

@@ -14,8 +14,8 @@ import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import type { ShelfParts } from "../../../src/responses/shelf-parts.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
-import { assertPublished } from "../conversations/published.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -37,7 +37,7 @@ describe("files", () => {
   it("are kept, shown and deleted as published", async () => {
     const parts = createParts();
     const made = await send(parts, "Hello", { filename: "note.md" });
-    assertPublished("OpenAIFile", made);
+    checkPublished("OpenAIFile", made);
     assert.match(made.id, /^file-[a-z0-9]+$/);
     assert.deepEqual(made, {
       ...{ id: made.id, object: "file", bytes: 5, created_at: 1_790_000_000 },
@@ -49,7 +49,7 @@ describe("files", () => {
     const { value } = await content.bytes.next();
     assert.equal(Buffer.from(value ?? []).toString(), "Hello");
     const deleted = await deleteFile(parts, "t", made.id);
-    assertPublished("DeleteFileResponse", deleted);
+    checkPublished("DeleteFileResponse", deleted);
     assert.deepEqual(deleted, { id: made.id, object: "file", deleted: true });
     await assert.rejects(getFile(parts, "t", made.id), { code: "not_found", param: "file_id" });
     await assert.rejects(deleteFile(parts, "t", made.id), { code: "not_found" });
@@ -72,7 +72,7 @@ describe("files", () => {
     }
     const names = async (query: string): Promise<string> => {
       const page = await list(parts, query);
-      assertPublished("ListFilesResponse", page);
+      checkPublished("ListFilesResponse", page);
       assert.equal(page.last_id, page.data.at(-1)?.id ?? "");
       return `${page.data.map(({ filename }) => filename).join("")}${page.has_more ? "+" : ""}`;
     };
@@ -105,7 +105,7 @@ describe("files", () => {
       "expires_after[anchor]": "created_at",
       "expires_after[seconds]": "3600",
     });
-    assertPublished("OpenAIFile", made);
+    checkPublished("OpenAIFile", made);
     assert.equal(made.expires_at, made.created_at + 3600);
     await parts.clock.advance(HOUR_MS - 1);
     assert.deepEqual(await getFile(parts, "t", made.id), made);

@@ -5,7 +5,7 @@ import type { Embedder } from "../../../src/providers/embeddings/embedder.ts";
 import { searchStore } from "../../../src/responses/vector-stores/search.ts";
 import { createStoreFile, getStoreFile } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore } from "../../../src/responses/vector-stores/stores.ts";
-import { assertPublished } from "../conversations/published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { createBench, createWordEmbedder, TENANT, type VectorBench } from "./vector-bench.ts";
 
 const signal = new AbortController().signal;
@@ -31,7 +31,7 @@ async function createSearched(embedder?: Embedder): Promise<{ bench: VectorBench
 
 async function find(bench: VectorBench, store: string, body: object) {
   const page = await searchStore(bench, TENANT, { store, body }, signal);
-  assertPublished("VectorStoreSearchResultsPage", page);
+  checkPublished("VectorStoreSearchResultsPage", page);
   return page.data;
 }
 

@@ -17,7 +17,7 @@ import {
   updateStoreFile,
 } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore } from "../../../src/responses/vector-stores/stores.ts";
-import { assertPublished } from "../conversations/published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { createBench, TENANT, type VectorBench } from "./vector-bench.ts";
 
 async function createFilled(names: readonly string[]) {
@@ -47,21 +47,21 @@ describe("files of a vector store", () => {
       attributes: { region: "eu", year: 2024, draft: false },
       chunking_strategy: { type: "static", static: chunking },
     });
-    assertPublished("VectorStoreFileObject", added);
+    checkPublished("VectorStoreFileObject", added);
     assert.deepEqual([added.id, added.status, added.usage_bytes], [file, "in_progress", 0]);
     assert.deepEqual(added.chunking_strategy, { type: "static", static: chunking });
     await bench.queue.idle();
     const ready = await getStoreFile(bench, TENANT, { store, file });
-    assertPublished("VectorStoreFileObject", ready);
+    checkPublished("VectorStoreFileObject", ready);
     assert.equal(ready.status, "completed");
     const content = await readStoreFileContent(bench, TENANT, { store, file });
-    assertPublished("VectorStoreFileContentResponse", content);
+    checkPublished("VectorStoreFileContentResponse", content);
     assert.deepEqual(content.data, [{ type: "text", text: "# Title\n\nSome text." }]);
     const attributes = { region: "us" };
     const labelled = await updateStoreFile(bench, TENANT, { store, file }, { attributes });
     assert.deepEqual(labelled.attributes, attributes);
     const deleted = await deleteStoreFile(bench, TENANT, { store, file });
-    assertPublished("DeleteVectorStoreFileResponse", deleted);
+    checkPublished("DeleteVectorStoreFileResponse", deleted);
     assert.equal(await countChunks(bench, store), 0);
     await assert.rejects(getStoreFile(bench, TENANT, { store, file }), {
       code: "not_found",
@@ -79,7 +79,7 @@ describe("files of a vector store", () => {
     }
     await bench.queue.idle();
     const shown = await getStoreFile(bench, TENANT, { store, file: picture });
-    assertPublished("VectorStoreFileObject", shown);
+    checkPublished("VectorStoreFileObject", shown);
     assert.equal(shown.status, "failed");
     assert.equal(shown.last_error?.code, "unsupported_file");
     assert.match(shown.last_error?.message ?? "", /a\.png.*image\/png/);
@@ -91,7 +91,7 @@ describe("files of a vector store", () => {
     const { bench, store, files } = await createFilled(["a.txt", "b.txt", "c.txt"]);
     const list = async (query: string) => {
       const page = await listStoreFiles(bench, TENANT, { store }, new URLSearchParams(query));
-      assertPublished("ListVectorStoreFilesResponse", page);
+      checkPublished("ListVectorStoreFilesResponse", page);
       return [page.data.map(({ id }) => files.indexOf(id)), page.has_more];
     };
     assert.deepEqual(await list(""), [[2, 1, 0], false]);
@@ -155,7 +155,7 @@ describe("batches of files", () => {
     const files = [await bench.upload("a.txt", "One"), await bench.upload("b.txt", "Two")];
     const attributes = { region: "eu" };
     const made = await createBatch(bench, TENANT, store, { file_ids: files, attributes });
-    assertPublished("VectorStoreFileBatchObject", made);
+    checkPublished("VectorStoreFileBatchObject", made);
     assert.deepEqual([made.status, made.file_counts.total], ["in_progress", 2]);
     await bench.queue.idle();
     const place = { store, batch: made.id };
@@ -186,7 +186,7 @@ describe("batches of files", () => {
     const files = [await bench.upload("a.txt", "One"), await bench.upload("b.txt", "Two")];
     const { id: batch } = await createBatch(bench, TENANT, store, { file_ids: files });
     const cancelled = await cancelBatch(bench, TENANT, { store, batch });
-    assertPublished("VectorStoreFileBatchObject", cancelled);
+    checkPublished("VectorStoreFileBatchObject", cancelled);
     assert.deepEqual([cancelled.status, cancelled.file_counts.in_progress], ["cancelled", 0]);
     await bench.queue.idle();
     const { file_counts } = await getBatch(bench, TENANT, { store, batch });

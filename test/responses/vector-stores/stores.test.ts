@@ -8,7 +8,7 @@ import {
   listStores,
   updateStore,
 } from "../../../src/responses/vector-stores/stores.ts";
-import { assertPublished } from "../conversations/published.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { createBench, TENANT } from "./vector-bench.ts";
 
 const DAY_MS = 86_400_000;
@@ -22,21 +22,21 @@ describe("vector stores", () => {
       file_ids: [file],
       metadata: { a: "b" },
     });
-    assertPublished("VectorStoreObject", made);
+    checkPublished("VectorStoreObject", made);
     assert.match(made.id, /^vs_/);
     assert.deepEqual([made.status, made.file_counts.in_progress], ["in_progress", 1]);
     await bench.queue.idle();
     const ready = await getStore(bench, TENANT, made.id);
-    assertPublished("VectorStoreObject", ready);
+    checkPublished("VectorStoreObject", ready);
     assert.deepEqual([ready.status, ready.file_counts.completed], ["completed", 1]);
     assert.ok(ready.usage_bytes > 0);
     const changed = await updateStore(bench, TENANT, made.id, { name: null, metadata: { c: "d" } });
     assert.deepEqual([changed.name, changed.metadata], ["", { c: "d" }]);
     const page = await listStores(bench, TENANT, new URLSearchParams());
-    assertPublished("ListVectorStoresResponse", page);
+    checkPublished("ListVectorStoresResponse", page);
     assert.deepEqual(page.data, [changed]);
     const deleted = await deleteStore(bench, TENANT, made.id);
-    assertPublished("DeleteVectorStoreResponse", deleted);
+    checkPublished("DeleteVectorStoreResponse", deleted);
     await assert.rejects(getStore(bench, TENANT, made.id), {
       code: "not_found",
       param: "vector_store_id",
