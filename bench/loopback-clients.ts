@@ -7,6 +7,7 @@
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request as openRequest } from "node:http";
 import type { Wire } from "../src/providers/wire.ts";
+import { importClient } from "./clients.ts";
 import { MODEL_REQUEST } from "./model-request.ts";
 
 /** Makes one request and reads the answer to its end. */
@@ -88,14 +89,33 @@ async function createOpenAiResponsesHelper(url: string): Promise<Client> {
   };
 }
 
-async function openOpenAi(url: string) {
-  const { default: OpenAI } = await import("openai");
-  return new OpenAI({ baseURL: url, apiKey: "none" });
+/** As much of the packages as is measured. */
+interface OpenAi {
+  readonly chat: { readonly completions: { create(body: object): Promise<AsyncIterable<Chunk>> } };
+  readonly responses: {
+    create(body: object): Promise<AsyncIterable<{ readonly type: string }>>;
+    stream(body: object): AsyncIterable<{ readonly type: string }>;
+  };
+}
+
+interface Chunk {
+  readonly choices: readonly { readonly delta: { readonly content?: string | null } }[];
+}
+
+async function openOpenAi(url: string): Promise<OpenAi> {
+  const { default: Client } = await importClient<{ default: new (options: object) => OpenAi }>(
+    "openai",
+  );
+  return new Client({ baseURL: url, apiKey: "none" });
 }
 
 async function createAiSdk(url: string): Promise<Client> {
-  const { streamText } = await import("ai");
-  const { createOpenAI } = await import("@ai-sdk/openai");
+  const { streamText } = await importClient<{
+    streamText(options: object): { readonly textStream: AsyncIterable<string> };
+  }>("ai");
+  const { createOpenAI } = await importClient<{
+    createOpenAI(options: object): { chat(model: string): object };
+  }>("@ai-sdk/openai");
   const model = createOpenAI({ baseURL: url, apiKey: "none" }).chat(MODEL);
   return async () => {
     let deltas = 0;

@@ -1,9 +1,10 @@
 /**
  * The streams that are measured: made here in the form of the real ones, and recorded from real
- * servers where the recordings lie beside the checkout.
+ * servers where `OFFSHOOT_TEST_RECORDINGS` names a folder with recordings.
  */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { tryParseJson } from "../src/base/json.ts";
 
 /** One answer of a model, as the `data:` payloads of its events and as the body they make. */
@@ -62,19 +63,18 @@ export function makeStream(wire: WireName, deltas: number): Stream {
   return wire === "chat" ? makeChatStream(words) : makeResponsesStream(words);
 }
 
-/** Every recorded answer of the wire; none where the recordings are not beside the checkout. */
+/** Every recorded answer of the wire; none where no folder of recordings is named. */
 export function readRecordings(wire: WireName): Stream[] {
-  if (!existsSync(new URL(`${wire}/`, RECORDINGS))) return [];
-  return readdirSync(new URL(`${wire}/`, RECORDINGS))
+  const folder = process.env["OFFSHOOT_TEST_RECORDINGS"];
+  if (folder === undefined) return [];
+  const recordings = join(folder, "recordings", wire);
+  return readdirSync(recordings)
     .filter((name) => name.endsWith(".jsonl") && !name.includes("error"))
-    .map((name) => readFileSync(new URL(`${wire}/${name}`, RECORDINGS), "utf8"))
+    .map((name) => readFileSync(join(recordings, name), "utf8"))
     .map((text) => text.split("\n").filter((line) => line.trim() !== ""))
     .filter(isOrdinary)
     .map((lines) => toStream(wire, wire === "chat" ? [...lines, "[DONE]"] : lines));
 }
-
-// From build/bench/ up to the checkout, and to its neighbour.
-const RECORDINGS = new URL("../../../shared/recordings/", import.meta.url);
 
 /**
  * A picture in one event says how fast a long text is scanned, and nothing about events; a payload

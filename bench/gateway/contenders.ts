@@ -1,13 +1,13 @@
 /** The gateways that are compared: how each is started, and what it is asked. */
 
 import { Agent, createServer, request as send } from "node:http";
-import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { createServerLimiters } from "../../src/providers/limits/limiters.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { openServer } from "../../src/server/running/open-server.ts";
+import { importClient, requireClient } from "../clients.ts";
 
 export interface Contender {
   /** Starts it in this process, in front of the upstream; resolves with its port. */
@@ -125,9 +125,9 @@ async function startOffshoot(upstreamPort: number): Promise<number> {
 /** Its own main module reads its settings from the call. */
 async function startLlms(upstreamPort: number): Promise<number> {
   // Its ESM build does not load: it requires what it was bundled without.
-  const { default: Server } = createRequire(import.meta.url)("@musistudio/llms") as {
+  const { default: Server } = requireClient<{
     default: new (options: object) => { start(): Promise<void> };
-  };
+  }>("@musistudio/llms");
   const port = await findPort();
   const server = new Server({
     logger: false,
@@ -152,7 +152,7 @@ async function startPortkey(): Promise<number> {
   unlockAnswers();
   const port = await findPort();
   process.argv = [process.argv[0] ?? "node", "gateway", `--port=${port}`, "--headless"];
-  await import("@portkey-ai/gateway/build/start-server.js" as string);
+  await importClient("@portkey-ai/gateway/build/start-server.js");
   return await untilListening(port);
 }
 

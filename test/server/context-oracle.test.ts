@@ -1,19 +1,9 @@
 /** What the routes of this part answer, held against the published description. */
 
-import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { reply, respond } from "../../src/testing/index.ts";
-import { readShared } from "../protocol/shared-files.ts";
+import { checkPublished } from "../conformance/check.ts";
 import { startServer } from "./server-bench.ts";
-
-const ajv = new Ajv2020({ strict: false, validateFormats: false });
-ajv.addSchema(JSON.parse(readShared("oracles/openai.openapi.json")) as object, "oracle");
-
-function check(schema: string, value: unknown): void {
-  const isValid = ajv.compile({ $ref: `oracle#/components/schemas/${schema}` });
-  assert.ok(isValid(value), `${schema}: ${ajv.errorsText(isValid.errors)}`);
-}
 
 describe("the answers about context against the published description", () => {
   it("are as it says", async (t) => {
@@ -31,21 +21,21 @@ describe("the answers about context against the published description", () => {
     ];
     const context_management = [{ type: "compaction", compact_threshold: 1000 }];
     const made = await server.create({ input, context_management });
-    check("OutputItem", made.output.at(-1));
+    checkPublished("OutputItem", made.output.at(-1));
     const next = await server.create({ input: "On.", previous_response_id: made.id });
     for (const { id } of [made, next]) {
       const { body } = await server.ask("GET", `/v1/responses/${id}/input_items?limit=100`);
-      check("ResponseItemList", body);
+      checkPublished("ResponseItemList", body);
     }
     const compacted = await server.ask("POST", "/v1/responses/compact", { input, model: "m" });
-    check("CompactResource", compacted.body);
+    checkPublished("CompactResource", compacted.body);
     const counted = await server.ask("POST", "/v1/responses/input_tokens", { input });
-    check("TokenCountsResource", counted.body);
+    checkPublished("TokenCountsResource", counted.body);
     const opened = await server.ask("POST", "/v1/conversations", { items: input.slice(0, 3) });
-    check("ConversationResource", opened.body);
+    checkPublished("ConversationResource", opened.body);
     const { id } = opened.body as { id: string };
     await server.create({ input: "Hi", conversation: id, context_management });
     const listed = await server.ask("GET", `/v1/conversations/${id}/items`);
-    check("ConversationItemList", listed.body);
+    checkPublished("ConversationItemList", listed.body);
   });
 });

@@ -8,6 +8,7 @@ import {
   type ReceiveLimits,
   receiveFile,
 } from "../../src/server/receive-file.ts";
+import { PATIENCE_MS } from "../patience.ts";
 
 const HEAD = '--x\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\n';
 const FORM = "multipart/form-data; boundary=x";
@@ -63,7 +64,7 @@ async function readAll({ bytes, fields, filename }: ReceivedFile): Promise<unkno
   return { filename, size, fields: await fields() };
 }
 
-const LIMITS: ReceiveLimits = { maxBytes: 1000, idleMs: 10_000 };
+const LIMITS: ReceiveLimits = { maxBytes: 1000, idleMs: PATIENCE_MS };
 
 describe("a file that comes as a form", () => {
   it("is handed on with the fields before it and behind it", async (t) => {

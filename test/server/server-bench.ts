@@ -18,6 +18,7 @@ import {
   startChatUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
+import { PATIENCE_MS } from "../patience.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 
 export interface TestServer {
@@ -65,8 +66,8 @@ export async function startServer(
     port: 0,
     routes: createRoutes(responses),
     guard: createOpenGuard({ ...ANYBODY, ...caller }),
-    body: { maxBytes: 32_000_000, timeoutMs: 10_000 },
-    send: { keepAliveMs: 15_000, commitMs: 1000 },
+    body: { maxBytes: 32_000_000, timeoutMs: PATIENCE_MS },
+    send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
     onDefect: (thrown) =>
       process.stderr.write(`${thrown instanceof Error ? thrown.stack : thrown}\n`),
     ...server,

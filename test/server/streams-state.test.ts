@@ -72,10 +72,10 @@ describe("a response that is on its way", () => {
   it("tells all who listen when it is cancelled", async (t) => {
     const model = counting();
     const server = await startServer(t, model.engine);
+    model.allow(BEGINNING + 1);
     const first = await openStream(server, "/v1/responses", {
       ...{ input: "Count", background: true, stream: true },
     });
-    model.allow(BEGINNING + 1);
     const begun = readEvents(await first.until((text) => text.includes('"delta":"One  "')));
     const id = begun[0] && "response" in begun[0] ? begun[0].response.id : "";
     const second = await followToFirstWord(server, id);

@@ -90,23 +90,21 @@ describe("a stream on the wire", () => {
   });
 
   it("is not kept alive while nobody reads it", async (t) => {
-    const large = "x".repeat(4_000_000);
     const send = { keepAliveMs: 1, commitMs: 1 };
     const sender = await startSender(
       t,
       async function* () {
-        yield [{ frame: large }];
+        yield [{ frame: "1" }];
         await sender.ended;
       },
       send,
     );
+    sender.holdUp();
     const client = await openBareClient(t, sender.url, ["GET / HTTP/1.1", "", ""]);
     await sender.waitForWrite();
     await ticks(20);
-    assert.deepEqual(
-      sender.writes.filter((text) => text.startsWith(":")),
-      [],
-    );
+    assert.deepEqual(sender.writes, ["data: 1\n\n"]);
+    sender.letThrough();
     await client.until((text) => text.endsWith(": keep-alive\n\n\r\n"));
     sender.end();
     await client.until((text) => text.includes("data: [DONE]\n\n"));
@@ -202,6 +200,9 @@ interface Sender {
   /** Each write of the answer. */
   readonly writes: readonly string[];
   waitForWrite(): Promise<void>;
+  /** From here on answers say that nobody reads them, whatever the system's buffers would still take. */
+  holdUp(): void;
+  letThrough(): void;
   /** Settles `ended`. */
   end(): void;
   readonly ended: Promise<void>;
@@ -221,17 +222,27 @@ async function startSender(
   const wrote = new Promise<void>((resolve) => {
     written = resolve;
   });
+  let isHeldUp = false;
+  let letThrough = (): void => {};
+  const hold = (response: ServerResponse): void => {
+    Object.defineProperty(response, "writableNeedDrain", { get: () => isHeldUp });
+    letThrough = () => {
+      isHeldUp = false;
+      response.emit("drain");
+    };
+  };
   const note = (response: ServerResponse, name: "write" | "end"): void => {
     const method = response[name].bind(response) as (text: string) => unknown;
     const noted = (text: string): unknown => {
       writes.push(text);
       const done = method(text);
       written();
-      return done;
+      return done && !isHeldUp;
     };
     Object.assign(response, { [name]: noted });
   };
   const server = createServer((_request, response) => {
+    hold(response);
     note(response, "write");
     note(response, "end");
     const answer: EventsAnswer = { kind: "events", events: events() };
@@ -243,5 +254,11 @@ async function startSender(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, writes, waitForWrite: () => wrote, end, ended };
+  return {
+    ...{ url: `http://127.0.0.1:${port}`, writes, waitForWrite: () => wrote, end, ended },
+    holdUp: () => {
+      isHeldUp = true;
+    },
+    letThrough: () => letThrough(),
+  };
 }

@@ -7,6 +7,7 @@ import {
   createScriptedProvider,
   type ScriptedProvider,
 } from "../../src/testing/scripted-provider.ts";
+import { patience } from "../patience.ts";
 
 const REQUEST: ModelRequest = {
   model: "scripted",
@@ -25,7 +26,7 @@ const REQUEST: ModelRequest = {
 
 async function eventsOf(
   provider: ScriptedProvider,
-  signal: AbortSignal = AbortSignal.timeout(5000),
+  signal: AbortSignal = patience(),
 ): Promise<ModelEvent[]> {
   const events: ModelEvent[] = [];
   for await (const batch of provider.stream(REQUEST, { signal })) events.push(...batch);
@@ -141,7 +142,7 @@ describe("scripted provider", () => {
     const seen: ModelEvent[] = [];
     await assert.rejects(
       async () => {
-        for await (const batch of provider.stream(REQUEST, { signal: AbortSignal.timeout(5000) })) {
+        for await (const batch of provider.stream(REQUEST, { signal: patience() })) {
           seen.push(...batch);
         }
       },

@@ -7,7 +7,7 @@ import { post } from "./post.ts";
 
 const BODY = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true };
 
-describe("upstream", { timeout: 10_000 }, () => {
+describe("upstream", () => {
   const refusals = [
     { name: "a wrong path", path: "/v1/nothing", status: 404 },
     { name: "a wrong method", method: "GET", status: 405, code: "method_not_supported" },

@@ -11,6 +11,7 @@ import type { RequestRecord } from "../../../src/server/watching/request-log.ts"
 import { createRequestTracer } from "../../../src/server/watching/request-trace.ts";
 import { createRequestWatch } from "../../../src/server/watching/request-watch.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
+import { PATIENCE_MS } from "../../patience.ts";
 import { ANYBODY, createOpenGuard } from "../server-bench.ts";
 
 describe("the watch over requests", () => {
@@ -45,8 +46,8 @@ describe("the watch over requests", () => {
     const app = createApp({
       routes: [route, { ...route, path: "/make" }],
       guard: watch.watchGuard(createOpenGuard({ ...ANYBODY, keyId: "key_1" })),
-      body: { maxBytes: 100, timeoutMs: 1000 },
-      send: { keepAliveMs: 1000, commitMs: 1000 },
+      body: { maxBytes: 100, timeoutMs: PATIENCE_MS },
+      send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS },
       onDefect: () => {},
     });
     const listener = await openListener({ host: "127.0.0.1", port: 0 }, watch.watchApp(app));

@@ -87,7 +87,7 @@ describe("byte faults", () => {
   });
 });
 
-describe("stream faults", { timeout: 10_000 }, () => {
+describe("stream faults", () => {
   it("comments come before every frame", async () => {
     const { text } = await responses(kit.comments());
     assert.equal(text.replaceAll(": keep-alive\n\n", ""), whole.text);
@@ -231,7 +231,7 @@ describe("stream faults", { timeout: 10_000 }, () => {
   });
 });
 
-describe("answer faults", { timeout: 10_000 }, () => {
+describe("answer faults", () => {
   it("tooManyRequests answers 429 with Retry-After, then the model, which is not asked before", async () => {
     await using upstream = await startChatUpstream({
       engine: script(reply.text(TEXT)),

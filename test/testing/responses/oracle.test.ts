@@ -1,29 +1,12 @@
-/** The strict upstream's output against the API's published description, which lies beside the checkout. */
+/** The strict upstream's output against the API's published description. */
 
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { fileURLToPath } from "node:url";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import { reply } from "../../../src/testing/reply.ts";
 import { startResponsesUpstream } from "../../../src/testing/responses-upstream.ts";
 import { script } from "../../../src/testing/script.ts";
+import { checkPublished } from "../../conformance/check.ts";
 import { eventsIn, type Loose, post } from "../post.ts";
-
-const ORACLE = "shared/oracles/openai.openapi.json";
-
-/** Found from the working directory's parent or from here upwards, so that any build folder will do. */
-function readOracle(): object {
-  const starts = [process.cwd(), dirname(fileURLToPath(import.meta.url))];
-  for (const start of starts) {
-    for (let folder = start; folder !== dirname(folder); folder = dirname(folder)) {
-      const path = join(folder, ORACLE);
-      if (existsSync(path)) return JSON.parse(readFileSync(path, "utf8"));
-    }
-  }
-  throw new Error(`${ORACLE} is not beside the checkout: these tests need it.`);
-}
 
 /** Where the description and the real service differ, the upstream does as the service does. */
 function withoutKnownDifferences(event: Loose): Loose {
@@ -34,11 +17,6 @@ function withoutKnownDifferences(event: Loose): Loose {
 }
 
 describe("strict upstream against the published description", () => {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false });
-  ajv.addSchema(readOracle(), "oracle");
-  const isEvent = ajv.compile({ $ref: "oracle#/components/schemas/ResponseStreamEvent" });
-  const isResponse = ajv.compile({ $ref: "oracle#/components/schemas/Response" });
-
   const tools = [
     { type: "function", name: "read", parameters: { type: "object", properties: {} } },
   ];
@@ -68,12 +46,8 @@ describe("strict upstream against the published description", () => {
       assert.ok(events.length > 4);
       for (const sent of events) {
         const event = withoutKnownDifferences(sent);
-        assert.ok(isEvent(event), `${sent.type}: ${ajv.errorsText(isEvent.errors).slice(0, 400)}`);
-        if (sent.response)
-          assert.ok(
-            isResponse(withoutKnownDifferences(sent).response),
-            ajv.errorsText(isResponse.errors),
-          );
+        checkPublished("ResponseStreamEvent", event);
+        if (event.response) checkPublished("Response", event.response);
       }
     });
   }

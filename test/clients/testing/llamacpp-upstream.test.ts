@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
-import { startLlamacppUpstream } from "../../src/testing/llamacpp-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
-import { post } from "./post.ts";
+import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
+import { post } from "../../testing/post.ts";
 
 const BODY = { messages: [{ role: "user", content: "Hi" }] };
 

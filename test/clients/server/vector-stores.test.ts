@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { reply, script } from "../../src/testing/index.ts";
-import { newDatabasePath } from "../store/database-path.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { reply, script } from "../../../src/testing/index.ts";
+import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { newDatabasePath } from "../../store/database-path.ts";
 
 function toClient({ url }: TestServer): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
-import { reply } from "../../src/testing/reply.ts";
+import { reply } from "../../../src/testing/reply.ts";
 import {
   type ResponsesUpstreamOptions,
   startResponsesUpstream,
-} from "../../src/testing/responses-upstream.ts";
-import { script } from "../../src/testing/script.ts";
-import { createScriptedProvider } from "../../src/testing/scripted-provider.ts";
-import { eventsIn, joined, type Loose, post } from "./post.ts";
+} from "../../../src/testing/responses-upstream.ts";
+import { script } from "../../../src/testing/script.ts";
+import { createScriptedProvider } from "../../../src/testing/scripted-provider.ts";
+import { eventsIn, joined, type Loose, post } from "../../testing/post.ts";
 
 const TOOL = {
   type: "function",

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import Anthropic from "@anthropic-ai/sdk";
-import type { JsonObject } from "../../src/base/json.ts";
+import type { JsonObject } from "../../../src/base/json.ts";
 import {
   type MessagesUpstreamOptions,
   startMessagesUpstream,
-} from "../../src/testing/messages-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
-import { eventsIn, post } from "./post.ts";
+} from "../../../src/testing/messages-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
+import { eventsIn, post } from "../../testing/post.ts";
 
 const VERSION = { "anthropic-version": "2023-06-01" };
 const hears = (...content: readonly JsonObject[]) => ({ role: "user", content });

@@ -2,12 +2,11 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Ajv2020 } from "ajv/dist/2020.js";
 import OpenAI from "openai";
-import { reply } from "../../src/testing/index.ts";
-import { readShared } from "../protocol/shared-files.ts";
-import { startServer } from "./server-bench.ts";
-import { play, spawn, team, wait } from "./team-bench.ts";
+import { reply } from "../../../src/testing/index.ts";
+import { checkPublished } from "../../conformance/check.ts";
+import { startServer } from "../../server/server-bench.ts";
+import { play, spawn, team, wait } from "../../server/team-bench.ts";
 
 const createScript = () =>
   play([reply.calls([spawn("a", "Go.")]), wait(), reply.text("Done.")], {
@@ -16,20 +15,13 @@ const createScript = () =>
 
 describe("a team as it is published", () => {
   it("has items and events of the published form", async (t) => {
-    const ajv = new Ajv2020({ strict: false, validateFormats: false });
-    ajv.addSchema(JSON.parse(readShared("oracles/openai.openapi.json")) as object, "oracle");
-    const isItem = ajv.compile({ $ref: "oracle#/components/schemas/BetaOutputItem" });
-    const isEvent = ajv.compile({ $ref: "oracle#/components/schemas/BetaResponseStreamEvent" });
     const server = await startServer(t, createScript());
     const events = await server.stream({ input: "Go.", ...team });
     const last = events.at(-1);
     assert.ok(last?.type === "response.completed");
-    for (const item of last.response.output) {
-      assert.ok(isItem(item), `${item.type}: ${ajv.errorsText(isItem.errors)}`);
-    }
+    for (const item of last.response.output) checkPublished("BetaOutputItem", item);
     for (const event of events) {
-      if ("response" in event) continue;
-      assert.ok(isEvent(event), `${event.type}: ${ajv.errorsText(isEvent.errors)}`);
+      if (!("response" in event)) checkPublished("BetaResponseStreamEvent", event);
     }
   });
 

@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { Failure } from "../../src/base/failure.ts";
-import type { Json } from "../../src/base/json.ts";
-import type { EmittedResponse } from "../../src/protocol/emitted.ts";
-import { type Reply, reply, script } from "../../src/testing/index.ts";
-import type { Tool } from "../../src/tools/tool.ts";
-import { assertPublished } from "../responses/conversations/published.ts";
-import { newDatabasePath } from "../store/database-path.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { Failure } from "../../../src/base/failure.ts";
+import type { Json } from "../../../src/base/json.ts";
+import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
+import { type Reply, reply, script } from "../../../src/testing/index.ts";
+import type { Tool } from "../../../src/tools/tool.ts";
+import { checkPublished } from "../../conformance/check.ts";
+import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { newDatabasePath } from "../../store/database-path.ts";
 
 /** A tool in place of one that would reach the network. `answer` gets what it is called with. */
 function standIn(name: string, properties: object, answer: (input: Json) => Json): Tool {
@@ -73,7 +73,7 @@ describe("web_search", () => {
     const response = await server.create({ input: "Which?", tools: [{ type: "web_search" }] });
     assert.deepEqual(asked, [{ query: "the first", count: 10 }]);
     const [call] = itemsOf<WebCall>(response, "web_search_call");
-    assertPublished("WebSearchToolCall", call);
+    checkPublished("WebSearchToolCall", call);
     assert.deepEqual(call?.action, { type: "search", query: "the first", queries: ["the first"] });
     assert.deepEqual([call?.status, call?.results], ["completed", undefined]);
     const [message] = itemsOf<{ content: { annotations: object[] }[] }>(response, "message");
@@ -115,7 +115,7 @@ describe("web_search", () => {
       places,
     );
     const added = events.find(({ type }) => type === "response.output_text.annotation.added");
-    assertPublished("ResponseOutputTextAnnotationAddedEvent", added);
+    checkPublished("ResponseOutputTextAnnotationAddedEvent", added);
   });
 
   it("shows sources and results where they are asked for", async (t) => {
@@ -174,7 +174,7 @@ describe("web_search", () => {
     const { server } = await startWeb(t, call({}), call({ pattern: "PRICE" }), reply.text("5."));
     const response = await server.create({ input: "?", tools: [{ type: "web_search" }] });
     const calls = itemsOf<WebCall>(response, "web_search_call");
-    for (const one of calls) assertPublished("WebSearchToolCall", one);
+    for (const one of calls) checkPublished("WebSearchToolCall", one);
     const url = "https://one.example.org/a";
     assert.deepEqual(
       calls.map(({ action }) => action),
@@ -256,7 +256,7 @@ describe("file_search", () => {
       include: ["file_search_call.results"],
     });
     const [call] = itemsOf<{ queries: string[]; results: object[] }>(response, "file_search_call");
-    assertPublished("FileSearchToolCall", call);
+    checkPublished("FileSearchToolCall", call);
     assert.deepEqual(call?.queries, ["refund", "money back"]);
     const { score, ...result } = (call?.results[0] ?? {}) as { score: number };
     assert.ok(score > 0 && score <= 1);

@@ -4,10 +4,10 @@ import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { reply, script } from "../../src/testing/index.ts";
-import { assertPublished } from "../responses/conversations/published.ts";
-import { newDatabasePath } from "../store/database-path.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+import { reply, script } from "../../../src/testing/index.ts";
+import { checkPublished } from "../../conformance/check.ts";
+import { startServer, type TestServer } from "../../server/server-bench.ts";
+import { newDatabasePath } from "../../store/database-path.ts";
 
 function toClient({ url }: TestServer): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
@@ -40,7 +40,7 @@ describe("files over HTTP", () => {
       purpose: "assistants",
       expires_after: { anchor: "created_at", seconds: 3600 },
     });
-    assertPublished("OpenAIFile", made);
+    checkPublished("OpenAIFile", made);
     assert.deepEqual([made.filename, made.purpose], ["größe.md", "assistants"]);
     assert.equal(made.expires_at, made.created_at + 3600);
     // The fields before the file, this time.

@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Ollama } from "ollama";
-import type { ModelRequest } from "../../src/providers/provider.ts";
-import { errorInStream, longLine } from "../../src/testing/faults/stream-faults.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { errorInStream, longLine } from "../../../src/testing/faults/stream-faults.ts";
 import {
   type OllamaUpstreamOptions,
   startOllamaUpstream,
-} from "../../src/testing/ollama-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
-import { createScriptedProvider } from "../../src/testing/scripted-provider.ts";
-import { type Loose, post } from "./post.ts";
+} from "../../../src/testing/ollama-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
+import { createScriptedProvider } from "../../../src/testing/scripted-provider.ts";
+import { type Loose, post } from "../../testing/post.ts";
 
 const TOOL = {
   type: "function",

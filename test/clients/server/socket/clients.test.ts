@@ -3,8 +3,12 @@ import { describe, it } from "node:test";
 import OpenAI from "openai";
 import type { ResponsesServerEvent } from "openai/resources/responses/responses";
 import { ResponsesWS } from "openai/resources/responses/ws";
-import { reply, script } from "../../../src/testing/index.ts";
-import { createHeldModel, type SocketServer, startSocketServer } from "./socket-bench.ts";
+import { reply, script } from "../../../../src/testing/index.ts";
+import {
+  createHeldModel,
+  type SocketServer,
+  startSocketServer,
+} from "../../../server/socket/socket-bench.ts";
 
 function clientOf({ url }: SocketServer): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: "key" });

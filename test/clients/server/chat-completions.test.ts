@@ -8,8 +8,8 @@ import { generateText, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { zodFunction, zodResponseFormat } from "openai/helpers/zod";
 import { z } from "zod";
-import { MODEL_RETRY } from "../../src/base/retry.ts";
-import type { ModelTarget } from "../../src/runtime/responses/model-routes.ts";
+import { MODEL_RETRY } from "../../../src/base/retry.ts";
+import type { ModelTarget } from "../../../src/runtime/responses/model-routes.ts";
 import {
   createScriptedProvider,
   reply,
@@ -20,8 +20,8 @@ import {
   startGeminiUpstream,
   startMessagesUpstream,
   type Upstream,
-} from "../../src/testing/index.ts";
-import { startServer, type TestServer } from "./server-bench.ts";
+} from "../../../src/testing/index.ts";
+import { startServer, type TestServer } from "../../server/server-bench.ts";
 
 const WEATHER = {
   name: "weather",

@@ -13,9 +13,9 @@ import {
 import {
   type BedrockUpstreamOptions,
   startBedrockUpstream,
-} from "../../src/testing/bedrock-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
+} from "../../../src/testing/bedrock-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
 
 const CALLERS = [
   { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "secret", sessionToken: "session" },

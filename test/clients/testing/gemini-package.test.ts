@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { GoogleGenAI, type Part } from "@google/genai";
-import { startGeminiUpstream } from "../../src/testing/gemini-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
-import type { Upstream } from "../../src/testing/upstream.ts";
+import { startGeminiUpstream } from "../../../src/testing/gemini-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
+import type { Upstream } from "../../../src/testing/upstream.ts";
 
 const READ = { functionDeclarations: [{ name: "read" }] };
 const CALLS = reply.calls([

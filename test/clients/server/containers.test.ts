@@ -3,18 +3,19 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import OpenAI, { toFile } from "openai";
-import { createIds } from "../../src/base/ids.ts";
-import { createFile } from "../../src/responses/files/files.ts";
-import { parseNewFile } from "../../src/responses/files/new-file.ts";
-import { createContainerRoutes } from "../../src/server/routes/containers.ts";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
-import { script } from "../../src/testing/index.ts";
-import { createManualClock } from "../../src/testing/manual-clock.ts";
-import { assertPublished } from "../responses/conversations/published.ts";
-import { streamOf } from "../store/shelf-contract.ts";
-import { startServer } from "./server-bench.ts";
+import { createIds } from "../../../src/base/ids.ts";
+import { createFile } from "../../../src/responses/files/files.ts";
+import { parseNewFile } from "../../../src/responses/files/new-file.ts";
+import { createContainerRoutes } from "../../../src/server/routes/containers.ts";
+import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { script } from "../../../src/testing/index.ts";
+import { createManualClock } from "../../../src/testing/manual-clock.ts";
+import { checkPublished } from "../../conformance/check.ts";
+import { PATIENCE_MS } from "../../patience.ts";
+import { startServer } from "../../server/server-bench.ts";
+import { streamOf } from "../../store/shelf-contract.ts";
 
-const LIMITS = { maxBytes: 1000, idleMs: 5000 };
+const LIMITS = { maxBytes: 1000, idleMs: PATIENCE_MS };
 
 async function startContainers(t: TestContext) {
   const clock = createManualClock(1_790_000_000_000);
@@ -31,7 +32,7 @@ describe("containers over HTTP", () => {
   it("are made, listed, shown and deleted", async (t) => {
     const { client, stranger } = await startContainers(t);
     const made = await client.containers.create({ name: "mine", memory_limit: "1g" });
-    assertPublished("ContainerResource", made);
+    checkPublished("ContainerResource", made);
     assert.deepEqual(await client.containers.retrieve(made.id), made);
     const listed = await client.containers.list({ name: "mine" });
     assert.deepEqual(listed.data, [made]);
@@ -53,7 +54,7 @@ describe("containers over HTTP", () => {
     const { id } = await client.containers.create({ name: "mine" });
     const file = await toFile(Buffer.from("a,b\n"), "../data.csv");
     const made = await client.containers.files.create(id, { file });
-    assertPublished("ContainerFileResource", made);
+    checkPublished("ContainerFileResource", made);
     assert.deepEqual([made.path, made.bytes, made.source], ["/mnt/data/data.csv", 4, "user"]);
     const { data } = await client.containers.files.list(id);
     assert.deepEqual(data, [made]);

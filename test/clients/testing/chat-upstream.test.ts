@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import OpenAI from "openai";
-import type { ModelRequest } from "../../src/providers/provider.ts";
-import { type ChatUpstreamOptions, startChatUpstream } from "../../src/testing/chat-upstream.ts";
-import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
-import { createScriptedProvider } from "../../src/testing/scripted-provider.ts";
-import { eventsIn, type Loose, post } from "./post.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { type ChatUpstreamOptions, startChatUpstream } from "../../../src/testing/chat-upstream.ts";
+import { reply } from "../../../src/testing/reply.ts";
+import { script } from "../../../src/testing/script.ts";
+import { createScriptedProvider } from "../../../src/testing/scripted-provider.ts";
+import { eventsIn, type Loose, post } from "../../testing/post.ts";
 
 const TOOL = {
   type: "function",
