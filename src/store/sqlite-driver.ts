@@ -4,6 +4,7 @@
  */
 
 import { createRequire } from "node:module";
+import { Failure } from "../base/failure.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;
@@ -46,5 +47,11 @@ function readBuiltin(): Driver | undefined {
 
 /** Required, not imported: that is 5 ms less of every start (bench/start.ts). */
 function loadPackage(): Driver {
-  return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
+  try {
+    return createRequire(import.meta.url)("@photostructure/sqlite") as Driver;
+  } catch (cause) {
+    const message =
+      "SQLite is missing: use Node.js 22.13 or later, or `npm install @photostructure/sqlite`.";
+    throw new Failure("internal", message, { cause });
+  }
 }

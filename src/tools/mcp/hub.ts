@@ -42,8 +42,9 @@ export interface McpParts {
   readonly listMs?: number | undefined;
   /** The authorities that servers over HTTPS are checked by, in place of the runtime's; asked once. */
   readonly trusted?: (() => readonly string[] | undefined) | undefined;
+  /** @internal In place of the guarded client's, for tests. */
   readonly fetch?: FetchLike | undefined;
-  /** In place of the way that a server is configured to be reached, for tests. */
+  /** @internal In place of the way that a server is configured to be reached, for tests. */
   readonly openTransport?: ((server: McpServer) => Promise<Transport>) | undefined;
 }
 

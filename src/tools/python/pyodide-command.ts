@@ -7,12 +7,13 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Failure } from "../../base/failure.ts";
+import { findOwnProgram } from "../../base/own-program.ts";
+import { nodeReservedKib } from "../sandbox/node-memory.ts";
 import type { Command } from "../sandbox/sandbox.ts";
 
 /** What Node, Pyodide and its compiled code take beside Python's memory. */
-const OVERHEAD_KIB = 512 * 1024;
+const OVERHEAD_KIB = 512 * 1024 + nodeReservedKib();
 
 /** JavaScript's own heap; Python's objects lie in WebAssembly's memory. */
 const HEAP_MIB = 256;
@@ -36,7 +37,7 @@ interface PyodideParts {
 }
 
 export function pyodideCommand(parts: PyodideParts): Command {
-  const { node, pyodide, cwd, memBytes, worker = findWorker() } = parts;
+  const { node, pyodide, cwd, memBytes, worker = findOwnProgram("python-worker") } = parts;
   const reads = [pyodide, dirname(worker)];
   const argv = [
     node,
@@ -71,16 +72,6 @@ export function guardFlags(known: { has(flag: string): boolean }): string[] {
 function limited(argv: readonly string[], kib: number): [string, ...string[]] {
   const script = 'ulimit -d "$0" 2>/dev/null; exec "$@"';
   return ["/bin/sh", "-c", script, String(kib), ...argv];
-}
-
-/** The library has it beside this file; in the command's folder it is a file of its own. */
-function findWorker(): string {
-  const places = ["./worker.js", "./python-worker.js"].map((name) =>
-    fileURLToPath(new URL(name, import.meta.url)),
-  );
-  const worker = places.find((path) => existsSync(path));
-  if (worker !== undefined) return worker;
-  throw new Failure("internal", "The program that runs Pyodide is missing from this installation.");
 }
 
 /** Node looks in the nearest `package.json` for what kind of module a file is. */

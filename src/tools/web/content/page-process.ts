@@ -8,14 +8,14 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Readable } from "node:stream";
-import { fileURLToPath } from "node:url";
 import { toAbortFailure } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
 import { isJsonObject, tryParseJson } from "../../../base/json.ts";
+import { findOwnProgram } from "../../../base/own-program.ts";
 import { guardFlags } from "../../python/pyodide-command.ts";
+import { nodeReservedKib } from "../../sandbox/node-memory.ts";
 import type { SearchResult } from "../search/provider.ts";
 import type { PdfText } from "./pdf-to-text.ts";
 import type { Page } from "./to-markdown.ts";
@@ -38,7 +38,7 @@ const LIMIT_MS = 15_000;
 
 /** JavaScript's own heap, and all memory: what is unpacked lies outside the heap. */
 const HEAP_MIB = 256;
-const MEMORY_KIB = 640 * 1024;
+const MEMORY_KIB = 640 * 1024 + nodeReservedKib();
 
 /** Seconds of processor time after which the system ends it. */
 const CPU_S = 20;
@@ -75,17 +75,18 @@ async function convert(work: PageWork, bytes: Uint8Array, asking: Asking): Promi
   if (signal.aborted) throw toAbortFailure(signal);
   const child = startWorker();
   const kill = (): void => void child.kill("SIGKILL");
-  const late = setTimeout(kill, limitMs);
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    kill();
+  }, limitMs);
   signal.addEventListener("abort", kill, { once: true });
   // For a process of ours that ends without waiting.
   process.once("exit", kill);
-  const startedMs = performance.now();
   try {
     const [text, exit] = await Promise.all([readAll(child.stdout), ended(child), feed()]);
     if (signal.aborted) throw toAbortFailure(signal);
-    if (performance.now() - startedMs >= limitMs) {
-      throw cannotBeRead(`it takes longer than ${limitMs / 1000} s`);
-    }
+    if (isLate) throw cannotBeRead(`it takes longer than ${limitMs / 1000} s`);
     return parseReply(text, exit);
   } finally {
     clearTimeout(late);
@@ -103,7 +104,7 @@ async function convert(work: PageWork, bytes: Uint8Array, asking: Asking): Promi
 }
 
 function startWorker() {
-  const worker = findWorker();
+  const worker = findOwnProgram("page-worker");
   const argv = [
     process.execPath,
     ...guardFlags(process.allowedNodeEnvironmentFlags),
@@ -124,13 +125,6 @@ function startWorker() {
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
   });
-}
-
-/** Beside this file in the library and in the command's folder. */
-function findWorker(): string {
-  const worker = fileURLToPath(new URL("./page-worker.js", import.meta.url));
-  if (existsSync(worker)) return worker;
-  throw new Failure("internal", "The program that reads pages is missing from this installation.");
 }
 
 /** Undefined where there is more than the limit. */
