@@ -1,45 +1,74 @@
 /**
- * Runs every test file, half of them in this process and half in another:
- * `node build/test/all.js [part of a path]`. With a part of a path all that fit run in this process.
+ * Runs every unit test, half of the files in this process and half in another:
+ * `node build/test/all.js [PART…]`. With parts of paths, all files that have one of them run in this process.
  *
  * `node --test` starts a process for each file, which on two cores costs more than the tests do.
  * What needs a process of its own (signals, exit codes) is an `*.e2e.ts`, run by `node --test`.
  */
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { it } from "node:test";
-import { fileURLToPath } from "node:url";
-
-const LIMIT_MS = 120_000;
-setTimeout(() => process.exit(1), LIMIT_MS).unref();
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { listFiles } from "./list-files.ts";
+import { watchProgress } from "./progress.ts";
 
 const HALF = "--other-half";
-const only = process.argv[2] ?? "";
-if (only === "") void runOtherHalf();
+const CLIENTS = "clients/";
+const parts = process.argv.slice(2);
+const isOtherHalf = parts[0] === HALF;
+if (parts.length === 0) void runOtherHalf();
 
-const here = new URL(".", import.meta.url);
-const files = readdirSync(here, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".test.js"))
-  .sort();
-for (const [at, file] of files.entries()) {
-  if (!isMine(file, at)) continue;
+watchProgress();
+const here = fileURLToPath(new URL(".", import.meta.url));
+const files = listFiles(here, ".test.js").filter(isMine);
+if (files.length === 0) {
+  process.stderr.write(`No unit test has ${parts.join(" or ")} in its path.\n`);
+  process.exitCode = 1;
+}
+// Open until all files are loaded. Without it, tests that end before the next file is there are taken for all
+// there are: hooks that files have for their end run then, and later tests find their servers closed.
+let onLoaded = (): void => {};
+const loaded = new Promise<void>((resolve) => {
+  onLoaded = resolve;
+});
+it("the test files load", () => loaded);
+for (const file of files) {
   // A file that does not load is a failed test, and the others still run.
-  await import(new URL(file, here).href).catch((thrown) => it(file, () => Promise.reject(thrown)));
+  const { href } = pathToFileURL(join(here, file));
+  await import(href).catch((thrown) => it(file, () => Promise.reject(thrown)));
+}
+onLoaded();
+
+function isMine(file: string): boolean {
+  if (parts.length > 0 && !isOtherHalf) return isNamed(file);
+  return !file.startsWith(CLIENTS) && isOdd(file) === isOtherHalf;
 }
 
-function isMine(file: string, at: number): boolean {
-  if (only === "") return at % 2 === 0;
-  return only === HALF ? at % 2 === 1 : file.includes(only);
+/** Tests with clients of other projects need those installed, so they run only when they are named. */
+function isNamed(file: string): boolean {
+  return parts.some(
+    (part) => file.includes(part) && file.startsWith(CLIENTS) === part.startsWith(CLIENTS),
+  );
 }
 
-/** Its report comes behind this one's, so that neither is torn; its failure is the failure of both. */
+/** By its name alone, so that a new file leaves every other one in its half. */
+function isOdd(file: string): boolean {
+  return ((createHash("sha256").update(file).digest()[0] ?? 0) & 1) === 1;
+}
+
+/** Prints its report after this one's, so that neither is torn; its failure is the failure of both. */
 async function runOtherHalf(): Promise<void> {
   const argv = [...process.execArgv, fileURLToPath(import.meta.url), HALF];
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   const said: Buffer[] = [];
   child.stdout.on("data", (piece: Buffer) => said.push(piece));
-  const [code] = (await once(child, "exit")) as [number | null];
-  if (code !== 0) process.exitCode = 1;
+  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
   process.stdout.write(Buffer.concat(said));
+  if (code === 0) return;
+  process.stderr.write(
+    `The other half of the unit tests ended with ${signal ?? `exit code ${code}`}.\n`,
+  );
+  process.exitCode = 1;
 }

@@ -7,7 +7,13 @@ import { describe, it } from "node:test";
 const ROOT = new URL("../../", import.meta.url);
 
 describe("the documents", () => {
-  for (const page of ["CONTRIBUTING.md", "ARCHITECTURE.md", "README.md", "GLOSSARY.md"]) {
+  for (const page of [
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "README.md",
+    "GLOSSARY.md",
+    "SECURITY.md",
+  ]) {
     it(`${page} names only files that exist`, () => {
       const text = readFileSync(new URL(page, ROOT), "utf8");
       const names = [...text.matchAll(/`((?:src|test|bench|docs|scripts)\/[\w./-]*)`/g)];

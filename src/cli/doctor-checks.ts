@@ -106,11 +106,7 @@ async function findServer({ env }: Surroundings): Promise<LocalServer | undefine
   const network = createNetwork(env);
   try {
     const probe = createProbe(await network.open());
-    return await findLocalServer({
-      probe,
-      signal: AbortSignal.timeout(1000),
-      origins: originsIn(env),
-    });
+    return await findLocalServer({ probe, origins: originsIn(env) });
   } catch {
     // A CA bundle that cannot be read; its own check says so.
     return undefined;

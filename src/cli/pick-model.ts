@@ -26,8 +26,7 @@ export async function pickModel(
       if (!config.get("probe_local")) return undefined;
       const local = await import("../providers/vendors/local-servers.ts");
       const probe = local.createProbe(await network.open());
-      const signal = AbortSignal.timeout(1000);
-      return local.findLocalServer({ probe, signal, origins: local.originsIn(env) });
+      return local.findLocalServer({ probe, origins: local.originsIn(env) });
     },
   });
 }

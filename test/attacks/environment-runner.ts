@@ -14,6 +14,7 @@ import { parseRule } from "../../src/tools/gate/rules.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";
 import { runCommand } from "../../src/tools/sandbox/run-command.ts";
 import type { SandboxLevel } from "../../src/tools/sandbox/sandbox.ts";
+import { PATIENCE_MS, patience } from "../patience.ts";
 import { PROBES } from "./environment-rows.ts";
 
 const [, , level = "", root = ""] = process.argv;
@@ -50,11 +51,11 @@ async function openPlace(name: SandboxLevel): Promise<ProbedPlace> {
     network: false,
     ...toSandboxCovers(WHOLE_GRANT, [parseRule("deny", "path(denied)", "test")]),
   });
-  const options = { timeoutMs: 20_000, maxStdoutBytes: 10_000_000, maxStderrBytes: 1_000_000 };
+  const options = { timeoutMs: PATIENCE_MS, maxStdoutBytes: 10_000_000, maxStderrBytes: 1_000_000 };
   return {
     async run(script) {
       const command = { argv: ["/bin/sh", "-c", script] as const, cwd: root };
-      const signal = AbortSignal.timeout(30_000);
+      const signal = patience();
       const ran = await runCommand(sandbox, command, { ...options, signal });
       return `${ran.stdout}${ran.stderr}`;
     },

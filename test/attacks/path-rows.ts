@@ -182,6 +182,7 @@ export const PATH_ROWS: readonly PathRow[] = [
   },
   {
     name: "a pipe",
+    needs: "mkfifo",
     setUp: (root) => execFileSync("mkfifo", [join(root, "pipe")]),
     tool: readTool,
     input: { path: "pipe" },

@@ -8,6 +8,8 @@ export const MARKER = "MARKER-of-what-must-not-be-seen";
 
 export interface PathRow {
   readonly name: string;
+  /** A program that `setUp` starts. */
+  readonly needs?: string;
   /** Makes what the call needs, in a workspace that `makeSurroundings` made. */
   setUp?(root: string): void;
   /** Done between the check of a path and its use, once. */

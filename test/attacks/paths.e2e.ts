@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { openWorkspace } from "../../src/tools/workspace/open-workspace.ts";
 import type { Boundary } from "../../src/tools/workspace/workspace.ts";
+import { programLack, unless } from "../needs.ts";
 import { createWorkspaceFolder, toContext } from "../tools/workspace-folder.ts";
 import { PATH_ROWS } from "./path-rows.ts";
 import { MARKER, makeSurroundings, type PathRow } from "./path-world.ts";
@@ -23,7 +24,8 @@ describe("the table of path attacks", () => {
 for (const hold of WAYS) {
   describe(`path attacks, held by ${hold}`, () => {
     for (const row of PATH_ROWS) {
-      it(`${row.outcome}: ${row.tool.spec.name}, ${row.name}`, async () => {
+      const able = unless(row.needs && programLack(row.needs));
+      it(...able(`${row.outcome}: ${row.tool.spec.name}, ${row.name}`), async () => {
         using folder = createWorkspaceFolder();
         const { root } = folder;
         makeSurroundings(root);

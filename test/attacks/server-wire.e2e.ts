@@ -8,6 +8,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { openListener, SOCKET_LIMITS } from "../../src/server/running/listener.ts";
+import { PATIENCE_MS } from "../patience.ts";
 import { type AttackedServer, sayRaw, startAttacked } from "./server-attack-bench.ts";
 
 const BODY = '{"input":"x"}';
@@ -182,7 +183,8 @@ describe("clients that take their time", () => {
   });
 
   it("are not waited for: bodies that never end", async (t) => {
-    const body = { maxBytes: 1000, timeoutMs: 100 };
+    // Long enough for the body of the plain request after it.
+    const body = { maxBytes: 1000, timeoutMs: 1000 };
     const server = await startAttacked(t, undefined, { server: { body } });
     const heads = ["content-length: 500", "transfer-encoding: chunked"];
     for (const head of heads) {
@@ -194,7 +196,7 @@ describe("clients that take their time", () => {
   });
 
   it("are cut off where a body says less than it is", async (t) => {
-    const body = { maxBytes: 1000, timeoutMs: 1000 };
+    const body = { maxBytes: 1000, timeoutMs: PATIENCE_MS };
     const server = await startAttacked(t, undefined, { server: { body } });
     const chunks = `${"64\r\n".concat("x".repeat(100), "\r\n").repeat(20)}0\r\n\r\n`;
     const answer = await sayRaw(

@@ -4,6 +4,7 @@ import { Failure } from "../../src/base/failure.ts";
 import { createAskOnTerminal, renderQuestion } from "../../src/cli/ask-on-terminal.ts";
 import type { Terminal } from "../../src/cli/io.ts";
 import type { Question } from "../../src/tools/gate/ask.ts";
+import { patience } from "../patience.ts";
 
 const QUESTION: Question = {
   tool: "shell",
@@ -29,7 +30,7 @@ function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: 
 const ask = (terminal: Terminal, question: Question = QUESTION) => {
   const asking = createAskOnTerminal({ openTerminal: () => terminal });
   assert.ok(asking);
-  return asking.ask(question, AbortSignal.timeout(1000));
+  return asking.ask(question, patience());
 };
 
 describe("a question on the terminal", () => {
@@ -94,7 +95,7 @@ describe("a question on the terminal", () => {
       ask: () => new Promise((resolve) => waiting.push(resolve)),
     };
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
-    const signal = AbortSignal.timeout(1000);
+    const signal = patience();
     const first = asking?.ask(QUESTION, signal);
     const second = asking?.ask({ ...QUESTION, tool: "write" }, signal);
     const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +111,7 @@ describe("a question on the terminal", () => {
   it("answered with cancel answers what else waits", async () => {
     const terminal = typing("c");
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
-    const signal = AbortSignal.timeout(1000);
+    const signal = patience();
     const answers = await Promise.all([
       asking?.ask(QUESTION, signal),
       asking?.ask(QUESTION, signal),

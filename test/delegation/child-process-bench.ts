@@ -17,8 +17,15 @@ import {
 } from "../../src/delegation/executors/child-process.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { toUsage } from "../../src/protocol/usage.ts";
+import { PATIENCE_MS } from "../patience.ts";
 
 export const KEY = Buffer.alloc(32, 3);
+
+/** For tests in which no wait runs out: what is waited for comes, however long it takes. */
+const patientClock: Clock = {
+  now: systemClock.now,
+  sleep: (_, signal) => systemClock.sleep(PATIENCE_MS, signal),
+};
 
 /** Waits a twentieth of what it is asked, where a test is about a wait that runs out. */
 export const fastClock: Clock = {
@@ -44,7 +51,7 @@ interface Setup extends Partial<ChildProcessParts> {
 
 /** The script's first line reads the payload into `payload.json`. */
 export function createShellBench(t: TestContext, script: string, setup: Setup = {}): ShellBench {
-  const { task = {}, budget = {}, timeoutMs = 60_000, ...parts } = setup;
+  const { task = {}, budget = {}, timeoutMs = PATIENCE_MS, ...parts } = setup;
   const folder = mkdtempSync(join(tmpdir(), "offshoot-child-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const limits = { ...NO_LIMITS, ...budget };
@@ -58,7 +65,7 @@ export function createShellBench(t: TestContext, script: string, setup: Setup = 
     storePath: undefined,
     safety: {},
     settings: DELEGATION,
-    clock: systemClock,
+    clock: patientClock,
     ...parts,
   });
   const order: ChildOrder = {

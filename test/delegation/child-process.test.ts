@@ -2,8 +2,11 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import type { Clock } from "../../src/base/clock.ts";
 import { createFrameReader, TRUNCATED } from "../../src/delegation/executors/frame-reader.ts";
 import { verifyGrant } from "../../src/delegation/signed-grant.ts";
+import { LINUX_LACK, programLack, unless } from "../needs.ts";
+import { untilTrue } from "../patience.ts";
 import {
   createShellBench,
   fastClock,
@@ -182,8 +185,17 @@ describe("the end of a child process", () => {
   });
 
   it("comes at its time limit, whatever it does", async (t) => {
-    const script = `trap '' TERM; echo $$ > pid; ${say("output_text", "So far")}; while :; do sleep 600; done`;
-    const bench = createShellBench(t, script, { timeoutMs: 1000, clock: fastClock });
+    const script = `trap '' TERM; echo $$ > pid; ${say("output_text", "So far")}; echo > said; while :; do sleep 600; done`;
+    // No time passes before it has said what it says.
+    const hasSaid = (): boolean => existsSync(join(bench.folder, "said"));
+    const clock: Clock = {
+      now: fastClock.now,
+      async sleep(ms, signal) {
+        await untilTrue(() => signal?.aborted || hasSaid(), "the output of the child");
+        await fastClock.sleep(ms, signal);
+      },
+    };
+    const bench = createShellBench(t, script, { timeoutMs: 1000, clock });
     const child = await bench.run();
     assert.deepEqual([child.ending, child.error?.code], ["timeout", "timeout"]);
     assert.equal(child.message, "Subagent did not end within 1 s.");
@@ -191,11 +203,13 @@ describe("the end of a child process", () => {
     assert.ok(!isRunning(Number(bench.read("pid"))));
   });
 
-  it("takes along what it has started, also what has left its group", async (t) => {
+  const able = unless(LINUX_LACK ?? programLack("setsid"));
+  it(...able("takes along what it has started, also what has left its group"), async (t) => {
     const inGroup = "sh -c 'echo $$ > one; sleep 600' &";
     const outside = "setsid sh -c 'echo $$ > two; sleep 600' &";
     const wait = "while [ ! -s one ] || [ ! -s two ]; do sleep 0.01; done; exit 1";
-    const bench = createShellBench(t, `${inGroup} ${outside} ${wait}`);
+    // They hold on to its output, which is waited for until that runs out.
+    const bench = createShellBench(t, `${inGroup} ${outside} ${wait}`, { clock: fastClock });
     await bench.run();
     for (const name of ["one", "two"]) assert.ok(!isRunning(Number(bench.read(name))), name);
   });
@@ -206,9 +220,9 @@ describe("the end of a child process", () => {
     const bench = createShellBench(t, script, { budget: { tokens: 100 } });
     const cancel = new AbortController();
     const running = bench.run(cancel.signal);
-    while (!existsSync(join(bench.folder, "pid")) || bench.read("pid") === "") {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    const isUp = (): boolean =>
+      existsSync(join(bench.folder, "pid")) && bench.read("pid").endsWith("\n");
+    await untilTrue(isUp, "the start of the child");
     cancel.abort();
     const { ending, usage } = await running;
     assert.deepEqual([ending, usage.total_tokens], ["cancelled", 15]);

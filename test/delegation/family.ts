@@ -1,13 +1,13 @@
 /** Models for the tests of families of runs: who says what, by the task each run was given. */
 
 import assert from "node:assert/strict";
-import { setTimeout } from "node:timers/promises";
 import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
 import type { Envelope } from "../../src/delegation/envelope.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { Run, RunRequest } from "../../src/runtime/runtime.ts";
 import { type Reply, reply, respond, type Script } from "../../src/testing/index.ts";
+import { untilTrue } from "../patience.ts";
 import type { Tree } from "./tree-bench.ts";
 
 /** What a run's model has before it when it answers. */
@@ -101,16 +101,16 @@ export function createGate(): { readonly opened: Promise<void>; open(): void } {
 }
 
 /** What was killed has its number until its parent has heard of it. */
-export async function isGone(pid: number): Promise<boolean> {
-  for (let tries = 0; tries < 300; tries++) {
+export async function untilGone(pid: number): Promise<void> {
+  const isGone = (): boolean => {
     try {
       process.kill(pid, 0);
+      return false;
     } catch {
       return true;
     }
-    await setTimeout(10);
-  }
-  return false;
+  };
+  await untilTrue(isGone, `the end of process ${pid}`);
 }
 
 /** How many model calls were made in all for this task. */

@@ -13,6 +13,7 @@ import { join } from "node:path";
 import { after, before, describe, it } from "node:test";
 import { createAwsSign } from "../../src/providers/bedrock/aws-auth.ts";
 import { bedrockBaseUrl } from "../../src/providers/bedrock/aws-region.ts";
+import { patience } from "../patience.ts";
 
 const LIFE_MS = 3_600_000;
 const expiration = new Date(Date.now() + LIFE_MS).toISOString();
@@ -82,7 +83,7 @@ async function signWith(variables: Record<string, string>): Promise<Record<strin
     url: bedrockBaseUrl({ AWS_REGION: "us-east-1" }),
     headers: {},
     body: "{}",
-    signal: AbortSignal.timeout(10_000),
+    signal: patience(),
   });
 }
 

@@ -13,11 +13,9 @@ import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { StoredRun } from "../../src/store/store.ts";
+import { lateMessage, PATIENCE_MS } from "../patience.ts";
 
 export const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
-
-/** Long enough for a busy machine; no test means to wait for it. */
-const LIMIT_MS = 30_000;
 
 /** A home and a working folder, gone when the test is over. */
 export interface Place extends AsyncDisposable {
@@ -46,15 +44,15 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
-  readonly elapsedMs: number;
 }
 
 export interface RunningCommand {
   readonly child: ChildProcess;
   readonly stdout: string;
+  readonly stderr: string;
   /** Resolves once standard output holds the text; rejects when the command ends without it. */
-  waitForStdout(text: string): Promise<void>;
-  waitForStderr(text: string): Promise<void>;
+  waitForStdout(text: string | RegExp): Promise<void>;
+  waitForStderr(text: string | RegExp): Promise<void>;
   /** Rejects when the command had to be killed for taking too long. */
   readonly ended: Promise<Ended>;
 }
@@ -105,7 +103,6 @@ interface Start {
 
 function startCommand({ home, cwd, args, options }: Start): RunningCommand {
   const { env = {}, input, leavesStdout } = options;
-  const startedMs = performance.now();
   const child = spawn(process.execPath, [CLI, ...args], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", ...env },
@@ -120,15 +117,18 @@ function startCommand({ home, cwd, args, options }: Start): RunningCommand {
     });
   }
   feed(child, input);
-  const ended = waitForEnd(child, said, startedMs);
+  const ended = waitForEnd(child, said, `the end of \`offshoot ${args.join(" ")}\``);
   // Whoever does not await it has already failed for another reason.
   ended.catch(() => {});
-  const waitFor = (name: "stdout" | "stderr", text: string): Promise<void> =>
+  const waitFor = (name: "stdout" | "stderr", text: string | RegExp): Promise<void> =>
     waitForText({ child, ended, name, text, read: () => said[name] });
   return {
     child,
     get stdout() {
       return said.stdout;
+    },
+    get stderr() {
+      return said.stderr;
     },
     waitForStdout: (text) => waitFor("stdout", text),
     waitForStderr: (text) => waitFor("stderr", text),
@@ -147,25 +147,25 @@ function feed({ stdin }: ChildProcess, input: string | Readable | undefined): vo
 async function waitForEnd(
   child: ChildProcess,
   said: { stdout: string; stderr: string },
-  startedMs: number,
+  what: string,
 ): Promise<Ended> {
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
     child.kill("SIGKILL");
-  }, LIMIT_MS);
+  }, PATIENCE_MS);
   // Not "exit": what it said may still be on its way then.
   const [code, signal] = (await once(child, "close")) as [number | null, NodeJS.Signals | null];
   clearTimeout(timer);
-  assert.ok(!isLate, `still running after ${LIMIT_MS} ms:\n${said.stdout}\n${said.stderr}`);
-  return { code, signal, ...said, elapsedMs: performance.now() - startedMs };
+  assert.ok(!isLate, `${lateMessage(what)}\n${said.stdout}\n${said.stderr}`);
+  return { code, signal, ...said };
 }
 
 interface Waiting {
   readonly child: ChildProcess;
   readonly ended: Promise<Ended>;
   readonly name: "stdout" | "stderr";
-  readonly text: string;
+  readonly text: string | RegExp;
   read(): string;
 }
 
@@ -175,10 +175,12 @@ async function waitForText({ child, ended, name, text, read }: Waiting): Promise
     isOver = true;
     return stderr;
   });
-  while (!read().includes(text)) {
+  const isThere = (): boolean =>
+    typeof text === "string" ? read().includes(text) : text.test(read());
+  while (!isThere()) {
     const more = new Promise((resolve) => child[name]?.once("data", resolve));
     const stderr = await Promise.race([over, more]);
-    if (isOver && !read().includes(text)) {
+    if (isOver && !isThere()) {
       assert.fail(`ended without \`${text}\` on ${name}:\n${read()}\n${String(stderr)}`);
     }
   }

@@ -19,9 +19,10 @@ import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";
 import { type Tool, ToolOutput } from "../../src/tools/tool.ts";
+import { SANDBOX_LACK, unless } from "../needs.ts";
+import { patience } from "../patience.ts";
 import { createWorkspaceFolder, toContext } from "../tools/workspace-folder.ts";
 
-const LIMITS = { timeout: 300_000 };
 const NO_SETTINGS = { wheels: undefined, index: undefined };
 const CONTAINER = { tenant: "t", containerId: "cntr_1" };
 
@@ -36,7 +37,9 @@ const request: KindRequest = {
   runId: "run_1",
   include: new Set(),
   catalogue: [],
-  signal: AbortSignal.timeout(300_000),
+  get signal() {
+    return patience();
+  },
 };
 
 /** Calls a tool as one run does: what it keeps lasts until `use` has ended. */
@@ -73,7 +76,7 @@ async function* streamOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-describe("a code interpreter", LIMITS, () => {
+describe("a code interpreter", () => {
   it("reads and writes the container's files, and keeps its variables for the run", async () => {
     const parts = createParts();
     const asked = parseNewFile("in.csv", { purpose: "user_data" });
@@ -145,61 +148,75 @@ describe("a code interpreter", LIMITS, () => {
   });
 });
 
-describe("a hosted shell", LIMITS, () => {
+describe("a hosted shell", () => {
   const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], SECRET_KEY: "LEAK" };
   const auto = { type: "shell", environment: { type: "container_auto" } } as const;
   const outputsOf = ({ value }: ToolOutput) =>
     (value as unknown as { output: readonly { stdout: string; outcome: object }[] }).output;
 
-  it("works on the container's files, sees nothing of the server and has no network", async () => {
-    const parts = createParts();
-    const open = createOpenShell({ ...parts, level: "sandbox", env });
-    const { tool, containerId } = await open(auto, request);
-    assert.equal(containerId, CONTAINER.containerId);
-    await inRun(async (call) => {
-      const first = await call(tool, { commands: ["echo one > a.txt", "cat a.txt; exit 3"] });
-      assert.deepEqual(outputsOf(first), [
-        { stdout: "", stderr: "", outcome: { type: "exit", exit_code: 0 } },
-        { stdout: "one\n", stderr: "", outcome: { type: "exit", exit_code: 3 } },
-      ]);
-      const tries = [
-        "cat ../../*/root/secret.txt $HOME/.profile /root/.profile /etc/shadow 2>/dev/null",
-        "env | grep LEAK",
-        "(echo > /dev/tcp/127.0.0.1/22) 2>/dev/null && echo open",
-        "ls / | grep -c . > count.txt; ln -s /etc/passwd link",
-      ];
-      const tried = outputsOf(await call(tool, { commands: tries }));
-      assert.deepEqual(
-        tried.map(({ stdout }) => stdout),
-        ["", "", "", ""],
-      );
-    });
-    assert.deepEqual(Object.keys(await textsOf(parts)).sort(), ["a.txt", "count.txt"]);
-    assert.equal((await textsOf(parts))["a.txt"], "one\n");
-  });
+  const held = unless(SANDBOX_LACK);
 
-  it("stops a command at its time, cuts what it writes, and shares files with Python", async () => {
-    const parts = createParts();
-    const open = createOpenShell({ ...parts, level: "sandbox", env });
-    const { tool } = await open(auto, request);
-    const python = await openInterpreter(parts, { type: "code_interpreter" }, request);
-    await inRun(async (call) => {
-      const commands = ["echo 123456789", "sleep 60", "echo never"];
-      const ran = await call(tool, { commands, timeout_ms: 2000, max_output_length: 4 });
-      assert.deepEqual(
-        outputsOf(ran).map(({ stdout, outcome }) => ({ stdout, outcome })),
-        [
-          { stdout: "1234", outcome: { type: "exit", exit_code: 0 } },
-          { stdout: "", outcome: { type: "timeout" } },
-        ],
-      );
-      await call(python.tool, { code: "open('p.txt', 'w').write('from Python');" });
-      const read = await call(tool, { commands: ["cat p.txt; echo shell > s.txt"] });
-      assert.equal(outputsOf(read)[0]?.stdout, "from Python");
-      const back = await call(python.tool, { code: "open('s.txt').read()" });
-      assert.equal(back.value, "'shell\\n'");
-    });
-  });
+  it(
+    ...held("works on the container's files, sees nothing of the server and has no network"),
+    async () => {
+      const parts = createParts();
+      const open = createOpenShell({ ...parts, level: "sandbox", env });
+      const { tool, containerId } = await open(auto, request);
+      assert.equal(containerId, CONTAINER.containerId);
+      await inRun(async (call) => {
+        const first = await call(tool, { commands: ["echo one > a.txt", "cat a.txt; exit 3"] });
+        assert.deepEqual(outputsOf(first), [
+          { stdout: "", stderr: "", outcome: { type: "exit", exit_code: 0 } },
+          { stdout: "one\n", stderr: "", outcome: { type: "exit", exit_code: 3 } },
+        ]);
+        const tries = [
+          "cat ../../*/root/secret.txt $HOME/.profile /root/.profile /etc/shadow 2>/dev/null",
+          "env | grep LEAK",
+          "(echo > /dev/tcp/127.0.0.1/22) 2>/dev/null && echo open",
+          "ls / | grep -c . > count.txt; ln -s /etc/passwd link",
+        ];
+        const tried = outputsOf(await call(tool, { commands: tries }));
+        assert.deepEqual(
+          tried.map(({ stdout }) => stdout),
+          ["", "", "", ""],
+        );
+      });
+      assert.deepEqual(Object.keys(await textsOf(parts)).sort(), ["a.txt", "count.txt"]);
+      assert.equal((await textsOf(parts))["a.txt"], "one\n");
+    },
+  );
+
+  it(
+    ...held("stops a command at its time, cuts what it writes, and shares files with Python"),
+    async () => {
+      const parts = createParts();
+      const open = createOpenShell({ ...parts, level: "sandbox", env });
+      const { tool } = await open(auto, request);
+      const python = await openInterpreter(parts, { type: "code_interpreter" }, request);
+      await inRun(async (call) => {
+        const cut = await call(tool, { commands: ["echo 123456789"], max_output_length: 4 });
+        const late = await call(tool, {
+          commands: ["sleep 100000", "echo never"],
+          timeout_ms: 200,
+        });
+        assert.deepEqual(
+          [...outputsOf(cut), ...outputsOf(late)].map(({ stdout, outcome }) => ({
+            stdout,
+            outcome,
+          })),
+          [
+            { stdout: "1234", outcome: { type: "exit", exit_code: 0 } },
+            { stdout: "", outcome: { type: "timeout" } },
+          ],
+        );
+        await call(python.tool, { code: "open('p.txt', 'w').write('from Python');" });
+        const read = await call(tool, { commands: ["cat p.txt; echo shell > s.txt"] });
+        assert.equal(outputsOf(read)[0]?.stdout, "from Python");
+        const back = await call(python.tool, { code: "open('s.txt').read()" });
+        assert.equal(back.value, "'shell\\n'");
+      });
+    },
+  );
 
   it("is refused where commands cannot be held", async () => {
     const open = createOpenShell({ ...createParts(), level: "sandbox", env: { PATH: "/nowhere" } });

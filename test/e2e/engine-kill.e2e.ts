@@ -14,7 +14,7 @@ import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 const KILLS = 20;
 const WORKER = fileURLToPath(new URL("./fixtures/engine-worker.js", import.meta.url));
 
-it(`finishes runs whose processes are killed ${KILLS} times`, { timeout: 60_000 }, async () => {
+it(`finishes runs whose processes are killed ${KILLS} times`, async () => {
   const directory = await mkdtemp(join(tmpdir(), "offshoot-kill-"));
   const path = join(directory, "offshoot.db");
   const random = createRandom(20_251);
@@ -35,7 +35,7 @@ it(`finishes runs whose processes are killed ${KILLS} times`, { timeout: 60_000 
   await rm(directory, { recursive: true });
 });
 
-it("lets several processes share one new file", { timeout: 60_000 }, async () => {
+it("lets several processes share one new file", async () => {
   const directory = await mkdtemp(join(tmpdir(), "offshoot-share-"));
   const path = join(directory, "new", "offshoot.db");
   const ids = ["a", "b", "c", "d", "e", "f"].map((letter) => `run_${letter}`);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
+import { untilTrue } from "../patience.ts";
 import { createPlace, type Place, type RunningCommand } from "./command.ts";
 
 describe("offshoot keys", () => {
@@ -34,7 +34,7 @@ describe("offshoot keys", () => {
     const later = await makeKey(place, "later");
     assert.equal(await ask(url, later), 200);
     assert.equal((await place.run(["keys", "revoke", token.split("_")[1] ?? ""])).code, 0);
-    await becomes(401, () => ask(url, token));
+    await untilTrue(async () => (await ask(url, token)) === 401, "the refusal of a revoked key");
     assert.equal(await ask(url, later), 200);
     serve.child.kill("SIGTERM");
     await serve.ended;
@@ -60,13 +60,9 @@ async function makeKey(place: Place, name: string): Promise<string> {
 }
 
 /** The server says where it listens in a line on standard error. */
-async function readUrl({ child, waitForStderr }: RunningCommand): Promise<string> {
-  let said = "";
-  child.stderr?.on("data", (piece: Buffer) => {
-    said += piece.toString();
-  });
-  await waitForStderr("model embedded");
-  return /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0] ?? assert.fail(said);
+async function readUrl(command: RunningCommand): Promise<string> {
+  await command.waitForStderr("model embedded");
+  return /http:\/\/127\.0\.0\.1:\d+/.exec(command.stderr)?.[0] ?? assert.fail(command.stderr);
 }
 
 async function ask(
@@ -81,13 +77,4 @@ async function ask(
     body: JSON.stringify({ input: "Hello", store: false }),
   });
   return status;
-}
-
-/** Asks until the answer is the one; the test's own limit ends it otherwise. */
-async function becomes(status: number, get: () => Promise<number>): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    if ((await get()) === status) return;
-    await sleep(100);
-  }
-  assert.fail(`never answered with ${status}`);
 }

@@ -93,7 +93,9 @@ export interface MortalServer {
   url(): Promise<string>;
   /** Starts a process on the same record. Resolves when it listens, or has died. */
   start(): Promise<void>;
-  /** `kill -9`. Resolves when it is gone. */
+  /** Resolves when the process has ended, whoever ended it. */
+  ended(): Promise<void>;
+  /** `kill -9`. Resolves when it is gone; rejects when it had ended by itself. */
   kill(): Promise<void>;
 }
 
@@ -101,6 +103,7 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
   const model = ["-m", "custom/slow", "--provider", "openai-chat", "--url", upstream.url];
   const words = ["serve", "--port", "0", "--no-auth", "--tools", "shell", ...model];
   let command: RunningCommand | undefined;
+  let isKilled = false;
   let found: ((url: string) => void) | undefined;
   let url: Promise<string>;
   /** Whoever waits already goes on waiting for the same. */
@@ -115,13 +118,15 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
     url: () => url,
     async start() {
       command = place.start(words);
+      isKilled = false;
       const { child, ended } = command;
       let said = "";
       const listening = new Promise<void>((resolve) => {
         child.stderr?.on("data", (piece: string) => {
           said += piece;
           const at = /listening at (http[^\s,]+)[\s,]/.exec(said)?.[1];
-          if (at === undefined) return;
+          // What a killed one said before may be read after: nobody listens there any more.
+          if (at === undefined || isKilled) return;
           found?.(at);
           found = undefined;
           resolve();
@@ -129,7 +134,9 @@ export function createMortalServer(place: Place, { upstream }: SlowModel): Morta
       });
       await Promise.race([listening, ended]);
     },
+    ended: async () => void (await command?.ended),
     async kill() {
+      isKilled = true;
       forget();
       command?.child.kill("SIGKILL");
       const { signal, stderr } = (await command?.ended) ?? {};
@@ -146,35 +153,43 @@ export interface Heard {
   readonly connections: number;
 }
 
+interface Listening {
+  readonly streams: boolean;
+  /** Called whenever something was heard. */
+  onHeard(events: number): void;
+}
+
 /** Asks in the background, and goes on listening where it was cut. Undefined where it was never told an id. */
 export async function hearOut(
   server: MortalServer,
   label: string,
-  { streams }: { readonly streams: boolean },
+  { streams, onHeard }: Listening,
 ): Promise<Heard | undefined> {
   const events: EmittedEvent[] = [];
+  const add = (more: readonly EmittedEvent[]): void => {
+    events.push(...more);
+    onHeard(more.length);
+  };
   const body = JSON.stringify({ input: label, background: true, stream: streams, tools: [TOOLS] });
   const asked = `${await server.url()}/v1/responses`;
-  const id = await begin(asked, body, events);
+  const id = await begin(asked, body, add);
   if (id === undefined) return undefined;
   let connections = 1;
   for (; !isOver(events); connections++) {
     const after = events.at(-1)?.sequence_number ?? -1;
     const from = `${await server.url()}/v1/responses/${id}?stream=true&starting_after=${after}`;
-    await hear(from, {}, events);
+    await hear(from, {}, add);
   }
   return { label, id, events, connections };
 }
 
+type Add = (events: readonly EmittedEvent[]) => void;
+
 const TOOLS = { type: "mcp", server_label: "offshoot", require_approval: "never" };
 
 /** The id, where one was told before the server died. */
-async function begin(
-  url: string,
-  body: string,
-  events: EmittedEvent[],
-): Promise<string | undefined> {
-  if (body.includes('"stream":true')) return await hear(url, { method: "POST", body }, events);
+async function begin(url: string, body: string, add: Add): Promise<string | undefined> {
+  if (body.includes('"stream":true')) return await hear(url, { method: "POST", body }, add);
   const answer = await fetch(url, { method: "POST", body }).catch(() => undefined);
   const made = (await answer?.json().catch(() => undefined)) as { id: string } | undefined;
   if (answer && made) assert.equal(answer.status, 200, JSON.stringify(made));
@@ -182,12 +197,8 @@ async function begin(
 }
 
 /** Adds whole frames until the stream ends or is cut; what of a frame was cut off is not there. */
-async function hear(
-  url: string,
-  init: RequestInit,
-  events: EmittedEvent[],
-): Promise<string | undefined> {
-  const before = events.length;
+async function hear(url: string, init: RequestInit, add: Add): Promise<string | undefined> {
+  let first: EmittedEvent | undefined;
   let rest = "";
   try {
     const answer = await fetch(url, init);
@@ -195,13 +206,14 @@ async function hear(
     const text = (answer.body ?? assert.fail()).pipeThrough(new TextDecoderStream());
     for await (const piece of text) {
       const end = (rest + piece).lastIndexOf("\n\n") + 2;
-      events.push(...readEvents((rest + piece).slice(0, end)));
+      const events = readEvents((rest + piece).slice(0, end));
+      first ??= events[0];
+      add(events);
       rest = (rest + piece).slice(end);
     }
   } catch (thrown) {
     if (thrown instanceof assert.AssertionError) throw thrown;
   }
-  const [first] = events.slice(before);
   return first && "response" in first ? first.response.id : undefined;
 }
 

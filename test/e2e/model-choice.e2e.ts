@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { describe, it } from "node:test";
 import { reply, script, startOllamaUpstream, type Upstream } from "../../src/testing/index.ts";
+import { unless } from "../needs.ts";
+import { until } from "../patience.ts";
 import { createPlace } from "./command.ts";
 import { RESPONSES } from "./wires.ts";
 
@@ -70,7 +72,12 @@ describe("the model", async () => {
     await using place = await createPlace();
     await using upstream = await startOllama();
     const { host } = new URL(upstream.url);
-    const ended = await place.run(["run", "Hi"], { env: { ...PROBE, OLLAMA_HOST: host } });
+    const env = { ...PROBE, OLLAMA_HOST: host };
+    // A server has little time to answer: on a busy machine it may need to be looked for again.
+    const ended = await until(async () => {
+      const found = await place.run(["run", "Hi"], { env });
+      return firstLine(found.stderr).includes("embedded/offline") ? undefined : found;
+    }, "a run that finds the server");
     const line = firstLine(ended.stderr);
     assert.ok(
       line.startsWith(`model: ollama/qwen3:8b (no key set; found at ${host}; choose `),
@@ -92,17 +99,21 @@ describe("the model", async () => {
     await using place = await createPlace();
     await using upstream = await startOllama();
     const env = { ...PROBE, OLLAMA_HOST: upstream.url };
-    const ended = await place.run(["models", "--json"], { env });
-    const rows = JSON.parse(ended.stdout) as { model: string }[];
-    assert.deepEqual(
-      rows.map(({ model }) => model),
-      ["ollama/qwen3:8b", "embedded/offline"],
-    );
+    const list = async (): Promise<string[]> => {
+      const { stdout } = await place.run(["models", "--json"], { env });
+      return (JSON.parse(stdout) as { model: string }[]).map(({ model }) => model);
+    };
+    const found = await until(async () => {
+      const models = await list();
+      return models.length > 1 ? models : undefined;
+    }, "a list with the server's model");
+    assert.deepEqual(found, ["ollama/qwen3:8b", "embedded/offline"]);
   });
 
   // Only Ollama can be moved away; the others are looked for where they usually are.
   const isBusy = (await Promise.all([8080, 1234].map(isOpen))).includes(true);
-  it("is the embedded one where there is nothing else", { skip: isBusy }, async () => {
+  const free = unless(isBusy ? "a program listens on port 8080 or 1234" : undefined);
+  it(...free("is the embedded one where there is nothing else"), async () => {
     await using place = await createPlace();
     const env = { ...PROBE, OLLAMA_HOST: "127.0.0.1:9" };
     const ended = await place.run(["run", "compute 6*7"], { env });

@@ -20,10 +20,9 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import { userPaths } from "../../src/runtime/paths.ts";
 import { reply, respond, type Script, startChatUpstream } from "../../src/testing/index.ts";
 import { TASK } from "../delegation/child-process-bench.ts";
+import { LINUX_LACK, unless } from "../needs.ts";
+import { PATIENCE_MS, untilTrue } from "../patience.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
-
-/** How long what is to leave may take, on a busy machine. */
-const LIMIT_MS = 10_000;
 
 /** The processes that have this home, as only a test's own have. */
 function processesOf({ home }: Place): number[] {
@@ -38,12 +37,6 @@ function processesOf({ home }: Place): number[] {
       }
     })
     .map(Number);
-}
-
-async function waitUntil(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const startedMs = performance.now(); !(await is()); await delay(25)) {
-    assert.ok(performance.now() - startedMs < LIMIT_MS, `${what} after ${LIMIT_MS} ms`);
-  }
 }
 
 const lastAsked = ({ items }: ModelRequest): string => {
@@ -82,7 +75,7 @@ const start = (place: Place, url: string, ...more: string[]) =>
     ...["--tools", "call_subagent,read,shell", ...more, "go"],
   ]);
 
-describe("children in processes of their own", { skip: process.platform !== "linux" }, () => {
+describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
   it("all finish, fifty side by side, and none is left", async () => {
     await using place = await createPlace();
     await using upstream = await startChatUpstream({
@@ -109,7 +102,7 @@ describe("children in processes of their own", { skip: process.platform !== "lin
         key: `child-${at}`,
         task: { ...task, tools: [] },
         account,
-        timeoutMs: 60_000,
+        timeoutMs: PATIENCE_MS,
       };
       return executor.run(order, signal);
     });
@@ -204,19 +197,19 @@ describe("children in processes of their own", { skip: process.platform !== "lin
     const command = start(place, upstream.url);
     const childTwo = (): boolean =>
       upstream.requests.some(({ text }) => text.includes("child two") && !text.includes("tools"));
-    await waitUntil(childTwo, "child two has not asked");
+    await untilTrue(childTwo, "the question of child two");
     // The first is done before the kill.
     const root = (await place.runIds()).find((id) => !id.includes("/")) ?? "";
     const isDone = async (): Promise<boolean> =>
       (await place.show(`${root}/call-subagent-1.0`).catch(() => undefined))?.ending ===
       "completed";
-    await waitUntil(isDone, "child one has not ended");
+    await untilTrue(isDone, "the end of child one");
     const count = (word: string): number =>
       upstream.requests.filter(({ text }) => text.includes(word) && !text.includes('"go"')).length;
     const before = count("child one");
     command.child.kill("SIGKILL");
     await command.ended;
-    await waitUntil(() => processesOf(place).length === 0, "a process is left");
+    await untilTrue(() => processesOf(place).length === 0, "the end of all processes");
 
     const resumed = await place.run(["runs", "resume", root]);
     assert.equal(resumed.code, 0, resumed.stderr);
@@ -236,7 +229,10 @@ describe("children in processes of their own", { skip: process.platform !== "lin
       await delay(150 + moment * 75);
       command.child.kill("SIGKILL");
       const { signal } = await command.ended;
-      await waitUntil(() => processesOf(place).length === 0, `a process is left at ${moment}`);
+      await untilTrue(
+        () => processesOf(place).length === 0,
+        `the end of all processes at moment ${moment}`,
+      );
       const root = (await place.runIds()).find((id) => !id.includes("/"));
       if (signal === null || root === undefined) continue;
       if ((await place.show(root)).status === "running") {
@@ -256,7 +252,7 @@ describe("children in processes of their own", { skip: process.platform !== "lin
     await using upstream = await startChatUpstream({ engine });
     const command = start(place, upstream.url);
     const isAsked = (): boolean => upstream.requests.some(({ text }) => text.includes("child two"));
-    await waitUntil(() => isAsked() && processesOf(place).length > 1, "no child");
+    await untilTrue(() => isAsked() && processesOf(place).length > 1, "a child that asks");
     command.child.kill("SIGINT");
     const { code } = await command.ended;
     assert.equal(code, 130);
@@ -276,7 +272,7 @@ describe("children in processes of their own", { skip: process.platform !== "lin
     const command = start(place, upstream.url, "--approve", "auto", "--sandbox", "none");
     const sleeping = (): number[] =>
       processesOf(place).filter((pid) => commandOf(pid).startsWith("sleep\0"));
-    await waitUntil(() => sleeping().length === 1, "no command");
+    await untilTrue(() => sleeping().length === 1, "the command of the child");
     const [runner] = processesOf(place).filter((pid) => commandOf(pid).includes("\0subagent\0"));
     process.kill(runner ?? assert.fail("no runner"), "SIGKILL");
     const { code, stderr } = await command.ended;

@@ -8,12 +8,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, describe, it } from "node:test";
+import { type Lack, programLack, SANDBOX_LACK, unless } from "../needs.ts";
 import { openPythonRun, type PythonRun } from "../tools/python/python-run.ts";
 import { FORGED_REPLIES, forge, REACH, REALM_ATTACKS } from "../tools/python/realm-attacks.ts";
 import { createTinyWheel } from "../tools/python/tiny-wheel.ts";
 import { CLI } from "./command.ts";
 
-const LIMITS = { timeout: 300_000 };
+const PYTHON_LACK = programLack("python3");
 
 /** A red dot, without any library. */
 const PNG = `
@@ -27,8 +28,8 @@ with open("notes.txt", "w") as file: file.write("red")
 `;
 
 /** What both interpreters do. */
-function describeInterpreter(name: string, open: () => Promise<PythonRun>): void {
-  describe(name, LIMITS, () => {
+function describeInterpreter(lack: Lack, name: string, open: () => Promise<PythonRun>): void {
+  describe(...unless(lack)(name), () => {
     let python: PythonRun;
     before(async () => {
       python = await open();
@@ -167,10 +168,10 @@ function describeInterpreter(name: string, open: () => Promise<PythonRun>): void
 }
 
 const mounted = { files: { "data/a.csv": "1,2" }, mounts: ["data"] };
-describeInterpreter("Pyodide", () => openPythonRun(mounted));
-describeInterpreter("python3", () => openPythonRun({ ...mounted, host: true }));
+describeInterpreter(undefined, "Pyodide", () => openPythonRun(mounted));
+describeInterpreter(PYTHON_LACK, "python3", () => openPythonRun({ ...mounted, host: true }));
 
-describe("python3 alone", LIMITS, () => {
+describe(...unless(PYTHON_LACK)("python3 alone"), () => {
   it("shows what its children print, and survives a fork", async () => {
     await using python = await openPythonRun({ host: true });
     const child = "import subprocess\nsubprocess.run(['echo', 'from a child'])\nprint('own')";
@@ -237,7 +238,7 @@ found`,
   ],
 ];
 
-describe("attacks from inside Pyodide", LIMITS, () => {
+describe("attacks from inside Pyodide", () => {
   let python: PythonRun;
   let port = 0;
   let asked = 0;
@@ -304,7 +305,7 @@ describe("attacks from inside Pyodide", LIMITS, () => {
 /** The program that runs Pyodide, as the library has it and as it is bundled with the command. */
 const WORKERS = { compiled: undefined, bundled: join(dirname(CLI), "python-worker.js") };
 for (const [name, workerPath] of Object.entries(WORKERS)) {
-  describe(`the realm around Python, ${name}`, LIMITS, () => {
+  describe(`the realm around Python, ${name}`, () => {
     let python: PythonRun;
     before(async () => {
       python = await openPythonRun({ workerPath });
@@ -334,7 +335,7 @@ it("the bundled program that runs Pyodide is strict", async () => {
   assert.match(await readFile(WORKERS.bundled, "utf8"), /^"use strict";/);
 });
 
-describe("packages", LIMITS, () => {
+describe("packages", () => {
   let folder: string;
   const wheel = createTinyWheel({
     name: "tinyone",
@@ -373,9 +374,10 @@ describe("packages", LIMITS, () => {
   });
 });
 
-describe("Python in the sandbox", LIMITS, () => {
+describe("Python in the sandbox", () => {
   for (const host of [false, true]) {
-    it(`runs ${host ? "python3" : "Pyodide"} there`, async () => {
+    const held = unless(SANDBOX_LACK ?? (host ? PYTHON_LACK : undefined));
+    it(...held(`runs ${host ? "python3" : "Pyodide"} there`), async () => {
       await using python = await openPythonRun({ ...mounted, host, level: "sandbox" });
       assert.equal((await python.run("open('data/a.csv').read()")).result, "'1,2'");
       const { value, parts } = await python.output(PNG);

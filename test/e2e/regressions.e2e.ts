@@ -17,10 +17,10 @@ import {
   createGate,
   envelopesIn,
   eventsOfType,
-  isGone,
   playing,
   spawning,
   toCalls,
+  untilGone,
 } from "../delegation/family.ts";
 import { startTree } from "../delegation/tree-bench.ts";
 
@@ -221,7 +221,7 @@ describe("bugs of answering for a child", () => {
     const [end] = eventsOfType(await tree.eventsOf(`${run.id}/a-1.0`), "run_end");
     assert.equal(end?.ending, "cancelled");
     const pid = Number(readFileSync(join(tree.root, "pid"), "utf8"));
-    assert.ok(await isGone(pid), "it is still there");
+    await untilGone(pid);
   });
 });
 

@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { reply, script } from "../../src/testing/index.ts";
+import { SANDBOX_LACK, unless } from "../needs.ts";
 import { createPlace } from "./command.ts";
 import { CHAT, runAt } from "./wires.ts";
 
@@ -33,7 +34,9 @@ async function tryCommand(command: string, { files = {}, flags = [], env = {} }:
 }
 
 describe("a command in the sandbox of the built command", () => {
-  it("runs unasked in the workspace, and the record names the level", async () => {
+  const held = unless(SANDBOX_LACK);
+
+  it(...held("runs unasked in the workspace, and the record names the level"), async () => {
     const { told, decision } = await tryCommand("cat a.txt && echo new > b.txt && cat b.txt");
     assert.match(told, /inside\\nnew/);
     assert.deepEqual(
@@ -49,14 +52,14 @@ describe("a command in the sandbox of the built command", () => {
     ["the environment of its parent", "tr '\\0' '\\n' < /proc/1/environ | grep TEST_SECRET"],
   ];
   for (const [name, command] of refused) {
-    it(`does not see ${name}`, async () => {
+    it(...held(`does not see ${name}`), async () => {
       const env = { TEST_SECRET_KEY: "LEAK-0123456789" };
       const { told } = await tryCommand(command, { env });
       assert.doesNotMatch(told, /LEAK|root:|HISTSIZE/, told);
     });
   }
 
-  it("reaches no server of this machine", async () => {
+  it(...held("reaches no server of this machine"), async () => {
     let asked = 0;
     const server = createServer((_, response) => {
       asked++;
@@ -64,9 +67,9 @@ describe("a command in the sandbox of the built command", () => {
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    const code = `import urllib.request as u; print(u.urlopen('http://127.0.0.1:${port}', timeout=3).read())`;
+    const code = `fetch('http://127.0.0.1:${port}').then((r) => r.text()).then(console.log)`;
     try {
-      const { told } = await tryCommand(`python3 -c "${code}"`);
+      const { told } = await tryCommand(`node -e "${code}"`);
       assert.doesNotMatch(told, /REACHED/);
       assert.equal(asked, 0);
     } finally {
@@ -74,7 +77,7 @@ describe("a command in the sandbox of the built command", () => {
     }
   });
 
-  it("sees no file that a rule denies, by whatever pattern it is named", async () => {
+  it(...held("sees no file that a rule denies, by whatever pattern it is named"), async () => {
     const files = { ".env": "KEY=LEAK", "secrets/b.txt": "LEAK" };
     const flags = ["--deny", "path(secrets/**)"];
     const { told } = await tryCommand("cat .e?v; cat sec*/b.txt; grep -r LEA . --include=b.txt", {
@@ -84,7 +87,7 @@ describe("a command in the sandbox of the built command", () => {
     assert.doesNotMatch(told, /=LEAK|:LEAK|LEAK\\n/, told);
   });
 
-  it("makes no folder that others would obey", async () => {
+  it(...held("makes no folder that others would obey"), async () => {
     const { told } = await tryCommand(
       "mkdir -p .git/hooks .offshoot; echo x > .git/hooks/pre-commit; echo x > .offshoot/config.yaml; ls .git/hooks .offshoot",
     );

@@ -6,6 +6,8 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, script, type Upstream } from "../../src/testing/index.ts";
+import { LINUX_LACK, programLack, unless } from "../needs.ts";
+import { until, untilTrue } from "../patience.ts";
 import { createPlace, type Ended, type Place } from "./command.ts";
 import { CHAT, RESPONSES, runAt, WIRES } from "./wires.ts";
 
@@ -104,8 +106,8 @@ describe("a key", { concurrency: 3 }, () => {
     }
   });
 
-  const hasProc = process.platform === "linux";
-  it("is in no argument and in no tool's environment", { skip: !hasProc }, async () => {
+  const able = unless(LINUX_LACK ?? programLack("mkfifo"));
+  it(...able("is in no argument and in no tool's environment"), async () => {
     await using place = await createPlace({ "a.ts": "" });
     // A pipe without a writer holds the tool's process until it is cancelled.
     execFileSync("mkfifo", [join(place.cwd, ".ignore")]);
@@ -126,16 +128,23 @@ describe("a key", { concurrency: 3 }, () => {
     command.child.kill("SIGINT");
     const ended = await command.ended;
     assert.equal(ended.code, 130, ended.stderr);
-    await assert.rejects(readFile(`/proc/${tool}/cmdline`, "latin1"), { code: "ENOENT" });
+    const isGone = (): Promise<boolean> =>
+      readFile(`/proc/${tool}/cmdline`, "latin1").then(
+        (words) => words === "",
+        () => true,
+      );
+    await untilTrue(isGone, "the end of the tool's process");
     await checkUnseen(place, ended);
   });
 });
 
 /** The one process that another has started, once it is there. */
-async function childOf(pid: number): Promise<string> {
-  for (;;) {
+function childOf(pid: number): Promise<string> {
+  const look = async (): Promise<string | undefined> => {
     const children = await readFile(`/proc/${pid}/task/${pid}/children`, "latin1");
     const [child] = children.trim().split(" ");
-    if (child && /rg/.test(await readFile(`/proc/${child}/cmdline`, "latin1"))) return child;
-  }
+    const words = child ? readFile(`/proc/${child}/cmdline`, "latin1").catch(() => "") : "";
+    return /rg/.test(await words) ? child : undefined;
+  };
+  return until(look, "the tool's process");
 }

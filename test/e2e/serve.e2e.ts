@@ -8,8 +8,10 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { startCollector } from "../delegation/telemetry-collector.ts";
+import { until, untilTrue } from "../patience.ts";
+import { openStream } from "../server/complaints-bench.ts";
 import { createPlace } from "./command.ts";
-import { readEvents, serve, slowModel, startSlowUpstream, until } from "./served.ts";
+import { readEvents, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 const FIXTURES = new URL("../../../test/providers/fixtures/", import.meta.url);
 
@@ -24,14 +26,16 @@ describe("the served API", () => {
     assert.equal(readEvents(String(streamed.body)).at(-1)?.type, "response.completed");
     const models = (await served.ask("GET", "/v1/models")).body as { data: { id: string }[] };
     assert.ok(models.data.some(({ id }) => id === "embedded/offline"));
-    const metrics = String((await served.ask("GET", "/metrics")).body);
-    assert.match(
-      metrics,
-      /offshoot_requests_total\{method="POST",route="\/v1\/responses",status="200"\} 2/,
-    );
-    const line = served.lines().find(({ target }) => target === made.id && true);
-    assert.equal(line?.["model"], "embedded/offline");
-    assert.equal(line?.["output_tokens"], made.usage?.output_tokens);
+    // A request is counted and logged when its answer has left, which its client may know earlier.
+    const counted =
+      /offshoot_requests_total\{method="POST",route="\/v1\/responses",status="200"\} 2/;
+    const isCounted = async (): Promise<boolean> =>
+      counted.test(String((await served.ask("GET", "/metrics")).body));
+    await untilTrue(isCounted, "a count of two requests");
+    const find = () => served.lines().find(({ target }) => target === made.id);
+    const line = await until(find, "the line of the first request in the log");
+    assert.equal(line["model"], "embedded/offline");
+    assert.equal(line["output_tokens"], made.usage?.output_tokens);
     served.command.child.kill("SIGTERM");
     const { code, stderr } = await served.command.ended;
     assert.equal(code, 0, stderr);
@@ -41,7 +45,8 @@ describe("the served API", () => {
   it("makes a key at its first start, shows it once, and asks for it", async () => {
     await using place = await createPlace();
     const first = place.start(["serve", "--port", "0"]);
-    await first.waitForStderr("listening at");
+    await first.waitForStdout("\n");
+    await first.waitForStderr(/listening at .*\n/);
     const key = first.stdout.trim();
     assert.match(key, /^osk_/);
     first.child.kill("SIGTERM");
@@ -51,14 +56,9 @@ describe("the served API", () => {
     await assert.rejects(fetch(`${url}/healthz`), "it has stopped");
 
     const second = place.start(["serve", "--port", "0"]);
-    await second.waitForStderr("listening at");
-    await second.waitForStderr("\n");
-    second.child.stderr?.resume();
-    assert.equal(second.stdout, "");
+    await second.waitForStderr(/listening at \S+,.*\n/);
     second.child.kill("SIGTERM");
-    const ended = await second.ended;
-    const at = /listening at (\S+),/.exec(ended.stderr)?.[1];
-    assert.ok(at);
+    assert.equal((await second.ended).stdout, "");
     await using served = await serve({ key: "fixed-key", place });
     assert.equal((await fetch(`${served.url}/v1/models`)).status, 401);
     assert.equal((await served.ask("GET", "/v1/models")).status, 200);
@@ -101,10 +101,10 @@ describe("the served API", () => {
     const options = { args: slowModel(upstream), env, place };
     await using first = await serve(options);
     const { id } = await first.create({ input: "Hi", background: true });
-    const follow = await fetch(`${first.url}/v1/responses/${id}?stream=true`);
-    await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
+    const follow = await openStream(first, `/v1/responses/${id}?stream=true`);
+    await follow.until((text) => text.includes('"delta":"One"'));
     first.command.child.kill("SIGTERM");
-    const cut = await follow.text().catch(() => "cut");
+    const cut = await follow.rest().catch(() => "cut");
     assert.ok(!cut.includes("response.completed"));
     assert.equal((await first.command.ended).code, 1);
     upstream.finish();

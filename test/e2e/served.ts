@@ -42,13 +42,9 @@ export async function serve({
   const words = ["serve", "--port", "0", "--log", "json", ...auth, ...args];
   const variables = key === undefined ? env : { OFFSHOOT_SERVER_KEY: key, ...env };
   const command = at.start(words, { env: variables });
-  let said = "";
-  command.child.stderr?.on("data", (piece: string) => {
-    said += piece;
-  });
-  await command.waitForStderr("listening at ");
-  while (!said.includes("\n")) await new Promise((resolve) => setTimeout(resolve, 5));
-  const url = /listening at (https?:\/\/[^\s,]+)/.exec(said)?.[1] ?? assert.fail(said);
+  const address = /listening at (https?:\/\/[^\s,]+).*\n/;
+  await command.waitForStderr(address);
+  const url = address.exec(command.stderr)?.[1] ?? assert.fail(command.stderr);
   // A connection for each request, so that the next one goes to the next worker.
   const headers: Record<string, string> = {
     connection: "close",
@@ -66,7 +62,7 @@ export async function serve({
   return {
     ...{ place: at, command, url, ask },
     lines: () =>
-      said
+      command.stderr
         .split("\n")
         .filter((line) => line.startsWith("{"))
         .map((line) => JSON.parse(line) as Record<string, unknown>),
@@ -88,17 +84,6 @@ export function readEvents(text: string): EmittedEvent[] {
     .split("\n\n")
     .flatMap((frame) => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
     .map((data) => JSON.parse(data) as EmittedEvent);
-}
-
-/** Asks again and again, because another process decides when. */
-export async function until<Out>(look: () => Promise<Out | undefined>, what: string): Promise<Out> {
-  const endMs = performance.now() + 20_000;
-  while (performance.now() < endMs) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 25));
-  }
-  return assert.fail(`in 20 s not: ${what}`);
 }
 
 export interface SlowUpstream extends AsyncDisposable {

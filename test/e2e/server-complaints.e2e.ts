@@ -8,8 +8,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
+import { until } from "../patience.ts";
 import { createPlace } from "./command.ts";
-import { readEvents, type Served, serve, slowModel, startSlowUpstream, until } from "./served.ts";
+import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 describe("complaints about other servers, over the built command", () => {
   it("5, 6: a response in the background outlives `kill -9`, and its stream goes on where it was cut", async () => {

@@ -2,15 +2,15 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { checkError, checkEvents } from "../conformance/check.ts";
+import { until } from "../patience.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
 import { floodModel, startFlood } from "./flood.ts";
-import { readEvents, until } from "./served.ts";
+import { readEvents } from "./served.ts";
 
-/** Of any file that the server writes, in blocks of 512 bytes: the record fits until it is fed. */
+/** Of any file that the server writes, in blocks of 512 or 1024 bytes: the record fits until it is fed. */
 const MOST_BLOCKS = 8192;
 
 it("answers 500 when the disk is full, goes on with what needs no disk, and stays up", async () => {
@@ -42,7 +42,8 @@ it("answers 500 when the disk is full, goes on with what needs no disk, and stay
 
 it("ends a response that fills the disk as failed, and tells those who follow it", async () => {
   await using place = await createPlace();
-  await using flood = await startFlood(8_000_000);
+  // More than fits, also where a block is 1024 bytes.
+  await using flood = await startFlood(40_000_000);
   const server = await startLimited(place, floodModel(flood));
   try {
     const made = await ask(server.url, "POST", "/v1/responses", { input: "Hi", background: true });
@@ -73,12 +74,11 @@ async function startLimited({ home, cwd }: Place, args: readonly string[] = []) 
   child.stderr.setEncoding("utf8").on("data", (piece: string) => {
     said += piece;
   });
-  let url: string | undefined;
-  while (url === undefined) {
-    await once(child.stderr, "data");
-    url = /listening at (http[^\s,]+)[\s,]/.exec(said)?.[1];
-  }
-  return { child, url, said: () => said };
+  const url = await until(() => {
+    assert.equal(child.exitCode, null, said);
+    return /listening at (http[^\s,]+)[\s,]/.exec(said)?.[1];
+  }, "the server's address");
+  return { child, url };
 }
 
 async function ask(url: string, method: string, path: string, body?: object) {

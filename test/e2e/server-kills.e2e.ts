@@ -13,6 +13,7 @@ import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 import { checkEvents } from "../conformance/check.ts";
 import { createChance } from "../delegation/random-tree.ts";
+import { until } from "../patience.ts";
 import { createPlace, type Place } from "./command.ts";
 import {
   createMortalServer,
@@ -25,15 +26,15 @@ import {
   startSlowModel,
   WORDS,
 } from "./kill-bench.ts";
-import { readEvents, until } from "./served.ts";
+import { readEvents } from "./served.ts";
 
 /** Each is a moment of its own, with several responses on their way in it. */
 const KILLS = 100;
 const AT_ONCE = 4;
-/** Long enough for a response that nobody cuts: some end between two kills, most do not. */
-const MOST_MS = 350;
+/** The clients hear so much between two kills, at most: some responses end in it, most do not. */
+const MOST_HEARD = 250;
 
-it(`finishes responses whose server is killed ${KILLS} times`, { timeout: 240_000 }, async () => {
+it(`finishes responses whose server is killed ${KILLS} times`, async () => {
   const chance = createChance(60_406);
   await using place = await createPlace();
   await using model = await startSlowModel(chance);
@@ -47,7 +48,9 @@ it(`finishes responses whose server is killed ${KILLS} times`, { timeout: 240_00
     else {
       await started;
       crowd.fill();
-      await setTimeout(chance() * MOST_MS);
+      await Promise.race([crowd.hears(chance() * MOST_HEARD), server.ended()]);
+      // Between two things that are heard, too.
+      await setTimeout(chance() * 10);
     }
     await server.kill();
     await ledger.check();
@@ -63,6 +66,8 @@ it(`finishes responses whose server is killed ${KILLS} times`, { timeout: 240_00
 interface Crowd {
   /** Asks until there are so many on their way. */
   fill(): void;
+  /** Resolves when so many more events were heard, or everything was. */
+  hears(events: number): Promise<void>;
   /** Every response of which a client knows, heard to its end. */
   end(): Promise<Heard[]>;
 }
@@ -70,13 +75,28 @@ interface Crowd {
 function createCrowd(server: MortalServer): Crowd {
   const heard: Promise<Heard | undefined>[] = [];
   let open = 0;
+  let waiting: { events: number; wake(): void } | undefined;
+  const onHeard = (events: number): void => {
+    if (!waiting) return;
+    waiting.events -= events;
+    if (waiting.events <= 0 || open === 0) waiting.wake();
+  };
   return {
+    hears: (events) =>
+      new Promise((wake) => {
+        waiting = { events, wake };
+        onHeard(0);
+      }),
     fill() {
       while (open < AT_ONCE) {
         open++;
         const streams = heard.length % 2 === 0;
-        const one = hearOut(server, `job-${heard.length}`, { streams });
-        heard.push(one.finally(() => open--));
+        const one = hearOut(server, `job-${heard.length}`, { streams, onHeard });
+        const left = (): void => {
+          open--;
+          onHeard(0);
+        };
+        heard.push(one.finally(left));
       }
     },
     end: async () => (await Promise.all(heard)).filter((one) => one !== undefined),

@@ -127,8 +127,6 @@ describe("OpenTelemetry of the built command", () => {
       const watched = await stage.run(nameOf(collector));
       assert.deepEqual([watched.code, watched.stdout], [plain.code, plain.stdout]);
       assert.ok(collector.received.length > 0);
-      // Two seconds to send what is left, and what a busy machine takes for the rest.
-      assert.ok(watched.elapsedMs < plain.elapsedMs + 6_000, `${watched.elapsedMs} ms`);
     });
   }
 

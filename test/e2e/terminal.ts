@@ -3,9 +3,8 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { lateMessage, PATIENCE_MS } from "../patience.ts";
 import { CLI, type Place } from "./command.ts";
-
-const LIMIT_MS = 30_000;
 
 export interface OnTerminal {
   /** Everything that is on the screen. */
@@ -35,9 +34,14 @@ export function startOnTerminal(
   child.stdout.setEncoding("utf8").on("data", (piece: string) => {
     screen += piece;
   });
-  const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    child.kill("SIGKILL");
+  }, PATIENCE_MS);
   const ended = once(child, "close").then(([code]) => {
     clearTimeout(timer);
+    assert.ok(!isLate, `${lateMessage(`the end of \`offshoot ${args.join(" ")}\``)}\n${screen}`);
     return code as number | null;
   });
   return {

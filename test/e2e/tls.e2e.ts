@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import { createPlace } from "./command.ts";
 
 const FIXTURES = new URL("../../../test/providers/fixtures/", import.meta.url);
@@ -43,7 +44,9 @@ describe("HTTPS", () => {
   for (const variable of ["SSL_CERT_FILE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"]) {
     it(`trusts the authority that ${variable} names`, async () => {
       await using server = await startServer();
-      const ended = await run(server.url, { [variable]: new URL("ca.pem", FIXTURES).pathname });
+      const ended = await run(server.url, {
+        [variable]: fileURLToPath(new URL("ca.pem", FIXTURES)),
+      });
       assert.deepEqual([ended.stderr, ended.stdout, ended.code], ["", "Sealed.\n", 0]);
     });
   }

@@ -32,7 +32,7 @@ const CALLS = 2 + 3 * LABELS.length;
 /** Most model calls that one kill can cut. */
 const SIDE_BY_SIDE = 4;
 
-it(`finishes trees whose processes are killed ${KILLS} times`, { timeout: 120_000 }, async () => {
+it(`finishes trees whose processes are killed ${KILLS} times`, async () => {
   const directory = await mkdtemp(join(tmpdir(), "offshoot-tree-kill-"));
   for (const [name, value] of Object.entries(VALUES)) {
     await writeFile(join(directory, `${name}.txt`), `value=${value}\n`);

@@ -1,14 +1,18 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { RunEnd } from "../../src/protocol/run-events.ts";
 import { createRuntime, type RunRequest, type Runtime } from "../../src/runtime/runtime.ts";
 import {
+  createManualClock,
+  reply,
+  script,
   startChatUpstream,
   startResponsesUpstream,
   type Upstream,
 } from "../../src/testing/index.ts";
 
-const ROOT = new URL("../../../", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const open: (Runtime | Upstream)[] = [];
 after(async () => {
   for (const one of open) await one.close();
@@ -117,16 +121,22 @@ describe("the runtime", () => {
   });
 
   it("ends a run at its time limit", async () => {
-    const { reply, script } = await import("../../src/testing/index.ts");
     const upstream = await startChatUpstream({ engine: script(reply.silence("Wait")) });
     open.push(upstream);
-    const runtime = await runtimeFor();
-    const end = await finish(runtime, {
+    const clock = createManualClock();
+    const runtime = await createRuntime({ env: {}, clock });
+    open.push(runtime);
+    const run = await runtime.run({
       model: "custom/m",
       url: upstream.url,
       input: "Hi",
       timeoutMs: 50,
     });
+    for await (const batch of run.follow()) {
+      if (batch.some(({ event }) => event.type === "text_delta")) break;
+    }
+    await clock.advance(50);
+    const end = await run.result();
     assert.equal(end.ending, "timeout");
     assert.equal(end.output_text, "Wait");
   });

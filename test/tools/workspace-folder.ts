@@ -11,6 +11,7 @@ import { createScope } from "../../src/tools/scope.ts";
 import type { Tool, ToolContext } from "../../src/tools/tool.ts";
 import { openWorkspace } from "../../src/tools/workspace/open-workspace.ts";
 import type { Boundary } from "../../src/tools/workspace/workspace.ts";
+import { PATIENCE_MS, patience } from "../patience.ts";
 
 export interface WorkspaceFolder extends Disposable {
   /** The real path of the workspace; there is room for neighbours beside it. */
@@ -47,7 +48,7 @@ export function createWorkspaceFolder(
       try {
         const call = { name: tool.spec.name, arguments: JSON.stringify(input) };
         const result = await gate.call(call, {
-          signal: AbortSignal.timeout(10_000),
+          signal: patience(),
           idempotencyKey: "run_1/1/call_1",
           tell: async () => {},
           take: () => {},
@@ -82,16 +83,13 @@ export async function toGateParts(root: string, tools: readonly Tool[]): Promise
     grant: WHOLE_GRANT,
     policy: { approve: "auto", rules: [] },
     ask: undefined,
-    limits: { timeoutMs: 10_000, outputChars: 1_000_000 },
+    limits: { timeoutMs: PATIENCE_MS, outputChars: 1_000_000 },
     redact: (text) => text,
   };
 }
 
 /** For a tool that is run without the gate. */
-export async function toContext(
-  root: string,
-  signal = AbortSignal.timeout(10_000),
-): Promise<ToolContext> {
+export async function toContext(root: string, signal = patience()): Promise<ToolContext> {
   return {
     workspace: await openWorkspace(root, OPEN),
     sandbox: NO_COMMANDS,

@@ -97,11 +97,7 @@ async function findLocal(io: Io): Promise<Row[]> {
   const network = createNetwork(io.env);
   try {
     const probe = createProbe(await network.open());
-    const server = await findLocalServer({
-      probe,
-      signal: AbortSignal.timeout(1000),
-      origins: originsIn(io.env),
-    });
+    const server = await findLocalServer({ probe, origins: originsIn(io.env) });
     if (!server || !isVendor(server.vendor)) return [];
     return await listLocal(server, await network.open());
   } finally {

@@ -25,9 +25,11 @@ export type Probe = (url: string, signal: AbortSignal) => Promise<unknown>;
 
 export interface LocalSearch {
   readonly probe: Probe;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
   /** Where to look, in place of the usual ports; each without the `/v1`. */
   readonly origins?: Origins;
+  /** How long a server at one of `origins` has to answer. */
+  readonly namedLimitMs?: number;
 }
 
 type Origins = Partial<Readonly<Record<LocalVendor, string>>>;
@@ -35,16 +37,20 @@ type Origins = Partial<Readonly<Record<LocalVendor, string>>>;
 /** A server of one's own answers in a few milliseconds; a person waits for this before each run. */
 const LIMIT_MS = 300;
 
+/** Where the user has said that there is a server, it may be a busy one. */
+const NAMED_LIMIT_MS = 2000;
+
 /** Enough for a list of a thousand models. */
 const MAX_BYTES = 1024 * 1024;
 
 /** The first server that has a model, in the order Ollama, llama.cpp, LM Studio. */
 export async function findLocalServer(search: LocalSearch): Promise<LocalServer | undefined> {
-  const { probe, origins = {} } = search;
-  const signal = AbortSignal.any([search.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const { probe, origins = {}, namedLimitMs = NAMED_LIMIT_MS } = search;
   const found = await Promise.all(
     SERVERS.map(async ({ vendor, origin, find }): Promise<LocalServer | undefined> => {
       const at = origins[vendor] ?? origin;
+      const limit = AbortSignal.timeout(origins[vendor] === undefined ? LIMIT_MS : namedLimitMs);
+      const signal = search.signal ? AbortSignal.any([search.signal, limit]) : limit;
       const model = await find((path) => probe(at + path, signal));
       return model === undefined ? undefined : { vendor, model, baseUrl: `${at}/v1` };
     }),
@@ -63,9 +69,11 @@ export function originsIn(env: Readonly<Record<string, string | undefined>>): Or
   );
 }
 
+/** The signal of the search is the only limit on time. */
+const NO_TIMEOUTS = { connectMs: 2 ** 31 - 1, firstByteMs: 2 ** 31 - 1, idleMs: 2 ** 31 - 1 };
+
 /** A probe over the network. A page of another program's is read no further than this. */
 export function createProbe(transport: Transport): Probe {
-  const timeouts = { connectMs: LIMIT_MS, firstByteMs: LIMIT_MS, idleMs: LIMIT_MS };
   return async (url, signal) => {
     try {
       const request = {
@@ -74,7 +82,7 @@ export function createProbe(transport: Transport): Probe {
         headers: {},
         body: undefined,
         signal,
-        timeouts,
+        timeouts: NO_TIMEOUTS,
       } as const;
       const { status, chunks } = await transport.send(request);
       const body: Buffer[] = [];

@@ -8,8 +8,7 @@ import type { StoredRun } from "../../../src/store/store.ts";
 import { createManualClock, reply, respond } from "../../../src/testing/index.ts";
 import { childEnd, childStart, end, start } from "../../delegation/ledger-record.ts";
 import { startTree, type Tree } from "../../delegation/tree-bench.ts";
-
-const SIGNAL_MS = 10_000;
+import { patience } from "../../patience.ts";
 
 async function collect(batches: AsyncIterable<readonly LoggedEvent[]>): Promise<LoggedEvent[]> {
   const all: LoggedEvent[] = [];
@@ -61,7 +60,7 @@ describe("following a tree", () => {
       ...{ model: "custom/test", provider: "openai-chat", url: upstream.url },
       ...{ input: "go", tools: ["read", "subagent"], root },
     });
-    const signal = AbortSignal.timeout(SIGNAL_MS);
+    const signal = patience();
     const events = await collect(followTree(runtime.engine, id, { signal }));
     const runs = byRun(events);
     assert.equal(runs.size, 7);

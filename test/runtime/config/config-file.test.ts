@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { loadConfig } from "../../../src/runtime/config/config.ts";
 import { readConfigFile } from "../../../src/runtime/config/config-file.ts";
+import { ORDINARY_USER_LACK, unless } from "../../needs.ts";
 import { createSandbox, put } from "../sandbox.ts";
 
 describe("configuration file", () => {
@@ -124,7 +125,7 @@ describe("configuration file", () => {
     });
   });
 
-  it("is refused when it may not be read", { skip: process.getuid?.() === 0 }, async (t) => {
+  it(...unless(ORDINARY_USER_LACK)("is refused when it may not be read"), async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "");
     chmodSync(sandbox.userFile, 0);

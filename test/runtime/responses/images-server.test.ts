@@ -3,10 +3,11 @@ import { describe, it } from "node:test";
 import { createTransport } from "../../../src/providers/http/transport.ts";
 import { createImagesServer } from "../../../src/runtime/responses/images-server.ts";
 import { pictureOf, startImagesUpstream } from "../../../src/testing/images-upstream.ts";
+import { patience } from "../../patience.ts";
 
 const asking = {
   get signal() {
-    return AbortSignal.timeout(10_000);
+    return patience();
   },
   onPartial: async () => {},
 };

@@ -8,18 +8,20 @@ import {
   type RequestMcpParts,
 } from "../../../src/runtime/responses/request-mcp.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { PATIENCE_MS, patience } from "../../patience.ts";
 import { startSmallServer } from "../small-mcp-server.ts";
 
 const REQUEST: KindRequest = {
   ...{ tenant: "tenant", runId: "run_1", include: new Set<string>(), catalogue: [] },
   get signal() {
-    return AbortSignal.timeout(20_000);
+    return patience();
   },
 };
 
 function connector(parts: Partial<RequestMcpParts> = {}): ReturnType<typeof createRequestMcp> {
   const network = { privateHosts: ["127.0.0.1"] };
-  return createRequestMcp({ clock: systemClock, version: "1.0.0", network, ...parts });
+  const limits = { connectMs: PATIENCE_MS, listMs: PATIENCE_MS, callMs: PATIENCE_MS };
+  return createRequestMcp({ clock: systemClock, version: "1.0.0", network, ...limits, ...parts });
 }
 
 const mcp = (server_url: string, more: Partial<McpTool> = {}): McpTool => ({

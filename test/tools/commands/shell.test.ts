@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { shellTool } from "../../../src/tools/commands/shell.ts";
 import { openWorkspace } from "../../../src/tools/workspace/open-workspace.ts";
-import { openTestSandbox } from "../sandbox/test-sandbox.ts";
+import { openTestSandbox, startsWithOutput } from "../sandbox/test-sandbox.ts";
 import { toContext } from "../workspace-folder.ts";
 
 describe("shell", () => {
@@ -31,7 +31,7 @@ describe("shell", () => {
 
   it("says that the time ran out, and not that the output was cut", async () => {
     const { stdout, note, error, exit_code } = await call({
-      command: "echo a; sleep 60",
+      command: "echo a; sleep 100000",
       timeout: 1,
     });
     assert.deepEqual({ stdout, exit_code }, { stdout: "a\n", exit_code: 137 });
@@ -75,7 +75,7 @@ async function call(input: object): Promise<Record<string, unknown>> {
   const output = shellTool.run(shellTool.parse({ ...input }), {
     ...context,
     workspace,
-    sandbox: place.sandbox,
+    sandbox: startsWithOutput(place.sandbox),
   });
   return (await output) as Record<string, unknown>;
 }

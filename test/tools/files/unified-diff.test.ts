@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { toUnifiedDiff } from "../../../src/tools/files/unified-diff.ts";
+import { programLack, unless } from "../../needs.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 const lines = (...all: (string | number)[]): string => all.map((line) => `${line}\n`).join("");
@@ -60,14 +61,16 @@ describe("toUnifiedDiff", () => {
       lines(...Array(2500).keys()).replaceAll("1", "x"),
     ],
   ];
+  const able = unless(programLack("git"));
   for (const [name, before, after] of changes) {
-    it(`is what \`patch\` makes the new text from: ${name}`, () => {
+    it(...able(`is what \`git apply\` makes the new text from: ${name}`), () => {
       using folder = createWorkspaceFolder({ f: before });
       const diff = toUnifiedDiff("f", before, after);
       writeFileSync(join(folder.root, "f.diff"), `${diff}\n`);
-      const options = { cwd: folder.root, encoding: "utf8" as const };
-      execFileSync("git", ["apply", "--unidiff-zero", "f.diff"], options);
-      assert.equal(execFileSync("cat", ["f"], options), after);
+      // Whatever repository the temporary folder may lie in is not its business.
+      const env = { ...process.env, GIT_CEILING_DIRECTORIES: dirname(folder.root) };
+      execFileSync("git", ["apply", "--unidiff-zero", "f.diff"], { cwd: folder.root, env });
+      assert.equal(readFileSync(join(folder.root, "f"), "utf8"), after);
     });
   }
 });

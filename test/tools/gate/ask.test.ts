@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import type { Answer } from "../../../src/tools/gate/ask.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { patience } from "../../patience.ts";
 import { toGateParts } from "../workspace-folder.ts";
 import { asking, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
 
@@ -27,7 +28,7 @@ describe("a question", () => {
     const parts = await toGateParts(folder.root, [...TOOLS, other]);
     const gate = createGate({ ...parts, ...terminal });
     const context = {
-      signal: AbortSignal.timeout(1000),
+      signal: patience(),
       idempotencyKey: "1",
       take: () => {},
       decided: async () => {},
@@ -47,7 +48,7 @@ describe("a question", () => {
     const parts = await toGateParts(folder.root, TOOLS);
     const gate = createGate({ ...parts, ...terminal, policy });
     const context = {
-      signal: AbortSignal.timeout(1000),
+      signal: patience(),
       idempotencyKey: "1",
       take: () => {},
       decided: async () => {},

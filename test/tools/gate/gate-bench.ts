@@ -10,6 +10,7 @@ import type { Decision, GateParts, ToolResult } from "../../../src/tools/gate/ca
 import { createGate } from "../../../src/tools/gate/gate.ts";
 import { parseRule } from "../../../src/tools/gate/rules.ts";
 import { type Effect, type Targets, type Tool, ToolOutput } from "../../../src/tools/tool.ts";
+import { patience } from "../../patience.ts";
 import { createWorkspaceFolder, toGateParts } from "../workspace-folder.ts";
 
 export const folder = createWorkspaceFolder({
@@ -79,7 +80,7 @@ export interface Called extends ToolResult {
 export async function call(
   name: string,
   text: string,
-  { signal = AbortSignal.timeout(10_000), take = () => {}, ...parts }: CallParts = {},
+  { signal = patience(), take = () => {}, ...parts }: CallParts = {},
 ): Promise<Called> {
   const decisions: Decision[] = [];
   const gate = createGate({ ...(await toGateParts(folder.root, TOOLS)), ...parts });

@@ -5,6 +5,7 @@ import type { Json } from "../../../src/base/json.ts";
 import { redactExactly } from "../../../src/base/redact.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { PATIENCE_MS, patience } from "../../patience.ts";
 import { toGateParts } from "../workspace-folder.ts";
 import { asking, type CallParts, call, define, folder, rule, TOOLS } from "./gate-bench.ts";
 
@@ -115,7 +116,7 @@ describe("a call at the gate", () => {
 
   it("is cut at the output limit, and says so", async () => {
     const tool = define("long", async () => "abcdefghij".repeat(10));
-    const limits = { timeoutMs: 1000, outputChars: 20 };
+    const limits = { timeoutMs: PATIENCE_MS, outputChars: 20 };
     const { output } = await call("long", "{}", { tools: [tool], limits });
     assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
   });
@@ -144,7 +145,7 @@ describe("a call at the gate", () => {
   it("returns no key, also at the limit, in JSON and in what went wrong", async () => {
     const key = 'sk-"0123456789\\abcdef';
     const redact = redactExactly([key]);
-    const limits = { timeoutMs: 1000, outputChars: 12 };
+    const limits = { timeoutMs: PATIENCE_MS, outputChars: 12 };
     const tools = [
       define("cut", async () => `12345678${key}`),
       define("json", async () => ({ found: key })),
@@ -304,7 +305,7 @@ describe("the decision about a call", () => {
     await gate.call(
       { name: "late", arguments: "{}" },
       {
-        signal: AbortSignal.timeout(1000),
+        signal: patience(),
         idempotencyKey: "1",
         take: () => {},
         decided: async () => {

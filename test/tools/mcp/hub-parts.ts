@@ -7,6 +7,7 @@ import { createMcpHub, type McpHub, type McpParts } from "../../../src/tools/mcp
 import type { KeptText } from "../../../src/tools/mcp/kept-map.ts";
 import { parseMcpServers } from "../../../src/tools/mcp/server.ts";
 import type { Tool, ToolContext, ToolOutput } from "../../../src/tools/tool.ts";
+import { PATIENCE_MS, patience } from "../../patience.ts";
 
 export interface TestHub extends AsyncDisposable {
   readonly hub: McpHub;
@@ -37,6 +38,7 @@ export function createTestHub(servers: JsonObject, parts: Partial<McpParts> = {}
   const [pins, logins] = [createMemoryText(), createMemoryText()];
   const hub = createMcpHub({
     ...{ servers: parseMcpServers(servers), env: { PATH: process.env["PATH"] }, root: "/tmp" },
+    ...{ connectMs: PATIENCE_MS, listMs: PATIENCE_MS },
     ...{ pins, logins, clock: systemClock, log: silentLog, version: "0.0.0" },
     onProblem: (problem) => problems.push(problem),
     ...parts,
@@ -44,7 +46,7 @@ export function createTestHub(servers: JsonObject, parts: Partial<McpParts> = {}
   let tools: Promise<Tool[]> | undefined;
   return {
     ...{ hub, problems, pins, logins },
-    async call(name, input = {}, signal = AbortSignal.timeout(20_000)) {
+    async call(name, input = {}, signal = patience()) {
       tools ??= hub.tools();
       const tool = (await tools).find(({ spec }) => spec.name === name);
       if (!tool) throw new Error(`no tool ${name}`);
@@ -60,7 +62,7 @@ export function createTestHub(servers: JsonObject, parts: Partial<McpParts> = {}
 export function runTool(
   tool: Tool,
   input: JsonObject,
-  signal: AbortSignal = AbortSignal.timeout(20_000),
+  signal: AbortSignal = patience(),
 ): Promise<string | ToolOutput | unknown> {
   return tool.run(tool.parse(input), { signal } as ToolContext);
 }

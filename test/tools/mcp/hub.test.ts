@@ -5,6 +5,7 @@ import { Failure } from "../../../src/base/failure.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import type { McpParts } from "../../../src/tools/mcp/hub.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
+import { untilTrue } from "../../patience.ts";
 import { createTestHub, runTool, type TestHub } from "./hub-parts.ts";
 import { createMemoryServer, type MemoryServer, memoryTool } from "./memory-server.ts";
 
@@ -130,7 +131,7 @@ describe("the MCP hub", () => {
     ]);
     open();
     assert.equal((await test.hub.inspect("slow")).tools.length, 1);
-    assert.equal((await test.hub.tools()).length, 1);
+    await untilTrue(async () => (await test.hub.tools()).length === 1, "the tools of the server");
   });
 
   it("gives up what it is opening when it is closed", async () => {
@@ -145,10 +146,9 @@ describe("the MCP hub", () => {
       };
     });
     await started;
-    const startedMs = performance.now();
+    // Nothing else would end it for minutes.
     await test.hub.close();
     await assert.rejects(opening, { code: "cancelled", message: "The MCP servers are closed." });
-    assert.ok(performance.now() - startedMs < 5000);
     assert.deepEqual(test.problems, []);
   });
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { get } from "node:http";
 import { describe, it } from "node:test";
+import { patience } from "../../patience.ts";
 import { createTestHub, type TestHub } from "./hub-parts.ts";
 import { type OAuthServer, startOAuthServer } from "./oauth-server.ts";
 
@@ -33,7 +34,7 @@ function open({ url }: OAuthServer, logins?: TestHub["logins"]): TestHub {
 }
 
 const logIn = (test: TestHub, show = browse): Promise<void> =>
-  test.hub.logIn("web", async (url) => void show(url), AbortSignal.timeout(10_000));
+  test.hub.logIn("web", async (url) => void show(url), patience());
 
 describe("a server that asks for a login", () => {
   it("is named with the command to run, and gets nothing from a run without a login", async () => {

@@ -3,9 +3,10 @@ import { PassThrough } from "node:stream";
 import { describe, it } from "node:test";
 import { createInterpreter } from "../../../src/tools/python/interpreter.ts";
 import type { Exit, RunningCommand } from "../../../src/tools/sandbox/sandbox.ts";
+import { PATIENCE_MS } from "../../patience.ts";
 
 const REQUEST = { op: "imports", mem: 1, code: "" } as const;
-const LIMITS = { timeoutMs: 5000, signal: new AbortController().signal };
+const LIMITS = { timeoutMs: PATIENCE_MS, signal: new AbortController().signal };
 
 describe("an interpreter", () => {
   it("answers a line with a line, wherever the pieces are cut", async () => {
@@ -59,10 +60,10 @@ describe("an interpreter", () => {
     const { command } = createCommand();
     const interpreter = createInterpreter(command);
     const stop = new AbortController();
-    const answer = interpreter.ask(REQUEST, { timeoutMs: 5000, signal: stop.signal });
+    const answer = interpreter.ask(REQUEST, { timeoutMs: PATIENCE_MS, signal: stop.signal });
     stop.abort();
     await assert.rejects(answer, { code: "cancelled" });
-    const again = interpreter.ask(REQUEST, { timeoutMs: 5000, signal: stop.signal });
+    const again = interpreter.ask(REQUEST, { timeoutMs: PATIENCE_MS, signal: stop.signal });
     await assert.rejects(again, { code: "cancelled" });
   });
 });

@@ -4,6 +4,7 @@ import { createPythonTool, type PythonOptions } from "../../../src/tools/python/
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
 import type { SandboxLevel } from "../../../src/tools/sandbox/sandbox.ts";
 import { ToolOutput } from "../../../src/tools/tool.ts";
+import { patience } from "../../patience.ts";
 import { createWorkspaceFolder, toContext } from "../workspace-folder.ts";
 
 export interface PythonResult {
@@ -20,6 +21,9 @@ export interface PythonRun extends AsyncDisposable {
   /** With the parts that go behind the text. */
   output(code: string, more?: Arguments): Promise<ToolOutput>;
 }
+
+/** The most that the tool allows: no test but those of the limit means to meet it. */
+const MAX_SECONDS = 300;
 
 interface Arguments {
   readonly mem?: string;
@@ -48,8 +52,9 @@ export async function openPythonRun(parts: RunParts = {}): Promise<PythonRun> {
   const tool = createPythonTool({ ...standard, ...options });
 
   async function output(code: string, { signal, ...more }: Arguments = {}): Promise<ToolOutput> {
-    const limit = signal ?? AbortSignal.timeout(60_000);
-    const returned = await tool.run(tool.parse({ code, ...more }), { ...context, signal: limit });
+    const limit = signal ?? patience();
+    const call = tool.parse({ code, timeout: MAX_SECONDS, ...more });
+    const returned = await tool.run(call, { ...context, signal: limit });
     if (returned instanceof ToolOutput) return returned;
     throw new Error("it gives a `ToolOutput`");
   }

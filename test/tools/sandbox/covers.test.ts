@@ -16,8 +16,11 @@ import { describe, it } from "node:test";
 import { createCoverSearch } from "../../../src/tools/sandbox/covers.ts";
 import type { Weigh } from "../../../src/tools/sandbox/holder.ts";
 import { runCommand } from "../../../src/tools/sandbox/run-command.ts";
+import { SANDBOX_LACK, unless } from "../../needs.ts";
+import { patience } from "../../patience.ts";
 import { openTestSandbox, RUN_OPTIONS, type TestSandbox } from "./test-sandbox.ts";
 
+const held = unless(SANDBOX_LACK);
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const isReadOnly: Weigh = (path) => nameOf(path) === ".git";
 const isHidden: Weigh = (path, kind) =>
@@ -25,7 +28,7 @@ const isHidden: Weigh = (path, kind) =>
 const RULES = { hidden: [".offshoot"], readOnly: [".git"], isHidden, isReadOnly };
 
 describe("what is hidden in the sandbox", () => {
-  it("is hidden at any depth, and what is fixed stays as it is", async () => {
+  it(...held("is hidden at any depth, and what is fixed stays as it is"), async () => {
     const files = {
       "root/.env": "secret",
       "root/a/b/.env": "secret",
@@ -43,7 +46,7 @@ describe("what is hidden in the sandbox", () => {
     }
   });
 
-  it("is found again where a command has moved it", async () => {
+  it(...held("is found again where a command has moved it"), async () => {
     await using place = await openTestSandbox("sandbox", { "root/a/b/.env": "secret" }, RULES);
     for (const script of ["mv a c", "mv c/b d", "mkdir e; mv d e/f"]) {
       assert.equal((await place.sh(script)).exitCode, 0, script);
@@ -52,7 +55,7 @@ describe("what is hidden in the sandbox", () => {
     assert.equal(readFileSync(join(place.root, "e/f/.env"), "utf8"), "secret");
   });
 
-  it("is hidden through a link, and where the link leads", async () => {
+  it(...held("is hidden through a link, and where the link leads"), async () => {
     await using place = await openTestSandbox("sandbox", { "root/real": "secret" }, RULES);
     symlinkSync("real", join(place.root, ".env"));
     symlinkSync("loop", join(place.root, "loop"));
@@ -61,7 +64,7 @@ describe("what is hidden in the sandbox", () => {
     assert.equal((await place.sh("cat .env real; echo end")).stdout, "end\n");
   });
 
-  it("does not trip over a link into a folder that is hidden itself", async () => {
+  it(...held("does not trip over a link into a folder that is hidden itself"), async () => {
     await using place = await openTestSandbox("sandbox", { "root/.ssh/env": "secret" }, RULES);
     mkdirSync(join(place.root, "sub"));
     symlinkSync("../.ssh/env", join(place.root, "sub/.env"));
@@ -70,7 +73,7 @@ describe("what is hidden in the sandbox", () => {
 
   it("is a folder as a whole where every name in it is", async () => {
     const isBelow: Weigh = (path) => path.startsWith("data/");
-    await using place = await openTestSandbox("sandbox", { "root/data/x": "secret" });
+    await using place = await openTestSandbox("none", { "root/data/x": "secret" });
     const find = createCoverSearch({ root: place.root, hidden: [], isHidden: isBelow });
     const path = join(place.root, "data");
     assert.deepEqual(await find(), { hidden: [{ path, isFolder: true }], readOnly: [] });
@@ -78,7 +81,7 @@ describe("what is hidden in the sandbox", () => {
 });
 
 describe("what is missing in the sandbox", () => {
-  it("cannot be made where it is protected, and leaves nothing behind", async () => {
+  it(...held("cannot be made where it is protected, and leaves nothing behind"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const { stdout } = await place.sh(
       "mkdir -p .offshoot .git/hooks; echo x > .offshoot/config.yaml; echo x > .git/config; rmdir .git; mv .git g; git init -q; cat .git/* .offshoot/*; echo end",
@@ -87,7 +90,7 @@ describe("what is missing in the sandbox", () => {
     assert.deepEqual(readdirSync(place.root), []);
   });
 
-  it("stays covered while another command ends", async () => {
+  it(...held("stays covered while another command ends"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const running = await place.sandbox.start({
       argv: ["/bin/sh", "-c", "read line; mkdir -p .git/hooks && echo made; echo end"],
@@ -104,7 +107,7 @@ describe("what is missing in the sandbox", () => {
     assert.deepEqual(readdirSync(place.root), []);
   });
 
-  it("is cleared of what a crashed process left", async () => {
+  it(...held("is cleared of what a crashed process left"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const dead = execFileSync("/bin/sh", ["-c", "echo $$"], { encoding: "utf8" }).trim();
     mkdirSync(join(place.root, ".git"));
@@ -113,7 +116,7 @@ describe("what is missing in the sandbox", () => {
     assert.deepEqual(readdirSync(place.root), []);
   });
 
-  it("is left alone where somebody made it meanwhile", async () => {
+  it(...held("is left alone where somebody made it meanwhile"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const running = await place.sandbox.start({ argv: ["cat"], cwd: place.root });
     writeFileSync(join(place.root, ".git", "HEAD"), "head");
@@ -122,7 +125,7 @@ describe("what is missing in the sandbox", () => {
     assert.equal((await place.sh("cat .git/HEAD; echo x > .git/HEAD")).stdout, "head");
   });
 
-  it("is not held where a link stands in its place", async () => {
+  it(...held("is not held where a link stands in its place"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     const home = join(place.outer, "home");
     symlinkSync(home, join(place.root, ".git"));
@@ -132,7 +135,7 @@ describe("what is missing in the sandbox", () => {
     assert.deepEqual(held, []);
   });
 
-  it("is given back when the command cannot be started", async () => {
+  it(...held("is given back when the command cannot be started"), async () => {
     await using place = await openTestSandbox("sandbox", {}, RULES);
     await assert.rejects(place.sandbox.start({ argv: ["cat"], cwd: join(place.root, "no") }));
     assert.deepEqual(readdirSync(place.root), []);
@@ -183,12 +186,12 @@ describe("a program that is named by its path", () => {
     const ran = await runCommand(
       place.sandbox,
       { argv: [program, ...words], cwd: place.root },
-      { ...RUN_OPTIONS, signal: AbortSignal.timeout(10_000) },
+      { ...RUN_OPTIONS, signal: patience() },
     );
     return ran.stdout;
   };
 
-  it("is refused outside the workspace, and shows nothing of where it lies", async () => {
+  it(...held("is refused outside the workspace, and shows nothing of where it lies"), async () => {
     await using place = await openTestSandbox("sandbox", files, RULES);
     const tool = join(place.outer, "victim/bin/tool");
     chmodSync(tool, 0o755);
@@ -200,14 +203,14 @@ describe("a program that is named by its path", () => {
     assert.deepEqual(readdirSync(place.root).sort(), ["link", "own"]);
   });
 
-  it("runs inside the workspace", async () => {
+  it(...held("runs inside the workspace"), async () => {
     await using place = await openTestSandbox("sandbox", files);
     chmodSync(join(place.root, "own"), 0o755);
     assert.equal(await run(place, "./own"), "");
     assert.equal((await place.sh("./own own")).stdout, files["root/own"]);
   });
 
-  it("shows no more than its file where a link on the path leads to it", async () => {
+  it(...held("shows no more than its file where a link on the path leads to it"), async () => {
     const home = { "home/bin/.keep": "", ...files };
     await using place = await openTestSandbox("none", home);
     const bin = join(place.outer, "home/bin");

@@ -7,11 +7,14 @@ import { describe, it } from "node:test";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
 import { probeSandbox } from "../../../src/tools/sandbox/probe-sandbox.ts";
 import { runCommand } from "../../../src/tools/sandbox/run-command.ts";
+import { levelLack, SANDBOX_LACK, unless } from "../../needs.ts";
+import { patience } from "../../patience.ts";
 import { openTestSandbox, RUN_OPTIONS } from "./test-sandbox.ts";
 
 describe("every level", () => {
   for (const level of ["none", "process", "sandbox"] as const) {
-    it(`runs a command in the workspace and lets it write there (${level})`, async () => {
+    const held = unless(levelLack(level));
+    it(...held(`runs a command in the workspace and lets it write there (${level})`), async () => {
       await using place = await openTestSandbox(level, { "root/in.txt": "hello\n" });
       const { exitCode, stdout, stderr } = await place.sh("cat in.txt; pwd; echo out > out.txt");
       assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: "" });
@@ -19,37 +22,40 @@ describe("every level", () => {
       assert.equal(readFileSync(join(place.root, "out.txt"), "utf8"), "out\n");
     });
 
-    it(`runs words without a shell (${level})`, async () => {
+    it(...held(`runs words without a shell (${level})`), async () => {
       await using place = await openTestSandbox(level);
       const ran = await runCommand(
         place.sandbox,
         { argv: ["echo", "$HOME", "a  b", "*"], cwd: place.root },
-        { ...RUN_OPTIONS, signal: AbortSignal.timeout(10_000) },
+        { ...RUN_OPTIONS, signal: patience() },
       );
       assert.equal(ran.stdout, "$HOME a  b *\n");
     });
 
-    it(`says that there is no such program (${level})`, async () => {
+    it(...held(`says that there is no such program (${level})`), async () => {
       await using place = await openTestSandbox(level);
       const start = place.sandbox.start({ argv: ["no-such-program"], cwd: place.root });
       await assert.rejects(start, { code: "tool_failed", message: /`no-such-program`/ });
     });
 
-    it(`hands on no variable that is not on the list, and those that are named (${level})`, async () => {
-      const env = {
-        PATH: process.env["PATH"],
-        HOME: process.env["HOME"],
-        LC_ALL: "C",
-        LC_TOKEN: "a-secret-of-some-kind",
-        PLAIN: "p",
-        NAMED_KEY: "named",
-      };
-      await using place = await openTestSandbox(level, {}, { env, names: ["NAMED_KEY"] });
-      const { stdout } = await place.sh("env");
-      const names = stdout.split("\n").map((line) => line.split("=", 1)[0]);
-      assert.ok(names.includes("LC_ALL") && names.includes("NAMED_KEY"), stdout);
-      assert.ok(!names.includes("PLAIN") && !names.includes("LC_TOKEN"), stdout);
-    });
+    it(
+      ...held(`hands on no variable that is not on the list, and those that are named (${level})`),
+      async () => {
+        const env = {
+          PATH: process.env["PATH"],
+          HOME: process.env["HOME"],
+          LC_ALL: "C",
+          LC_TOKEN: "a-secret-of-some-kind",
+          PLAIN: "p",
+          NAMED_KEY: "named",
+        };
+        await using place = await openTestSandbox(level, {}, { env, names: ["NAMED_KEY"] });
+        const { stdout } = await place.sh("env");
+        const names = stdout.split("\n").map((line) => line.split("=", 1)[0]);
+        assert.ok(names.includes("LC_ALL") && names.includes("NAMED_KEY"), stdout);
+        assert.ok(!names.includes("PLAIN") && !names.includes("LC_TOKEN"), stdout);
+      },
+    );
   }
 });
 
@@ -84,7 +90,8 @@ describe("the process level", () => {
 });
 
 describe("the sandbox level", () => {
-  it("shows nothing outside the workspace", async () => {
+  const held = unless(SANDBOX_LACK);
+  it(...held("shows nothing outside the workspace"), async () => {
     const files = { "home/key": "secret", "neighbour/key": "secret", "root/own": "own" };
     await using place = await openTestSandbox("sandbox", files);
     symlinkSync(join(place.outer, "home", "key"), join(place.root, "link"));
@@ -97,7 +104,7 @@ describe("the sandbox level", () => {
     assert.equal((await place.sh("cat own; ls ..")).stdout, "ownhome\nroot\n");
   });
 
-  it("lets nothing be changed outside the workspace", async () => {
+  it(...held("lets nothing be changed outside the workspace"), async () => {
     await using place = await openTestSandbox("sandbox", { "neighbour/file": "before" });
     const targets = ["../neighbour/file", "../new", "../home/new", "/usr/new", "/etc/new"];
     await place.sh(targets.map((path) => `echo after > ${path}`).join("\n"));
@@ -106,14 +113,14 @@ describe("the sandbox level", () => {
     assert.ok(!existsSync("/usr/new") && !existsSync("/etc/new"));
   });
 
-  it("keeps the workspace as it is when asked to", async () => {
+  it(...held("keeps the workspace as it is when asked to"), async () => {
     await using place = await openTestSandbox("sandbox", { "root/a": "a" }, { writable: false });
     const { stdout, exitCode } = await place.sh("cat a; echo b > a");
     assert.equal(stdout, "a");
     assert.notEqual(exitCode, 0);
   });
 
-  it("hides and fixes what is protected, also through other names", async () => {
+  it(...held("hides and fixes what is protected, also through other names"), async () => {
     const files = {
       "root/.offshoot/config.yaml": "secret",
       "root/.env": "secret",
@@ -133,7 +140,7 @@ describe("the sandbox level", () => {
     const ran = await runCommand(
       sandbox,
       { argv: ["sh", "-c", script], cwd: root },
-      { ...RUN_OPTIONS, signal: AbortSignal.timeout(10_000) },
+      { ...RUN_OPTIONS, signal: patience() },
     );
     assert.equal(ran.stdout, "head");
     for (const [path, content] of Object.entries(files)) {
@@ -142,7 +149,7 @@ describe("the sandbox level", () => {
     assert.ok(!existsSync(join(root, ".git/hooks")));
   });
 
-  it("does not reach the network unless it is allowed", async () => {
+  it(...held("does not reach the network unless it is allowed"), async () => {
     const server = createServer((_, response) => response.end("reached"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     try {
@@ -158,7 +165,7 @@ describe("the sandbox level", () => {
     }
   });
 
-  it("sees no process but its own, and can signal none", async () => {
+  it(...held("sees no process but its own, and can signal none"), async () => {
     await using place = await openTestSandbox("sandbox");
     const { stdout, exitCode } = await place.sh(
       `ls /proc | grep -c '^[0-9]'; kill -0 ${process.pid}`,
@@ -167,7 +174,7 @@ describe("the sandbox level", () => {
     assert.notEqual(exitCode, 0);
   });
 
-  it("has no powers and makes no namespaces of its own", async () => {
+  it(...held("has no powers and makes no namespaces of its own"), async () => {
     await using place = await openTestSandbox("sandbox");
     const { stdout } = await place.sh(
       "grep CapEff /proc/self/status; mount -t tmpfs x /tmp && echo mounted",
@@ -175,28 +182,31 @@ describe("the sandbox level", () => {
     assert.equal(stdout, "CapEff:\t0000000000000000\n");
   });
 
-  it("shows what a tool asks for beside the workspace, and lets it change what it may", async () => {
-    const files = { "tool/data": "data", "scratch/file": "old" };
-    await using place = await openTestSandbox("sandbox", files);
-    const { outer, root } = place;
-    const ran = await runCommand(
-      place.sandbox,
-      {
-        argv: ["sh", "-c", "cat ../tool/data; echo x > ../tool/data; echo new > file"],
-        cwd: join(outer, "scratch"),
-        reads: [join(outer, "tool")],
-        writes: [join(outer, "scratch")],
-        env: { EXTRA: "1" },
-      },
-      { ...RUN_OPTIONS, signal: AbortSignal.timeout(10_000) },
-    );
-    assert.equal(ran.stdout, "data");
-    assert.equal(readFileSync(join(outer, "tool/data"), "utf8"), "data");
-    assert.equal(readFileSync(join(outer, "scratch/file"), "utf8"), "new\n");
-    assert.ok(existsSync(root));
-  });
+  it(
+    ...held("shows what a tool asks for beside the workspace, and lets it change what it may"),
+    async () => {
+      const files = { "tool/data": "data", "scratch/file": "old" };
+      await using place = await openTestSandbox("sandbox", files);
+      const { outer, root } = place;
+      const ran = await runCommand(
+        place.sandbox,
+        {
+          argv: ["sh", "-c", "cat ../tool/data; echo x > ../tool/data; echo new > file"],
+          cwd: join(outer, "scratch"),
+          reads: [join(outer, "tool")],
+          writes: [join(outer, "scratch")],
+          env: { EXTRA: "1" },
+        },
+        { ...RUN_OPTIONS, signal: patience() },
+      );
+      assert.equal(ran.stdout, "data");
+      assert.equal(readFileSync(join(outer, "tool/data"), "utf8"), "data");
+      assert.equal(readFileSync(join(outer, "scratch/file"), "utf8"), "new\n");
+      assert.ok(existsSync(root));
+    },
+  );
 
-  it("runs programs that are installed in the home folder", async () => {
+  it(...held("runs programs that are installed in the home folder"), async () => {
     await using place = await openTestSandbox("sandbox", {
       "home/tools/thing/bin/thing": '#!/bin/sh\ncat "$(dirname "$0")/../lib/words"\n',
       "home/tools/thing/lib/words": "installed\n",
@@ -214,7 +224,7 @@ describe("the sandbox level", () => {
     const ran = await runCommand(
       sandbox,
       { argv: ["sh", "-c", "thing; ls -A ~"], cwd: place.root },
-      { ...RUN_OPTIONS, signal: AbortSignal.timeout(10_000) },
+      { ...RUN_OPTIONS, signal: patience() },
     );
     assert.equal(ran.stdout, "installed\ntools\n");
   });
@@ -256,7 +266,7 @@ describe("the sandbox level", () => {
     }
   });
 
-  it("is found by the probe", async () => {
+  it(...held("is found by the probe"), async () => {
     assert.deepEqual(await probeSandbox(process.env), {
       levels: ["none", "process", "sandbox"],
       problem: undefined,

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { runCommand } from "../../../src/tools/sandbox/run-command.ts";
 import type { RunningCommand, Sandbox } from "../../../src/tools/sandbox/sandbox.ts";
-import { openTestSandbox, RUN_OPTIONS } from "./test-sandbox.ts";
+import { patience } from "../../patience.ts";
+import { openTestSandbox, RUN_OPTIONS, startsWithOutput } from "./test-sandbox.ts";
 
 describe("runCommand", () => {
   it("gives the two streams and the exit code", async () => {
@@ -56,16 +57,18 @@ describe("runCommand", () => {
     const ran = await runCommand(
       scripted(pieces),
       { argv: ["x"], cwd: "/" },
-      { ...RUN_OPTIONS, signal: AbortSignal.timeout(1000) },
+      { ...RUN_OPTIONS, signal: patience() },
     );
     assert.equal(ran.stdout, "é€😀");
   });
 
   it("stops at its time and gives what was printed", async () => {
     await using place = await openTestSandbox("none");
-    const { stdout, timedOut, exitCode } = await place.sh("echo first; sleep 60", {
-      timeoutMs: 150,
-    });
+    const { stdout, timedOut, exitCode } = await runCommand(
+      startsWithOutput(place.sandbox),
+      { argv: ["/bin/sh", "-c", "echo first; sleep 100000"], cwd: place.root },
+      { ...RUN_OPTIONS, signal: patience(), timeoutMs: 150 },
+    );
     assert.deepEqual(
       { stdout, timedOut, exitCode },
       { stdout: "first\n", timedOut: true, exitCode: 137 },
@@ -75,7 +78,7 @@ describe("runCommand", () => {
   it("rejects with the signal's reason and leaves nothing running", async () => {
     await using place = await openTestSandbox("none");
     const controller = new AbortController();
-    const run = place.sh("sleep 60", { signal: controller.signal });
+    const run = place.sh("sleep 100000", { signal: controller.signal });
     setImmediate(() => controller.abort());
     await assert.rejects(run, { code: "cancelled" });
   });

@@ -1,6 +1,5 @@
 /** A workspace with a sandbox around it, for tests that really run commands. */
 
-import assert from "node:assert/strict";
 import {
   mkdirSync,
   mkdtempSync,
@@ -14,9 +13,9 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { SandboxParts } from "../../../src/tools/sandbox/holder.ts";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
-import { probeSandbox, type SandboxProbe } from "../../../src/tools/sandbox/probe-sandbox.ts";
 import { type Ran, type RunOptions, runCommand } from "../../../src/tools/sandbox/run-command.ts";
 import type { Sandbox, SandboxLevel } from "../../../src/tools/sandbox/sandbox.ts";
+import { PATIENCE_MS, patience } from "../../patience.ts";
 
 export interface TestSandbox extends AsyncDisposable {
   /** The workspace; beside it lie `home`, the home folder, and room for neighbours. */
@@ -28,7 +27,7 @@ export interface TestSandbox extends AsyncDisposable {
 }
 
 export const RUN_OPTIONS: Omit<RunOptions, "signal"> = {
-  timeoutMs: 20_000,
+  timeoutMs: PATIENCE_MS,
   maxStdoutBytes: 100_000,
   maxStderrBytes: 100_000,
 };
@@ -39,7 +38,6 @@ export async function openTestSandbox(
   files: Readonly<Record<string, string>> = {},
   parts: Partial<SandboxParts> = {},
 ): Promise<TestSandbox> {
-  if (level === "sandbox") await needsSandbox();
   const outer = realpathSync(mkdtempSync(join(tmpdir(), "offshoot-sandbox-")));
   const root = join(outer, "root");
   for (const folder of ["root", "home", "temp"]) mkdirSync(join(outer, folder));
@@ -59,7 +57,7 @@ export async function openTestSandbox(
       runCommand(
         sandbox,
         { argv: ["/bin/sh", "-c", script], cwd: root },
-        { ...RUN_OPTIONS, signal: AbortSignal.timeout(30_000), ...options },
+        { ...RUN_OPTIONS, signal: patience(), ...options },
       ),
     async [Symbol.asyncDispose]() {
       await sandbox.close();
@@ -68,13 +66,24 @@ export async function openTestSandbox(
   };
 }
 
-let probe: Promise<SandboxProbe> | undefined;
-
-/** These tests are about a real sandbox: without one they fail, and say what is missing. */
-export async function needsSandbox(): Promise<void> {
-  probe ??= probeSandbox(process.env);
-  const { levels, problem } = await probe;
-  assert.ok(levels.includes("sandbox"), `This test needs a sandbox. ${problem}`);
+/**
+ * The sandbox with commands that count as started once they have printed something. So a short time limit
+ * ends a command that has come so far, however slow the machine is.
+ */
+export function startsWithOutput(sandbox: Sandbox): Sandbox {
+  return {
+    ...sandbox,
+    async start(command) {
+      const running = await sandbox.start(command);
+      const pieces = running.stdout[Symbol.asyncIterator]();
+      const first = await pieces.next();
+      const stdout = async function* (): AsyncGenerator<Buffer> {
+        if (!first.done) yield first.value;
+        yield* { [Symbol.asyncIterator]: () => pieces };
+      };
+      return { ...running, stdout: stdout() };
+    },
+  };
 }
 
 /** How many running processes have this text among their words. */

@@ -6,6 +6,7 @@ import type { Tool, ToolContext } from "../../../src/tools/tool.ts";
 import { createFetchTool } from "../../../src/tools/web/fetch.ts";
 import type { WebSettings } from "../../../src/tools/web/network/open-web.ts";
 import { createScrapeWebpageTool } from "../../../src/tools/web/scrape-webpage.ts";
+import { itReadsPages } from "./page-libraries.ts";
 import { asking, startWeb } from "./web-servers.ts";
 
 const PAGE = `<!doctype html><title>Otters</title><nav><a href="/">Home</a></nav>
@@ -48,20 +49,23 @@ const serve =
 describe("fetch", () => {
   const make = createFetchTool;
 
-  it("gives a page's main content as Markdown, with what the server said of it", async () => {
-    const answer = serve("text/html; charset=utf-8", PAGE);
-    const { content, ...rest } = (await call({ make, answer })) as { content: string };
-    assert.deepEqual(rest, {
-      url: "http://example.com/page",
-      status: 200,
-      content_type: "text/html; charset=utf-8",
-      title: "Otters",
-      truncated: false,
-    });
-    assert.match(content, /Otters hold hands/);
-    assert.match(content, /\[more\]\(http:\/\/example\.com\/more\)/);
-    assert.doesNotMatch(content, /Home/);
-  });
+  itReadsPages(
+    "gives a page's main content as Markdown, with what the server said of it",
+    async () => {
+      const answer = serve("text/html; charset=utf-8", PAGE);
+      const { content, ...rest } = (await call({ make, answer })) as { content: string };
+      assert.deepEqual(rest, {
+        url: "http://example.com/page",
+        status: 200,
+        content_type: "text/html; charset=utf-8",
+        title: "Otters",
+        truncated: false,
+      });
+      assert.match(content, /Otters hold hands/);
+      assert.match(content, /\[more\]\(http:\/\/example\.com\/more\)/);
+      assert.doesNotMatch(content, /Home/);
+    },
+  );
 
   it("gives the markup itself where it is asked for", async () => {
     const answer = serve("text/html", PAGE);
@@ -149,7 +153,7 @@ describe("fetch", () => {
 describe("scrape_webpage", () => {
   const make = createScrapeWebpageTool;
 
-  it("gives a page's main content as Markdown", async () => {
+  itReadsPages("gives a page's main content as Markdown", async () => {
     const output = await call({ make, answer: serve("text/html", PAGE) });
     assert.match(String(output), /^#+ Otters\n/);
   });

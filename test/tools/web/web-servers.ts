@@ -12,6 +12,7 @@ import {
   type WebClient,
   type WebClientParts,
 } from "../../../src/tools/web/network/web-client.ts";
+import { patience } from "../../patience.ts";
 
 /** A public address that stands for somebody's server. */
 export const PUBLIC = "93.184.216.34";
@@ -74,9 +75,6 @@ export async function startWeb({
   };
 }
 
-/** Long enough for a busy machine; no test means to wait for it. */
-const LIMIT_MS = 20_000;
-
 export function asking(options: Partial<GetOptions> = {}): GetOptions {
-  return { signal: AbortSignal.timeout(LIMIT_MS), allowsHost: () => true, ...options };
+  return { signal: patience(), allowsHost: () => true, ...options };
 }

@@ -18,6 +18,7 @@ import { describe, it } from "node:test";
 import type { HoldWay } from "../../../src/tools/workspace/hold.ts";
 import { type OpenOptions, openWorkspace } from "../../../src/tools/workspace/open-workspace.ts";
 import type { Boundary, Workspace } from "../../../src/tools/workspace/workspace.ts";
+import { programLack, unless } from "../../needs.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
 const OPEN: Boundary = { mayRead: () => true, mayWrite: () => true, hardLinks: false };
@@ -142,7 +143,8 @@ for (const hold of WAYS) {
   });
 
   describe(`workspace, held by ${hold}: files`, () => {
-    it("refuses what is no regular file, without waiting for it", async () => {
+    const able = unless(programLack("mkfifo"));
+    it(...able("refuses what is no regular file, without waiting for it"), async () => {
       using folder = createWorkspaceFolder();
       execFileSync("mkfifo", [join(folder.root, "pipe")]);
       const workspace = await open(folder.root);

@@ -11,7 +11,7 @@ import { createEvidence, type Evidence } from "./evidence.ts";
 import { findOptions, findScalars } from "./find-scalars.ts";
 import { fits } from "./fits.ts";
 import { createLeftovers, type Leftovers } from "./leftovers.ts";
-import { addMissing, sampleOther, sampleValue } from "./sample-value.ts";
+import { addMissing, sampleEntry, sampleValue } from "./sample-value.ts";
 import { flatten, isSame, merge, toList, toObject, typesOf } from "./shape.ts";
 
 /** Found values are looked for this deep; below, only what must be there is made. */
@@ -128,7 +128,8 @@ function* fillArray(schema: JsonObject, spot: Spot): Generator<Json> {
   if (entries.length === 0) return;
   const kept = entries.slice(0, typeof maxItems === "number" ? maxItems : undefined);
   while (typeof minItems === "number" && kept.length < minItems) {
-    const value = sampleOther(items, { root: spot.root, depth: spot.depth + 1 }, kept);
+    const place = { root: spot.root, depth: spot.depth + 1 };
+    const value = sampleEntry(schema, items, { place, taken: kept });
     if (value === undefined) return;
     kept.push(value);
   }

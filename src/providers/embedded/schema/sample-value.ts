@@ -139,10 +139,11 @@ function bound(schema: JsonObject, keywords: readonly [string, string]): number 
 function* arrays(schema: JsonObject, place: Place, variant: number): Generator<Json> {
   const first = toList(schema["prefixItems"]);
   const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 0;
-  for (let length = least; length <= least + variant; length++) {
+  const most = typeof schema["maxItems"] === "number" ? schema["maxItems"] : least + variant;
+  for (let length = least; length <= Math.min(most, least + variant); length++) {
     const values: Json[] = [];
     for (let index = 0; index < length; index++) {
-      const value = sampleOther(first[index] ?? schema["items"], place, values);
+      const value = sampleEntry(schema, first[index] ?? schema["items"], { place, taken: values });
       if (value === undefined) return;
       values.push(value);
     }
@@ -150,13 +151,23 @@ function* arrays(schema: JsonObject, place: Place, variant: number): Generator<J
   }
 }
 
-/** A value that is not among `taken`, if one is found; else any. */
-export function sampleOther(
+/** Where the next entry of a list goes, and those before it. */
+interface EntrySpot {
+  readonly place: Place;
+  readonly taken: readonly Json[];
+}
+
+/**
+ * The next entry of a list. Entries differ only where the list asks for it: looking for another value tries many,
+ * and lists of lists would multiply that at each level.
+ */
+export function sampleEntry(
+  list: JsonObject,
   schema: Json | undefined,
-  place: Place,
-  taken: readonly Json[],
+  { place, taken }: EntrySpot,
 ): Json | undefined {
   const deeper = { ...place, depth: place.depth + 1 };
+  if (list["uniqueItems"] !== true) return sampleValue(schema, deeper);
   for (let variant = 0; variant <= taken.length * 2 + 2; variant++) {
     const value = sampleValue(schema, deeper, variant);
     if (value !== undefined && !taken.some((other) => isSame(other, value))) return value;

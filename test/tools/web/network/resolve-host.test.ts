@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { isIP } from "node:net";
 import { describe, it } from "node:test";
 import { resolveHost } from "../../../../src/tools/web/network/resolve-host.ts";
+import { patience } from "../../../patience.ts";
 
 describe("resolving a host", () => {
   it("gives addresses as the system knows them", async () => {
-    const addresses = await resolveHost("localhost", AbortSignal.timeout(10_000));
+    const addresses = await resolveHost("localhost", patience());
     assert.ok(addresses.length > 0);
     for (const address of addresses) assert.notEqual(isIP(address), 0);
   });
@@ -13,7 +14,7 @@ describe("resolving a host", () => {
   it("says which host does not resolve", async () => {
     // Longer than a label may be, so that nobody is asked.
     const host = `${"a".repeat(64)}.example`;
-    await assert.rejects(resolveHost(host, AbortSignal.timeout(10_000)), {
+    await assert.rejects(resolveHost(host, patience()), {
       code: "tool_failed",
       message: `The host \`${host}\` does not resolve.`,
     });

@@ -7,6 +7,7 @@ import { createScope } from "../../../../src/tools/scope.ts";
 import { type ToolContext, ToolOutput } from "../../../../src/tools/tool.ts";
 import { SEARCH_PROVIDERS } from "../../../../src/tools/web/search/providers.ts";
 import { createSearchWebTool } from "../../../../src/tools/web/search-web.ts";
+import { itReadsPages } from "../page-libraries.ts";
 import { asking, startWeb } from "../web-servers.ts";
 import * as services from "./search-services.ts";
 
@@ -98,7 +99,9 @@ describe("search_web", () => {
   const url = "http://searx.lan:8888/searx/";
 
   for (const [provider, first] of rows) {
-    it(`asks ${provider} as it wants to be asked`, async () => {
+    // The one that has no API is read from its page.
+    const itAnswers = provider === "duckduckgo" ? itReadsPages : it;
+    itAnswers(`asks ${provider} as it wants to be asked`, async () => {
       const { output, asked } = await search({ provider, url });
       assert.deepEqual((output as Json[])[0], first);
       assert.equal(asked.length, 1);
@@ -108,11 +111,11 @@ describe("search_web", () => {
       }
     });
 
-    it(`gives an empty list when ${provider} finds nothing`, async () => {
+    itAnswers(`gives an empty list when ${provider} finds nothing`, async () => {
       assert.deepEqual((await search({ provider, url, query: "nothing" })).output, []);
     });
 
-    it(`fails when ${provider} answers with something else`, async () => {
+    itAnswers(`fails when ${provider} answers with something else`, async () => {
       for (const answer of [json({ hello: 1 }), json([]), html("<h1>Welcome</h1>")]) {
         const page = (): typeof answer => answer;
         const hosts = ["api.search.brave.com", "api.tavily.com", "searx.lan:8888", "api.exa.ai"];
@@ -136,7 +139,7 @@ describe("search_web", () => {
     );
   });
 
-  it("leaves out what comes twice and what cannot be fetched", async () => {
+  itReadsPages("leaves out what comes twice and what cannot be fetched", async () => {
     const { output } = await search({ provider: "duckduckgo", count: 20, env: {} });
     const urls = (output as { url: string }[]).map((result) => result.url);
     assert.deepEqual(urls, ["https://otters.example/a?b=1&c=2", "https://direct.example/"]);

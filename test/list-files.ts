@@ -1,0 +1,18 @@
+/** Finds compiled tests. */
+
+import { readdirSync } from "node:fs";
+import { join, posix } from "node:path";
+
+/**
+ * The files below a folder that end so, as paths from it with `/`, sorted. Links are not followed: one leads to
+ * the packages of `test/clients`, which have tests of their own.
+ */
+export function listFiles(folder: string, ending: string, below = ""): string[] {
+  return readdirSync(join(folder, below), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = posix.join(below, entry.name);
+      if (entry.isDirectory()) return listFiles(folder, ending, path);
+      return entry.name.endsWith(ending) ? [path] : [];
+    })
+    .sort();
+}

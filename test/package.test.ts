@@ -1,0 +1,43 @@
+/** What the package tells registries and readers: where it lives, and every page that its pages link to. */
+
+import assert from "node:assert/strict";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
+import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+
+// From build/test/ up to the checkout.
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+const { files, ...about } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
+  readonly files: readonly string[];
+  readonly [field: string]: unknown;
+};
+
+/** npm packs these without being asked. */
+const ALWAYS = ["README.md", "LICENSE", "package.json"];
+const packed = [...files, ...ALWAYS];
+
+describe("the package", () => {
+  it("says where it lives and what it is about", () => {
+    for (const field of ["description", "license", "repository", "homepage", "bugs", "keywords"]) {
+      assert.ok(about[field], field);
+    }
+  });
+
+  const docs = readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`);
+  for (const page of [...docs, ...packed.filter((name) => name.endsWith(".md"))]) {
+    it(`${page} links to nothing that is not packed`, () => {
+      const text = readFileSync(`${ROOT}${page}`, "utf8");
+      for (const [, link = ""] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
+        if (/^[a-z]+:/.test(link)) continue;
+        const target = posix.join(posix.dirname(page), link);
+        assert.ok(existsSync(`${ROOT}${target}`), `${link} does not exist`);
+        assert.ok(
+          packed.some((name) => target === name || target.startsWith(`${name}/`)),
+          `${link} is not packed`,
+        );
+      }
+    });
+  }
+});
