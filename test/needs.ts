@@ -33,6 +33,9 @@ export function programLack(...programs: readonly string[]): Lack {
   return missing && `there is no ${missing}`;
 }
 
+/** A terminal of one's own, as `script` of util-linux makes it. */
+export const TERMINAL_LACK: Lack = LINUX_LACK ?? programLack("script");
+
 /**
  * Names tests that need something: `const held = unless(SANDBOX_LACK)`, then `it(...held("hides the home
  * folder"), …)`. They run where nothing is lacking, and say what is where they are skipped.

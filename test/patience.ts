@@ -6,6 +6,7 @@
 
 import assert from "node:assert/strict";
 import { setImmediate, setTimeout } from "node:timers/promises";
+import { type Clock, systemClock } from "../src/base/clock.ts";
 
 /** Shorter than the time after which a test process that stands still is ended, so that the wait is named first. */
 export const PATIENCE_MS = 10 * 60_000;
@@ -63,7 +64,7 @@ export async function withGrowingLimit(
   firstMs: number,
   attempt: (limitMs: number) => Promise<void>,
 ): Promise<void> {
-  for (let limitMs = firstMs; limitMs < PATIENCE_MS; limitMs *= 4) {
+  for (let limitMs = firstMs; limitMs < PATIENCE_MS; limitMs *= 8) {
     const isDone = await attempt(limitMs).then(
       () => true,
       () => false,
@@ -78,6 +79,12 @@ export const PATIENT_TIMEOUTS = {
   connectMs: PATIENCE_MS,
   firstByteMs: PATIENCE_MS,
   idleMs: PATIENCE_MS,
+};
+
+/** For code in which no wait is to run out: what is waited for comes, however long it takes. */
+export const patientClock: Clock = {
+  now: systemClock.now,
+  sleep: (_, signal) => systemClock.sleep(PATIENCE_MS, signal),
 };
 
 export function lateMessage(what: string): string {

@@ -27,7 +27,8 @@ export interface Asked {
 
 export async function startLoopback(options: LoopbackOptions): Promise<Upstream> {
   const log = createRequestLog();
-  const server = createServer((request, response) => {
+  // An idle connection stays: one that is closed just as it is used again would look like a fault.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     response.socket?.setNoDelay(true);
     serve(request, response, { options, log }).catch((thrown) => abandon(response, thrown));
   });

@@ -17,15 +17,9 @@ import {
 } from "../../src/delegation/executors/child-process.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { toUsage } from "../../src/protocol/usage.ts";
-import { PATIENCE_MS } from "../patience.ts";
+import { PATIENCE_MS, patientClock } from "../patience.ts";
 
 export const KEY = Buffer.alloc(32, 3);
-
-/** For tests in which no wait runs out: what is waited for comes, however long it takes. */
-const patientClock: Clock = {
-  now: systemClock.now,
-  sleep: (_, signal) => systemClock.sleep(PATIENCE_MS, signal),
-};
 
 /** Waits a twentieth of what it is asked, where a test is about a wait that runs out. */
 export const fastClock: Clock = {

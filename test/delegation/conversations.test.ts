@@ -9,6 +9,7 @@ import { createConversations, toConversationPath } from "../../src/delegation/co
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { RuntimeOptions } from "../../src/runtime/runtime.ts";
 import { createManualClock, type Reply, reply, respond } from "../../src/testing/index.ts";
+import { patientClock } from "../patience.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 import { call, record, start } from "./ledger-record.ts";
 import { startTree } from "./tree-bench.ts";
@@ -111,7 +112,8 @@ describe("the conversations of children", () => {
   });
 
   it("are written for one that is cancelled with its parent", async (t) => {
-    const { tree, read } = await startOne(t, () => reply.silence("I begin."));
+    const clock = patientClock;
+    const { tree, read } = await startOne(t, () => reply.silence("I begin."), { clock });
     const { url } = tree.upstream;
     const where = { model: "custom/test", provider: "openai-chat", url, root: tree.root } as const;
     const run = await tree.runtime.run({ ...where, input: "go", tools: ["read", "subagent"] });

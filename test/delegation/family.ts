@@ -120,6 +120,19 @@ export const asksFor = (requests: readonly { readonly text: string }[], task: st
     return messages.find(({ role }) => role === "user")?.content === task;
   }).length;
 
+/** An agent like any other, with a second for its work. */
+export const HURRIED: AgentDefinition = {
+  name: "hurried",
+  description: "Has no time.",
+  path: "hurried.md",
+  model: undefined,
+  tools: undefined,
+  budget: { seconds: 1 },
+  outputSchema: undefined,
+  schemaFile: undefined,
+  instructions: "Hurry.",
+};
+
 export const COUNTER: AgentDefinition = {
   name: "counter",
   description: "Counts.",

@@ -93,7 +93,6 @@ describe("parallel_subagent in a run", () => {
         if (lastAsked(request) === "fails") return reply.status(401, { error: { message: "no" } });
         return reply.silence("I begin.");
       }),
-      { delegation: { childTimeoutMs: 5000 } },
     );
     const { events, id } = await tree.run({ tools: TOOLS });
     const { results } = JSON.parse(resultIn(events));

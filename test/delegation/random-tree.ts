@@ -19,6 +19,7 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { reply, type ScriptedCall } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
+import { PATIENCE_MS } from "../patience.ts";
 
 export interface RandomTree {
   readonly engine: Engine;
@@ -71,7 +72,7 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
       checkInput() {},
     }),
     safety: { ...SAFETY, env },
-    delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: 5000 },
+    delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: PATIENCE_MS },
     observe() {},
   });
   const start = (): Engine => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
-import { reply } from "../../src/testing/index.ts";
+import { createManualClock, reply } from "../../src/testing/index.ts";
 import {
   asksFor,
   begin,
@@ -13,11 +13,13 @@ import {
   createGate,
   envelopesIn,
   eventsOfType,
+  HURRIED,
   playing,
   spawning,
   toCalls,
 } from "../delegation/family.ts";
 import { startTree } from "../delegation/tree-bench.ts";
+import { untilTrue } from "../patience.ts";
 
 const READING = callingForEver("read", { path: "a.txt" });
 const FILES = { "a.txt": "hello", "secret.txt": "TOP" };
@@ -82,6 +84,7 @@ describe("complaints about what children answer", () => {
   });
 
   it("12: a child that was cut off gives what it had said, and its record is kept", async (t) => {
+    const clock = createManualClock();
     const tree = await startTree(
       t,
       playing({
@@ -89,13 +92,24 @@ describe("complaints about what children answer", () => {
         a: () => reply.silence("Half of the "),
         long: () => reply.text("x".repeat(5000)),
       }),
-      { delegation: { childTimeoutMs: 2000 } },
+      { clock, delegation: { childTimeoutMs: 2000 } },
     );
-    const { events, id } = await tree.run();
-    const { a, long } = envelopesIn(events);
-    assert.deepEqual([a?.success, a?.output], [false, "Half of the "]);
-    assert.match(long?.output ?? "", new RegExp(`the whole: offshoot runs show ${id}/long-1.1`));
-    const [end] = eventsOfType(await tree.eventsOf(`${id}/long-1.1`), "run_end");
+    const run = await begin(tree, ["subagent"]);
+    const [cut, long] = [`${run.id}/a-1.0`, `${run.id}/long-1.1`];
+    const { engine } = tree.runtime;
+    await untilTrue(async () => (await engine.status(cut)) !== undefined, "the first child");
+    for await (const batch of engine.follow(cut, -1)) {
+      if (JSON.stringify(batch).includes("Half of the ")) break;
+    }
+    await untilTrue(async () => (await engine.status(long))?.status === "ended", "the second one");
+    await clock.advance(2000);
+    assert.equal((await run.result()).ending, "completed");
+    const envelopes = envelopesIn(await tree.eventsOf(run.id));
+    const { success, output } = envelopes["a"] ?? {};
+    assert.deepEqual([success, output], [false, "Half of the "]);
+    const hint = new RegExp(`the whole: offshoot runs show ${long}`);
+    assert.match(envelopes["long"]?.output ?? "", hint);
+    const [end] = eventsOfType(await tree.eventsOf(long), "run_end");
     assert.equal(end?.output_text.length, 5000);
   });
 
@@ -153,9 +167,12 @@ describe("complaints about children that do not end", () => {
   it("15: a tool that hangs and hears nothing does not hold the parent", async (t) => {
     const tree = await startTree(
       t,
-      playing({ go: calling(spawning("a"), spawning("b")), a: calling(["hang", {}]) }),
+      playing({
+        go: calling(spawning("a", { agent: "hurried" }), spawning("b")),
+        a: calling(["hang", {}]),
+      }),
       {
-        delegation: { childTimeoutMs: 2000 },
+        agents: [HURRIED],
         tools: [
           {
             spec: {

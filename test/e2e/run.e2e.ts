@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { reply, script, type Upstream } from "../../src/testing/index.ts";
+import { withGrowingLimit } from "../patience.ts";
 import { createPlace, type Ended } from "./command.ts";
 import { CHAT, LEGACY, RESPONSES, runAt, WIRES } from "./wires.ts";
 
@@ -218,13 +219,19 @@ describe("endings", { concurrency: 2 }, () => {
   }
 
   it("exits with 124 when its time is up and keeps what there is", async () => {
-    await using place = await createPlace();
-    await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
-    const ended = await place.run(runAt(upstream, RESPONSES, "--timeout", "1", "Tell a story"));
-    check(ended, { code: 124, stdout: "Once upon\n" });
-    assert.match(ended.stderr, /\noffshoot: The run's time limit of 1 s passed\.\n$/);
-    const [id = ""] = await place.runIds();
-    assert.equal((await place.show(id)).ending, "timeout");
+    // What there is must come within the limit, too.
+    await withGrowingLimit(1000, async (limitMs) => {
+      await using place = await createPlace();
+      await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
+      const seconds = String(limitMs / 1000);
+      const args = runAt(upstream, RESPONSES, "--timeout", seconds, "Tell a story");
+      const ended = await place.run(args);
+      check(ended, { code: 124, stdout: "Once upon\n" });
+      const late = `\noffshoot: The run's time limit of ${seconds} s passed.\n`;
+      assert.ok(ended.stderr.endsWith(late), ended.stderr);
+      const [id = ""] = await place.runIds();
+      assert.equal((await place.show(id)).ending, "timeout");
+    });
   });
 
   it("exits with 1 when a document never fits, and tells the model why each time", async () => {

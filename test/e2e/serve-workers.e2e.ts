@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
-import { until, untilTrue } from "../patience.ts";
+import { PATIENCE_MS, until, untilTrue } from "../patience.ts";
 import { createPlace } from "./command.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
@@ -34,7 +34,7 @@ async function untilBothAnswer(served: Served): Promise<void> {
 function createGrowingLimit(): () => AbortSignal {
   let limitMs = 150;
   return () => {
-    limitMs *= 2;
+    limitMs = Math.min(limitMs * 2, PATIENCE_MS);
     return AbortSignal.timeout(limitMs);
   };
 }

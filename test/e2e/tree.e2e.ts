@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply, respond, type Script } from "../../src/testing/index.ts";
+import { TERMINAL_LACK, unless } from "../needs.ts";
 import { createPlace, type Ended, type Place } from "./command.ts";
 import { startOnTerminal } from "./terminal.ts";
 import { CHAT, runAt } from "./wires.ts";
@@ -84,7 +85,8 @@ describe("a tree while it runs", () => {
     assert.ok(total.usage.total_tokens > usage.total_tokens);
   });
 
-  it("is drawn in place on a terminal, and leaves one line a child", async () => {
+  const onTerminal = unless(TERMINAL_LACK);
+  it(...onTerminal("is drawn in place on a terminal, and leaves one line a child"), async () => {
     await using place = await createPlace({ "a.txt": "1\n" });
     await using upstream = await CHAT.start({ engine: counting() });
     const args = [...runAt(upstream, CHAT, "Count all."), "--tools", "read,subagent"];
@@ -99,7 +101,7 @@ describe("a tree while it runs", () => {
   });
 });
 
-describe("the lines of a tree on a terminal", () => {
+describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
   it("make way for a question, and come back behind its answer", async () => {
     await using place = await createPlace();
     const write = [{ name: "write", arguments: '{"path":"b.txt","content":"x"}' }];

@@ -10,6 +10,7 @@ import { createLocalEngine, type LocalEngineOptions } from "../../src/engine/loc
 import type { LoggedEvent, RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import type { Store } from "../../src/store/store.ts";
+import { untilTrue } from "../patience.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
 
 export interface Bench {
@@ -78,11 +79,7 @@ export function createGate(): Gate {
 
 /** Lets everything that can go on do so, until the claim holds. */
 export async function until(claim: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < 1000; turn++) {
-    if (await claim()) return;
-    await setImmediate();
-  }
-  throw new Error("It did not come true.");
+  await untilTrue(claim, "what the test claims");
 }
 
 /** Lets everything go on that can, when nothing tells when it is done. */

@@ -6,6 +6,7 @@ import { NO_LIMITS } from "../../src/agent/limits.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply, type ScriptEngine } from "../../src/testing/index.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
+import { untilTrue } from "../patience.ts";
 import { startServer } from "./server-bench.ts";
 import { callsOf, lastWords, nameOf, play, spawn, team, told, wait } from "./team-bench.ts";
 
@@ -235,9 +236,10 @@ describe("what an agent can do with the others", () => {
 
   it("lets no more work at once than it may", async (t) => {
     let [now, most] = [0, 0];
-    const engine = respondSlowly(() => {
+    const engine = respondSlowly(async () => {
       now++;
       most = Math.max(most, now);
+      await untilTrue(() => most > 1, "a second agent at work");
       return () => void now--;
     });
     const server = await startServer(t, engine);
@@ -261,8 +263,8 @@ describe("what an agent can do with the others", () => {
   });
 });
 
-/** Agents that all work until somebody else has asked, or nobody is left to. */
-function respondSlowly(enter: () => () => void): ScriptEngine {
+/** Agents that work for a while. `enter` is called when one begins, and what it gives when it has worked. */
+function respondSlowly(enter: () => Promise<() => void>): ScriptEngine {
   const first = play([
     reply.calls(["a", "b", "c", "d"].map((name) => spawn(name, "Go."))),
     wait({ targets: ["a", "b", "c", "d"] }),
@@ -271,8 +273,8 @@ function respondSlowly(enter: () => () => void): ScriptEngine {
   const makeId = createCountingIds();
   return async function* (request, { signal }) {
     const isAgent = request.instructions?.includes("/root/") === true;
-    const leave = isAgent ? enter() : () => {};
-    // Long enough for the others to begin, if they may.
+    const leave = isAgent ? await enter() : () => {};
+    // For one that may not begin, and does.
     for (let turn = 0; isAgent && turn < 50; turn++) await new Promise(setImmediate);
     const says = isAgent ? reply.text("Went.") : first.next(request);
     leave();

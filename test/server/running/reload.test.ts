@@ -6,6 +6,7 @@ import { describe, it } from "node:test";
 import { createReloader, watchFiles } from "../../../src/server/running/reload.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { createGate, settle } from "../../engine/engine-bench.ts";
+import { untilTrue } from "../../patience.ts";
 
 describe("new settings", () => {
   it("are looked for when a file changes, appears or goes", async (t) => {
@@ -22,10 +23,9 @@ describe("new settings", () => {
     for (const change of changes) {
       heard = createGate();
       await change();
-      await settle();
-      clock.advance(1000);
+      await untilTrue(() => clock.sleeping === 1, "the wait before the next look");
+      await clock.advance(1000);
       await heard.opened;
-      await settle();
     }
   });
 

@@ -4,6 +4,7 @@ import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Guard, Outcome } from "../../../src/server/guard.ts";
 import { reply, respond, script } from "../../../src/testing/index.ts";
+import { withGrowingLimit } from "../../patience.ts";
 import { ANYBODY } from "../server-bench.ts";
 import { createHeldModel, startSocketServer } from "./socket-bench.ts";
 
@@ -90,20 +91,24 @@ describe("the life of a socket", () => {
   });
 
   it("ends after its time, but not in the middle of a turn", async (t) => {
-    const model = createHeldModel((text) => reply.text(text));
-    const socketParts = { settings: { lifetimeMs: 50 } };
-    const server = await startSocketServer(t, model.engine, { socket: socketParts });
-    const [idle, busy] = await Promise.all([server.connect(), server.connect()]);
-    busy.send({ type: "response.create", input: "Long" });
-    const said = await idle.next();
-    assert.equal(said.error?.code, "websocket_connection_limit_reached");
-    assert.equal(await idle.closed, 1001);
-    const [refused] = (await busy.turn({ input: "More" })).slice(-1);
-    assert.equal(refused?.error?.code, "websocket_connection_limit_reached");
-    model.release("Long");
-    await busy.until("response.completed");
-    assert.equal((await busy.next()).error?.code, "websocket_connection_limit_reached");
-    assert.equal(await busy.closed, 1001);
+    // The turn must begin within its time.
+    await withGrowingLimit(50, async (lifetimeMs) => {
+      const model = createHeldModel((text) => reply.text(text));
+      const server = await startSocketServer(t, model.engine, {
+        socket: { settings: { lifetimeMs } },
+      });
+      const [idle, busy] = await Promise.all([server.connect(), server.connect()]);
+      busy.send({ type: "response.create", input: "Long" });
+      const said = await idle.next();
+      assert.equal(said.error?.code, "websocket_connection_limit_reached");
+      assert.equal(await idle.closed, 1001);
+      const [refused] = (await busy.turn({ input: "More" })).slice(-1);
+      assert.equal(refused?.error?.code, "websocket_connection_limit_reached");
+      model.release("Long");
+      await busy.until("response.completed");
+      assert.equal((await busy.next()).error?.code, "websocket_connection_limit_reached");
+      assert.equal(await busy.closed, 1001);
+    });
   });
 
   it("closes when nothing is asked, and when nobody answers", async (t) => {

@@ -4,6 +4,7 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { describe, it } from "node:test";
 import { openFetch } from "../../../../src/tools/mcp/session/open-fetch.ts";
+import { PATIENCE_MS } from "../../../patience.ts";
 import { createTestHub } from "../hub-parts.ts";
 
 const FIXTURES = new URL("../../../../../test/providers/fixtures/", import.meta.url);
@@ -24,10 +25,10 @@ async function startSealed(): Promise<{ url: string } & AsyncDisposable> {
 describe("the network of MCP servers", () => {
   it("trusts the authorities that it is given, and those alone", async () => {
     await using server = await startSealed();
-    const trusting = openFetch({}, { longestMs: 1000, ca: [read("ca.pem")] });
+    const trusting = openFetch({}, { longestMs: PATIENCE_MS, ca: [read("ca.pem")] });
     assert.equal(await (await trusting.fetch(server.url)).text(), "Sealed.");
     await trusting.close();
-    const plain = openFetch({}, { longestMs: 1000, ca: undefined });
+    const plain = openFetch({}, { longestMs: PATIENCE_MS, ca: undefined });
     await assert.rejects(plain.fetch(server.url), /fetch failed/);
     await plain.close();
   });
