@@ -158,9 +158,9 @@ describe("two servers on one record", () => {
     checkEvents(events);
     const last = events.at(-1);
     assert.ok(last?.type === "response.completed");
-    assert.deepEqual(
-      last.response.output.map((item) => ("status" in item ? item.status : undefined)),
-      ["incomplete", "completed"],
-    );
+    const statuses = last.response.output.map((item) => "status" in item && item.status);
+    assert.equal(statuses.pop(), "completed");
+    // What the first had begun to say, if it had.
+    assert.deepEqual(statuses, statuses.length === 0 ? [] : ["incomplete"]);
   });
 });
