@@ -53,11 +53,19 @@ export async function openDatabase(path: string): Promise<Database> {
   }
 }
 
-/** SQLite gives its side files (`-wal`, `-shm`) the mode of the main one. */
+/**
+ * Creates a missing file, for the user alone: SQLite gives its side files (`-wal`, `-shm`) the mode of the main
+ * one. A file that is there is never opened beside SQLite: closing any descriptor of it drops all locks that
+ * this process has on it, and the next foreign reader then takes the log of a living server away.
+ */
 async function createFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  const file = await open(path, "a", 0o600);
-  await file.close();
+  try {
+    const file = await open(path, "wx", 0o600);
+    await file.close();
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+  }
 }
 
 async function switchToWal(connection: Connection): Promise<void> {

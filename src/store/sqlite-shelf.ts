@@ -93,12 +93,13 @@ class SqliteShelf implements Shelf {
   }
 
   async delete(name: ThingName): Promise<boolean> {
-    // `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key.
+    // `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key. `cross join`
+    // keeps the order: newer versions of SQLite read every thing of the tenant first if they may choose.
     const sql = `with recursive doomed (position, id) as (
         select position, id from things where ${NAMED}
         union
         select below.position, below.id from doomed
-        join things as below on below.tenant = ? and below.parent = doomed.id)
+        cross join things as below on below.tenant = ? and below.parent = doomed.id)
       delete from things where position in (select position from doomed)`;
     const values = [...toColumns(name), toColumn(name.tenant)];
     return this.#db.transact("power", () => this.#db.run(sql, ...values)) > 0;

@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
+import { openConnection } from "../../src/store/sqlite-driver.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
@@ -24,6 +26,41 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
   return stores;
 }
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
+
+describe("a SQLite file that is open", () => {
+  const hasLocks = existsSync("/proc/locks");
+  const name = "keeps its lock when this process opens it again";
+  it(hasLocks ? name : `${name} (skipped: the system does not tell)`, {
+    skip: !hasLocks,
+  }, async () => {
+    const path = join(directory, "locked.db");
+    const { shelf } = await openStores(path);
+    await shelf.put(newThing("a"));
+    await openStores(path);
+    // `... PID MAJOR:MINOR:INODE START END`
+    const lock = new RegExp(` ${process.pid} [\\da-f]+:[\\da-f]+:${statSync(path).ino} `);
+    assert.match(readFileSync("/proc/locks", "utf8"), lock);
+  });
+
+  it("finds what is below a thing by its parent, however much the tenant has", async () => {
+    const path = join(directory, "plan.db");
+    await openStores(path);
+    const connection = await openConnection(path);
+    const plan = connection
+      .prepare(`explain query plan with recursive doomed (position, id) as (
+        select position, id from things where tenant = 't' and kind = 'k' and id = 'i' union
+        select below.position, below.id from doomed
+        cross join things as below on below.tenant = 't' and below.parent = doomed.id)
+        select * from doomed`)
+      .all()
+      .map(({ detail }) => String(detail));
+    connection.close();
+    assert.ok(
+      plan.some((step) => /^SEARCH below .*\(tenant=\? AND parent=\?\)/.test(step)),
+      plan.join("\n"),
+    );
+  });
+});
 
 describeShelf("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);

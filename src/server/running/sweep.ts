@@ -3,6 +3,7 @@
  * what another one has removed meanwhile is not there, which is all that is asked for.
  */
 
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { removeResponse } from "../../responses/api.ts";
@@ -20,7 +21,7 @@ interface SweepParts {
   readonly log: Log;
 }
 
-/** What is removed between two moments in which others may have their turn. */
+/** What is looked for at once. */
 const PAGE = 50;
 
 /** Returns how much was removed. One that cannot be is left for the next time. */
@@ -30,6 +31,8 @@ export async function sweep({ shelf, durable, expire, clock, log }: SweepParts):
     const expired = await shelf.listExpired(clock.now(), PAGE);
     const before = removed;
     for (const thing of expired) {
+      // The store works on the event loop's own time: without a pause nobody else has a turn until all are gone.
+      await setImmediate();
       try {
         await expire?.(thing);
         await remove({ shelf, durable }, thing);

@@ -55,6 +55,8 @@ export function bubblewrapArguments(view: View, command: ViewedCommand): string[
     ...view.links.flatMap(([path, target]) => ["--symlink", target, path]),
     ...view.files.flatMap(([path, place]) => ["--ro-bind", path, place]),
     ...["--proc", "/proc", "--dev", "/dev"],
+    // The kernel's settings are root's, and root inside is root outside where it started as root.
+    ...["--ro-bind", "/proc/sys", "/proc/sys"],
     ...memoryFolder("/tmp", view),
     ...memoryFolder("/var/tmp", view),
     ...(view.home === undefined ? [] : memoryFolder(view.home, view)),

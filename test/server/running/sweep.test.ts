@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
 import { sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/audit.ts";
+import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/spending.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
 import { startServer } from "../server-bench.ts";
@@ -34,6 +35,25 @@ describe("the sweep", () => {
       found.map((thing) => thing?.id),
       [undefined, "file_young"],
     );
+  });
+
+  it("gives way to others after each thing that it removes", async () => {
+    const shelf = createMemoryShelf();
+    const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
+    for (let at = 0; at < 20; at++)
+      await shelf.put({ ...kept, id: `file_${at}`, expires_at_ms: 1 });
+    const clock = { ...createManualClock(), now: () => 5 };
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const parts = { shelf, durable: {} as never, clock, log: silentLog };
+    assert.equal(await sweep(parts), 20);
+    isOver = true;
+    assert.ok(turns >= 20, `${turns} turns`);
   });
 
   it("removes what the audit has kept for long enough, and all of it stays where nothing is said", async () => {

@@ -104,6 +104,15 @@ describe("the sandbox level", () => {
     assert.equal((await place.sh("cat own; ls ..")).stdout, "ownhome\nroot\n");
   });
 
+  it(...held("lets nobody write the kernel's settings, root neither"), async () => {
+    await using place = await openTestSandbox("sandbox");
+    // Opened for writing and closed again: nothing is written, whoever runs this.
+    for (const path of ["kernel/core_pattern", "fs/suid_dumpable", "vm/overcommit_memory"]) {
+      const { exitCode } = await place.sh(`: >> /proc/sys/${path}`);
+      assert.notEqual(exitCode, 0, path);
+    }
+  });
+
   it(...held("lets nothing be changed outside the workspace"), async () => {
     await using place = await openTestSandbox("sandbox", { "neighbour/file": "before" });
     const targets = ["../neighbour/file", "../new", "../home/new", "/usr/new", "/etc/new"];
