@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { listFiles } from "./list-files.ts";
 import { until, untilTrue, withGrowingLimit } from "./patience.ts";
 
 describe("waiting in tests", () => {
@@ -28,9 +30,8 @@ describe("waiting in tests", () => {
   ];
   const root = new URL("../../test/", import.meta.url);
   it("has no limits but those of patience.ts", () => {
-    const files = readdirSync(root, { recursive: true, encoding: "utf8" });
-    const own = files.filter((file) => {
-      if (!file.endsWith(".ts") || file === "patience.test.ts") return false;
+    const own = listFiles(fileURLToPath(root), ".ts").filter((file) => {
+      if (file === "patience.test.ts") return false;
       const text = readFileSync(new URL(file, root), "utf8");
       return limits.some((limit) => limit.test(text));
     });
