@@ -8,6 +8,8 @@ import type { FailureCode } from "./failure.ts";
 const TOLD: Partial<Record<FailureCode, string>> = {
   internal: "Something went wrong inside.",
   store_failed: "The server cannot write its record.",
+  store_full: "The server has no room to write its record.",
+  store_busy: "The server's record is locked by another program. Try again.",
 };
 
 interface Fault {

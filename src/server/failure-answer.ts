@@ -37,9 +37,15 @@ export function toFailureAnswer(failure: Failure): JsonAnswer {
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
 }
 
-function toHeaders({ retryAfterMs }: Failure): Record<string, string> {
-  if (retryAfterMs === undefined) return {};
-  return { "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
+/** Longer than clients wait by themselves: they would ask again and again for nothing. */
+const LONG_WAIT_MS = 60_000;
+const LIMITS: ReadonlySet<FailureCode> = new Set<FailureCode>(["budget_exceeded", "rate_limited"]);
+
+function toHeaders({ code, retryAfterMs }: Failure): Record<string, string> {
+  const isVain = LIMITS.has(code) && (retryAfterMs ?? Number.POSITIVE_INFINITY) > LONG_WAIT_MS;
+  const vain: Record<string, string> = isVain ? { "x-should-retry": "false" } : {};
+  if (retryAfterMs === undefined) return vain;
+  return { ...vain, "retry-after": String(Math.max(1, Math.ceil(retryAfterMs / 1000))) };
 }
 
 function typeOf(status: number): string {

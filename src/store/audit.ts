@@ -7,13 +7,14 @@
  */
 
 import { type Clock, systemClock } from "../base/clock.ts";
+import { nextTurn } from "../base/turn.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow } from "./sqlite-driver.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
 
 const FLUSH_MS = 1000;
-/** In one transaction: other processes wait for it, some ten milliseconds. */
-const PRUNED = 5000;
+/** In one transaction: other processes wait for it, some milliseconds. */
+const PRUNED = 500;
 /** About a megabyte. */
 const MAX_WAITING = 10_000;
 
@@ -56,6 +57,7 @@ export interface AuditQuery {
 export function createAudit(db: Database, clock: Clock = systemClock): Audit {
   let waiting: AuditEntry[] = [];
   let timer: AbortController | undefined;
+  let flushing: Promise<void> | undefined;
 
   function write(entry: AuditEntry): void {
     waiting.push(entry);
@@ -67,40 +69,60 @@ export function createAudit(db: Database, clock: Clock = systemClock): Audit {
     timer = new AbortController();
     const flushed = clock.sleep(FLUSH_MS, timer.signal).then(() => {
       timer = undefined;
-      flush();
+      return flush();
     });
     // Stopped by `close`, or refused by the disk: what waits is tried again with the next entry.
     flushed.catch(() => {});
   }
 
-  function flush(): void {
-    if (waiting.length === 0) return;
+  /** One at a time: entries that come while another process holds the file wait in memory. */
+  function flush(): Promise<void> {
+    flushing ??= insert().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  async function insert(): Promise<void> {
+    const batch = waiting;
+    if (batch.length === 0) return;
+    waiting = [];
     const sql = `insert into audit (at_ms, tenant, key_id, action, target, status, address)
       select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
       from json_each(?) order by key`;
-    db.transact("process", () => db.run(sql, JSON.stringify(waiting.map(toColumns))));
-    waiting = [];
+    try {
+      await db.write("process", () => db.run(sql, JSON.stringify(batch.map(toColumns))));
+    } catch (thrown) {
+      waiting = [...batch, ...waiting].slice(-MAX_WAITING);
+      throw thrown;
+    }
+  }
+
+  /** With what came while a batch was on its way. */
+  async function flushAll(): Promise<void> {
+    await flushing?.catch(() => {});
+    await flush();
   }
 
   return {
     write,
     async list({ limit, before }) {
-      flush();
+      await flushAll();
       const older = before === undefined ? "" : "where id < ?";
       const values = before === undefined ? [limit] : [before, limit];
       const sql = `select * from audit ${older} order by id desc limit ?`;
       return db.all(sql, ...values).map(toEntry);
     },
     async prune(beforeMs) {
-      flush();
+      await flushAll();
       const sql = `delete from audit where id in
         (select id from audit where at_ms < ? order by at_ms limit ${PRUNED})`;
-      while (db.transact("process", () => db.run(sql, beforeMs)) === PRUNED);
+      while ((await db.write("process", () => db.run(sql, beforeMs))) === PRUNED) await nextTurn();
     },
     async close() {
       timer?.abort();
       timer = undefined;
-      flush();
+      await flushAll();
     },
   };
 }

@@ -14,9 +14,15 @@ import { fromColumn, toColumn } from "./text-column.ts";
 export interface ChunkStore {
   /**
    * Writes chunks of a file, in place of those with their numbers; one transaction. `firstPart` is the
-   * number of the first: two who write the same file at once leave it whole.
+   * number of the first: two who write the same file at once leave it whole. With `run` it writes
+   * nothing and returns false where the file's thing waits for another run, or for none.
    */
-  put(place: FilePlace, firstPart: number, chunks: readonly NewChunk[]): Promise<void>;
+  put(
+    place: FilePlace,
+    firstPart: number,
+    chunks: readonly NewChunk[],
+    run?: string,
+  ): Promise<boolean>;
   /** Removes the chunks of a file with this number and higher ones; 0 for all. */
   trim(place: FilePlace, fromPart: number): Promise<void>;
   deleteStore(place: StorePlace): Promise<void>;
@@ -89,7 +95,7 @@ export interface StoredVector {
 
 /** The caller closes the database; `close` of the chunks does nothing. */
 export function createChunkStore(db: Database): ChunkStore {
-  return new SqliteChunks(db, () => {});
+  return new SqliteChunks(db, true, () => {});
 }
 
 /** Chunks in memory, for servers that must touch no disk. */
@@ -97,7 +103,7 @@ export async function openMemoryChunkStore(): Promise<ChunkStore> {
   const connection = await openConnection(":memory:");
   migrate(connection);
   const db: Queries = {
-    transact(_, work) {
+    async write(_, work) {
       connection.exec("begin");
       try {
         const result = work();
@@ -112,10 +118,10 @@ export async function openMemoryChunkStore(): Promise<ChunkStore> {
     get: (sql, ...values) => connection.prepare(sql).get(...values),
     all: (sql, ...values) => connection.prepare(sql).all(...values),
   };
-  return new SqliteChunks(db, () => connection.close());
+  return new SqliteChunks(db, false, () => connection.close());
 }
 
-type Queries = Omit<Database, "close">;
+type Queries = Omit<Database, "close" | "transact">;
 
 const IN_FILE = "tenant = ? and store = ? and file = ?";
 const IN_STORE = "c.tenant = ? and c.store = ?";
@@ -123,36 +129,46 @@ const IN_FILES = "(? is null or c.file in (select value from json_each(?)))";
 
 class SqliteChunks implements ChunkStore {
   readonly #db: Queries;
+  /** Whether the things of vector stores are in the same database. */
+  readonly #hasThings: boolean;
   readonly close: () => void;
 
-  constructor(db: Queries, close: () => void) {
+  constructor(db: Queries, hasThings: boolean, close: () => void) {
     this.#db = db;
+    this.#hasThings = hasThings;
     this.close = close;
   }
 
-  async put(place: FilePlace, firstPart: number, chunks: readonly NewChunk[]): Promise<void> {
+  async put(
+    place: FilePlace,
+    firstPart: number,
+    chunks: readonly NewChunk[],
+    run?: string,
+  ): Promise<boolean> {
     const sql = `insert into chunks (tenant, store, file, part, text, embedding, model)
       values (?, ?, ?, ?, ?, ?, ?)`;
     const at = [...toStore(place), toColumn(place.file)];
-    this.#db.transact("process", () => {
+    return await this.#db.write("process", () => {
+      if (run !== undefined && !this.#isWaited(place, run)) return false;
       const old = `delete from chunks where ${IN_FILE} and part >= ? and part < ?`;
       this.#db.run(old, ...at, firstPart, firstPart + chunks.length);
       for (const [index, { text, embedding }] of chunks.entries()) {
         const bytes = embedding ? toBytes(embedding.vector) : null;
         this.#db.run(sql, ...at, firstPart + index, text, bytes, embedding?.model ?? null);
       }
+      return true;
     });
   }
 
   async trim(place: FilePlace, fromPart: number): Promise<void> {
     const sql = `delete from chunks where ${IN_FILE} and part >= ?`;
     const values = [...toStore(place), toColumn(place.file), fromPart];
-    this.#db.transact("process", () => this.#db.run(sql, ...values));
+    await this.#db.write("process", () => this.#db.run(sql, ...values));
   }
 
   async deleteStore(place: StorePlace): Promise<void> {
     const sql = "delete from chunks where tenant = ? and store = ?";
-    this.#db.transact("process", () => this.#db.run(sql, ...toStore(place)));
+    await this.#db.write("process", () => this.#db.run(sql, ...toStore(place)));
   }
 
   async findByWords({ terms, files, limit, ...place }: WordSearch): Promise<FoundChunk[]> {
@@ -205,6 +221,14 @@ class SqliteChunks implements ChunkStore {
     const sql = `select id, file, part, text from chunks as c where ${IN_STORE} and c.id = ?`;
     const row = this.#db.get(sql, ...toStore(place), id);
     return row && toChunk(row);
+  }
+
+  /** In memory the things are elsewhere: there whoever writes is stopped before the file is removed. */
+  #isWaited({ tenant, store, file }: FilePlace, run: string): boolean {
+    if (!this.#hasThings) return true;
+    const sql = `select 1 from things where tenant = ? and kind = 'vector_store.file' and id = ?
+      and body ->> 'status' = 'in_progress' and body ->> 'run_id' = ?`;
+    return this.#db.get(sql, toColumn(tenant), toColumn(`${store}/${file}`), run) !== undefined;
   }
 
   #add(found: Map<number, FoundChunk>, sql: string, values: readonly SqlValue[]): void {

@@ -3,7 +3,8 @@
  *
  * A response that says what it needs gets it where it is there. One that does not is given a part: what
  * is free, divided by those on their way and one to come. So the first has half, and the tenth still
- * has a hundredth: nobody waits for money that others hold and do not use.
+ * has a hundredth: nobody waits for money that others hold and do not use. The last few tokens of a budget
+ * go to one response: halves of them would be too few for anybody.
  */
 
 export interface Held {
@@ -36,7 +37,9 @@ export function toHeld(wish: HoldWish, all: readonly Hold[], available: Availabl
   const others = all.filter(({ id }) => id !== wish.id);
   const raise = (unit: keyof Held): number => {
     const free = available[unit] - others.reduce((sum, hold) => sum + hold[unit], 0);
-    return toPart({ free, own: own[unit], least: wish.least[unit], most: wish.most[unit] }, others);
+    const { least, most } = wish;
+    const small = SMALL[unit];
+    return toPart({ free, own: own[unit], least: least[unit], most: most[unit], small }, others);
   };
   return {
     tokens: Number.isFinite(available.tokens) ? Math.floor(raise("tokens")) : 0,
@@ -50,11 +53,17 @@ interface Asked {
   readonly own: number;
   readonly least: number;
   readonly most: number;
+  /** A rest of this size is not divided any more. */
+  readonly small: number;
 }
 
+/** Too few for an answer: halves of them help nobody, and would be left over at the end of a budget. */
+const SMALL: Held = { tokens: 100, usd: 0 };
+
 /** Where the least is not there, more would help nobody. */
-function toPart({ free, own, least, most }: Asked, others: readonly Hold[]): number {
+function toPart({ free, own, least, most, small }: Asked, others: readonly Hold[]): number {
   if (least > free) return own;
-  const part = least + (free - least) / (others.length + 2);
+  const share = (free - least) / (others.length + 2);
+  const part = least + Math.max(share, Math.min(small, free - least));
   return Math.max(own, Math.min(most, part));
 }

@@ -6,10 +6,12 @@
 import type { Json } from "../base/json.ts";
 import { toPieces } from "./pieces.ts";
 import { toContentLost, toUnknownThing } from "./refusal.ts";
-import type { NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+import type { DoomedThing, NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+import type { Store } from "./store.ts";
 
-export function createMemoryShelf(): Shelf {
-  return new MemoryShelf();
+/** `runs` is where the runs of things are kept, which `removeAll` removes with them. */
+export function createMemoryShelf(runs?: Pick<Store, "deleteTree">): Shelf {
+  return new MemoryShelf(runs);
 }
 
 interface Entry {
@@ -25,7 +27,12 @@ interface Entry {
 class MemoryShelf implements Shelf {
   /** By name, in the order they were put. */
   readonly #entries = new Map<string, Entry>();
+  readonly #runs: Pick<Store, "deleteTree"> | undefined;
   #position = 0;
+
+  constructor(runs: Pick<Store, "deleteTree"> | undefined) {
+    this.#runs = runs;
+  }
 
   async put(thing: NewThing): Promise<boolean> {
     const key = toKey(thing);
@@ -87,7 +94,23 @@ class MemoryShelf implements Shelf {
     return true;
   }
 
-  async listExpired(nowMs: number, limit: number): Promise<Thing[]> {
+  async removeAll(doomed: readonly DoomedThing[]): Promise<number> {
+    let removed = 0;
+    for (const thing of doomed) {
+      if (await this.delete(thing)) removed++;
+      if (thing.run !== undefined) await this.#runs?.deleteTree(thing.run);
+    }
+    return removed;
+  }
+
+  /** Nothing survives a crash here. */
+  async removeOrphans(): Promise<undefined> {}
+
+  async giveBack(): Promise<boolean> {
+    return false;
+  }
+
+  async listExpired(nowMs: number, limit: number): Promise<ThingName[]> {
     const expiry = ({ expires_at_ms }: Thing): number => expires_at_ms ?? Number.POSITIVE_INFINITY;
     return [...this.#entries.values()]
       .map(({ thing }) => thing)

@@ -5,6 +5,7 @@
 
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import { MemoryTurns } from "./memory-turns.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type {
   FinishedStep,
@@ -12,12 +13,14 @@ import type {
   NewRun,
   RunFinish,
   RunQuery,
+  RunStatus,
   Store,
   StoredRun,
   UnfinishedRun,
   Worker,
 } from "./store.ts";
 import { takenKey } from "./taken-key.ts";
+import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "./turns.ts";
 
 export function createMemoryStore(): Store {
   return new MemoryStore();
@@ -42,6 +45,7 @@ class MemoryStore implements Store {
   /** In the order of creation, which decides between runs of one millisecond. */
   readonly #entries = new Map<string, Entry>();
   readonly #workers = new Map<string, Worker>();
+  readonly #turns = new MemoryTurns();
   /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
   readonly #children = new Map<string, Set<string>>();
 
@@ -54,12 +58,50 @@ class MemoryStore implements Store {
     return true;
   }
 
+  async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
+    if (this.#entries.has(run.id)) return "known";
+    if (this.#turns.isFull(place)) return "full";
+    await this.createRun(run);
+    this.#turns.add(run.id, place);
+    return "new";
+  }
+
+  async awaitTurn(id: string, epoch: number, place: QueuePlace): Promise<boolean> {
+    const { run } = this.#owned(id, epoch);
+    const hasTurn = this.#turns.await(id, place, (other) => this.#isTakeable(other));
+    if (!hasTurn) run.owner = null;
+    return hasTurn;
+  }
+
+  async giveTurnBack(id: string, epoch: number): Promise<void> {
+    this.#owned(id, epoch);
+    this.#turns.giveBack(id);
+  }
+
+  async countWaiting(queue: string): Promise<number> {
+    return this.#turns.countWaiting(queue, (other) => this.#isTakeable(other));
+  }
+
+  async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
+    const id = this.#turns.take(queue, (other) => this.#isTakeable(other));
+    const entry = id === undefined ? undefined : this.#entries.get(id);
+    if (!entry) return undefined;
+    entry.run.owner = owner;
+    const epoch = ++entry.run.epoch;
+    entry.steps.set(TURN_KEY, epoch);
+    return { id: entry.run.id, epoch };
+  }
+
   async getRun(id: string): Promise<StoredRun | undefined> {
     const entry = this.#entries.get(id);
     return entry && { ...entry.run };
   }
 
-  async listRuns({ limit, status, parent_id, before }: RunQuery): Promise<StoredRun[]> {
+  async getRunStatus(id: string): Promise<RunStatus | undefined> {
+    return this.getRun(id);
+  }
+
+  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<StoredRun[]> {
     // The sort is stable, so that reversing first puts the younger of two equals in front.
     const runs = [...this.#entries.values()].map(({ run }) => ({ ...run })).reverse();
     runs.sort((a, b) => b.created_at_ms - a.created_at_ms);
@@ -69,6 +111,7 @@ class MemoryStore implements Store {
       .slice(from)
       .filter((run) => status === undefined || run.status === status)
       .filter((run) => parent_id === undefined || run.parent_id === parent_id)
+      .filter((run) => without === undefined || run.name !== without)
       .slice(0, limit);
   }
 
@@ -119,6 +162,7 @@ class MemoryStore implements Store {
     this.#append(entry, end.events);
     const { ending, result, at_ms } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
+    this.#turns.forget(id);
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
@@ -157,6 +201,8 @@ class MemoryStore implements Store {
     return this.#workers.get(id);
   }
 
+  async checkWritable(): Promise<void> {}
+
   async deleteRun(id: string): Promise<void> {
     const parent = this.#entries.get(id)?.run.parent_id ?? null;
     if (parent !== null) {
@@ -165,6 +211,7 @@ class MemoryStore implements Store {
       if (beside?.size === 0) this.#children.delete(parent);
     }
     this.#entries.delete(id);
+    this.#turns.forget(id);
   }
 
   async deleteTree(id: string): Promise<void> {
@@ -177,6 +224,11 @@ class MemoryStore implements Store {
   }
 
   async close(): Promise<void> {}
+
+  #isTakeable(id: string): boolean {
+    const run = this.#entries.get(id)?.run;
+    return run !== undefined && run.owner === null && run.epoch > 0;
+  }
 
   #append({ run, events: log }: Entry, events: readonly RunEvent[]): void {
     for (const event of events) log.push(event);

@@ -219,6 +219,80 @@ const MIGRATIONS: readonly string[] = [
       where tenant = old.tenant;
   end;
   `,
+  `
+  alter table workers add column boot text not null default '';
+  alter table workers add column pid_namespace text not null default '';
+  alter table workers add column started text not null default '';
+  alter table workers add column beat_ms integer not null default 0;
+  `,
+  `
+  -- What tenants keep includes the logs of their responses, from this version on.
+  alter table runs add column tenant text;    -- whose run it is; null for runs of the command line
+  alter table runs add column bytes integer not null default 0;  -- of its input, journal, log and result
+  create trigger runs_counted after update of bytes on runs when new.tenant is not null begin
+    insert into storage (tenant, bytes) values (new.tenant, new.bytes - old.bytes)
+      on conflict do update set bytes = bytes + excluded.bytes;
+  end;
+  create trigger runs_uncounted after delete on runs when old.tenant is not null begin
+    update storage set bytes = bytes - old.bytes where tenant = old.tenant;
+  end;
+
+  -- One row, written again and again to see whether there is room for more.
+  create table probe (
+    id integer primary key check (id = 1),
+    bytes blob not null
+  ) strict;
+  `,
+  `
+  -- Runs that take turns in a queue: background responses, files to be indexed. Gone when the run ends.
+  create table turns (
+    run_id text primary key references runs (id) on delete cascade,
+    queue text not null,           -- 'background', 'index'
+    lane text not null,            -- whose it is: turns go round the lanes
+    has_turn integer not null default 0  -- 0 while it waits, without an owner
+  ) strict;
+  create index turns_by_queue on turns (queue, has_turn, lane);
+  create trigger turns_over after update of status on runs when new.status = 'ended' begin
+    delete from turns where run_id = new.id;
+  end;
+
+  -- Which lane of a queue had its last turn when: the lowest is next.
+  create table lanes (
+    queue text not null,
+    lane text not null,
+    last_turn integer not null,    -- grows with each turn of the queue
+    primary key (queue, lane)
+  ) strict;
+
+  -- Files of vector stores are indexed by runs, which their things name. What was on its way without one
+  -- has to be added again.
+  update things set body = json_set(body, '$.status', 'failed', '$.last_error', json_object(
+      'code', 'server_error', 'message', 'An update interrupted the indexing. Add the file again.'))
+    where kind = 'vector_store.file' and body ->> 'status' = 'in_progress';
+  delete from things where tenant = '' and kind = 'indexing';
+  -- A crash between two writes leaves neither chunks nor a run of a file that is gone or added again.
+  create trigger store_files_removed after delete on things
+  when old.kind = 'vector_store.file' begin
+    delete from chunks
+      where tenant = old.tenant and store = old.parent and file = old.body ->> 'file_id';
+    delete from runs where id = old.body ->> 'run_id';
+  end;
+  create trigger store_files_changed after update of body on things
+  when new.kind = 'vector_store.file' and (new.body ->> 'status' in ('cancelled', 'failed')
+      or new.body ->> 'run_id' is not old.body ->> 'run_id') begin
+    delete from chunks
+      where tenant = old.tenant and store = old.parent and file = old.body ->> 'file_id';
+    delete from runs
+      where id = old.body ->> 'run_id' and id is not new.body ->> 'run_id';
+  end;
+  create trigger index_runs_over after update of status on runs
+  when new.status = 'ended' and new.name = 'index' and not exists (
+      select 1 from things where kind = 'vector_store.file'
+        and id = (new.input ->> 'store') || '/' || (new.input ->> 'file')
+        and tenant = new.input ->> 'tenant' and body ->> 'run_id' = new.id) begin
+    delete from runs where id = new.id;
+  end;
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

@@ -53,6 +53,12 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
       const quota = await quotaOf(tenant);
       if (quota !== undefined) await check(tenant, quota, sizeOf(body));
     },
+    async countRoom(tenant) {
+      const quota = await quotaOf(tenant);
+      return quota === undefined
+        ? undefined
+        : Math.max(0, quota - (await shelf.countBytes(tenant)));
+    },
     async put(thing) {
       const quota = await findQuota(thing);
       if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
@@ -67,7 +73,7 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
 }
 
 /** What passes as it is. */
-function toPlain(shelf: Shelf): Omit<Shelf, "put" | "writeContent" | "checkRoom"> {
+function toPlain(shelf: Shelf): Omit<Shelf, "put" | "writeContent" | "checkRoom" | "countRoom"> {
   return {
     putAll: (things) => shelf.putAll(things),
     get: (name) => shelf.get(name),
@@ -75,6 +81,9 @@ function toPlain(shelf: Shelf): Omit<Shelf, "put" | "writeContent" | "checkRoom"
     update: (name, body) => shelf.update(name, body),
     change: (name, change) => shelf.change(name, change),
     delete: (name) => shelf.delete(name),
+    removeAll: (doomed, survives) => shelf.removeAll(doomed, survives),
+    removeOrphans: (search) => shelf.removeOrphans(search),
+    giveBack: () => shelf.giveBack(),
     listExpired: (nowMs, limit) => shelf.listExpired(nowMs, limit),
     setExpiry: (name, expires_at_ms) => shelf.setExpiry(name, expires_at_ms),
     readContent: (name) => shelf.readContent(name),

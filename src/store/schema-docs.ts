@@ -15,21 +15,29 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       id: "`run_…`; a child's is its parent's, a slash and its place: `run_…/count-1.0`",
       parent_id: "The run that started it; null for one that a person started",
       path: "Who delegated to whom: `/root/count-1.0`",
-      name: "Which code runs it; `agent` for agents",
+      name: "Which code runs it: `agent`, `response`, or `index` for a file that is added to a vector store",
       title: "The beginning of the prompt; a subagent's label",
       input: "JSON: the task it was given, with settings and limits",
       input_blob: "Where `input` is, if it is large",
       created_at_ms: "When it was written down, before anything of it happened",
       status: "`running` or `ended`. A run whose process died is `running` until it is resumed",
-      epoch: "How often it was taken over by a process; 1 for a run that was never cut",
-      owner: "`workers.id` of the process that runs it, or last did",
+      epoch: "How often a process took it; 1 for a run that was never interrupted and never waited",
+      owner:
+        "`workers.id` of the process that runs it, or last did; null while it waits for its turn",
       ending:
         "`completed`, `max_turns`, `budget`, `refused`, `timeout`, `cancelled`, `failed`; null while it runs",
       result: "JSON: what it came to; null while it runs",
       result_blob: "Where `result` is, if it is large",
       ended_at_ms: "When it ended; null while it runs",
       next_seq: "How many events its log has",
+      tenant: "Whose storage it counts for; null for runs of the command line",
+      bytes: "Size of its input, journal, log and result",
     },
+  },
+  probe: {
+    summary:
+      "One row that `/readyz` writes again and again, to see whether there is room for more.",
+    columns: { id: "1", bytes: "64 KB of zeros" },
   },
   run_events: {
     summary:
@@ -82,13 +90,35 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       taken: "1 once the run has it",
     },
   },
+  turns: {
+    summary:
+      "Runs that take turns: background responses, files to be indexed. Gone when the run ends.",
+    columns: {
+      run_id: "`runs.id`",
+      queue: "`background` or `index`",
+      lane: "Whose run it is: turns go round the tenants",
+      has_turn: "1 once it may run; 0 while it waits, without an owner",
+    },
+  },
+  lanes: {
+    summary: "When each tenant had its last turn in a queue; the lowest is next.",
+    columns: {
+      queue: "`background` or `index`",
+      lane: "The tenant",
+      last_turn: "Grows with each turn of the queue",
+    },
+  },
   workers: {
     summary: "Processes that run runs, or did within a day.",
     columns: {
       id: "What `runs.owner` names",
       host: "The machine's name",
       pid: "The process",
-      beat_at_ms: "When it last said that it lives",
+      beat_at_ms: "When it last said that it lives, by its wall clock; 0 once it has ended",
+      boot: "The start of its system, within which `pid` and `beat_ms` mean something",
+      pid_namespace: "The PID namespace in which it has that number",
+      started: "When the process started, in ticks since boot",
+      beat_ms: "When it last said that it lives, in monotonic time of that boot",
     },
   },
   things: {

@@ -25,8 +25,21 @@ export interface Shelf {
   change(name: ThingName, change: (body: Json) => Json | undefined): Promise<Json | undefined>;
   /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it is not there. */
   delete(name: ThingName): Promise<boolean>;
+  /**
+   * Removes things as `delete` does, each with its run and all runs below that one, in one transaction:
+   * after a crash all of it is there, or nothing. Returns how many of the things were there. What is to
+   * survive the end of the `process` alone is faster: for who finds it again if it comes back.
+   */
+  removeAll(doomed: readonly DoomedThing[], survives?: "process" | "power"): Promise<number>;
+  /**
+   * Removes runs whose thing is gone, with all below them, of the next `limit` runs of the record. Gives
+   * where to go on, and undefined at the end.
+   */
+  removeOrphans(search: OrphanSearch): Promise<number | undefined>;
+  /** Gives room that removals left in the file back to the system, a little at a time; false when done. */
+  giveBack(): Promise<boolean>;
   /** Things of any tenant whose time is over, the oldest first. */
-  listExpired(nowMs: number, limit: number): Promise<Thing[]>;
+  listExpired(nowMs: number, limit: number): Promise<ThingName[]>;
   /** When it is to go; null for never. */
   setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean>;
 
@@ -39,6 +52,8 @@ export interface Shelf {
   countBytes(tenant: string): Promise<number>;
   /** Rejects with `too_large` where a tenant may not keep such a body, too; never where nothing limits it. */
   checkRoom(tenant: string, body: Json): Promise<void>;
+  /** How many more bytes a tenant may keep; undefined, or not there at all, where nothing limits it. */
+  countRoom?(tenant: string): Promise<number | undefined>;
 }
 
 export interface ThingName {
@@ -47,6 +62,23 @@ export interface ThingName {
   /** `response`, `conversation`, `file`: a kind has its own ids. */
   readonly kind: string;
   readonly id: string;
+}
+
+export interface DoomedThing extends ThingName {
+  /** The run it stands for; undefined where there is none. */
+  readonly run?: string | undefined;
+}
+
+/** Which runs stand for which things: their ids differ by their prefixes alone. */
+export interface OrphanSearch {
+  /** The body of the runs. */
+  readonly name: string;
+  readonly kind: string;
+  readonly runPrefix: string;
+  readonly thingPrefix: string;
+  /** What the search before has given; 0 to begin with. */
+  readonly after: number;
+  readonly limit: number;
 }
 
 export interface NewThing extends ThingName {

@@ -26,6 +26,8 @@ export interface Spending {
    */
   hold(keyId: string, wish: HoldWish, limits: Limits, nowMs: number): Held;
   readHolds(keyId: string): Promise<readonly Hold[]>;
+  /** What keeps a hold from more than it has. At once, as `hold` is. */
+  weigh(keyId: string, holdId: string, limits: Limits, nowMs: number): Shortage[];
   /** Says that these are still on their way. */
   keepHolds(ids: readonly string[], nowMs: number): Promise<void>;
   /** Removes holds that nobody has kept since, and whose run is not on its way in the record. */
@@ -58,6 +60,13 @@ export interface Excess {
   readonly used: number;
   /** Until the window ends; undefined where waiting does not help. */
   readonly retryAfterMs: number | undefined;
+}
+
+/** One of the limits that holds keep to, at this moment. */
+export interface Shortage extends Excess {
+  readonly unit: keyof Held;
+  /** Set aside for others: they may give it back at any time. */
+  readonly heldByOthers: number;
 }
 
 export interface Settling {
@@ -249,7 +258,7 @@ function createOver(rows: Rows): Spending {
   }
 }
 
-type Holding = Pick<Spending, "hold" | "readHolds" | "keepHolds" | "dropHolds">;
+type Holding = Pick<Spending, "hold" | "readHolds" | "weigh" | "keepHolds" | "dropHolds">;
 
 function createHolding(rows: Rows): Holding {
   return {
@@ -265,6 +274,22 @@ function createHolding(rows: Rows): Holding {
       });
     },
     readHolds: async (keyId) => rows.holdsOf(keyId),
+    weigh(keyId, holdId, limits, nowMs) {
+      return rows.transact(() => {
+        const others = rows.holdsOf(keyId).filter(({ id }) => id !== holdId);
+        const heldBy = (unit: keyof Held): number =>
+          others.reduce((sum, hold) => sum + hold[unit], 0);
+        return HOLD_WINDOWS.flatMap((window) =>
+          HOLD_UNITS.flatMap((unit) => {
+            const limit = limits[window]?.[unit];
+            if (limit === undefined) return [];
+            const used = (rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING)[unit];
+            const retryAfterMs = remainingMs(window, nowMs);
+            return [{ window, unit, limit, used, retryAfterMs, heldByOthers: heldBy(unit) }];
+          }),
+        );
+      });
+    },
     async keepHolds(ids, nowMs) {
       if (ids.length > 0) rows.transact(() => rows.keepHolds(ids, nowMs));
     },
@@ -275,10 +300,13 @@ function createHolding(rows: Rows): Holding {
 }
 
 /** Minutes are over before a response is. */
+const HOLD_WINDOWS = ["day", "total"] as const;
+const HOLD_UNITS = ["tokens", "usd"] as const;
+
 function findAvailable(rows: Rows, keyId: string, limits: Limits, nowMs: number): Available {
   const leftOf = (unit: keyof Held): number =>
     Math.min(
-      ...(["day", "total"] as const).map((window) => {
+      ...HOLD_WINDOWS.map((window) => {
         const limit = limits[window]?.[unit];
         if (limit === undefined) return Number.POSITIVE_INFINITY;
         return limit - (rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING)[unit];

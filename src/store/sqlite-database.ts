@@ -1,22 +1,34 @@
 /**
  * One SQLite file as this package uses it: opened with care, written in immediate transactions.
  *
- * Several processes may have the file open. WAL lets them read while one writes, and a writer waits
- * up to `BUSY_MS` for another one. The file and its directory are for the user alone.
+ * Several processes may have the file open. WAL lets them read while one writes. Whoever wants to
+ * write meanwhile waits its turn without holding the event loop, for `BUSY_LIMIT_MS` at most.
+ *
+ * No process may open the file, its `-wal` or its `-shm` beside SQLite, not even to read: when any
+ * descriptor of a file is closed, the system drops all locks that the process has on it, SQLite's too.
+ * Another program would then take itself for the last user and remove the WAL.
  */
 
-import { mkdir, open } from "node:fs/promises";
-import { dirname } from "node:path";
-import { systemClock } from "../base/clock.ts";
+import { whenFree } from "../base/busy.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import { migrate } from "./migrations.ts";
 import type { Statement } from "./sqlite-driver.ts";
 import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import { faultOf, toStoreFailure } from "./sqlite-fault.ts";
+import { createStoreFile } from "./store-file.ts";
+import { createWriteLine } from "./write-line.ts";
 
-/** How long a writer waits for another process's transaction, which takes about a millisecond. */
-const BUSY_MS = 5000;
-/** Switching a new file to WAL does not wait by itself; this is the pause between tries. */
-const RETRY_MS = 20;
+/**
+ * How long SQLite itself waits, and the event loop with it. Enough for a commit of a process beside
+ * this one; whoever holds the lock longer is waited for without the loop standing still.
+ */
+const BUSY_MS = 3;
+/**
+ * A reader waits for nobody, except for the process that reads the WAL again after a crash. That one
+ * is done within this time, and nothing can be read before.
+ */
+const READ_BUSY_MS = 5000;
 
 /**
  * `process`: survives the end of the process. `power`: also the end of power, for one fsync: 0.2 ms
@@ -25,7 +37,12 @@ const RETRY_MS = 20;
 type Durability = "process" | "power";
 
 export interface Database {
-  /** Runs `work` as one transaction: all of it or nothing. */
+  /**
+   * Runs `work` as one transaction: all of it or nothing. Writers have their turns in the order in
+   * which they asked. Rejects with `store_busy` when another process holds the file for too long.
+   */
+  write<Out>(durability: Durability, work: () => Out): Promise<Out>;
+  /** Like `write`, at once, or throws `store_busy`: its caller tries again (`whenFree`). */
   transact<Out>(durability: Durability, work: () => Out): Out;
   /** Returns how many rows changed. */
   run(sql: string, ...values: SqlValue[]): number;
@@ -35,74 +52,84 @@ export interface Database {
 }
 
 /** Rejects with `invalid_request` when there is no usable database and none can be made. */
-export async function openDatabase(path: string): Promise<Database> {
+export async function openDatabase(path: string, clock: Clock = systemClock): Promise<Database> {
   let connection: Connection | undefined;
   try {
-    await createFile(path);
-    connection = await openConnection(path);
-    connection.exec(`pragma busy_timeout = ${BUSY_MS}`);
-    connection.exec("pragma foreign_keys = on");
-    await switchToWal(connection);
-    migrate(connection);
-    return createDatabase(path, connection);
+    createStoreFile(path);
+    const opened = await openConnection(path);
+    connection = opened;
+    opened.exec(`pragma busy_timeout = ${BUSY_MS}`);
+    opened.exec("pragma foreign_keys = on");
+    await whenFree(() => prepare(path, opened), clock);
+    return createDatabase(path, opened, clock);
   } catch (cause) {
     connection?.close();
+    if (cause instanceof Failure && cause.code === "store_busy") throw cause;
     const reason = toFailure(cause).message;
     const message = `The store \`${path}\` cannot be used: ${reason}. Name another file, or move this one away.`;
     throw new Failure("invalid_request", message, { cause });
   }
 }
 
-/**
- * Creates a missing file, for the user alone: SQLite gives its side files (`-wal`, `-shm`) the mode of the main
- * one. A file that is there is never opened beside SQLite: closing any descriptor of it drops all locks that
- * this process has on it, and the next foreign reader then takes the log of a living server away.
- */
-async function createFile(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+/** Each step does nothing where it was done before. */
+function prepare(path: string, connection: Connection): void {
   try {
-    const file = await open(path, "wx", 0o600);
-    await file.close();
+    // Counts for an empty file alone, and must come before the switch, which writes to it.
+    const isEmpty = Number(connection.prepare("pragma page_count").get()?.["page_count"]) === 0;
+    if (isEmpty) connection.exec("pragma auto_vacuum = incremental");
+    connection.exec("pragma journal_mode = wal");
+    migrate(connection);
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+    throw faultOf(thrown) === "busy" ? toStoreFailure(path, thrown) : thrown;
   }
 }
 
-async function switchToWal(connection: Connection): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += RETRY_MS) {
-    try {
-      connection.exec("pragma journal_mode = wal");
-      return;
-    } catch (thrown) {
-      if (!isBusy(thrown) || waitedMs >= BUSY_MS) throw thrown;
-    }
-    await systemClock.sleep(RETRY_MS, undefined);
-  }
-}
-
-function isBusy(thrown: unknown): boolean {
-  return thrown instanceof Error && /database (table )?is locked/.test(thrown.message);
-}
-
-function createDatabase(path: string, connection: Connection): Database {
+function createDatabase(path: string, connection: Connection, clock: Clock): Database {
+  const inLine = createWriteLine(clock);
   const statements = new Map<string, Statement>();
   let level: Durability | undefined;
+  let isClosed = false;
 
-  return {
-    transact(durability, work) {
-      try {
-        if (level !== durability) setDurability(durability);
-        connection.exec("begin immediate");
-        return commit(connection, work);
-      } catch (cause) {
-        throw cause instanceof Failure ? cause : toWriteFailure(path, cause);
-      }
-    },
-    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
-    get: (sql, ...values) => prepared(sql).get(...values),
-    all: (sql, ...values) => prepared(sql).all(...values),
-    close: () => connection.close(),
+  const transact = <Out>(durability: Durability, work: () => Out): Out => {
+    if (isClosed) throw toClosed(path);
+    try {
+      if (level !== durability) setDurability(durability);
+      connection.exec("begin immediate");
+      return commit(connection, work);
+    } catch (cause) {
+      throw cause instanceof Failure ? cause : toStoreFailure(path, cause);
+    }
   };
+  return {
+    transact,
+    write: (durability, work) => inLine(() => transact(durability, work)),
+    run: (sql, ...values) => read(() => Number(prepared(sql).run(...values).changes)),
+    get: (sql, ...values) => read(() => prepared(sql).get(...values)),
+    all: (sql, ...values) => read(() => prepared(sql).all(...values)),
+    close() {
+      isClosed = true;
+      connection.close();
+    },
+  };
+
+  /** A statement of its own, or within a transaction, where it finds nobody to wait for. */
+  function read<Out>(ask: () => Out): Out {
+    try {
+      return ask();
+    } catch (thrown) {
+      const fault = faultOf(thrown);
+      if (fault === "damaged") throw toStoreFailure(path, thrown);
+      if (fault !== "busy") throw thrown;
+    }
+    connection.exec(`pragma busy_timeout = ${READ_BUSY_MS}`);
+    try {
+      return ask();
+    } catch (thrown) {
+      throw toStoreFailure(path, thrown);
+    } finally {
+      connection.exec(`pragma busy_timeout = ${BUSY_MS}`);
+    }
+  }
 
   // Has no effect inside a transaction, so it comes before one. Costs a microsecond.
   function setDurability(durability: Durability): void {
@@ -117,6 +144,13 @@ function createDatabase(path: string, connection: Connection): Database {
     statements.set(sql, statement);
     return statement;
   }
+}
+
+function toClosed(path: string): Failure {
+  return new Failure(
+    "store_failed",
+    `The store \`${path}\` was closed before it could be written.`,
+  );
 }
 
 function commit<Out>(connection: Connection, work: () => Out): Out {
@@ -136,9 +170,4 @@ function rollBack(connection: Connection): void {
   } catch {
     // A full disk ends the transaction by itself; what made it fail is thrown by the caller.
   }
-}
-
-function toWriteFailure(path: string, cause: unknown): Failure {
-  const message = `The store \`${path}\` could not be written: ${toFailure(cause).message}.`;
-  return new Failure("store_failed", message, { cause });
 }

@@ -9,7 +9,15 @@
 import type { Json } from "../base/json.ts";
 import { toPieces } from "./pieces.ts";
 import { toContentLost, toUnknownThing } from "./refusal.ts";
-import type { NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+import type {
+  DoomedThing,
+  NewThing,
+  OrphanSearch,
+  Shelf,
+  Thing,
+  ThingName,
+  ThingQuery,
+} from "./shelf.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
@@ -18,6 +26,38 @@ import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts
 const GENERATION = 2 ** 20;
 
 const NAMED = "tenant = ? and kind = ? and id = ?";
+
+/** Free pages that stay in the file, 4 MB, because the next responses need them. */
+const KEPT_PAGES = 1024;
+/** Given back in one transaction: about a millisecond. */
+const PAGES_AT_ONCE = 64;
+/** The value of `pragma auto_vacuum` of files that can be made smaller a little at a time. */
+const INCREMENTAL = 2;
+
+/**
+ * `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key. The
+ * cross join keeps its order: else SQLite 3.53 looks at every thing of the tenant.
+ */
+const DELETE_THING = `with recursive doomed (position, id) as (
+    select position, id from things where ${NAMED}
+    union
+    select below.position, below.id from doomed
+    cross join things as below on below.tenant = ? and below.parent = doomed.id)
+  delete from things where position in (select position from doomed)`;
+
+/** A run and all below it, by the same rules. */
+export const DELETE_TREE = `with recursive tree (id) as (
+    values (?) union select runs.id from tree cross join runs on runs.parent_id = tree.id)
+  delete from runs where id in (select id from tree)`;
+
+const LAST_OF_PAGE = `select max(at) as last from
+  (select rowid as at from runs where rowid > ? order by rowid limit ?)`;
+
+/** Each tenant that keeps anything has a row in `storage`, so no index by id alone is needed. */
+const FIND_ORPHANS = `select id from runs
+  where rowid > ? and rowid <= ? and parent_id is null and name = ? and id glob ?
+    and not exists (select 1 from storage cross join things
+      on things.tenant = storage.tenant and things.kind = ? and things.id = ? || substr(runs.id, ?))`;
 
 /** The caller closes the database. */
 export function createSqliteShelf(db: Database): Shelf {
@@ -32,12 +72,12 @@ class SqliteShelf implements Shelf {
   }
 
   async put(thing: NewThing): Promise<boolean> {
-    return this.#db.transact("power", () => this.#insert(thing)) > 0;
+    return (await this.#db.write("power", () => this.#insert(thing))) > 0;
   }
 
   async putAll(things: readonly NewThing[]): Promise<void> {
     if (things.length === 0) return;
-    this.#db.transact("power", () => {
+    await this.#db.write("power", () => {
       for (const thing of things) this.#insert(thing);
     });
   }
@@ -75,14 +115,14 @@ class SqliteShelf implements Shelf {
   }
 
   async update(name: ThingName, body: Json): Promise<boolean> {
-    return this.#db.transact("power", () => this.#setBody(name, body));
+    return await this.#db.write("power", () => this.#setBody(name, body));
   }
 
   async change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
   ): Promise<Json | undefined> {
-    return this.#db.transact("power", () => {
+    return await this.#db.write("power", () => {
       const row = this.#db.get(`select body from things where ${NAMED}`, ...toColumns(name));
       if (!row) return undefined;
       const body = JSON.parse(String(row["body"])) as Json;
@@ -93,28 +133,59 @@ class SqliteShelf implements Shelf {
   }
 
   async delete(name: ThingName): Promise<boolean> {
-    // `union` takes each thing once, so that a loop of parents ends. Bytes go by their foreign key. `cross join`
-    // keeps the order: newer versions of SQLite read every thing of the tenant first if they may choose.
-    const sql = `with recursive doomed (position, id) as (
-        select position, id from things where ${NAMED}
-        union
-        select below.position, below.id from doomed
-        cross join things as below on below.tenant = ? and below.parent = doomed.id)
-      delete from things where position in (select position from doomed)`;
-    const values = [...toColumns(name), toColumn(name.tenant)];
-    return this.#db.transact("power", () => this.#db.run(sql, ...values)) > 0;
+    return (await this.removeAll([name])) > 0;
   }
 
-  async listExpired(nowMs: number, limit: number): Promise<Thing[]> {
-    const sql =
-      "select * from things where expires_at_ms <= ? order by expires_at_ms, position limit ?";
-    return this.#db.all(sql, nowMs, limit).map(toThing);
+  async removeAll(
+    doomed: readonly DoomedThing[],
+    survives: "process" | "power" = "power",
+  ): Promise<number> {
+    if (doomed.length === 0) return 0;
+    return await this.#db.write(survives, () => {
+      let removed = 0;
+      for (const thing of doomed) {
+        const values = [...toColumns(thing), toColumn(thing.tenant)];
+        if (this.#db.run(DELETE_THING, ...values) > 0) removed++;
+        if (thing.run !== undefined) this.#db.run(DELETE_TREE, toColumn(thing.run));
+      }
+      return removed;
+    });
+  }
+
+  async removeOrphans(search: OrphanSearch): Promise<number | undefined> {
+    const { name, kind, runPrefix, thingPrefix, after, limit } = search;
+    const last = this.#db.get(LAST_OF_PAGE, after, limit)?.["last"] ?? null;
+    if (last === null) return undefined;
+    const where = [after, Number(last), toColumn(name), `${runPrefix}*`];
+    const thing = [toColumn(kind), thingPrefix, runPrefix.length + 1];
+    const orphans = this.#db.all(FIND_ORPHANS, ...where, ...thing);
+    if (orphans.length > 0) {
+      await this.#db.write("power", () => {
+        for (const { id } of orphans) this.#db.run(DELETE_TREE, id ?? null);
+      });
+    }
+    return Number(last);
+  }
+
+  async giveBack(): Promise<boolean> {
+    const free = Number(this.#db.get("pragma freelist_count")?.["freelist_count"]);
+    const isTrimmed = Number(this.#db.get("pragma auto_vacuum")?.["auto_vacuum"]) === INCREMENTAL;
+    if (!isTrimmed || free <= KEPT_PAGES) return false;
+    const pages = Math.min(free - KEPT_PAGES, PAGES_AT_ONCE);
+    await this.#db.write("process", () => this.#db.all(`pragma incremental_vacuum(${pages})`));
+    return free - pages > KEPT_PAGES;
+  }
+
+  async listExpired(nowMs: number, limit: number): Promise<ThingName[]> {
+    const sql = `select tenant, kind, id from things
+      where expires_at_ms <= ? order by expires_at_ms, position limit ?`;
+    return this.#db.all(sql, nowMs, limit).map(toName);
   }
 
   async setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean> {
     const sql = `update things set expires_at_ms = ? where ${NAMED}`;
     const values = [expires_at_ms, ...toColumns(name)];
-    return this.#db.transact("power", () => this.#db.run(sql, ...values)) > 0;
+    return (await this.#db.write("power", () => this.#db.run(sql, ...values))) > 0;
   }
 
   async writeContent(name: ThingName, bytes: AsyncIterable<Uint8Array>): Promise<number> {
@@ -123,13 +194,13 @@ class SqliteShelf implements Shelf {
     let written = 0;
     try {
       for await (const piece of toPieces(bytes)) {
-        this.#db.transact("process", () => this.#addPiece(writer, piece));
+        await this.#db.write("process", () => this.#addPiece(writer, piece));
         written += piece.byteLength;
       }
-      this.#db.transact("power", () => this.#finish(writer));
+      await this.#db.write("power", () => this.#finish(writer));
       return written;
     } catch (thrown) {
-      this.#tryDrop(writer);
+      await this.#tryDrop(writer);
       throw thrown;
     }
   }
@@ -196,11 +267,11 @@ class SqliteShelf implements Shelf {
     return last === null ? 0 : (Math.floor(Number(last) / GENERATION) + 1) * GENERATION;
   }
 
-  #tryDrop({ name, position, first, next }: Writer): void {
+  async #tryDrop({ name, position, first, next }: Writer): Promise<void> {
     if (position === undefined) return;
     const sql = "delete from contents where position = ? and part >= ? and part < ?";
     try {
-      this.#db.transact("process", () => {
+      await this.#db.write("process", () => {
         if (this.#positionOf(name) === position) this.#db.run(sql, position, first, next);
       });
     } catch {
@@ -238,6 +309,11 @@ interface Writer {
 
 function toColumns({ tenant, kind, id }: ThingName): string[] {
   return [tenant, kind, id].map(toColumn);
+}
+
+function toName(row: SqlRow): ThingName {
+  const [tenant, kind, id] = [row["tenant"], row["kind"], row["id"]].map(fromColumn);
+  return { tenant: tenant ?? "", kind: kind ?? "", id: id ?? "" };
 }
 
 function toThing(row: SqlRow): Thing {

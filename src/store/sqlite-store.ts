@@ -5,20 +5,24 @@
  * The calls are synchronous inside: a commit takes 0.02 to 0.2 ms, less than a hand-over to a thread.
  */
 
-import { createHash } from "node:crypto";
+import { whenFree } from "../base/busy.ts";
+import { systemClock } from "../base/clock.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
-import { createSqliteShelf } from "./sqlite-shelf.ts";
+import type { SqlValue } from "./sqlite-driver.ts";
+import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
+import { SqliteTurns } from "./sqlite-turns.ts";
+import { readValue, STATUS_COLUMNS, toRun, toRunStatus, writeValue } from "./sqlite-values.ts";
 import type {
   FinishedStep,
   FoundSignal,
   NewRun,
   RunFinish,
   RunQuery,
+  RunStatus,
   Store,
   StoredRun,
   UnfinishedRun,
@@ -26,9 +30,12 @@ import type {
 } from "./store.ts";
 import { takenKey } from "./taken-key.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
+import type { NewPlace, Queue, QueuePlace, TakenTurn } from "./turns.ts";
 
-/** Longer values go to `blobs`, so that listing runs or batches does not read through them. */
-const MAX_INLINE_BYTES = 256 * 1024;
+/** What `checkWritable` writes: more than most responses take, so that there is room for one. */
+const PROBE_BYTES = 64 * 1024;
+/** Who asks whether it can be written wants to know it soon; writers of other processes are faster. */
+const PROBE_MS = 500;
 
 /** Opens the file, creating it and its directory when they are missing. */
 export async function openSqliteStore(path: string): Promise<Store> {
@@ -52,7 +59,8 @@ export async function openSqliteStores(path: string): Promise<SqliteStores> {
   return { store, shelf: createSqliteShelf(db), chunksDb: db, close: () => store.close() };
 }
 
-function createSqliteStore(db: Database): Store {
+/** Runs over a connection; the caller closes the database, or the store. */
+export function createSqliteStore(db: Database): Store {
   forgetOldWorkers(db);
   return new SqliteStore(db);
 }
@@ -62,39 +70,74 @@ function forgetOldWorkers(db: Database): void {
   const old = "beat_at_ms < (unixepoch() - 86400) * 1000";
   const idle = "id not in (select owner from runs where status = 'running' and owner is not null)";
   if (!db.get(`select 1 from workers where ${old} and ${idle} limit 1`)) return;
-  db.transact("process", () => db.run(`delete from workers where ${old} and ${idle}`));
+  try {
+    db.transact("process", () => db.run(`delete from workers where ${old} and ${idle}`));
+  } catch {
+    // Another process writes, or the disk is full: the next start does it.
+  }
 }
 
 class SqliteStore implements Store {
   readonly #db: Database;
+  readonly #turns: SqliteTurns;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#turns = new SqliteTurns(db);
   }
 
   async createRun(run: NewRun): Promise<boolean> {
-    const id = toColumn(run.id);
-    return this.#db.transact("power", () => {
-      if (this.#db.get("select 1 from runs where id = ?", id)) return false;
-      const parent = toNullable(run.parent_id);
-      const text = [run.path, run.name, run.title].map(toColumn);
-      this.#db.run(
-        "insert into runs (id, parent_id, path, name, title, created_at_ms) values (?, ?, ?, ?, ?, ?)",
-        ...[id, parent, ...text, run.created_at_ms],
-      );
-      // The blob refers to the run, so the run must be there first.
-      const input = this.#write(id, JSON.stringify(run.input));
-      this.#db.run("update runs set input = ?, input_blob = ? where id = ?", ...input, id);
-      return true;
+    return await this.#db.write("power", () => {
+      const isNew = !this.#has(run.id);
+      if (isNew) this.#insertRun(run);
+      return isNew;
     });
+  }
+
+  async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
+    return await this.#db.write("power", () => {
+      if (this.#has(run.id)) return "known";
+      if (this.#turns.isFull(place)) return "full";
+      this.#insertRun(run);
+      this.#turns.add(run.id, place);
+      return "new";
+    });
+  }
+
+  async awaitTurn(id: string, epoch: number, place: QueuePlace): Promise<boolean> {
+    return await this.#db.write("process", () => {
+      this.#checkOwner(id, epoch);
+      return this.#turns.await(id, place);
+    });
+  }
+
+  async giveTurnBack(id: string, epoch: number): Promise<void> {
+    await this.#db.write("process", () => {
+      this.#checkOwner(id, epoch);
+      this.#turns.giveBack(id);
+    });
+  }
+
+  async countWaiting(queue: string): Promise<number> {
+    return this.#turns.countWaiting(queue);
+  }
+
+  async takeTurn(owner: string, queue: Queue): Promise<TakenTurn | undefined> {
+    return await this.#db.write("process", () => this.#turns.take(owner, queue));
   }
 
   async getRun(id: string): Promise<StoredRun | undefined> {
     const row = this.#db.get("select * from runs where id = ?", toColumn(id));
-    return row && this.#toRun(row);
+    return row && toRun(this.#db, row);
   }
 
-  async listRuns({ limit, status, parent_id, before }: RunQuery): Promise<StoredRun[]> {
+  async getRunStatus(id: string): Promise<RunStatus | undefined> {
+    const sql = `select ${STATUS_COLUMNS} from runs where id = ?`;
+    const row = this.#db.get(sql, toColumn(id));
+    return row && toRunStatus(row);
+  }
+
+  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<StoredRun[]> {
     const terms = ["true"];
     const values: SqlValue[] = [];
     if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
@@ -102,6 +145,10 @@ class SqliteStore implements Store {
       // `is` compares with null too, and finds both by the index.
       terms.push("parent_id is ?");
       values.push(toNullable(parent_id));
+    }
+    if (without !== undefined) {
+      terms.push("name is not ?");
+      values.push(toColumn(without));
     }
     if (before !== undefined) {
       const at = this.#db.get(
@@ -114,7 +161,7 @@ class SqliteStore implements Store {
     }
     const order = "order by created_at_ms desc, rowid desc limit ?";
     const sql = `select * from runs where ${terms.join(" and ")} ${order}`;
-    return this.#db.all(sql, ...values, limit).map((row) => this.#toRun(row));
+    return this.#db.all(sql, ...values, limit).map((row) => toRun(this.#db, row));
   }
 
   async listUnfinished(): Promise<UnfinishedRun[]> {
@@ -133,7 +180,7 @@ class SqliteStore implements Store {
   async claim(id: string, owner: string, from?: number): Promise<number | undefined> {
     const sql = `update runs set epoch = epoch + 1, owner = ?
       where id = ? and status = 'running' and epoch = coalesce(?, epoch) returning epoch`;
-    const row = this.#db.transact("process", () =>
+    const row = await this.#db.write("process", () =>
       this.#db.get(sql, toColumn(owner), toColumn(id), from ?? null),
     );
     if (row) return Number(row["epoch"]);
@@ -144,12 +191,14 @@ class SqliteStore implements Store {
   async readSteps(id: string): Promise<Map<string, Json>> {
     const sql = "select key, value, value_blob from steps where run_id = ?";
     const rows = this.#db.all(sql, toColumn(id));
-    return new Map(rows.map((row) => [fromColumn(row["key"]), this.#read(id, row, "value")]));
+    return new Map(
+      rows.map((row) => [fromColumn(row["key"]), readValue(this.#db, id, row, "value")]),
+    );
   }
 
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
     const { last } = step;
-    this.#db.transact("power", () => {
+    await this.#db.write("power", () => {
       if (last) this.#append(id, epoch, last.firstSeq, last.events);
       else this.#checkOwner(id, epoch);
       this.#insertStep(id, epoch, step);
@@ -162,7 +211,7 @@ class SqliteStore implements Store {
     firstSeq: number,
     events: readonly RunEvent[],
   ): Promise<void> {
-    this.#db.transact("process", () => this.#append(id, epoch, firstSeq, events));
+    await this.#db.write("process", () => this.#append(id, epoch, firstSeq, events));
   }
 
   async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
@@ -176,7 +225,7 @@ class SqliteStore implements Store {
     const last = first + limit - 1;
     const found: LoggedEvent[] = [];
     for (const row of this.#db.all(sql, toColumn(id), last, toColumn(id), first)) {
-      const events = this.#read(id, row, "body") as unknown as RunEvent[];
+      const events = readValue(this.#db, id, row, "body") as unknown as RunEvent[];
       for (const [index, event] of events.entries()) {
         const seq = Number(row["first_seq"]) + index;
         if (seq >= first && seq <= last) found.push({ run_id: id, seq, event });
@@ -186,19 +235,23 @@ class SqliteStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    this.#db.transact("power", () => {
+    await this.#db.write("power", () => {
       this.#append(id, epoch, end.firstSeq, end.events);
-      const result = this.#write(toColumn(id), JSON.stringify(end.result));
+      const { inline, blob, bytes } = writeValue(
+        this.#db,
+        toColumn(id),
+        JSON.stringify(end.result),
+      );
       this.#db.run(
-        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
-         where id = ?`,
-        ...[end.ending, end.at_ms, ...result, toColumn(id)],
+        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?,
+           bytes = bytes + ? where id = ?`,
+        ...[end.ending, end.at_ms, inline, blob, bytes, toColumn(id)],
       );
     });
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
-    this.#db.transact("power", () => {
+    await this.#db.write("power", () => {
       const run = toColumn(id);
       if (!this.#db.get("select 1 from runs where id = ?", run)) throw toUnknownRun(id);
       this.#db.run(
@@ -212,7 +265,7 @@ class SqliteStore implements Store {
     const find =
       "select id, body from signals where run_id = ? and topic = ? and taken = 0 order by id limit 1";
     const on = [toColumn(id), toColumn(topic)];
-    return this.#db.transact("power", () => {
+    return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);
       const next = this.#db.get(find, ...on);
       if (!next) return undefined;
@@ -238,61 +291,100 @@ class SqliteStore implements Store {
     return [...found].map(([run_id, body]) => ({ run_id, body }));
   }
 
-  async beat({ id, host, pid, beat_at_ms }: Worker): Promise<void> {
-    const sql = `insert into workers (id, host, pid, beat_at_ms) values (?, ?, ?, ?)
-      on conflict do update set host = excluded.host, pid = excluded.pid,
-        beat_at_ms = excluded.beat_at_ms`;
-    const values = [toColumn(id), toColumn(host), pid, beat_at_ms];
-    this.#db.transact("process", () => this.#db.run(sql, ...values));
+  async checkWritable(): Promise<void> {
+    const sql = "insert or replace into probe (id, bytes) values (1, zeroblob(?))";
+    const probe = () => this.#db.transact("process", () => void this.#db.run(sql, PROBE_BYTES));
+    await whenFree(probe, systemClock, systemClock.now() + PROBE_MS);
+  }
+
+  async beat(worker: Worker): Promise<void> {
+    const { id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms } = worker;
+    const sql = `insert or replace into workers
+      (id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms)
+      values (?, ?, ?, ?, ?, ?, ?, ?)`;
+    const values = [
+      ...[toColumn(id), toColumn(host), pid, boot, pid_namespace, started],
+      ...[beat_at_ms, beat_ms],
+    ];
+    await this.#db.write("process", () => this.#db.run(sql, ...values));
   }
 
   async getWorker(id: string): Promise<Worker | undefined> {
     const row = this.#db.get("select * from workers where id = ?", toColumn(id));
     if (!row) return undefined;
-    const [pid, beat_at_ms] = [Number(row["pid"]), Number(row["beat_at_ms"])];
-    return { id, host: fromColumn(row["host"]), pid, beat_at_ms };
+    const text = (name: string): string => String(row[name]);
+    const number = (name: string): number => Number(row[name]);
+    return {
+      ...{ id, host: fromColumn(row["host"]), pid: number("pid") },
+      ...{ boot: text("boot"), pid_namespace: text("pid_namespace"), started: text("started") },
+      ...{ beat_at_ms: number("beat_at_ms"), beat_ms: number("beat_ms") },
+    };
   }
 
   async deleteRun(id: string): Promise<void> {
     // The other tables follow by their foreign keys.
-    this.#db.transact("power", () => this.#db.run("delete from runs where id = ?", toColumn(id)));
+    await this.#db.write("power", () =>
+      this.#db.run("delete from runs where id = ?", toColumn(id)),
+    );
   }
 
   async deleteTree(id: string): Promise<void> {
-    // `union` takes each run once, so that a loop of parents ends.
-    const sql = `with recursive tree (id) as (
-        values (?) union select runs.id from tree join runs on runs.parent_id = tree.id)
-      delete from runs where id in (select id from tree)`;
-    this.#db.transact("power", () => this.#db.run(sql, toColumn(id)));
+    await this.#db.write("power", () => this.#db.run(DELETE_TREE, toColumn(id)));
   }
 
   async close(): Promise<void> {
     this.#db.close();
   }
 
+  #has(id: string): boolean {
+    return this.#db.get("select 1 from runs where id = ?", toColumn(id)) !== undefined;
+  }
+
+  #insertRun(run: NewRun): void {
+    const id = toColumn(run.id);
+    const parent = toNullable(run.parent_id);
+    const text = [run.path, run.name, run.title].map(toColumn);
+    this.#db.run(
+      `insert into runs (id, parent_id, path, name, title, created_at_ms, tenant)
+        values (?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
+      ...[id, parent, ...text, run.created_at_ms, toNullable(run.tenant ?? null), parent],
+    );
+    // The blob refers to the run, so the run must be there first.
+    const input = writeValue(this.#db, id, JSON.stringify(run.input));
+    this.#db.run(
+      "update runs set input = ?, input_blob = ?, bytes = bytes + ? where id = ?",
+      ...[input.inline, input.blob, input.bytes, id],
+    );
+  }
+
   /** Inside a transaction: appends, or throws why not. */
   #append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): void {
     const run = toColumn(id);
-    const sql = `update runs set next_seq = next_seq + ?
+    const json = JSON.stringify(events);
+    const sql = `update runs set next_seq = next_seq + ?, bytes = bytes + ?
       where id = ? and epoch = ? and status = 'running' and next_seq = ?`;
-    if (this.#db.run(sql, events.length, run, epoch, firstSeq) === 0) {
+    const bytes = events.length === 0 ? 0 : Buffer.byteLength(json);
+    if (this.#db.run(sql, events.length, bytes, run, epoch, firstSeq) === 0) {
       throw toRefusal(this.#current(id), { id, epoch, firstSeq });
     }
     if (events.length === 0) return;
+    const body = writeValue(this.#db, run, json);
     this.#db.run(
       "insert into events (run_id, first_seq, count, epoch, body, body_blob) values (?, ?, ?, ?, ?, ?)",
-      ...[run, firstSeq, events.length, epoch, ...this.#write(run, JSON.stringify(events))],
+      ...[run, firstSeq, events.length, epoch, body.inline, body.blob],
     );
   }
 
   #insertStep(id: string, epoch: number, { key, value }: { key: string; value: Json }): void {
     const run = toColumn(id);
+    const { inline, blob, bytes } = writeValue(this.#db, run, JSON.stringify(value));
     const inserted = this.#db.run(
       `insert into steps (run_id, key, epoch, value, value_blob) values (?, ?, ?, ?, ?)
        on conflict do nothing`,
-      ...[run, toColumn(key), epoch, ...this.#write(run, JSON.stringify(value))],
+      ...[run, toColumn(key), epoch, inline, blob],
     );
     if (inserted === 0) throw toRepeatedStep(id, key);
+    this.#db.run("update runs set bytes = bytes + ? where id = ?", bytes, run);
   }
 
   #checkOwner(id: string, epoch: number): void {
@@ -306,42 +398,5 @@ class SqliteStore implements Store {
     if (!row) return undefined;
     const status = row["status"] as StoredRun["status"];
     return { epoch: Number(row["epoch"]), status, next_seq: Number(row["next_seq"]) };
-  }
-
-  /** The pair of columns for a JSON text: itself, or the name of the blob it went to. */
-  #write(run: string, json: string): [SqlValue, SqlValue] {
-    if (Buffer.byteLength(json) <= MAX_INLINE_BYTES) return [json, null];
-    const sha256 = createHash("sha256").update(json).digest("hex");
-    const sql = "insert into blobs (run_id, sha256, body) values (?, ?, ?) on conflict do nothing";
-    this.#db.run(sql, run, sha256, json);
-    return [null, sha256];
-  }
-
-  /** The value of a pair of columns; null when both are empty. */
-  #read(id: string, row: SqlRow, column: string): Json {
-    const sha256 = row[`${column}_blob`] ?? null;
-    const sql = "select body from blobs where run_id = ? and sha256 = ?";
-    const json = sha256 === null ? row[column] : this.#db.get(sql, toColumn(id), sha256)?.["body"];
-    return json === null || json === undefined ? null : (JSON.parse(String(json)) as Json);
-  }
-
-  #toRun(row: SqlRow): StoredRun {
-    const id = fromColumn(row["id"]);
-    return {
-      id,
-      parent_id: fromNullable(row["parent_id"]),
-      path: fromColumn(row["path"]),
-      name: fromColumn(row["name"]),
-      title: fromColumn(row["title"]),
-      input: this.#read(id, row, "input"),
-      created_at_ms: Number(row["created_at_ms"]),
-      status: row["status"] as StoredRun["status"],
-      epoch: Number(row["epoch"]),
-      owner: fromNullable(row["owner"]),
-      ending: (row["ending"] ?? null) as StoredRun["ending"],
-      result: this.#read(id, row, "result"),
-      ended_at_ms: row["ended_at_ms"] as number | null,
-      next_seq: Number(row["next_seq"]),
-    };
   }
 }

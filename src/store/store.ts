@@ -9,11 +9,14 @@
 
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { TurnStore } from "./turns.ts";
 
-export interface Store {
+export interface Store extends TurnStore {
   /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
   createRun(run: NewRun): Promise<boolean>;
   getRun(id: string): Promise<StoredRun | undefined>;
+  /** The run without what it was given and gave, which may be megabytes: for who asks again and again. */
+  getRunStatus(id: string): Promise<RunStatus | undefined>;
   /** Newest first. */
   listRuns(query: RunQuery): Promise<StoredRun[]>;
   /** Every run that has not ended, oldest first, without what it holds: asked again and again. */
@@ -50,6 +53,8 @@ export interface Store {
   /** Says that a worker lives; an owner that has not said so for a while may be taken over. */
   beat(worker: Worker): Promise<void>;
   getWorker(id: string): Promise<Worker | undefined>;
+  /** Rejects with the reason where a run of ordinary size could not be stored now. */
+  checkWritable(): Promise<void>;
 
   /** Removes the run, its journal, log and blobs. */
   deleteRun(id: string): Promise<void>;
@@ -68,6 +73,8 @@ export interface NewRun {
   /** One line for a listing: the beginning of the prompt. */
   readonly title: string;
   readonly created_at_ms: number;
+  /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
+  readonly tenant?: string | undefined;
 }
 
 /** A step as it is journaled, with its last events in the same transaction. */
@@ -77,7 +84,7 @@ export interface FinishedStep {
   readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
 }
 
-export interface StoredRun extends NewRun {
+export interface StoredRun extends Omit<NewRun, "tenant"> {
   readonly status: "running" | "ended";
   readonly epoch: number;
   readonly owner: string | null;
@@ -87,6 +94,8 @@ export interface StoredRun extends NewRun {
   /** The number the next event gets. */
   readonly next_seq: number;
 }
+
+export type RunStatus = Omit<StoredRun, "input" | "result">;
 
 export type UnfinishedRun = Pick<
   StoredRun,
@@ -103,6 +112,8 @@ export interface RunQuery {
   readonly status?: StoredRun["status"] | undefined;
   /** Only the children of this run; null for runs that have no parent. */
   readonly parent_id?: string | null | undefined;
+  /** Leaves out the runs of this body. */
+  readonly without?: string | undefined;
   /** Only runs older than this id. */
   readonly before?: string | undefined;
 }
@@ -119,5 +130,13 @@ export interface Worker {
   readonly id: string;
   readonly host: string;
   readonly pid: number;
+  /** Within which `pid` and `beat_ms` mean something; empty where the system does not tell. */
+  readonly boot: string;
+  readonly pid_namespace: string;
+  /** When the process started, in ticks since boot. */
+  readonly started: string;
+  /** The wall clock of its last beat, for people; 0 once it has said farewell. */
   readonly beat_at_ms: number;
+  /** The same in monotonic time of its boot, which decides whether it lives. */
+  readonly beat_ms: number;
 }

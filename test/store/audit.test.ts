@@ -110,12 +110,12 @@ describe("audit in SQLite: when it writes", () => {
   it("keeps what a full disk refuses and tries again, up to a bound", async () => {
     const db = await openDatabase(newDatabasePath());
     let isFull = true;
-    const transact: Database["transact"] = (durability, work) => {
+    const write: Database["write"] = async (durability, work) => {
       if (isFull) throw new Error("The disk is full.");
-      return db.transact(durability, work);
+      return await db.write(durability, work);
     };
     const clock = createManualClock();
-    const audit = createAudit({ ...db, transact }, clock);
+    const audit = createAudit({ ...db, write }, clock);
     for (let at = 0; at < 10_005; at++) audit.write(entry(at));
     await clock.advance(1000);
     assert.equal(rowsOf(db), 0);

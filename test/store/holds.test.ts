@@ -33,16 +33,22 @@ describe("the part of one who does not say what it needs", () => {
       ).tokens;
     assert.equal(ask(0, 500), 500);
     assert.equal(ask(500, 500), 750);
-    assert.equal(ask(999, 750), 999);
+    assert.equal(ask(999, 750), 1000);
   });
 
   it("is never less than the least, while that is there", () => {
     const wish = { id: "b", least: both(390), most: UNKNOWN };
-    assert.equal(toHeld(wish, [{ id: "a", ...both(600) }], both(1000)).tokens, 393);
+    assert.equal(toHeld(wish, [{ id: "a", ...both(600) }], both(1000)).usd, 3.9 + 0.1 / 3);
     assert.equal(
       toHeld({ ...wish, least: both(401) }, [{ id: "a", ...both(600) }], both(1000)).tokens,
       0,
     );
+  });
+
+  it("is all of a rest of tokens that is too small for two", () => {
+    const wish = { id: "b", least: both(10), most: UNKNOWN };
+    assert.equal(toHeld(wish, [{ id: "a", ...both(900) }], both(1000)).tokens, 100);
+    assert.equal(toHeld(wish, [{ id: "a", ...both(600) }], both(1000)).tokens, 140);
   });
 });
 

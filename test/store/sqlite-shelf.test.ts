@@ -1,16 +1,14 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
-import { newRun } from "./store-contract.ts";
+import { ended, newRun, notices } from "./store-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-shelf-"));
 const opened: SqliteStores[] = [];
@@ -26,41 +24,6 @@ async function openStores(path = join(directory, `${files++}.db`)): Promise<Sqli
   return stores;
 }
 const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
-
-describe("a SQLite file that is open", () => {
-  const hasLocks = existsSync("/proc/locks");
-  const name = "keeps its lock when this process opens it again";
-  it(hasLocks ? name : `${name} (skipped: the system does not tell)`, {
-    skip: !hasLocks,
-  }, async () => {
-    const path = join(directory, "locked.db");
-    const { shelf } = await openStores(path);
-    await shelf.put(newThing("a"));
-    await openStores(path);
-    // `... PID MAJOR:MINOR:INODE START END`
-    const lock = new RegExp(` ${process.pid} [\\da-f]+:[\\da-f]+:${statSync(path).ino} `);
-    assert.match(readFileSync("/proc/locks", "utf8"), lock);
-  });
-
-  it("finds what is below a thing by its parent, however much the tenant has", async () => {
-    const path = join(directory, "plan.db");
-    await openStores(path);
-    const connection = await openConnection(path);
-    const plan = connection
-      .prepare(`explain query plan with recursive doomed (position, id) as (
-        select position, id from things where tenant = 't' and kind = 'k' and id = 'i' union
-        select below.position, below.id from doomed
-        cross join things as below on below.tenant = 't' and below.parent = doomed.id)
-        select * from doomed`)
-      .all()
-      .map(({ detail }) => String(detail));
-    connection.close();
-    assert.ok(
-      plan.some((step) => /^SEARCH below .*\(tenant=\? AND parent=\?\)/.test(step)),
-      plan.join("\n"),
-    );
-  });
-});
 
 describeShelf("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);
@@ -82,13 +45,30 @@ describe("SQLite shelf: the file", () => {
     const now = await shelf.countBytes("tenant");
     // As it was before the tables that count.
     chunksDb.transact("process", () => {
+      chunksDb.run("drop trigger runs_counted");
+      chunksDb.run("drop trigger runs_uncounted");
+      chunksDb.run("alter table runs drop column bytes");
+      chunksDb.run("alter table runs drop column tenant");
+      chunksDb.run("drop table probe");
       for (const table of ["contents", "things", "chunks"]) {
         chunksDb.run(`drop trigger ${table}_counted`);
         chunksDb.run(`drop trigger ${table}_uncounted`);
       }
       chunksDb.run("drop trigger things_recounted");
+      for (const name of [
+        "turns_over",
+        "store_files_removed",
+        "store_files_changed",
+        "index_runs_over",
+      ]) {
+        chunksDb.run(`drop trigger ${name}`);
+      }
+      for (const name of ["turns", "lanes"]) chunksDb.run(`drop table ${name}`);
       chunksDb.run("drop table storage");
       chunksDb.run("alter table things drop column content_bytes");
+      for (const column of ["boot", "pid_namespace", "started", "beat_ms"]) {
+        chunksDb.run(`alter table workers drop column ${column}`);
+      }
       chunksDb.run("pragma user_version = 3");
     });
     await first.close();
@@ -174,5 +154,56 @@ describe("SQLite shelf: the file", () => {
     ]) {
       assert.doesNotMatch(plan(sql), /SCAN|TEMP B-TREE/);
     }
+  });
+
+  it("removes a thing and its runs together, or nothing of either", async () => {
+    const stores = await openStores();
+    const { shelf, store, chunksDb } = stores;
+    await shelf.put(newThing("a"));
+    await store.createRun(newRun("run_a"));
+    await store.createRun(newRun("run_a/1", { parent_id: "run_a" }));
+    const counts = (): number[] => [count(stores, "things"), count(stores, "runs")];
+    chunksDb.run(`create trigger broken before delete on runs when old.id = 'run_a/1' begin
+      select raise(abort, 'as if the process had died here'); end`);
+    await assert.rejects(shelf.removeAll([{ ...nameOf("a"), run: "run_a" }]));
+    assert.deepEqual(counts(), [1, 2]);
+    chunksDb.run("drop trigger broken");
+    assert.equal(await shelf.removeAll([{ ...nameOf("a"), run: "run_a" }]), 1);
+    assert.deepEqual(counts(), [0, 0]);
+  });
+
+  it("counts what runs of a tenant keep, its children's too, and forgets it with them", async () => {
+    const { shelf, store } = await openStores();
+    await store.createRun(newRun("run_a", { input: "x".repeat(300_000), tenant: "t" }));
+    const begun = await shelf.countBytes("t");
+    assert.equal(begun, 300_002);
+    await store.claim("run_a", "worker");
+    await store.append("run_a", 1, 0, notices(3));
+    await store.saveStep("run_a", 1, { key: "a", value: "0123456789" });
+    const logged = await shelf.countBytes("t");
+    assert.equal(logged - begun, Buffer.byteLength(JSON.stringify(notices(3))) + 12);
+    await store.createRun(newRun("run_a/1", { parent_id: "run_a", input: "child" }));
+    assert.equal(await shelf.countBytes("t"), logged + 7);
+    await store.createRun(newRun("run_b"));
+    await store.finish("run_a", 1, ended(3));
+    assert.ok((await shelf.countBytes("t")) > logged + 7);
+    await store.deleteTree("run_a");
+    assert.equal(await shelf.countBytes("t"), 0);
+  });
+
+  it("gives the room of what was removed back, a little at a time, except for some", async () => {
+    const { shelf, chunksDb } = await openStores();
+    const pages = (): number => Number(chunksDb.get("pragma page_count")?.["page_count"]);
+    const body = "x".repeat(1_000_000);
+    for (let at = 0; at < 10; at++) await shelf.put({ ...newThing(`thing_${at}`), body });
+    const full = pages();
+    assert.equal(await shelf.giveBack(), false);
+    for (let at = 0; at < 10; at++) await shelf.delete(nameOf(`thing_${at}`));
+    let steps = 1;
+    while (await shelf.giveBack()) steps++;
+    assert.ok(steps > 10, `in ${steps} steps`);
+    const free = Number(chunksDb.get("pragma freelist_count")?.["freelist_count"]);
+    assert.equal(free, 1024);
+    assert.ok(pages() < full - 1000, `${full} pages before, ${pages()} now`);
   });
 });

@@ -7,6 +7,7 @@ import { openConnection } from "../../src/store/sqlite-driver.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 import { describeStore, ended, newRun, notices } from "./store-contract.ts";
 import { describeStoreModel } from "./store-model.ts";
+import { describeTurns } from "./turns-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-store-"));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -16,6 +17,7 @@ const newPath = (): string => join(directory, `store-${files++}`, "offshoot.db")
 
 describeStore("SQLite store", () => openSqliteStore(newPath()));
 describeStoreModel("SQLite store", () => openSqliteStore(newPath()));
+describeTurns("SQLite store", () => openSqliteStore(newPath()));
 
 describe("SQLite store: the file", () => {
   it("is for the user alone, as is the directory made for it", async () => {

@@ -80,6 +80,22 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       await store.close();
     });
 
+    it("tells the status of a run without what it was given and gave", async () => {
+      const store = await open();
+      assert.equal(await store.getRunStatus("run_1"), undefined);
+      await store.createRun(newRun("run_1", { input: { a: 1 } }));
+      await store.claim("run_1", "worker_1");
+      await store.append("run_1", 1, 0, notices(2));
+      const { input: _, result: __, ...expected } = (await store.getRun("run_1")) ?? assert.fail();
+      const { id, status, epoch, owner, next_seq } =
+        (await store.getRunStatus("run_1")) ?? assert.fail();
+      assert.deepEqual({ ...expected, id, status, epoch, owner, next_seq }, expected);
+      await store.finish("run_1", 1, ended(2));
+      const after = (await store.getRunStatus("run_1")) ?? assert.fail();
+      assert.deepEqual([after.status, after.ending], ["ended", ended(2).ending]);
+      await store.close();
+    });
+
     it("lists runs newest first, by status, by parent and by page", async () => {
       const store = await open();
       const ids = ["run_1", "run_2", "run_2/a", "run_2/b", "run_3"];
@@ -137,9 +153,10 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
     it("keeps the last beat of each worker", async () => {
       const store = await open();
       assert.equal(await store.getWorker("worker_1"), undefined);
-      await store.beat({ id: "worker_1", host: "a", pid: 1, beat_at_ms: 5 });
-      await store.beat({ id: "worker_1", host: "a", pid: 1, beat_at_ms: 6 });
-      const worker = { id: "worker_1", host: "a", pid: 1, beat_at_ms: 6 };
+      const place = { boot: "b", pid_namespace: "4", started: "7" };
+      const worker = { id: "worker_1", host: "a", pid: 1, ...place, beat_at_ms: 6, beat_ms: 2 };
+      await store.beat({ ...worker, beat_at_ms: 5, beat_ms: 1 });
+      await store.beat(worker);
       assert.deepEqual(await store.getWorker("worker_1"), worker);
       await store.close();
     });

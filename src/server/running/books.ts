@@ -2,10 +2,12 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { type Audit, createAudit, createMemoryAudit } from "../../store/audit.ts";
+import { refuseDamaged } from "../../store/maintenance.ts";
 import { createMemoryShelf } from "../../store/memory-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import { createMemorySpending, createSpending, type Spending } from "../../store/spending.ts";
 import { openSqliteStores } from "../../store/sqlite-store.ts";
+import { waitForSpending } from "../../store/waiting-spending.ts";
 
 export interface Books {
   readonly shelf: Shelf;
@@ -14,7 +16,7 @@ export interface Books {
   close(): Promise<void>;
 }
 
-/** A connection of its own: generations come and go, and keys stay. */
+/** A connection of its own: generations come and go, and keys stay. Rejects a damaged file. */
 export async function openBooks(storePath: string | undefined): Promise<Books> {
   if (storePath === undefined) {
     const audit = createMemoryAudit();
@@ -22,9 +24,15 @@ export async function openBooks(storePath: string | undefined): Promise<Books> {
     return { shelf, spending, audit, close: () => audit.close() };
   }
   const { shelf, chunksDb, close } = await openSqliteStores(storePath);
+  try {
+    refuseDamaged(storePath, chunksDb);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
   const audit = createAudit(chunksDb, systemClock);
   return {
-    ...{ shelf, audit, spending: createSpending(chunksDb) },
+    ...{ shelf, audit, spending: waitForSpending(createSpending(chunksDb)) },
     async close() {
       await audit.close();
       await close();

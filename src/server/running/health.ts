@@ -1,6 +1,5 @@
 /** Whether the process can answer: it is not about to stop, and its record can be written. */
 
-import { hostname } from "node:os";
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Store } from "../../store/store.ts";
@@ -33,15 +32,9 @@ export function createHealth({ clock, isDraining, store }: HealthParts): Health 
   };
 }
 
-/** A worker that never beats: it owns nothing, and is forgotten with the others of its age. */
 async function tryToWrite(store: Store): Promise<string | undefined> {
   try {
-    await store.beat({
-      id: `readyz:${hostname()}`,
-      host: hostname(),
-      pid: process.pid,
-      beat_at_ms: 0,
-    });
+    await store.checkWritable();
     return undefined;
   } catch (thrown) {
     return toFailure(thrown).message;

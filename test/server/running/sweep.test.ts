@@ -1,12 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
-import { sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
+import type { RunPlace } from "../../../src/responses/fold/read-response.ts";
+import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/spending.ts";
+import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
+import { newDatabasePath } from "../../store/database-path.ts";
 import { startServer } from "../server-bench.ts";
+
+/** Nothing in these sweeps has a run. */
+const NO_RUNS = {} as RunPlace;
 
 describe("the sweep", () => {
   it("removes responses with their runs, and other things, when their time is over", async (t) => {
@@ -37,12 +43,12 @@ describe("the sweep", () => {
     );
   });
 
-  it("gives way to others after each thing that it removes", async () => {
+  it("lets the event loop turn between its pages", async () => {
     const shelf = createMemoryShelf();
     const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
-    for (let at = 0; at < 20; at++)
-      await shelf.put({ ...kept, id: `file_${at}`, expires_at_ms: 1 });
-    const clock = { ...createManualClock(), now: () => 5 };
+    for (let file = 0; file < 1000; file++) {
+      await shelf.put({ ...kept, id: `file_${file}`, expires_at_ms: 1 });
+    }
     let turns = 0;
     let isOver = false;
     const count = (): void => {
@@ -50,10 +56,73 @@ describe("the sweep", () => {
       if (!isOver) setImmediate(count);
     };
     setImmediate(count);
-    const parts = { shelf, durable: {} as never, clock, log: silentLog };
-    assert.equal(await sweep(parts), 20);
+    const parts = { shelf, durable: NO_RUNS, clock: createManualClock(5), log: silentLog };
+    assert.equal(await sweep(parts), 1000);
     isOver = true;
-    assert.ok(turns >= 20, `${turns} turns`);
+    // Pages have 256 things at most.
+    assert.ok(turns >= 4, `the loop turned ${turns} times`);
+  });
+
+  it("leaves what cannot be removed, and removes all that comes after it", async () => {
+    const log: string[] = [];
+    const shelf = createMemoryShelf();
+    const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
+    for (let file = 100; file < 140; file++) {
+      await shelf.put({ ...kept, id: `file_${file}`, expires_at_ms: file });
+    }
+    const expire = async ({ id }: { id: string }): Promise<void> => {
+      if (id < "file_120") throw new Error("no");
+    };
+    const watched = { ...silentLog, warn: (text: string) => void log.push(text) };
+    const clock = createManualClock(1000);
+    assert.equal(await sweep({ shelf, durable: NO_RUNS, expire, clock, log: watched }), 20);
+    assert.equal(log.length, 20);
+    assert.equal((await shelf.listExpired(1000, 100)).length, 20);
+  });
+
+  it("ends between two pages when the server closes", async () => {
+    const shelf = createMemoryShelf();
+    const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
+    for (let file = 0; file < 500; file++) {
+      await shelf.put({ ...kept, id: `file_${file}`, expires_at_ms: 1 });
+    }
+    let isClosing = false;
+    const removed = await sweep({
+      ...{ shelf, durable: NO_RUNS, clock: createManualClock(5), log: silentLog },
+      isOver: () => isClosing,
+      yieldTurn: async () => {
+        isClosing = true;
+      },
+    });
+    assert.ok(removed > 0 && removed < 500, String(removed));
+  });
+
+  it("removes runs whose response is gone, with all below them, once for a file", async () => {
+    const { shelf, store, close } = await openSqliteStores(newDatabasePath());
+    const body = { input: null, title: "", path: "/root", created_at_ms: 1, parent_id: null };
+    const thing = { tenant: "t", kind: "response", parent: null, body: {}, created_at_ms: 0 };
+    for (let number = 0; number < 50; number++) {
+      await store.createRun({ ...body, id: `run_${number}`, name: "response" });
+      const child = { id: `run_${number}/a`, name: "response", parent_id: `run_${number}` };
+      await store.createRun({ ...body, ...child });
+      const kept = { ...thing, id: `resp_${number}`, expires_at_ms: null };
+      if (number % 5 > 0) await shelf.put({ ...kept, tenant: `t${number % 3}` });
+    }
+    await store.createRun({ ...body, id: "run_agent", name: "agent" });
+    const ids = async (): Promise<number> => (await store.listRuns({ limit: 999 })).length;
+    const clock = createManualClock();
+    let pages = 0;
+    const yieldTurn = async (): Promise<void> => void pages++;
+    await removeOrphans({ shelf, clock, yieldTurn });
+    assert.equal(await ids(), 40 * 2 + 1);
+    assert.equal(await store.getRun("run_0"), undefined);
+    assert.equal(await store.getRun("run_0/a"), undefined);
+    assert.ok(await store.getRun("run_1/a"));
+    assert.ok(pages > 1);
+    await store.createRun({ ...body, id: "run_later", name: "response" });
+    await removeOrphans({ shelf, clock, yieldTurn });
+    assert.ok(await store.getRun("run_later"), "the file was looked through already");
+    await close();
   });
 
   it("removes what the audit has kept for long enough, and all of it stays where nothing is said", async () => {

@@ -1,0 +1,30 @@
+/** Waiting for a record that another process is writing, without holding the event loop meanwhile. */
+
+import { type Clock, systemClock } from "./clock.ts";
+import { Failure } from "./failure.ts";
+
+/**
+ * How long a writer waits for a foreign lock. Longer than any transaction of Offshoot and than most
+ * backups, shorter than the minute after which proxies give up on a request.
+ */
+export const BUSY_LIMIT_MS = 30_000;
+
+/** Pauses between tries, in milliseconds; the last one is repeated. A commit takes about one. */
+const PAUSES_MS = [1, 2, 4, 8, 16, 32];
+
+/** Tries `work` again while it throws `Failure("store_busy")`; throws the last one after `deadlineMs`. */
+export async function whenFree<Out>(
+  work: () => Out | Promise<Out>,
+  clock: Clock = systemClock,
+  deadlineMs: number = clock.now() + BUSY_LIMIT_MS,
+): Promise<Out> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work();
+    } catch (thrown) {
+      const isBusy = thrown instanceof Failure && thrown.code === "store_busy";
+      if (!isBusy || clock.now() >= deadlineMs) throw thrown;
+    }
+    await clock.sleep(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 0, undefined);
+  }
+}

@@ -1,0 +1,73 @@
+/** `offshoot store`: looks after the file that holds the record of runs. */
+
+import { resolve } from "node:path";
+import { Failure } from "../../base/failure.ts";
+import { backUpStore, checkStore, vacuumStore } from "../../store/maintenance.ts";
+import type { RunCommand } from "../command.ts";
+import { openConfig } from "../open-config.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export const run: RunCommand = async ({ words, options }, io) => {
+  const [action = "", ...names] = words;
+  const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (!act || names.length !== act.words.length) {
+    const lines = Object.entries(ACTIONS).map(([name, row]) => [name, ...row.words].join(" "));
+    throw new Failure("invalid_request", `Write \`offshoot store ${lines.join(" | ")}\`.`);
+  }
+  const config = await openConfig({}, io);
+  const path = config.get("store_path") ?? config.paths.runsFile;
+  const { exit = 0, line, facts } = await act.run(path, names[0] ?? "");
+  const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
+  await io.stdout.write(`${shown}\n`);
+  return exit;
+};
+
+interface Done {
+  readonly exit?: number;
+  readonly line: string;
+  readonly facts: object;
+}
+
+interface ActionRow {
+  /** The words that follow it. */
+  readonly words: readonly string[];
+  run(path: string, name: string): Promise<Done>;
+}
+
+const ACTIONS: Readonly<Record<string, ActionRow>> = {
+  check: { words: [], run: check },
+  backup: { words: ["FILE"], run: backUp },
+  vacuum: { words: [], run: vacuum },
+};
+
+async function check(path: string): Promise<Done> {
+  const found = await checkStore(path);
+  const { problems, runs, bytes, free_bytes } = found;
+  const facts = { path, ok: problems.length === 0, ...found };
+  if (problems.length > 0) {
+    const line = `${path} is damaged: ${problems.join("; ")}. Restore a backup, or move the file away.`;
+    return { exit: 1, line, facts };
+  }
+  const line = `ok: ${path} has ${runs} runs in ${toSize(bytes)}, ${toSize(free_bytes)} of it free`;
+  return { line, facts };
+}
+
+async function backUp(path: string, name: string): Promise<Done> {
+  const target = resolve(name);
+  const bytes = await backUpStore(path, target);
+  return {
+    line: `${target} is a copy of ${path}, ${toSize(bytes)}`,
+    facts: { path, target, bytes },
+  };
+}
+
+async function vacuum(path: string): Promise<Done> {
+  const { before, after } = await vacuumStore(path);
+  const line = `${path} has ${toSize(after)} now, ${toSize(before)} before`;
+  return { line, facts: { path, bytes: after, bytes_before: before } };
+}
+
+function toSize(bytes: number): string {
+  if (bytes < 1_000_000) return `${Math.round(bytes / 1000)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,0 +1,61 @@
+/** What SQLite's errors mean for whoever keeps something: in one place, by SQLite's own numbers. */
+
+import { Failure, toFailure } from "../base/failure.ts";
+
+type Fault = "busy" | "full" | "damaged" | "other";
+
+/** SQLite's primary result codes. */
+const FAULTS: Readonly<Record<number, Fault>> = {
+  5: "busy",
+  6: "busy",
+  11: "damaged",
+  13: "full",
+  26: "damaged",
+};
+
+/**
+ * Extended codes that say more than their primary one, "disk I/O error": a write that the system
+ * refused (a quota or a limit on file sizes), and no room for the `-shm` file.
+ */
+const EXTENDED: Readonly<Record<number, Fault>> = { 778: "full", 4874: "full" };
+
+/** SQLite's words for the same: some calls of `@photostructure/sqlite` give no number. */
+const WORDS: readonly (readonly [RegExp, Fault])[] = [
+  [/^database (table |schema )?is locked/, "busy"],
+  [/^database disk image is malformed|^file is not a database/, "damaged"],
+  [/^database or disk is full/, "full"],
+];
+
+export function faultOf(thrown: unknown): Fault {
+  if (!(thrown instanceof Error)) return "other";
+  if (!("errcode" in thrown)) {
+    return WORDS.find(([words]) => words.test(thrown.message))?.[1] ?? "other";
+  }
+  const code = Number(thrown.errcode);
+  return EXTENDED[code] ?? FAULTS[code & 0xff] ?? "other";
+}
+
+/** The failure of a write, or of a read, that SQLite refused. */
+export function toStoreFailure(path: string, cause: unknown): Failure {
+  const reason = toFailure(cause).message;
+  switch (faultOf(cause)) {
+    case "busy": {
+      const message = `The store \`${path}\` is locked by another program. Let it end its transaction, then try again.`;
+      return new Failure("store_busy", message, { cause, retryAfterMs: 1000 });
+    }
+    case "full": {
+      const message = `The store \`${path}\` could not be written: ${reason}. Free some space on its disk.`;
+      return new Failure("store_full", message, { cause });
+    }
+    case "damaged":
+      return new Failure("store_failed", toDamageMessage(path, reason), { cause });
+    case "other": {
+      const message = `The store \`${path}\` could not be written: ${reason}.`;
+      return new Failure("store_failed", message, { cause });
+    }
+  }
+}
+
+export function toDamageMessage(path: string, reason: string): string {
+  return `The store \`${path}\` is damaged: ${reason}. See \`offshoot store check\`, and restore a backup.`;
+}

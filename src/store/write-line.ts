@@ -1,0 +1,39 @@
+/** The line of those who want to write to a file that another process is writing to. */
+
+import { BUSY_LIMIT_MS, whenFree } from "../base/busy.ts";
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+
+/**
+ * Does `work` at once where nobody waits and the file is free, else when its turn comes. Nobody
+ * overtakes: events of a run come in their order. Rejects with `store_busy` after `BUSY_LIMIT_MS`.
+ */
+export type WriteLine = <Out>(work: () => Out) => Promise<Out>;
+
+export function createWriteLine(clock: Clock): WriteLine {
+  /** The last one in the line; undefined where nobody waits. */
+  let last: Promise<unknown> | undefined;
+  return async (work) => {
+    const deadlineMs = clock.now() + BUSY_LIMIT_MS;
+    const before = last;
+    if (before === undefined) {
+      try {
+        return work();
+      } catch (thrown) {
+        if (!(thrown instanceof Failure) || thrown.code !== "store_busy") throw thrown;
+      }
+    }
+    const turn = waitFor(before).then(() => whenFree(work, clock, deadlineMs));
+    last = turn;
+    try {
+      return await turn;
+    } finally {
+      if (last === turn) last = undefined;
+    }
+  };
+}
+
+/** Whatever became of it. */
+async function waitFor(before: Promise<unknown> | undefined): Promise<void> {
+  await before?.catch(() => {});
+}

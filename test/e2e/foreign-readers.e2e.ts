@@ -1,0 +1,240 @@
+/**
+ * Other programs that look into the record of a running server cost nothing: the `sqlite3` program,
+ * Python and backups in a loop, while the server answers and is killed. What was acknowledged is there,
+ * what was deleted is gone, and the file is never malformed.
+ */
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { openConnection } from "../../src/store/sqlite-driver.ts";
+import { createChance } from "../delegation/random-tree.ts";
+import { unless } from "../needs.ts";
+import { createPlace, type Place } from "./command.ts";
+import { countKills } from "./kills.ts";
+import { type Served, serve } from "./served.ts";
+
+const KILLS = countKills(12);
+const AT_ONCE = 6;
+/** Answers of one life of the server before it is killed, at most. */
+const MOST_ANSWERS = 25;
+
+interface Program {
+  readonly name: string;
+  readonly isHere: boolean;
+  /** Looks into the file, again and again, until it is killed. What it prints is wrong. */
+  start(path: string): ChildProcess;
+}
+
+/** Reads like a person's script, makes backups, and checks each of them. */
+const PYTHON = `
+import os, sqlite3, sys
+path, copy = sys.argv[1], sys.argv[1] + ".python-copy"
+while True:
+    try:
+        connection = sqlite3.connect(path, timeout=1)
+        for table in ("runs", "things", "run_events"):
+            connection.execute("select count(*) from " + table).fetchone()
+        if os.path.exists(copy):
+            os.remove(copy)
+        target = sqlite3.connect(copy)
+        connection.backup(target, pages=50, sleep=0.001)
+        connection.close()
+        found = target.execute("pragma integrity_check").fetchone()[0]
+        target.close()
+        if found != "ok":
+            print("the backup: " + found, flush=True)
+    except sqlite3.Error as error:
+        if "locked" not in str(error):
+            print(error, flush=True)
+`;
+
+const SHELL = `
+while :; do
+  for sql in "select count(*) from runs" "select max(position) from things" ".backup '$1.shell-copy'"; do
+    said=$(sqlite3 "$1" "$sql" 2>&1 >/dev/null) || case "$said" in
+      *locked*|*busy*) ;;
+      *) echo "$sql: $said" ;;
+    esac
+  done
+done
+`;
+
+const PROGRAMS: readonly Program[] = [
+  {
+    name: "Python",
+    isHere: spawnSync("python3", ["-c", "import sqlite3"]).status === 0,
+    start: (path) => spawn("python3", ["-c", PYTHON, path]),
+  },
+  {
+    name: "the sqlite3 program",
+    isHere: spawnSync("/bin/sh", ["-c", "sqlite3 -version"]).status === 0,
+    start: (path) => spawn("/bin/sh", ["-c", SHELL, "sh", path]),
+  },
+];
+
+describe("a record that other programs look into", () => {
+  for (const program of PROGRAMS) {
+    const here = unless(program.isHere ? undefined : `${program.name} is not on this machine`);
+    const name = `loses nothing while ${program.name} reads it and the server is killed ${KILLS} times`;
+    it(...here(name), async () => {
+      await using place = await createPlace();
+      const path = join(place.home, "store.db");
+      const book = createBook(createChance(6013));
+      // There must be something to look into.
+      await live(place, path, { book, answers: 2 });
+      const reader = watch(program.start(path));
+      try {
+        for (let kills = 0; kills < KILLS; kills++) {
+          const answers = 1 + Math.floor(book.chance() * MOST_ANSWERS);
+          await live(place, path, { book, answers });
+        }
+      } finally {
+        await reader.stop();
+      }
+      assert.deepEqual(reader.said(), "", `${program.name} was told of a fault`);
+      await check(place, path, book);
+    });
+  }
+
+  const listed = unless(existsSync("/proc/locks") ? undefined : "there is no /proc/locks");
+  it(...listed("keeps its locks in the server's process"), async () => {
+    await using place = await createPlace();
+    const path = join(place.home, "store.db");
+    await using server = await start(place, path);
+    await server.create({ input: "Hello" });
+    const { ino } = statSync(path);
+    const locks = readFileSync("/proc/locks", "utf8").split("\n");
+    const own = locks.filter((line) => line.includes(` ${server.command.child.pid} `));
+    assert.ok(
+      own.some((line) => line.includes(`:${ino} `)),
+      locks.join("\n"),
+    );
+  });
+});
+
+describe("a record that another program has locked", () => {
+  it("holds up writers alone, and those only until it is free", async () => {
+    await using place = await createPlace();
+    const path = join(place.home, "store.db");
+    await using server = await start(place, path);
+    const kept = await server.create({ input: "Hello" });
+    const foreign = await openConnection(path);
+    foreign.exec("begin immediate");
+    let isStored = false;
+    const storing = server.create({ input: "Hello" }).finally(() => {
+      isStored = true;
+    });
+    for (let look = 0; look < 5; look++) {
+      assert.equal((await server.ask("GET", "/healthz")).status, 200);
+      const passing = await server.ask("POST", "/v1/responses", { input: "Hi", store: false });
+      assert.equal(passing.status, 200, JSON.stringify(passing.body));
+      const messages = [{ role: "user", content: "Hi" }];
+      const chat = await server.ask("POST", "/v1/chat/completions", { messages });
+      assert.equal(chat.status, 200, JSON.stringify(chat.body));
+      assert.equal((await server.ask("GET", `/v1/responses/${kept.id}`)).status, 200);
+    }
+    assert.equal((await server.ask("GET", "/readyz")).status, 503);
+    assert.equal(isStored, false);
+    foreign.exec("rollback");
+    foreign.close();
+    assert.equal((await storing).status, "completed");
+  });
+});
+
+interface Book {
+  readonly chance: () => number;
+  /** Responses that a client was told of, and that it has not asked to delete. */
+  readonly kept: Set<string>;
+  /** Those whose deletion a client was told of. */
+  readonly deleted: Set<string>;
+  /** Asked to be deleted, and nobody knows. */
+  readonly doomed: Set<string>;
+}
+
+function createBook(chance: () => number): Book {
+  return { chance, kept: new Set(), deleted: new Set(), doomed: new Set() };
+}
+
+function start(place: Place, path: string): Promise<Served> {
+  return serve({ place, env: { OFFSHOOT_STORE_PATH: path } });
+}
+
+/** One life of the server: after so many answers it is killed, with others on their way. */
+async function live(
+  place: Place,
+  path: string,
+  { book, answers }: { readonly book: Book; readonly answers: number },
+): Promise<void> {
+  const server = await start(place, path);
+  let left = answers;
+  const client = async (): Promise<void> => {
+    while (left > 0) {
+      try {
+        await askOnce(server, book);
+      } catch (thrown) {
+        // Cut off by the kill. Anything else is a fault of the server.
+        if (!(thrown instanceof TypeError)) throw thrown;
+        return;
+      }
+      left--;
+      if (left <= 0) server.command.child.kill("SIGKILL");
+    }
+  };
+  const clients = await Promise.allSettled(Array.from({ length: AT_ONCE }, client));
+  await server[Symbol.asyncDispose]();
+  for (const result of clients) if (result.status === "rejected") throw result.reason;
+}
+
+/** Mostly creates; sometimes deletes what is there. */
+async function askOnce(server: Served, { chance, kept, deleted, doomed }: Book): Promise<void> {
+  const [oldest] = kept;
+  if (oldest === undefined || chance() < 0.7) {
+    const { status, body } = await server.ask("POST", "/v1/responses", { input: "Hello" });
+    assert.equal(status, 200, JSON.stringify(body));
+    kept.add((body as { id: string }).id);
+    return;
+  }
+  kept.delete(oldest);
+  doomed.add(oldest);
+  const { status, body } = await server.ask("DELETE", `/v1/responses/${oldest}`);
+  assert.equal(status, 200, JSON.stringify(body));
+  doomed.delete(oldest);
+  deleted.add(oldest);
+}
+
+async function check(place: Place, path: string, { kept, deleted }: Book): Promise<void> {
+  {
+    await using server = await start(place, path);
+    for (const id of kept) {
+      assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 200, `${id} is lost`);
+    }
+    for (const id of deleted) {
+      assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 404, `${id} is back`);
+    }
+    assert.ok(kept.size > KILLS && deleted.size > 0, `${kept.size} kept, ${deleted.size} deleted`);
+  }
+  const env = { OFFSHOOT_STORE_PATH: path };
+  const checked = await place.run(["store", "check"], { env });
+  assert.equal(checked.code, 0, checked.stdout + checked.stderr);
+  assert.match(checked.stdout, /^ok: /);
+}
+
+function watch(child: ChildProcess): { said(): string; stop(): Promise<void> } {
+  let said = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (piece: string) => {
+      said += piece;
+    });
+  }
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  return {
+    said: () => said,
+    async stop() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}

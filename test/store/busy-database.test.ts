@@ -1,0 +1,139 @@
+/** A file that another program writes to: nobody stands still for it, and nobody waits for ever. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createAudit } from "../../src/store/audit.ts";
+import { createSpending } from "../../src/store/spending.ts";
+import { openDatabase } from "../../src/store/sqlite-database.ts";
+import { type Connection, openConnection } from "../../src/store/sqlite-driver.ts";
+import { createSqliteStore } from "../../src/store/sqlite-store.ts";
+import { waitForSpending } from "../../src/store/waiting-spending.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+import { newDatabasePath } from "./database-path.ts";
+import { newRun, notices } from "./store-contract.ts";
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+async function openLocked() {
+  const path = newDatabasePath();
+  const clock = createManualClock();
+  const db = await openDatabase(path, clock);
+  const foreign: Connection = await openConnection(path);
+  foreign.exec("begin immediate");
+  return { path, clock, db, foreign, store: createSqliteStore(db) };
+}
+
+describe("a store that another program has locked", () => {
+  it("lets the event loop turn and readers read while a writer waits, and writes then", async () => {
+    const { clock, db, foreign, store } = await openLocked();
+    let isWritten = false;
+    const writing = store.createRun(newRun("run_1")).then(() => {
+      isWritten = true;
+    });
+    await turns(20);
+    assert.equal(isWritten, false);
+    assert.equal(clock.sleeping, 1);
+    assert.equal(await store.getRun("run_1"), undefined);
+    foreign.exec("commit");
+    await clock.advance(50);
+    await writing;
+    assert.equal((await store.getRun("run_1"))?.id, "run_1");
+    foreign.close();
+    db.close();
+  });
+
+  it("gives its writers their turns in the order in which they came", async () => {
+    const { clock, db, foreign, store } = await openLocked();
+    foreign.exec("commit");
+    await store.createRun(newRun("run_1"));
+    await store.claim("run_1", "worker");
+    foreign.exec("begin immediate");
+    // Each is refused unless it follows the one before it.
+    const writing = [0, 1, 2, 3].map((seq) => store.append("run_1", 1, seq, notices(1, seq)));
+    await turns(5);
+    foreign.exec("commit");
+    // One that comes while others wait, and the file is free already.
+    writing.push(store.append("run_1", 1, 4, notices(1, 4)));
+    await clock.advance(50);
+    await Promise.all(writing);
+    assert.equal((await store.readEvents("run_1", -1, 10)).length, 5);
+    foreign.close();
+    db.close();
+  });
+
+  it("refuses with `store_busy` after half a minute, each writer by its own time", async () => {
+    const { clock, db, foreign, store } = await openLocked();
+    const codes: string[] = [];
+    const note = (name: string) => (thrown: unknown) =>
+      void codes.push(`${name}: ${(thrown as { code: string }).code}`);
+    const first = store.createRun(newRun("run_1")).catch(note("first"));
+    await clock.advance(20_000);
+    const second = store.createRun(newRun("run_2")).catch(note("second"));
+    await clock.advance(11_000);
+    await first;
+    assert.deepEqual(codes, ["first: store_busy"]);
+    await clock.advance(20_000);
+    await second;
+    assert.deepEqual(codes, ["first: store_busy", "second: store_busy"]);
+    foreign.exec("commit");
+    assert.equal(await store.createRun(newRun("run_3")), true);
+    foreign.close();
+    db.close();
+  });
+
+  it("is opened meanwhile by others", async () => {
+    const { path, db, foreign } = await openLocked();
+    const second = await openDatabase(path);
+    assert.equal(second.get("select count(*) as n from runs")?.["n"], 0);
+    second.close();
+    foreign.close();
+    db.close();
+  });
+
+  it("keeps audit entries in memory until it is free", async () => {
+    const { clock, db, foreign } = await openLocked();
+    const audit = createAudit(db, clock);
+    const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
+    for (const at_ms of [1, 2]) audit.write({ ...rest, at_ms, action: "POST /v1/files" });
+    await clock.advance(1000);
+    audit.write({ ...rest, at_ms: 3, action: "POST /v1/files" });
+    await clock.advance(1000);
+    assert.equal(db.get("select count(*) as n from audit")?.["n"], 0);
+    foreign.exec("commit");
+    await clock.advance(1000);
+    await clock.advance(1000);
+    assert.deepEqual(
+      (await audit.list({ limit: 9 })).map(({ at_ms }) => at_ms),
+      [3, 2, 1],
+    );
+    await audit.close();
+    foreign.close();
+    db.close();
+  });
+
+  it("says at once that a hold cannot be had now, and lets other spending wait", async () => {
+    const { db, foreign } = await openLocked();
+    const spending = waitForSpending(createSpending(db));
+    const limits = { total: { usd: 10 } };
+    const wish = { id: "run_1", least: { tokens: 0, usd: 1 }, most: { tokens: 0, usd: 2 } };
+    assert.throws(() => spending.hold("k", wish, limits, 0), { code: "store_busy" });
+    const taking = spending.take("k", { requests: 1, tokens: 0, usd: 1 }, limits, 0);
+    await turns(3);
+    foreign.exec("commit");
+    assert.equal(await taking, undefined);
+    assert.equal((await spending.read("k", 0)).total.usd, 1);
+    foreign.close();
+    db.close();
+  });
+
+  it("is not called writable", async () => {
+    const { db, foreign, store } = await openLocked();
+    await assert.rejects(store.checkWritable(), { code: "store_busy" });
+    foreign.exec("commit");
+    await store.checkWritable();
+    foreign.close();
+    db.close();
+  });
+});

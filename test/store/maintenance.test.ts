@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import { describe, it } from "node:test";
+import { openBooks } from "../../src/server/running/books.ts";
+import { backUpStore, checkStore, vacuumStore } from "../../src/store/maintenance.ts";
+import { migrate } from "../../src/store/migrations.ts";
+import { openConnection } from "../../src/store/sqlite-driver.ts";
+import { openSqliteStore, openSqliteStores } from "../../src/store/sqlite-store.ts";
+import { newDatabasePath } from "./database-path.ts";
+import { newThing } from "./shelf-contract.ts";
+import { newRun, notices } from "./store-contract.ts";
+
+const PAGE = 4096;
+
+async function fill(path: string, runs: number): Promise<void> {
+  const store = await openSqliteStore(path);
+  for (let number = 0; number < runs; number++) {
+    await store.createRun(newRun(`run_${number}`, { input: "x".repeat(2000) }));
+    await store.claim(`run_${number}`, "worker");
+    await store.append(`run_${number}`, 1, 0, notices(20));
+  }
+  await store.close();
+}
+
+/** Destroys the b-trees of `runs` and leaves the header and the schema as they are. */
+async function damage(path: string): Promise<void> {
+  const connection = await openConnection(path);
+  // What is in the WAL would be read from there.
+  connection.prepare("pragma wal_checkpoint(truncate)").all();
+  const root = connection.prepare("select rootpage from sqlite_schema where name = 'runs'").get();
+  connection.close();
+  const file = openSync(path, "r+");
+  writeSync(file, Buffer.alloc(PAGE, 0xab), 0, PAGE, (Number(root?.["rootpage"]) - 1) * PAGE);
+  closeSync(file);
+}
+
+describe("looking after a store", () => {
+  it("finds nothing wrong with a store that is in use", async () => {
+    const path = newDatabasePath();
+    await fill(path, 5);
+    const store = await openSqliteStore(path);
+    await store.createRun(newRun("run_live"));
+    const { problems, runs, bytes } = await checkStore(path);
+    assert.deepEqual([problems, runs], [[], 6]);
+    assert.equal(bytes % PAGE, 0);
+    await store.close();
+  });
+
+  it("says what is wrong with a damaged one", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await damage(path);
+    const { problems } = await checkStore(path);
+    assert.ok(problems.length > 0);
+    for (const problem of problems) assert.doesNotMatch(problem, /\n/);
+  });
+
+  it("says which rows refer to nothing", async () => {
+    const path = newDatabasePath();
+    await fill(path, 1);
+    const connection = await openConnection(path);
+    connection.exec("pragma foreign_keys = off; delete from runs");
+    connection.close();
+    const { problems } = await checkStore(path);
+    assert.match(problems.join(), /row \d+ of events refers to no runs/);
+  });
+
+  it("is asked about a file that is not there, and makes none", async () => {
+    const path = newDatabasePath();
+    for (const work of [checkStore(path), backUpStore(path, `${path}.copy`), vacuumStore(path)]) {
+      await assert.rejects(work, { code: "not_found" });
+    }
+    assert.equal(statSync(path, { throwIfNoEntry: false }), undefined);
+  });
+
+  it("copies a live store to a file for the user alone, and overwrites nothing", async () => {
+    const path = newDatabasePath();
+    await fill(path, 5);
+    const store = await openSqliteStore(path);
+    await store.createRun(newRun("run_live"));
+    const target = `${path}.copy`;
+    await backUpStore(path, target);
+    assert.equal(statSync(target).mode & 0o777, 0o600);
+    await assert.rejects(backUpStore(path, target), { code: "conflict" });
+    await store.close();
+    const copy = await openSqliteStore(target);
+    assert.equal((await copy.listRuns({ limit: 10 })).length, 6);
+    assert.equal((await copy.readEvents("run_0", -1, 99)).length, 20);
+    await copy.close();
+  });
+
+  it("leaves no half of a copy where the store is damaged", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await damage(path);
+    await assert.rejects(backUpStore(path, `${path}.copy`), { code: "store_failed" });
+    assert.equal(statSync(`${path}.copy`, { throwIfNoEntry: false }), undefined);
+  });
+
+  it("makes a file of an older version smaller, and lets the server do so later", async () => {
+    const path = newDatabasePath();
+    const old = await openConnection(path);
+    migrate(old);
+    old.exec(`pragma journal_mode = wal; create table large (body text);
+      insert into large values (zeroblob(5000000)); delete from large`);
+    old.close();
+    const stores = await openSqliteStores(path);
+    assert.equal(stores.chunksDb.get("pragma auto_vacuum")?.["auto_vacuum"], 0);
+    assert.equal(await stores.shelf.giveBack(), false);
+    const { before, after } = await vacuumStore(path);
+    assert.ok(after < before / 2, `${before} bytes before, ${after} now`);
+    // A connection that was open meanwhile sees it with its next transaction.
+    await stores.shelf.put(newThing("a"));
+    assert.equal(stores.chunksDb.get("pragma auto_vacuum")?.["auto_vacuum"], 2);
+    assert.deepEqual((await checkStore(path)).problems, []);
+    await stores.close();
+  });
+});
+
+describe("a damaged store", () => {
+  it("is refused by a server at its start, in a sentence that says what to do", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await damage(path);
+    await assert.rejects(openBooks(path), {
+      code: "invalid_request",
+      message: /is damaged: .*offshoot store check/,
+    });
+  });
+
+  it("is told by the first command that comes across it", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await damage(path);
+    const store = await openSqliteStore(path);
+    await assert.rejects(store.listRuns({ limit: 10 }), {
+      code: "store_failed",
+      message: /is damaged: .*offshoot store check/,
+    });
+    await assert.rejects(store.createRun(newRun("run_new")), {
+      code: "store_failed",
+      message: /is damaged: .*offshoot store check/,
+    });
+    await store.close();
+  });
+
+  it("is refused where it is no database at all", async () => {
+    const path = newDatabasePath();
+    writeFileSync(path, "not a database, but long enough to be taken for one".repeat(100));
+    await assert.rejects(openBooks(path), { code: "invalid_request" });
+  });
+});

@@ -1,0 +1,233 @@
+/** Asks the SQLite in use how it answers every query of the stores: none may read a whole large table. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createAudit } from "../../src/store/audit.ts";
+import { createChunkStore } from "../../src/store/chunk-store.ts";
+import { createSpending } from "../../src/store/spending.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
+import { createSqliteShelf } from "../../src/store/sqlite-shelf.ts";
+import { createSqliteStore } from "../../src/store/sqlite-store.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+import { newDatabasePath } from "./database-path.ts";
+import { ended, newRun, notices } from "./store-contract.ts";
+
+/** Those that grow with what was ever stored. */
+const LARGE = [
+  "runs",
+  "events",
+  "steps",
+  "blobs",
+  "signals",
+  "things",
+  "contents",
+  "chunks",
+  "audit",
+];
+
+/** Plans that walk along an index in the order asked for, and stop at the limit; or are small by nature. */
+const FINE = [
+  // Newest first, a page of them.
+  "SCAN runs USING INDEX runs_by_age",
+  // The partial index has running ones alone.
+  "SCAN runs USING INDEX runs_running",
+  // By number, newest first, a page of them.
+  "SCAN audit",
+];
+
+describe("the plans of all queries", () => {
+  it("read no large table from end to end, nor all that a tenant has", async () => {
+    const { db, asked } = await openRecorded();
+    await useEverything(db);
+    assert.ok(asked.size > 50, `only ${asked.size} queries`);
+    for (const sql of asked) {
+      for (const step of explain(db, sql)) {
+        // To search for all that a tenant has is no better than to read all that there is.
+        const [, scanned, searched] = /^SCAN (\w+)|^SEARCH (\w+) .*\(tenant=\?\)$/.exec(step) ?? [];
+        const table = scanned ?? searched;
+        const isLarge = table !== undefined && LARGE.includes(toTable(sql, table));
+        assert.ok(!isLarge || FINE.includes(step), `${step}\n${sql}`);
+      }
+    }
+    db.close();
+  });
+
+  it("find what is below a thing and a run by its parent, whatever else the tenant has", async () => {
+    const { db, asked } = await openRecorded();
+    await useEverything(db);
+    const recursive = [...asked].filter((sql) => /with recursive/.test(sql));
+    assert.equal(recursive.length, 2);
+    for (const sql of recursive) {
+      const steps = explain(db, sql).join("\n");
+      assert.match(steps, /SEARCH \w+ USING (COVERING )?INDEX \w+_by_parent \(.*parent\w*=\?/, sql);
+    }
+    db.close();
+  });
+});
+
+/** The table that a name in a plan means: most are their own. */
+function toTable(sql: string, name: string): string {
+  return new RegExp(`\\b(\\w+) as ${name}\\b`).exec(sql)?.[1] ?? name;
+}
+
+function explain(db: Database, sql: string): string[] {
+  return db.all(`explain query plan ${sql}`).map(({ detail }) => String(detail));
+}
+
+async function openRecorded(): Promise<{ db: Database; asked: Set<string> }> {
+  const db = await openDatabase(newDatabasePath());
+  const asked = new Set<string>();
+  const note = (sql: string): string => {
+    if (!/^\s*(pragma|explain)/.test(sql)) asked.add(sql);
+    return sql;
+  };
+  const recorded: Database = {
+    ...db,
+    run: (sql, ...values) => db.run(note(sql), ...values),
+    get: (sql, ...values) => db.get(note(sql), ...values),
+    all: (sql, ...values) => db.all(note(sql), ...values),
+  };
+  return { db: recorded, asked };
+}
+
+async function useEverything(db: Database): Promise<void> {
+  await useAll(createSqliteStore(db), useRuns);
+  await useAll(createSqliteShelf(db), useThings);
+  await useAll(createChunkStore(db), useChunks);
+  await useAll(createSpending(db), useSpending);
+  const audit = createAudit(db, createManualClock());
+  const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
+  audit.write({ ...rest, at_ms: 1, action: "POST /v1/files" });
+  await audit.list({ limit: 1 });
+  await audit.list({ limit: 1, before: 5 });
+  await audit.prune(1);
+}
+
+/** Fails when a method was added that `use` does not call: its queries would not be seen. */
+async function useAll<Kept extends object>(
+  kept: Kept,
+  use: (kept: Kept) => Promise<void>,
+): Promise<void> {
+  const called = new Set<string>();
+  const watched = new Proxy(kept, {
+    get(target, name) {
+      called.add(String(name));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  await use(watched);
+  const own = [...Object.getOwnPropertyNames(Object.getPrototypeOf(kept)), ...Object.keys(kept)];
+  const methods = own.filter((name) => typeof Reflect.get(kept, name) === "function");
+  const ignored = new Set([...Object.getOwnPropertyNames(Object.prototype), "close", "checkRoom"]);
+  const forgotten = methods.filter((name) => !called.has(name) && !ignored.has(name));
+  assert.deepEqual(forgotten, [], "not called here");
+}
+
+async function useRuns(store: ReturnType<typeof createSqliteStore>): Promise<void> {
+  const large = "x".repeat(300_000);
+  await store.createRun(newRun("run_1", { input: large }));
+  await store.claim("run_1", "worker");
+  await store.append("run_1", 1, 0, notices(1));
+  await store.saveStep("run_1", 1, { key: "a", value: large });
+  await store.readSteps("run_1");
+  await store.readEvents("run_1", -1, 10);
+  await store.putSignal("run_1", { topic: "t", key: "k", body: 1 });
+  await store.findSignals("worker", "t");
+  await store.takeSignal("run_1", 1, "t");
+  await store.getRun("run_1");
+  await store.getRunStatus("run_1");
+  for (const parent_id of [undefined, null, "run_1"]) {
+    for (const status of [undefined, "running", "ended"] as const) {
+      await store.listRuns({ limit: 1, parent_id, status });
+      await store.listRuns({ limit: 1, parent_id, status, before: "run_1" });
+    }
+  }
+  await store.listRuns({ limit: 1, parent_id: null, without: "index" });
+  await store.listUnfinished();
+  await useQueue(store);
+  await store.finish("run_1", 1, ended(1));
+  await store.beat({
+    ...{ id: "w", host: "h", pid: 1, boot: "b", pid_namespace: "n", started: "1" },
+    ...{ beat_at_ms: 1, beat_ms: 1 },
+  });
+  await store.getWorker("w");
+  await store.checkWritable();
+  await store.deleteRun("none");
+  await store.deleteTree("run_1");
+}
+
+async function useQueue(store: ReturnType<typeof createSqliteStore>): Promise<void> {
+  const place = { queue: "background", lane: "t", atOnce: 1 };
+  await store.awaitTurn("run_1", 1, place);
+  await store.createQueued(newRun("run_2"), { ...place, maxWaiting: 1 });
+  await store.claim("run_2", "worker");
+  await store.awaitTurn("run_2", 1, place);
+  await store.countWaiting("background");
+  await store.giveTurnBack("run_1", 1);
+  assert.ok(await store.takeTurn("worker", place));
+}
+
+async function useThings(shelf: ReturnType<typeof createSqliteShelf>): Promise<void> {
+  const name = { tenant: "t", kind: "file", id: "a" };
+  const thing = { ...name, parent: null, body: {}, created_at_ms: 1, expires_at_ms: 1 };
+  await shelf.put(thing);
+  await shelf.putAll([{ ...thing, id: "b", parent: "a" }]);
+  await shelf.get(name);
+  for (const parent of [undefined, "a"]) {
+    for (const order of ["oldest", "newest"] as const) {
+      const query = { tenant: "t", kind: "file", parent, order, limit: 1 };
+      await shelf.list(query);
+      await shelf.list({ ...query, after: "a" });
+      await shelf.list({ ...query, before: "b" });
+      await shelf.list({ ...query, after: "a", before: "b" });
+    }
+  }
+  await shelf.update(name, {});
+  await shelf.change(name, () => ({}));
+  await shelf.setExpiry(name, 5);
+  await shelf.listExpired(9, 9);
+  await shelf.writeContent(name, toBytes());
+  for await (const _ of shelf.readContent(name));
+  await shelf.countBytes("t");
+  await shelf.giveBack();
+  const orphans = { name: "response", kind: "response", runPrefix: "run_", thingPrefix: "resp_" };
+  await shelf.removeOrphans({ ...orphans, after: 0, limit: 9 });
+  await shelf.removeAll([{ ...name, run: "run_1" }]);
+  await shelf.delete(name);
+}
+
+async function* toBytes(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(10);
+}
+
+async function useChunks(chunks: ReturnType<typeof createChunkStore>): Promise<void> {
+  const place = { tenant: "t", store: "vs", file: "f" };
+  await chunks.put(place, 0, [{ text: "words", embedding: null }]);
+  await chunks.put(place, 1, [{ text: "words", embedding: null }], "run_1");
+  const terms = [
+    { kind: "word", text: "words", prefix: false },
+    { kind: "piece", text: "ord" },
+  ] as const;
+  await chunks.findByWords({ ...place, terms, files: undefined, limit: 1 });
+  await chunks.countWords(place, terms);
+  await chunks.readVectors({ ...place, model: "m", files: undefined, after: undefined, limit: 1 });
+  await chunks.getChunk(place, 1);
+  await chunks.trim(place, 0);
+  await chunks.deleteStore(place);
+}
+
+async function useSpending(spending: ReturnType<typeof createSpending>): Promise<void> {
+  const limits = { total: { usd: 10 } };
+  await spending.take("k", { requests: 1, tokens: 1, usd: 1 }, limits, 0);
+  await spending.settle("k", { usd: 1 }, { takenMs: 0, nowMs: 0, holdId: "run_1" });
+  const one = { tokens: 1, usd: 1 };
+  spending.hold("k", { id: "run_1", least: one, most: one }, limits, 0);
+  spending.weigh("k", "run_1", limits, 0);
+  await spending.readHolds("k");
+  await spending.keepHolds(["run_1"], 1);
+  await spending.dropHolds(2);
+  await spending.read("k", 0);
+  await spending.prune(1);
+  await spending.forget("k");
+}

@@ -1,0 +1,122 @@
+/** Queues of a store: how many have their turn, whose is next, who is refused. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Store } from "../../src/store/store.ts";
+import { TURN_KEY } from "../../src/store/turns.ts";
+
+const QUEUE = "background";
+
+export function describeTurns(name: string, open: () => Promise<Store>): void {
+  /** Writes a run down, and asks for its turn as its first owner does. */
+  const ask = async (store: Store, id: string, lane: string, atOnce = 1): Promise<boolean> => {
+    const run = { id, parent_id: null, path: "/root", name: "body", input: null, title: id };
+    await store.createRun({ ...run, created_at_ms: 1 });
+    const epoch = (await store.claim(id, "first")) ?? assert.fail("it has ended");
+    return await store.awaitTurn(id, epoch, { queue: QUEUE, lane, atOnce });
+  };
+  const finish = async (store: Store, id: string): Promise<void> => {
+    const { epoch, next_seq } = (await store.getRun(id)) ?? assert.fail(`no ${id}`);
+    const end = { ending: "completed", result: null, events: [], at_ms: 2 } as const;
+    await store.finish(id, epoch, { ...end, firstSeq: next_seq });
+  };
+  const take = async (store: Store, atOnce = 1): Promise<string | undefined> =>
+    (await store.takeTurn("second", { queue: QUEUE, atOnce }))?.id;
+
+  describe(`${name}: turns`, () => {
+    it("has so many at once; a run that waits has no owner until it is taken", async () => {
+      const store = await open();
+      assert.equal(await ask(store, "a1", "a"), true);
+      assert.equal(await ask(store, "a2", "a"), false);
+      assert.equal((await store.getRun("a2"))?.owner, null);
+      assert.equal(await store.countWaiting(QUEUE), 1);
+      assert.equal(await take(store), undefined);
+      await finish(store, "a1");
+      assert.deepEqual(await store.takeTurn("second", { queue: QUEUE, atOnce: 1 }), {
+        ...{ id: "a2", epoch: 2 },
+      });
+      assert.equal((await store.getRun("a2"))?.owner, "second");
+      assert.equal((await store.readSteps("a2")).get(TURN_KEY), 2);
+      assert.equal(await store.countWaiting(QUEUE), 0);
+      const place = { queue: QUEUE, lane: "a", atOnce: 1 };
+      assert.equal(await store.awaitTurn("a2", 2, place), true, "it keeps its turn");
+      await assert.rejects(store.awaitTurn("a2", 1, place), { code: "fenced" });
+      await store.close();
+    });
+
+    it("goes round the lanes, and in each to the oldest", async () => {
+      const store = await open();
+      for (const id of ["a1", "a2", "a3", "b1", "b2", "c1"]) await ask(store, id, id.slice(0, 1));
+      const order: string[] = [];
+      for (let running = "a1"; running !== ""; ) {
+        order.push(running);
+        await finish(store, running);
+        running = (await take(store)) ?? "";
+      }
+      assert.deepEqual(order, ["a1", "b1", "c1", "a2", "b2", "a3"]);
+      await store.close();
+    });
+
+    it("lets nobody pass those that wait", async () => {
+      const store = await open();
+      await ask(store, "a1", "a");
+      await ask(store, "a2", "a");
+      assert.equal(await ask(store, "b1", "b", 2), false);
+      assert.equal(await take(store, 2), "b1");
+      await store.close();
+    });
+
+    it("takes a turn that is given back to others, and gives it again when it is asked for", async () => {
+      const store = await open();
+      const place = { queue: QUEUE, lane: "a", atOnce: 1 };
+      await ask(store, "a1", "a");
+      await ask(store, "b1", "b");
+      await store.giveTurnBack("a1", 1);
+      await assert.rejects(store.giveTurnBack("a1", 0), { code: "fenced" });
+      assert.equal((await store.getRun("a1"))?.owner, "first", "it stays where it is");
+      assert.equal(await take(store), "b1");
+      assert.equal(await take(store, 2), undefined, "nobody else is given its run");
+      assert.equal(await store.awaitTurn("a1", 1, place), false);
+      await finish(store, "b1");
+      assert.equal(await take(store), "a1");
+      await store.giveTurnBack("a1", 2);
+      assert.equal(await store.awaitTurn("a1", 2, { ...place, atOnce: 0 }), false);
+      assert.equal(await take(store), "a1");
+      assert.equal((await store.readSteps("a1")).get(TURN_KEY), 3, "of its last turn");
+      await store.close();
+    });
+
+    it("frees the turn of a run that ended or was deleted", async () => {
+      const store = await open();
+      await ask(store, "a1", "a");
+      await ask(store, "a2", "a");
+      await ask(store, "a3", "a");
+      await store.deleteTree("a1");
+      await store.deleteRun("a2");
+      assert.equal(await take(store), "a3");
+      await finish(store, "a3");
+      assert.equal(await ask(store, "a4", "a"), true);
+      await store.close();
+    });
+
+    it("writes so many of a lane down as may wait, and those that there is room for", async () => {
+      const store = await open();
+      const queued = (id: string, lane: string): Promise<string> => {
+        const run = { id, parent_id: null, path: "/root", name: "body", input: null, title: id };
+        const place = { queue: QUEUE, lane, atOnce: 1, maxWaiting: 1 };
+        return store.createQueued({ ...run, created_at_ms: 1 }, place);
+      };
+      assert.deepEqual(
+        [await queued("1", "a"), await queued("2", "a"), await queued("2", "a")],
+        ["new", "new", "known"],
+      );
+      assert.equal(await queued("3", "a"), "full");
+      assert.equal(await store.getRun("3"), undefined);
+      assert.equal(await queued("4", "b"), "new");
+      await store.deleteRun("2");
+      assert.equal(await queued("3", "a"), "new");
+      assert.equal(await take(store), undefined, "nobody has given them up");
+      await store.close();
+    });
+  });
+}
