@@ -25,13 +25,18 @@ export async function findAbandoned(
   const owners = new Map<string, boolean>();
   for (const run of runs) {
     const { id, owner, parent_id } = run;
-    if (parts.isHere(id)) continue;
+    if (parts.isHere(id) || isQueued(run)) continue;
     if (owner !== null && !owners.has(owner)) owners.set(owner, await parts.isOther(owner));
     const isOwned = owner === null ? parts.isYoung(run.created_at_ms) : owners.get(owner);
     if (isOwned || (parent_id !== null && elsewhere.has(parent_id))) elsewhere.add(id);
     else if (parts.hasBody(run.name)) found.push(run);
   }
   return found;
+}
+
+/** One that was begun and has no owner waits for its turn in a queue. */
+function isQueued({ owner, epoch }: UnfinishedRun): boolean {
+  return owner === null && epoch > 0;
 }
 
 /**

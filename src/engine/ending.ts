@@ -3,7 +3,7 @@
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Ending, RunEnd } from "../protocol/run-events.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
-import type { Store, StoredRun } from "../store/store.ts";
+import type { RunStatus, Store } from "../store/store.ts";
 import type { RunOutcome } from "./engine.ts";
 
 /** The ending of a body that threw. The signal's reason explains it better than what was thrown. */
@@ -35,13 +35,14 @@ function endingOf({ code }: Failure): Ending {
  * The outcome of a run that has ended. Its only event is `run_end`, whoever asks and whenever: a
  * parent that is replayed must be told the same as before.
  */
-export async function readOutcome(store: Store, run: StoredRun): Promise<RunOutcome> {
+export async function readOutcome(store: Store, run: RunStatus): Promise<RunOutcome> {
   const last = await store.readEvents(run.id, run.next_seq - 2, 1);
   const events = last.map(({ event }) => event).filter(({ type }) => type === "run_end");
-  return { ending: run.ending ?? "failed", result: run.result, events };
+  const result = (await store.getRun(run.id))?.result ?? null;
+  return { ending: run.ending ?? "failed", result, events };
 }
 
-export function toEnded({ id, ending }: StoredRun): Failure {
+export function toEnded({ id, ending }: RunStatus): Failure {
   return new Failure("conflict", `Run ${id} has ended already: ${ending ?? "unknown"}.`);
 }
 

@@ -9,21 +9,29 @@
 
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import type { StoredRun } from "../store/store.ts";
+import type { RunStatus } from "../store/store.ts";
 
 export interface Engine {
   /** Names a body. Called once a name, before `start` or `submit`. */
   define(name: string, body: RunBody): void;
+  /** Names a queue that runs of this process take their turns in. */
+  defineQueue(name: string, limits: QueueLimits): void;
+  /** Takes no more runs out of queues. What runs here goes on. */
+  retire(): void;
   /**
-   * Goes on with every unfinished run that has no living owner; returns their ids. May be called again
-   * and again, by several processes at once: each run is taken once.
+   * Goes on with every unfinished run that has no living owner; returns their ids. Then takes from the
+   * queues what there is room for. May be called again and again, by several processes at once: each run
+   * is taken once.
    */
   start(): Promise<string[]>;
   /** Writes the run down and starts it here. The same id again is the same run. */
   submit(name: string, input: Json, options: SubmitOptions): Promise<void>;
   /** Takes over one unfinished run. Rejects with `conflict` while its owner lives, or if it ended. */
   resume(id: string): Promise<void>;
-  status(id: string): Promise<StoredRun | undefined>;
+  /** Without its input and its result: cheap, however large these are. */
+  status(id: string): Promise<RunStatus | undefined>;
+  /** What the run was given. Undefined where there is no such run. */
+  input(id: string): Promise<Json | undefined>;
   /** Waits for the run's ending. */
   result(id: string, signal?: AbortSignal): Promise<RunOutcome>;
   /** Every event after `after` (-1 for all), in batches, live until the run has ended. */
@@ -36,12 +44,18 @@ export interface Engine {
   /** Leaves a message for `waitFor`. The same key again is the same message. */
   signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void>;
   /**
-   * Tells of each event that runs of this process write, once it is in the store, until the returned
-   * function is called. `observe` must not throw.
+   * Calls `observe` for each event that runs of this process write, once it is in the store, and `leave`
+   * for each run that this process gives up without an ending, until the returned function is called.
+   * Neither may throw.
    */
-  watch(observe: (logged: LoggedEvent) => void): () => void;
+  watch(observe: (logged: LoggedEvent) => void, leave?: (id: string) => void): () => void;
   /** Resolves when nothing runs here any more. */
   idle(): Promise<void>;
+  /**
+   * Prepares for `stop`: runs that nobody follows go on to the end of the calls they are making, and
+   * rest there. Resolves when nothing runs that `stop` would interrupt. Starts nothing from here on.
+   */
+  drain(): Promise<void>;
   /** Aborts what still runs here, without an ending: it can be resumed. Closes the store. */
   stop(): Promise<void>;
 }
@@ -51,11 +65,37 @@ export interface SubmitOptions {
   readonly title: string;
   readonly parent_id?: string | undefined;
   readonly path?: string | undefined;
+  /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
+  readonly tenant?: string | undefined;
   /**
    * How long it may run; past it the context's signal aborts with `Failure("timeout")`. Counted anew
    * from a takeover, so that a run resumed the next day has not timed out.
    */
   readonly timeoutMs?: number | undefined;
+  /**
+   * Only writes it down: `resume` starts it, once what it needs is there. Should that not come, `start`
+   * of whichever process finds it after a while.
+   */
+  readonly isHeld?: boolean | undefined;
+  /** The place it is written down with, for a queue whose lanes are bounded; its body asks for the turn. */
+  readonly queue?: QueuedPlace | undefined;
+}
+
+export interface QueueLimits {
+  /** How many have their turn at once, in all processes that share the store. */
+  readonly atOnce: number;
+  /** How many of them in this process; any number when left out. */
+  readonly here?: number | undefined;
+}
+
+export interface QueuedPlace {
+  readonly name: string;
+  /** Whose it is: turns go round the lanes, and in one to the oldest. */
+  readonly lane: string;
+  /** How many of a lane may wait. */
+  readonly maxWaiting: number;
+  /** What `submit` rejects with where so many do. */
+  toFull(): Error;
 }
 
 export type RunBody = (context: RunContext, input: Json) => Promise<RunOutcome>;
@@ -73,6 +113,8 @@ export interface RunContext {
   readonly path: string;
   /** Grows at each takeover; 1 for a run that was never cut. Fences off owners of the past. */
   readonly epoch: number;
+  /** Whether an earlier owner was interrupted. False for a run that only waited for its turn. */
+  readonly isTakeover: boolean;
   /** Aborts on cancel, deadline and lost ownership; its reason is a `Failure` that says which. */
   readonly signal: AbortSignal;
   /** Whether another process goes on with it from here, now or later: no ending of this one counts. */
@@ -88,8 +130,26 @@ export interface RunContext {
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /** Waits for a message left with `engine.signal`; null when none came in time. Journaled. */
   waitFor(topic: string, timeoutMs: number): Promise<Json>;
+  /**
+   * Waits for the run's turn in a queue, which it then has until it ends. Where it has to wait, this
+   * process gives the run up and the call rejects: whoever has room goes on with it from its journal, and
+   * comes here again. Called outside steps, with no step open.
+   */
+  turn(queue: string, lane: string): Promise<void>;
+  /**
+   * Gives a turn that the run may have to others, while it waits for something else than its queue. The
+   * run stays here, and asks for its turn again.
+   */
+  giveTurnBack(): Promise<void>;
   /** Waits for somebody, without counting it against the time of this run and of those above it here. */
   uncounted<Out>(work: () => Promise<Out>): Promise<Out>;
+  /** Called between two calls, outside of steps: where this process stops, the run stays here. */
+  rest(): Promise<void>;
+  /**
+   * Waits for others, such as children, who may be resting. `step` is the key of the step that waits;
+   * left out where all of the run does.
+   */
+  waiting<Out>(step: string | undefined, work: () => Promise<Out>): Promise<Out>;
   /** Appends events to the run's log; returns the last one's number. Only inside a step. */
   emit(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */

@@ -40,7 +40,7 @@ export async function* followRun(
     for (;;) {
       parts.check(id);
       // Asked before the log is read: when it says ended, the log is read to its very end.
-      const run = await store.getRun(id);
+      const run = await store.getRunStatus(id);
       if (!run) throw toUnknownRun(id);
       const before = last;
       last = yield* readOn(store, id, last, signal);

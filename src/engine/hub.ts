@@ -17,6 +17,8 @@ export interface Hub {
   /** Wakes everyone who waits for this run: it ended, was lost, or has a message. */
   ring(id: string): void;
   ringAll(): void;
+  /** Whether anybody hears the run's events. */
+  isFollowed(id: string): boolean;
 }
 
 export interface Listener {
@@ -68,6 +70,7 @@ export function createHub(clock: Clock, observers: ReadonlySet<Observe> = new Se
     ringAll() {
       for (const id of listeners.keys()) ring(id);
     },
+    isFollowed: (id) => [...(listeners.get(id) ?? [])].some(({ hearsEvents }) => hearsEvents),
   };
 }
 

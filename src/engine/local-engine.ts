@@ -10,49 +10,41 @@ import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { Store, StoredRun, Worker } from "../store/store.ts";
+import type { RunStatus, Store } from "../store/store.ts";
 import { findAbandoned, takeOver } from "./abandoned.ts";
+import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
-import { readOutcome, toAbandoned, toEnded, toFailedOutcome, toStopped } from "./ending.ts";
-import type { ChildOptions, Engine, RunBody, RunOutcome, SubmitOptions } from "./engine.ts";
-import { followRun, POLL_MS } from "./follow.ts";
+import { toAbandoned, toEnded, toStopped } from "./ending.ts";
+import type {
+  ChildOptions,
+  Engine,
+  QueueLimits,
+  RunBody,
+  RunOutcome,
+  SubmitOptions,
+} from "./engine.ts";
+import { followRun } from "./follow.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
+import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
+import { waitForOutcome } from "./outcome.ts";
 import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
 import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
+import { createResting } from "./resting.ts";
 import { createRunContext } from "./run-context.ts";
 import { holdToLimit } from "./time-limit.ts";
+import { createTurns, type Turns } from "./turns.ts";
 import { waitUncounted } from "./uncounted.ts";
 import {
   createHeartbeat,
   createLiveness,
   type Heartbeat,
-  isFresh,
+  isYoung,
   makeWorkerId,
 } from "./worker.ts";
 
 /** Journal key of a run's time limit, so that it holds after a takeover too. */
 const LIMIT_KEY = "@limit_ms";
-
-export interface LocalEngineOptions {
-  readonly store: Store;
-  readonly clock?: Clock | undefined;
-  /** Unique among living processes; made up when left out. */
-  readonly workerId?: string | undefined;
-  /** Whether another owner lives; looks at its process and its last beat when left out. */
-  readonly isAlive?: ((worker: Worker) => boolean) | undefined;
-  /**
-   * Told of each event that runs of this process write, in each run's order, once it is in the store.
-   * Of a run that is taken over it is told the beginning again. Must not throw.
-   */
-  readonly observe?: Observe | undefined;
-}
-
-interface LaunchOptions {
-  /** The epoch it had when it was looked at: whoever took it meanwhile keeps it. */
-  readonly from: number;
-  readonly limitMs?: number | undefined;
-}
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
   return new LocalEngine(options);
@@ -66,37 +58,44 @@ class LocalEngine implements Engine {
   readonly #cancels: CancelWatch;
   readonly #owners: Owners;
   readonly #observers = new Set<Observe>();
+  readonly #leavers = new Set<(id: string) => void>();
   readonly #bodies = new Map<string, RunBody>();
   /** Runs whose claim is on its way: a second start of one of them joins the first. */
   readonly #launching = new Map<string, Promise<boolean>>();
   readonly #owned = new Map<string, OwnedRun>();
+  readonly #resting = createResting(this.#owned, (id) => this.#hub.isFollowed(id));
   /** Settles for each owned run when its body is done and its ending written or given up. */
   readonly #executions = new Map<string, Promise<void>>();
   /** Runs that end with everything below them. */
   readonly #treeEnds = new Set<string>();
   /** Runs of this process whose ending could not be written, and why. */
   readonly #broken = new Map<string, Failure>();
+  /** What those see of runs who follow them or wait for their ending. */
+  readonly #seen: Parameters<typeof followRun>[0];
+  readonly #turns: Turns;
   #stopped = false;
 
-  constructor({
-    store,
-    clock = systemClock,
-    workerId = makeWorkerId(),
-    isAlive,
-    observe,
-  }: LocalEngineOptions) {
+  constructor({ store, isAlive, observe, around, ...options }: LocalEngineOptions) {
+    const { clock = systemClock, workerId = makeWorkerId() } = options;
     this.#store = store;
     this.#clock = clock;
     if (observe) this.#observers.add(observe);
     this.#hub = createHub(clock, this.#observers);
-    this.#heartbeat = createHeartbeat(store, clock, workerId);
+    this.#heartbeat = createHeartbeat(store, clock, workerId, around);
     this.#cancels = createCancelWatch({
       ...{ store, clock, owner: workerId },
       onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
     });
     this.#owners = createOwners({
-      ...{ store, workerId, isAlive: isAlive ?? createLiveness(clock) },
+      ...{ store, clock, workerId },
+      lifeOf: createLiveness(around, isAlive),
       isHere: (id) => this.#isHere(id),
+    });
+    const isOwned = (id: string): boolean => this.#owned.has(id);
+    this.#seen = { store, hub: this.#hub, isOwned, check: (id) => this.#check(id) };
+    this.#turns = createTurns({
+      ...{ store, owner: workerId, beat: () => this.#heartbeat.begin() },
+      launch: ({ id, epoch }) => this.#launch(id, { epoch }),
     });
   }
 
@@ -105,88 +104,108 @@ class LocalEngine implements Engine {
     this.#bodies.set(name, body);
   }
 
+  defineQueue(name: string, limits: QueueLimits): void {
+    this.#turns.define(name, limits);
+  }
+
+  retire(): void {
+    this.#turns.close();
+  }
+
   async start(): Promise<string[]> {
     const abandoned = await findAbandoned(await this.#store.listUnfinished(), {
       isHere: (id) => this.#isHere(id),
       hasBody: (name) => this.#bodies.has(name),
       isOther: (owner) => this.#owners.isOther(owner),
-      isYoung: (createdAtMs) => isFresh(this.#clock, createdAtMs),
+      isYoung: (createdAtMs) => isYoung(this.#clock, createdAtMs),
     });
-    return await takeOver(abandoned, async ({ id, epoch }) =>
-      this.#stopped ? false : await this.#launch(id, { from: epoch }),
+    const taken = await takeOver(abandoned, async ({ id, epoch }) =>
+      this.#stopped || this.#resting.isDraining ? false : await this.#launch(id, { from: epoch }),
     );
+    await this.#takeTurns();
+    return taken;
   }
 
   async submit(name: string, input: Json, options: SubmitOptions): Promise<void> {
     this.#checkRunnable(options.id, name);
-    const { id, title, parent_id = null, path = "/root", timeoutMs } = options;
+    const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
     const created_at_ms = this.#clock.now();
-    const run = { id, parent_id, path, name, input, title, created_at_ms };
-    const isNew = await this.#store.createRun(run);
-    if (isNew) await this.#launch(id, { limitMs: timeoutMs, from: 0 });
+    const run = { id, parent_id, path, name, input, title, created_at_ms, tenant };
+    const isNew = await this.#turns.create(run, options.queue);
+    if (isNew && !options.isHeld) await this.#launch(id, { limitMs: timeoutMs, from: 0 });
   }
 
   async resume(id: string): Promise<void> {
-    const run = await this.#store.getRun(id);
+    const run = await this.#store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
     this.#checkRunnable(id, run.name);
-    if (await this.#owners.has(run)) throw await this.#owners.toRunning(run);
+    if (await this.#owners.hasSurely(run)) throw await this.#owners.toRunning(run);
     if (await this.#launch(id, { from: run.epoch })) return;
-    const now = (await this.#store.getRun(id)) ?? run;
+    const now = (await this.#store.getRunStatus(id)) ?? run;
     throw now.status === "ended" ? toEnded(now) : await this.#owners.toRunning(now);
   }
 
-  async status(id: string): Promise<StoredRun | undefined> {
-    return await this.#store.getRun(id);
+  async status(id: string): Promise<RunStatus | undefined> {
+    return await this.#store.getRunStatus(id);
+  }
+
+  async input(id: string): Promise<Json | undefined> {
+    return (await this.#store.getRun(id))?.input;
   }
 
   async result(id: string, signal?: AbortSignal): Promise<RunOutcome> {
-    return await this.#waitForOutcome(id, signal, async () => {});
+    return await waitForOutcome(this.#seen, id, signal, async () => {});
   }
 
   follow(id: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> {
-    const isOwned = (run: string): boolean => this.#owned.has(run);
-    const check = (run: string): void => this.#check(run);
-    const parts = { store: this.#store, hub: this.#hub, isOwned, check };
-    return followRun(parts, id, after, signal);
+    return followRun(this.#seen, id, after, signal);
   }
 
   async cancel(id: string, { tree }: { tree: boolean }): Promise<void> {
     if (await this.#abortHere(id, { tree })) return;
-    const run = await this.#store.getRun(id);
+    const run = await this.#store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
     const canTakeOver = this.#bodies.has(run.name);
     if (!canTakeOver && !(await this.#owners.has(run))) throw toAbandoned(id);
     await askToCancel(this.#store, { id, tree });
-    await this.#waitForOutcome(id, undefined, async () => {
+    await waitForOutcome(this.#seen, id, undefined, async () => {
       if (canTakeOver) await this.#adopt(id);
+      else if (!(await this.#owners.has(run))) throw toAbandoned(id);
     });
   }
 
   async signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void> {
-    const run = await this.#store.getRun(id);
+    const run = await this.#store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
     await this.#store.putSignal(id, { topic, ...message });
     this.#hub.ring(id);
   }
 
-  watch(observe: Observe): () => void {
+  watch(observe: Observe, leave: (id: string) => void = () => {}): () => void {
     this.#observers.add(observe);
-    return () => void this.#observers.delete(observe);
+    this.#leavers.add(leave);
+    return () => void (this.#observers.delete(observe) && this.#leavers.delete(leave));
   }
 
   async idle(): Promise<void> {
-    while (this.#launching.size + this.#executions.size > 0) {
-      await Promise.allSettled([...this.#launching.values(), ...this.#executions.values()]);
+    while (this.#launching.size + this.#executions.size > 0 || this.#turns.taking !== undefined) {
+      const all = [...this.#launching.values(), ...this.#executions.values(), this.#turns.taking];
+      await Promise.allSettled(all);
     }
+  }
+
+  drain(): Promise<void> {
+    this.#turns.close();
+    return this.#resting.drain();
   }
 
   async stop(): Promise<void> {
     if (this.#stopped) return;
     this.#stopped = true;
+    this.#turns.close();
     await Promise.allSettled(this.#launching.values());
     for (const owned of this.#owned.values()) owned.lose(toStopped());
     this.#hub.ringAll();
@@ -203,7 +222,8 @@ class LocalEngine implements Engine {
 
   #abortOwned(id: string, { tree }: { tree: boolean }): boolean {
     const own = this.#owned.get(id);
-    const here = [...(own ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
+    // One that this process gave up is cancelled where it runs next.
+    const here = [...(own && !own.lost ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
     if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
     abortAll(here, new Failure("cancelled", "The run was cancelled."));
     return here.length > 0;
@@ -222,22 +242,27 @@ class LocalEngine implements Engine {
   /** Claims the run and starts its body. False when it has ended, or another process was faster. */
   #launch(id: string, options: LaunchOptions): Promise<boolean> {
     if (this.#stopped) return Promise.reject(toStopped());
-    if (this.#owned.has(id)) return Promise.resolve(true);
+    const owned = this.#owned.get(id);
+    if (owned && !owned.lost) return Promise.resolve(true);
     const known = this.#launching.get(id);
     if (known !== undefined) return known;
-    const launch = this.#claim(id, options).finally(() => {
-      this.#launching.delete(id);
-      this.#rest();
-    });
+    // One that was given up here comes to its end first.
+    const ended = Promise.resolve(this.#executions.get(id));
+    const launch = ended
+      .then(() => this.#claim(id, options))
+      .finally(() => {
+        this.#launching.delete(id);
+        this.#rest();
+      });
     this.#launching.set(id, launch);
     return launch;
   }
 
-  async #claim(id: string, { limitMs, from }: LaunchOptions): Promise<boolean> {
+  async #claim(id: string, { limitMs, from, epoch: own }: LaunchOptions): Promise<boolean> {
     const [store, hub] = [this.#store, this.#hub];
     // First the beat, then the claim: an owner nobody has heard of would count as dead.
     await this.#heartbeat.begin();
-    const epoch = await store.claim(id, this.#heartbeat.workerId, from);
+    const epoch = own ?? (await store.claim(id, this.#heartbeat.workerId, from));
     if (epoch === undefined) return false;
     // Read after the claim: from here on nobody else can add to them.
     const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
@@ -268,9 +293,11 @@ class LocalEngine implements Engine {
     try {
       const outcome = await this.#runBody(owned);
       if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
-      await this.#finish(owned, outcome);
+      const parts = { store: this.#store, clock: this.#clock, owned };
+      for (const logged of await writeEnding(parts, outcome)) this.#tell(logged);
     } catch (thrown) {
       if (!owned.lost) this.#broken.set(id, toFailure(thrown));
+      for (const leave of this.#leavers) leave(id);
     } finally {
       done.abort();
       owned.close();
@@ -278,8 +305,16 @@ class LocalEngine implements Engine {
       this.#owned.delete(id);
       this.#executions.delete(id);
       this.#rest();
+      this.#resting.changed();
       this.#hub.ring(id);
+      if (this.#turns.leave(id)) void this.#takeTurns();
     }
+  }
+
+  /** What cannot be taken now is taken with the next start. */
+  async #takeTurns(): Promise<void> {
+    if (!this.#stopped) await this.#turns.take().catch(() => {});
+    this.#rest();
   }
 
   async #runBody(owned: OwnedRun): Promise<RunOutcome> {
@@ -287,23 +322,20 @@ class LocalEngine implements Engine {
     const children = {
       start: this.#startChild.bind(this),
       result: (id: string, signal: AbortSignal) =>
-        this.#waitForOutcome(id, signal, () => this.#adopt(id)),
+        waitForOutcome(this.#seen, id, signal, () => this.#adopt(id)),
       cancel: async (id: string) => {
         await this.#abortHere(id, { tree: true });
       },
     };
     const uncounted = <Out>(work: () => Promise<Out>): Promise<Out> =>
       waitUncounted(findAbove(this.#owned, owned), clock, work);
-    const context = createRunContext({ store, hub, clock, owned, children, uncounted });
-    try {
-      const body = this.#bodies.get(owned.run.name);
-      if (!body) throw new Failure("internal", `Body \`${owned.run.name}\` is not defined.`);
-      const outcome = await body(context, owned.run.input);
-      await owned.log.settled();
-      return outcome;
-    } catch (thrown) {
-      return toFailedOutcome(thrown, owned.signal, clock.now());
-    }
+    const turns = {
+      enter: (queue: string, lane: string) => this.#turns.enter(owned, queue, lane),
+      giveBack: () => this.#turns.giveBack(owned).then(() => void this.#takeTurns()),
+    };
+    const parts = { store, hub, clock, owned, children, uncounted, resting: this.#resting };
+    const context = createRunContext({ ...parts, turns });
+    return await callBody(this.#bodies.get(owned.run.name), { context, owned, clock });
   }
 
   /**
@@ -319,18 +351,6 @@ class LocalEngine implements Engine {
       await this.#launch(run.id, { from: run.epoch });
       this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
       await this.#executions.get(run.id);
-    }
-  }
-
-  async #finish(owned: OwnedRun, { ending, result, events }: RunOutcome): Promise<void> {
-    const { id } = owned.run;
-    // A refused append has failed the run already; the ending follows what is in the log.
-    await owned.log.settled().catch(() => {});
-    const firstSeq = owned.log.next;
-    const end = { ending, result, events, firstSeq, at_ms: this.#clock.now() };
-    await owned.write(() => this.#store.finish(id, owned.epoch, end));
-    for (const [at, event] of events.entries()) {
-      this.#tell({ run_id: id, seq: firstSeq + at, event });
     }
   }
 
@@ -351,30 +371,9 @@ class LocalEngine implements Engine {
   /** Takes over a child whose owner is gone. */
   async #adopt(id: string): Promise<void> {
     if (this.#owned.has(id)) return;
-    const run = await this.#store.getRun(id);
+    const run = await this.#store.getRunStatus(id);
     if (run?.status === "running" && !(await this.#owners.has(run))) {
       await this.#launch(id, { from: run.epoch });
-    }
-  }
-
-  async #waitForOutcome(
-    id: string,
-    signal: AbortSignal | undefined,
-    tend: () => Promise<void>,
-  ): Promise<RunOutcome> {
-    const listener = this.#hub.listen(id, 0);
-    try {
-      for (;;) {
-        this.#check(id);
-        const run = await this.#store.getRun(id);
-        if (!run) throw toUnknownRun(id);
-        if (run.status === "ended") return await readOutcome(this.#store, run);
-        await tend();
-        // A run of this process rings when it ends; others must be looked at.
-        await listener.wait(this.#owned.has(id) ? undefined : POLL_MS, signal);
-      }
-    } finally {
-      listener.close();
     }
   }
 

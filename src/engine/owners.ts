@@ -1,14 +1,18 @@
 /** Who owns runs, as one process sees it: itself, or another one that lives. */
 
+import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Store, StoredRun, Worker } from "../store/store.ts";
+import { BEAT_MS, type Life } from "./worker.ts";
 
 type Owned = Pick<StoredRun, "id" | "owner">;
 
 export interface Owners {
   /** Whether somebody runs it, here or elsewhere. */
   has(run: Owned): Promise<boolean>;
-  /** Whether this is another process, and it lives. */
+  /** The same, once it is sure: an owner on another machine is watched for the length of a lease. */
+  hasSurely(run: Owned): Promise<boolean>;
+  /** Whether this is another process, and it may live. */
   isOther(owner: string): Promise<boolean>;
   toRunning(run: Owned): Promise<Failure>;
 }
@@ -16,20 +20,33 @@ export interface Owners {
 interface OwnersParts {
   readonly store: Store;
   readonly workerId: string;
-  isAlive(worker: Worker): boolean;
+  readonly clock: Clock;
+  lifeOf(worker: Worker): Life;
   /** Whether this process runs it, or is about to. */
   isHere(id: string): boolean;
 }
 
-export function createOwners({ store, workerId, isAlive, isHere }: OwnersParts): Owners {
-  async function isOther(owner: string): Promise<boolean> {
+export function createOwners(parts: OwnersParts): Owners {
+  const { store, clock, workerId, isHere } = parts;
+  async function lifeOf(owner: string): Promise<Life> {
     // This process knows what it runs: a run it owns but does not run was given up.
-    if (owner === workerId) return false;
+    if (owner === workerId) return "dead";
     const worker = await store.getWorker(owner);
-    return worker !== undefined && isAlive(worker);
+    return worker === undefined ? "dead" : parts.lifeOf(worker);
+  }
+  const isOther = async (owner: string): Promise<boolean> => (await lifeOf(owner)) !== "dead";
+
+  async function isSurelyOther(owner: string): Promise<boolean> {
+    for (;;) {
+      const life = await lifeOf(owner);
+      if (life !== "unsure") return life === "alive";
+      await clock.sleep(BEAT_MS, undefined);
+    }
   }
   return {
     isOther,
+    hasSurely: async ({ id, owner }) =>
+      isHere(id) || (owner !== null && (await isSurelyOther(owner))),
     has: async ({ id, owner }) => isHere(id) || (owner !== null && (await isOther(owner))),
     async toRunning({ id, owner }) {
       const worker = await store.getWorker(isHere(id) ? workerId : (owner ?? workerId));

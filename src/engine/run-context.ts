@@ -8,9 +8,11 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { FinishedStep, Store } from "../store/store.ts";
+import { TURN_KEY } from "../store/turns.ts";
 import type { Child, ChildOptions, RunContext, RunOutcome, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
+import type { Resting } from "./resting.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
 
 const PAGE_EVENTS = 1000;
@@ -22,6 +24,14 @@ interface ContextParts {
   readonly owned: OwnedRun;
   readonly children: Children;
   readonly uncounted: RunContext["uncounted"];
+  readonly resting: Resting;
+  readonly turns: OwnTurn;
+}
+
+/** The run's turn in a queue. */
+interface OwnTurn {
+  enter(queue: string, lane: string): Promise<void>;
+  giveBack(): Promise<void>;
 }
 
 interface ChildWork extends ChildOptions {
@@ -56,12 +66,13 @@ class Context implements RunContext {
   readonly signal: AbortSignal;
   readonly waitFor: WaitFor;
   readonly uncounted: RunContext["uncounted"];
+  readonly isTakeover: boolean;
   readonly #parts: ContextParts;
   readonly #used = new Set<string>();
   #running = 0;
 
   constructor(parts: ContextParts) {
-    const { run, epoch, signal } = parts.owned;
+    const { run, epoch, signal, journal } = parts.owned;
     this.id = run.id;
     this.parent_id = run.parent_id;
     this.path = run.path;
@@ -69,6 +80,7 @@ class Context implements RunContext {
     this.signal = signal;
     this.waitFor = createWaits(parts);
     this.uncounted = parts.uncounted;
+    this.isTakeover = epoch > 1 && journal.get(TURN_KEY) !== epoch;
     this.#parts = parts;
   }
 
@@ -118,6 +130,24 @@ class Context implements RunContext {
     };
   }
 
+  async turn(queue: string, lane: string): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.#parts.turns.enter(queue, lane);
+  }
+
+  async giveTurnBack(): Promise<void> {
+    this.signal.throwIfAborted();
+    await this.#parts.turns.giveBack();
+  }
+
+  async rest(): Promise<void> {
+    await this.#parts.resting.rest(this.#parts.owned);
+  }
+
+  async waiting<Out>(step: string | undefined, work: () => Promise<Out>): Promise<Out> {
+    return await this.#parts.resting.wait(this.#parts.owned, step, work);
+  }
+
   // Not async: the log's own promise may be left alone, one wrapped around it would have to be caught.
   emit(events: readonly RunEvent[]): Promise<number> {
     if (this.#running > 0) return this.#parts.owned.log.emit(events);
@@ -136,7 +166,7 @@ class Context implements RunContext {
   }
 
   async #run<Out extends Json>({ key, fn }: SingleStep<Out>): Promise<Out> {
-    const { owned } = this.#parts;
+    const { owned, resting } = this.#parts;
     this.signal.throwIfAborted();
     const known = owned.journal.get(key);
     if (known !== undefined) return known as Out;
@@ -144,14 +174,16 @@ class Context implements RunContext {
     const end = (events: readonly RunEvent[]): void => {
       last = events;
     };
+    const idempotencyKey = `${this.id}/${key}`;
     this.#running++;
+    resting.begin(owned, idempotencyKey);
     try {
-      const idempotencyKey = `${this.id}/${key}`;
       const value = await fn({ idempotencyKey, signal: this.signal, end });
       await this.#save({ key, value }, last);
       return value;
     } finally {
       this.#running--;
+      resting.end(owned, idempotencyKey);
     }
   }
 

@@ -6,7 +6,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Json } from "../../src/base/json.ts";
 import type { Engine, RunOutcome } from "../../src/engine/engine.ts";
-import { createLocalEngine, type LocalEngineOptions } from "../../src/engine/local-engine.ts";
+import { createLocalEngine } from "../../src/engine/local-engine.ts";
+import type { LocalEngineOptions } from "../../src/engine/local-engine-options.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import type { Store } from "../../src/store/store.ts";

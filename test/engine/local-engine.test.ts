@@ -6,9 +6,11 @@ import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { describeCancelling } from "./cancel-contract.ts";
+import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
 import { describeOwnership } from "./ownership-contract.ts";
+import { describeQueues } from "./queue-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -24,4 +26,6 @@ for (const [name, createStore] of Object.entries(stores)) {
   describeOwnership(name, createStore);
   describeCancelling(name, createStore);
   describeFollow(name, createStore);
+  describeDraining(name, createStore);
+  describeQueues(name, createStore);
 }

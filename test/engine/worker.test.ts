@@ -1,52 +1,111 @@
 import assert from "node:assert/strict";
-import { hostname } from "node:os";
 import { describe, it } from "node:test";
-import { createHeartbeat, createLiveness } from "../../src/engine/worker.ts";
+import {
+  createHeartbeat,
+  createLiveness,
+  LEASE_MS,
+  type Life,
+  type Surroundings,
+} from "../../src/engine/worker.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { Worker } from "../../src/store/store.ts";
 import { createManualClock } from "./manual-clock.ts";
 
-/** Above the largest number a process can have. */
-const NO_PID = 2 ** 30;
+const HERE = { host: "here", boot: "boot-1/5", pid_namespace: "4026", started: "77", pid: 10 };
 
-describe("worker", () => {
-  const cases = [
-    { name: "a process of this host that beats", host: hostname(), pid: process.pid, age: 0 },
-    { name: "one that missed some beats", host: hostname(), pid: process.pid, age: 10_000 },
-    {
-      name: "one that missed too many",
-      host: hostname(),
-      pid: process.pid,
-      age: 10_001,
-      dead: true,
-    },
-    { name: "a process that is gone, at once", host: hostname(), pid: NO_PID, age: 0, dead: true },
-    { name: "a process of another host that beats", host: "elsewhere", pid: NO_PID, age: 0 },
-    {
-      name: "one of another host that is silent",
-      host: "elsewhere",
-      pid: 1,
-      age: 10_001,
-      dead: true,
-    },
+/** A machine with one process, number 10, and a monotonic clock that the test turns. */
+function createSurroundings(more: Partial<Surroundings> = {}) {
+  let nowMs = 1_000_000;
+  const around: Surroundings = {
+    ...{ host: "here", boot: "boot-1/5", pidNamespace: "4026", pid: 10 },
+    monotonicMs: () => nowMs,
+    startTimeOf: (pid) => (pid === 10 ? "77" : ""),
+    hasProcess: (pid) => pid === 10,
+    ...more,
+  };
+  return { around, advance: (ms: number) => (nowMs += ms) };
+}
+
+function toWorker(more: Partial<Worker>): Worker {
+  return { id: "w", ...HERE, beat_at_ms: 1, beat_ms: 1_000_000, ...more };
+}
+
+describe("whether a worker lives", () => {
+  const old = 1_000_000 - LEASE_MS - 1;
+  const cases: [string, Partial<Worker>, Life][] = [
+    ["one of this boot that beats", {}, "alive"],
+    ["one that missed some beats", { beat_ms: 1_000_000 - LEASE_MS }, "alive"],
+    ["one that missed too many", { beat_ms: old }, "dead"],
+    ["one that is gone", { pid: 11, started: "5" }, "dead"],
+    ["one whose number another process has now", { started: "5" }, "dead"],
+    ["one that said farewell", { beat_at_ms: 0 }, "dead"],
+    ["one whose wall clock is an hour ahead", { beat_at_ms: 3_600_000 }, "alive"],
+    ["one whose wall clock is 40 days behind", { beat_at_ms: -40 * 86_400_000 }, "alive"],
+    ["one of another PID namespace that beats", { pid_namespace: "9", pid: 2 }, "alive"],
+    ["one of another PID namespace, silent", { pid_namespace: "9", pid: 2, beat_ms: old }, "dead"],
+    ["one of another PID namespace with our number", { pid_namespace: "9", started: "5" }, "alive"],
+    ["one of another machine, seen once", { host: "there", boot: "boot-2/5", pid: 2 }, "unsure"],
+    ["one of another machine of our name", { boot: "boot-2/5", pid: 2, beat_ms: old }, "unsure"],
+    ["one that says nothing of its boot", { boot: "", pid_namespace: "", pid: 2 }, "unsure"],
   ];
-  for (const { name, host, pid, age, dead = false } of cases) {
-    it(`takes for ${dead ? "dead" : "alive"}: ${name}`, () => {
-      const clock = createManualClock();
-      const isAlive = createLiveness(clock);
-      assert.equal(isAlive({ id: "w", host, pid, beat_at_ms: clock.now() - age }), !dead);
+  for (const [what, worker, life] of cases) {
+    it(`is ${life}: ${what}`, () => {
+      assert.equal(createLiveness(createSurroundings().around)(toWorker(worker)), life);
     });
   }
 
-  it("is alive from its first beat on and dead from its farewell", async () => {
+  it("is seen by a beat that changes, where clocks cannot be compared", () => {
+    const { around, advance } = createSurroundings();
+    const lifeOf = createLiveness(around);
+    const far = { boot: "boot-2/5", host: "there" };
+    const lives: Life[] = [];
+    for (let beat = 1; beat <= 3; beat++) {
+      lives.push(lifeOf(toWorker({ ...far, beat_ms: beat })));
+      advance(LEASE_MS);
+    }
+    lives.push(lifeOf(toWorker({ ...far, beat_ms: 3 })));
+    advance(1);
+    lives.push(lifeOf(toWorker({ ...far, beat_ms: 3 })));
+    assert.deepEqual(lives, ["unsure", "alive", "alive", "unsure", "dead"]);
+  });
+
+  it("is known by the process id where the system tells no boot, on one host", () => {
+    const { around } = createSurroundings({ boot: "", pidNamespace: "", startTimeOf: () => "" });
+    const lifeOf = createLiveness(around);
+    const untold = { boot: "", pid_namespace: "", started: "" };
+    assert.equal(lifeOf(toWorker({ ...untold, id: "gone", pid: 2 })), "dead");
+    assert.equal(lifeOf(toWorker({ ...untold, id: "there" })), "unsure");
+    assert.equal(lifeOf(toWorker({ ...untold, id: "far", host: "there", pid: 2 })), "unsure");
+  });
+
+  it("does not change with any step of the wall clock", async () => {
+    const [store, clock, { around, advance }] = [
+      createMemoryStore(),
+      createManualClock(),
+      createSurroundings(),
+    ];
+    const lifeOf = createLiveness(around);
+    const heartbeat = createHeartbeat(store, clock, "w", around);
+    await heartbeat.begin();
+    for (const step of [3_600_000, -7_200_000, 40 * 86_400_000, -80 * 86_400_000]) {
+      clock.advance(step);
+      advance(500);
+      const worker = await store.getWorker("w");
+      assert.equal(worker && lifeOf(worker), "alive", `after ${step} ms`);
+    }
+    heartbeat.pause();
+  });
+
+  it("ends with its farewell", async () => {
     const [store, clock] = [createMemoryStore(), createManualClock()];
-    const isAlive = createLiveness(clock);
+    const lifeOf = createLiveness();
     const heartbeat = createHeartbeat(store, clock, "w");
     assert.equal(await store.getWorker("w"), undefined);
     await heartbeat.begin();
     const beating = await store.getWorker("w");
-    assert.ok(beating && isAlive(beating));
+    assert.equal(beating && lifeOf(beating), "alive");
     await heartbeat.end();
     const gone = await store.getWorker("w");
-    assert.ok(gone && !isAlive(gone));
+    assert.equal(gone && lifeOf(gone), "dead");
   });
 });

@@ -1,0 +1,73 @@
+/**
+ * Processes as others can recognise them. A process id alone says little: it is used again, and every
+ * PID namespace counts its own. With the boot, the namespace and the time of its start it names one
+ * process for ever. Linux tells all of that in `/proc`; elsewhere the parts are empty.
+ */
+
+import { readFileSync, readlinkSync } from "node:fs";
+
+/** Where process ids and the monotonic clock mean the same to everybody. Empty parts are unknown. */
+export interface Machine {
+  /** Another one after each start of the system. */
+  readonly boot: string;
+  /** The PID namespace, as the kernel numbers it. */
+  readonly pidNamespace: string;
+  /** The time namespace: in another one, monotonic time may be shifted. */
+  readonly timeNamespace: string;
+}
+
+export function readMachine(): Machine {
+  known ??= {
+    boot: readText("/proc/sys/kernel/random/boot_id").trim(),
+    pidNamespace: readNamespace("pid"),
+    timeNamespace: readNamespace("time"),
+  };
+  return known;
+}
+
+let known: Machine | undefined;
+
+/** When it started, in the kernel's own ticks since boot; empty when it is gone or unknown. */
+export function readStartTime(pid: number): string {
+  const stat = readText(`/proc/${pid}/stat`);
+  // The name, in brackets, may hold anything. The start is the 20th field after it.
+  const fields = stat
+    .slice(stat.lastIndexOf(")") + 1)
+    .trim()
+    .split(" ");
+  // One that has ended stays in the list until its parent asks how.
+  return fields[0] === "Z" || fields[0] === "X" ? "" : (fields[19] ?? "");
+}
+
+/** Whether there is a process of this number here, whoever owns it. */
+export function hasProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // EPERM: it is there, but another user's.
+    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
+  }
+}
+
+/** Milliseconds that no change of the wall clock moves; the same for all processes of one boot. */
+export function readMonotonicMs(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+/** `pid:[4026531836]` is how the kernel names it. */
+function readNamespace(kind: "pid" | "time"): string {
+  try {
+    return /\d+/.exec(readlinkSync(`/proc/self/ns/${kind}`))?.[0] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "latin1");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,45 @@
+/** A body from its call to the ending that is written for it. */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import type { LoggedEvent } from "../protocol/run-events.ts";
+import type { Store } from "../store/store.ts";
+import { toFailedOutcome } from "./ending.ts";
+import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
+import type { OwnedRun } from "./owned-run.ts";
+
+interface Called {
+  readonly context: RunContext;
+  readonly owned: OwnedRun;
+  readonly clock: Clock;
+}
+
+/** What the body throws is an outcome too. */
+export async function callBody(
+  body: RunBody | undefined,
+  { context, owned, clock }: Called,
+): Promise<RunOutcome> {
+  const { run, log, signal } = owned;
+  try {
+    if (!body) throw new Failure("internal", `Body \`${run.name}\` is not defined.`);
+    const outcome = await body(context, run.input);
+    await log.settled();
+    return outcome;
+  } catch (thrown) {
+    return toFailedOutcome(thrown, signal, clock.now());
+  }
+}
+
+/** Returns the events that it has written. */
+export async function writeEnding(
+  { store, clock, owned }: { store: Store; clock: Clock; owned: OwnedRun },
+  { ending, result, events }: RunOutcome,
+): Promise<LoggedEvent[]> {
+  const { id } = owned.run;
+  // A refused append has failed the run already; the ending follows what is in the log.
+  await owned.log.settled().catch(() => {});
+  const firstSeq = owned.log.next;
+  const end = { ending, result, events, firstSeq, at_ms: clock.now() };
+  await owned.write(() => store.finish(id, owned.epoch, end));
+  return events.map((event, at) => ({ run_id: id, seq: firstSeq + at, event }));
+}

@@ -1,0 +1,30 @@
+/** What an engine of one process is made with. */
+
+import type { Clock } from "../base/clock.ts";
+import type { Store, Worker } from "../store/store.ts";
+import type { Observe } from "./hub.ts";
+import type { Surroundings } from "./worker.ts";
+
+export interface LocalEngineOptions {
+  readonly store: Store;
+  readonly clock?: Clock | undefined;
+  /** Unique among living processes; made up when left out. */
+  readonly workerId?: string | undefined;
+  /** Whether another owner lives; looks at its process and its last beat when left out. */
+  readonly isAlive?: ((worker: Worker) => boolean) | undefined;
+  readonly around?: Surroundings | undefined;
+  /**
+   * Told of each event that runs of this process write, in each run's order, once it is in the store.
+   * Of a run that is taken over it is told the beginning again. Must not throw.
+   */
+  readonly observe?: Observe | undefined;
+}
+
+/** How a run is begun here. */
+export interface LaunchOptions {
+  /** The epoch it had when it was looked at: whoever took it meanwhile keeps it. */
+  readonly from?: number | undefined;
+  /** Set where this process owns it already, since this epoch. */
+  readonly epoch?: number | undefined;
+  readonly limitMs?: number | undefined;
+}

@@ -1,0 +1,133 @@
+/**
+ * The queues of one process: runs that wait for their turn belong to nobody, and whichever process has
+ * room takes the next. What is taken, and in which order, is the store's (`src/store/turns.ts`).
+ */
+
+import { Failure } from "../base/failure.ts";
+import type { NewRun, Store } from "../store/store.ts";
+import type { TakenTurn } from "../store/turns.ts";
+import type { QueuedPlace, QueueLimits } from "./engine.ts";
+import type { OwnedRun } from "./owned-run.ts";
+
+export interface Turns {
+  define(queue: string, limits: QueueLimits): void;
+  /** Writes the run down, with its place where it has one. False when it is there already. */
+  create(run: NewRun, place: QueuedPlace | undefined): Promise<boolean>;
+  /** Resolves when the run has its turn. Gives the run up, and rejects, where it has to wait. */
+  enter(owned: OwnedRun, queue: string, lane: string): Promise<void>;
+  /** Takes the run's turn from it; it stays here, and waits for something else. */
+  giveBack(owned: OwnedRun): Promise<void>;
+  /** Called when a run is not run here any more. True where its turn, or its place here, is free. */
+  leave(id: string): boolean;
+  /** Set while runs are taken. */
+  readonly taking: Promise<void> | undefined;
+  /** Takes what there is room for. Joins a call that is on its way. */
+  take(): Promise<void>;
+  /** Takes nothing from here on. */
+  close(): void;
+}
+
+interface TurnsParts {
+  readonly store: Store;
+  readonly owner: string;
+  /** Called before a run is taken: an owner nobody has heard of would count as dead. */
+  readonly beat: () => Promise<void>;
+  /** Runs what was taken. */
+  readonly launch: (taken: TakenTurn) => Promise<unknown>;
+}
+
+export function createTurns(parts: TurnsParts): Turns {
+  return new EngineTurns(parts);
+}
+
+class EngineTurns implements Turns {
+  readonly #parts: TurnsParts;
+  readonly #queues = new Map<string, QueueLimits>();
+  /** The queues of runs that have, or ask for, a turn in this process. */
+  readonly #here = new Map<string, string>();
+  #taking: Promise<void> | undefined;
+  #isClosed = false;
+
+  constructor(parts: TurnsParts) {
+    this.#parts = parts;
+  }
+
+  define(queue: string, limits: QueueLimits): void {
+    this.#queues.set(queue, limits);
+  }
+
+  async create(run: NewRun, place: QueuedPlace | undefined): Promise<boolean> {
+    const { store } = this.#parts;
+    if (!place) return await store.createRun(run);
+    const { name: queue, lane, maxWaiting } = place;
+    const { atOnce } = this.#limitsOf(queue);
+    const made = await store.createQueued(run, { queue, lane, maxWaiting, atOnce });
+    if (made === "full") throw place.toFull();
+    return made === "new";
+  }
+
+  async enter(owned: OwnedRun, queue: string, lane: string): Promise<void> {
+    const { id } = owned.run;
+    const { atOnce } = this.#limitsOf(queue);
+    const hasRoom = this.#hasRoom(queue, id);
+    this.#here.set(id, queue);
+    await owned.log.settled();
+    const place = { queue, lane, atOnce: hasRoom ? atOnce : 0 };
+    const hasTurn = await owned.write(() => this.#parts.store.awaitTurn(id, owned.epoch, place));
+    if (hasTurn) return;
+    const waits = new Failure("fenced", `Run ${id} waits for its turn.`);
+    owned.lose(waits);
+    throw waits;
+  }
+
+  async giveBack(owned: OwnedRun): Promise<void> {
+    const { id } = owned.run;
+    await owned.write(() => this.#parts.store.giveTurnBack(id, owned.epoch));
+    this.#here.delete(id);
+  }
+
+  leave(id: string): boolean {
+    return this.#here.delete(id);
+  }
+
+  get taking(): Promise<void> | undefined {
+    return this.#taking;
+  }
+
+  take(): Promise<void> {
+    this.#taking ??= this.#takeAll().finally(() => {
+      this.#taking = undefined;
+    });
+    return this.#taking;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  async #takeAll(): Promise<void> {
+    const { store, owner, beat, launch } = this.#parts;
+    for (const [queue, { atOnce }] of this.#queues) {
+      while (!this.#isClosed && this.#hasRoom(queue) && (await store.countWaiting(queue)) > 0) {
+        await beat();
+        const taken = await store.takeTurn(owner, { queue, atOnce });
+        if (!taken) break;
+        this.#here.set(taken.id, queue);
+        await launch(taken);
+      }
+    }
+  }
+
+  #limitsOf(queue: string): QueueLimits {
+    const limits = this.#queues.get(queue);
+    if (limits) return limits;
+    throw new Failure("internal", `The queue \`${queue}\` is not defined.`);
+  }
+
+  #hasRoom(queue: string, except?: string): boolean {
+    const { here = Number.POSITIVE_INFINITY } = this.#limitsOf(queue);
+    let count = 0;
+    for (const [id, other] of this.#here) if (other === queue && id !== except) count++;
+    return count < here;
+  }
+}

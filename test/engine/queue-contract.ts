@@ -1,0 +1,168 @@
+/** Queues over several engines of one store: turns, limits, what a crash or a cancel leaves of them. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Store } from "../../src/store/store.ts";
+import {
+  type Bench,
+  completed,
+  createBench,
+  createGate,
+  type Gate,
+  until,
+} from "./engine-bench.ts";
+
+type Engine = ReturnType<Bench["engine"]>;
+
+interface Queued {
+  /** Ids in the order in which their turns began. */
+  readonly begun: string[];
+  /** Most that ran at the same time. */
+  readonly most: () => number;
+  /** How many times each body was called. */
+  readonly calls: Map<string, number>;
+  readonly takeovers: string[];
+  define(engine: Engine, limits?: { atOnce: number; here?: number }): void;
+  end(id: string): void;
+}
+
+export function describeQueues(name: string, createStore: () => Promise<Store>): void {
+  const onBench =
+    (test: (bench: Bench, queued: Queued) => Promise<void>): (() => Promise<void>) =>
+    async () => {
+      const bench = await createBench(createStore);
+      await test(bench, createQueued());
+      await bench.close();
+    };
+  const alive = { isAlive: () => true };
+  const submit = (engine: Engine, id: string): Promise<void> =>
+    engine.submit("body", { lane: id.slice(0, 1) }, { id, title: id });
+
+  describe(`${name}: queues`, () => {
+    it(
+      "let so many run at once in all engines, in turn by lane",
+      onBench(async (bench, queued) => {
+        const engines = [bench.engine(alive), bench.engine(alive)] as const;
+        for (const engine of engines) queued.define(engine, { atOnce: 1 });
+        for (const [at, id] of ["a1", "a2", "a3", "b1"].entries()) {
+          await submit(engines[at % 2] ?? engines[0], id);
+          await until(async () => id === "a1" || (await bench.store.getRun(id))?.owner === null);
+        }
+        for (const id of ["a1", "b1", "a2", "a3"]) {
+          await until(async () => {
+            for (const engine of engines) await engine.start();
+            return queued.begun.at(-1) === id;
+          });
+          queued.end(id);
+          await engines[0].result(id);
+        }
+        assert.equal(queued.most(), 1);
+        assert.deepEqual(queued.takeovers, [], "to wait is not to be interrupted");
+        assert.equal(queued.calls.get("a1"), 1);
+        assert.equal(queued.calls.get("a2"), 2);
+      }),
+    );
+
+    it(
+      "give what waits to another engine when one dies, and its turn with its run",
+      onBench(async (bench, queued) => {
+        const first = bench.engine();
+        queued.define(first, { atOnce: 1 });
+        await submit(first, "a1");
+        await submit(first, "a2");
+        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        first.crash();
+        const second = bench.engine();
+        queued.define(second, { atOnce: 1 });
+        assert.deepEqual(await second.start(), ["a1"]);
+        await until(() => queued.begun.length === 2);
+        assert.deepEqual(queued.begun, ["a1", "a1"]);
+        assert.deepEqual(queued.takeovers, ["a1"]);
+        queued.end("a1");
+        await until(() => queued.begun.length === 3);
+        queued.end("a2");
+        await second.result("a2");
+        assert.deepEqual(queued.begun, ["a1", "a1", "a2"]);
+      }),
+    );
+
+    it(
+      "let go of a run that is cancelled while it waits",
+      onBench(async (bench, queued) => {
+        const engine = bench.engine();
+        queued.define(engine, { atOnce: 1 });
+        for (const id of ["a1", "a2", "a3"]) await submit(engine, id);
+        await until(async () => (await bench.store.getRun("a3"))?.owner === null);
+        await engine.cancel("a2", { tree: true });
+        assert.equal((await engine.result("a2")).ending, "cancelled");
+        queued.end("a1");
+        await until(() => queued.begun.includes("a3"));
+        assert.deepEqual(queued.begun, ["a1", "a3"]);
+        queued.end("a3");
+        await engine.result("a3");
+      }),
+    );
+
+    it(
+      "let fewer run in one engine than in all, and another take the rest",
+      onBench(async (bench, queued) => {
+        const engines = [bench.engine(alive), bench.engine(alive)] as const;
+        for (const engine of engines) queued.define(engine, { atOnce: 8, here: 1 });
+        for (const id of ["a1", "a2"]) await submit(engines[0], id);
+        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        await engines[1].start();
+        await until(() => queued.begun.length === 2);
+        for (const id of ["a1", "a2"]) queued.end(id);
+        for (const id of ["a1", "a2"]) await engines[0].result(id);
+      }),
+    );
+
+    it(
+      "are left alone by an engine that is retired",
+      onBench(async (bench, queued) => {
+        const [old, next] = [bench.engine(alive), bench.engine(alive)];
+        for (const engine of [old, next]) queued.define(engine, { atOnce: 1 });
+        for (const id of ["a1", "a2"]) await submit(old, id);
+        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        old.retire();
+        queued.end("a1");
+        await old.idle();
+        assert.deepEqual(queued.begun, ["a1"]);
+        await next.start();
+        await until(() => queued.begun.length === 2);
+        queued.end("a2");
+        await next.result("a2");
+      }),
+    );
+  });
+}
+
+function createQueued(): Queued {
+  const gates = new Map<string, Gate>();
+  const gateOf = (id: string): Gate => {
+    const gate = gates.get(id) ?? createGate();
+    gates.set(id, gate);
+    return gate;
+  };
+  const begun: string[] = [];
+  const takeovers: string[] = [];
+  const calls = new Map<string, number>();
+  let [running, most] = [0, 0];
+  return {
+    ...{ begun, calls, takeovers, most: () => most },
+    define(engine, limits = { atOnce: 1 }) {
+      engine.defineQueue("q", limits);
+      engine.define("body", async (context, input) => {
+        calls.set(context.id, (calls.get(context.id) ?? 0) + 1);
+        if (context.isTakeover) takeovers.push(context.id);
+        await context.turn("q", String((input as { lane: string }).lane));
+        begun.push(context.id);
+        most = Math.max(most, ++running);
+        await context.step("work", () => gateOf(context.id).opened.then(() => null));
+        running--;
+        return completed(null);
+      });
+    },
+    end: (id) => gateOf(id).open(),
+  };
+}
