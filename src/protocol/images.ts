@@ -1,5 +1,7 @@
 /** Requests to an images API and what it gives back, as OpenAI's and those like it spell them. */
 
+import type { Usage } from "./usage.ts";
+
 /** What both of its endpoints take. What is not set is the server's choice. */
 export interface ImageBody {
   readonly prompt: string;
@@ -28,6 +30,8 @@ export interface ImageRef {
 export interface MadeImage {
   /** Base64. */
   readonly b64_json: string;
+  /** What the server counted for it, where it says so. */
+  readonly usage?: Usage | undefined;
   readonly revised_prompt?: string | undefined;
   readonly size?: string | undefined;
   readonly quality?: string | undefined;

@@ -38,12 +38,14 @@ export type RunEvent =
   | TurnEnd
   | ToolStart
   | ToolDecision
+  | ToolProcess
   | ToolProgress
   | ToolEnd
   | ChildStart
   | ChildEnd
   | ChildEvent
   | ClientInput
+  | ClientRefusal
   | Notice
   | RunEnd;
 
@@ -157,6 +159,27 @@ export interface ToolDecision {
 }
 
 /** What a call tells while it is made: an event of the Responses API without its place and number. */
+/**
+ * A call is about to start a program, which waits until this is written. Whoever resumes the run ends
+ * what is left of it first.
+ */
+export interface ToolProcess extends ProcessMark {
+  readonly type: "tool_process";
+  readonly call_id: string;
+}
+
+/** How a started process is found again, also by another process. Parts that are unknown are empty. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** When it started, in ticks since the system did. */
+  readonly started: string;
+  /** The start of the system and the PID namespace in which `pid` means something. */
+  readonly boot: string;
+  readonly pid_namespace: string;
+  /** What it and what it starts have in their environment. */
+  readonly mark: string;
+}
+
 export interface ToolProgress {
   readonly type: "tool_progress";
   readonly call_id: string;
@@ -228,13 +251,31 @@ export interface ClientInput {
   readonly items: readonly Item[];
   /** Its number in the log of the team's first run, where this is another one's. */
   readonly root_seq?: number | undefined;
+  /** Of the message that brought the answers: whoever left it waits for this event. */
+  readonly key?: string | undefined;
+  readonly at_ms: number;
+}
+
+/** Answers of the client that were not taken, none of them, and why. */
+export interface ClientRefusal {
+  readonly type: "client_refused";
+  readonly key: string;
+  readonly error: RunError;
   readonly at_ms: number;
 }
 
 /** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
-  readonly code: "retry" | "wait" | "replay" | "dropped" | "repair" | "context" | "report";
+  readonly code:
+    | "retry"
+    | "wait"
+    | "replay"
+    | "dropped"
+    | "repair"
+    | "context"
+    | "report"
+    | "process";
   readonly message: string;
   /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */
   readonly params?: readonly string[];

@@ -147,7 +147,9 @@ function compare(
 ): Divergence | undefined {
   const deepestFirst = [...recorded.keys()].sort((a, b) => depth(b) - depth(a));
   for (const path of deepestFirst) {
-    const before = recorded.get(path)?.run?.log ?? [];
+    const before = recorded.get(path)?.run?.log;
+    // It was ordered, and its parent ended before it began.
+    if (!before) continue;
     const after = replayed.get(path)?.run?.log ?? [];
     const found = findDivergence(path, before, after);
     if (found) return found;

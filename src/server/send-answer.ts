@@ -8,6 +8,7 @@
 import type { ServerResponse } from "node:http";
 import type { Failure } from "../base/failure.ts";
 import { toFailure } from "../base/failure.ts";
+import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
 import type { Answer, BytesAnswer, EventsAnswer, JsonAnswer, StreamEvent } from "./route.ts";
 import { toFrames } from "./sse-frames.ts";
@@ -102,24 +103,29 @@ async function streamEvents(
     if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
   };
   const alive = setInterval(keepAlive, keepAliveMs);
+  const told = createToldStream();
   try {
+    for (const batch of held.batches) told.read(batch);
     if (held.batches.length > 0) response.write(toFrames(held.batches.flat()));
     for (let next = held.next; ; next = undefined) {
       const step = await (next ?? events.next());
       if (step.done) break;
       alive.refresh();
+      told.read(step.value);
       if (!response.write(toFrames(step.value))) await drained(response);
       // Ending the events says what that means for their run.
       if (response.destroyed) return;
     }
-    response.end("data: [DONE]\n\n");
+    response.end(DONE);
   } catch (thrown) {
-    // The log could not be read on: a stream that just stops would look whole to some clients.
-    response.end(toFrames([toErrorEvent(toFailure(thrown))]));
+    // A stream that just stops would look whole to some clients.
+    response.end(`${toFrames(told.toBroken(toFailure(thrown)))}${DONE}`);
   } finally {
     clearInterval(alive);
   }
 }
+
+const DONE = "data: [DONE]\n\n";
 
 type Step = Promise<IteratorResult<readonly StreamEvent[]>>;
 
@@ -167,10 +173,6 @@ const BEGINNINGS: ReadonlySet<string> = new Set([
 
 function isOutput(event: StreamEvent): boolean {
   return "frame" in event || !BEGINNINGS.has(event.type);
-}
-
-function toErrorEvent(failure: Failure): StreamEvent {
-  return { frame: JSON.stringify(toFailureAnswer(failure).body) };
 }
 
 function drained(response: ServerResponse): Promise<void> {

@@ -64,6 +64,7 @@ export function createShellBench(t: TestContext, script: string, setup: Setup = 
   });
   const order: ChildOrder = {
     key: "child-1.0",
+    callKey: "run_1/tool:1.0",
     account,
     timeoutMs,
     task: { ...TASK, root: folder, limits, ...task },

@@ -270,17 +270,23 @@ describe("what a child process is given", () => {
         HOME: "/home/somebody",
         OFFSHOOT_MAX_RETRIES: "1",
         TEST_KEY: "the-key-of-the-test",
+        OFFSHOOT_SERVER_KEY: "the-key-of-the-server",
+        OFFSHOOT_UNHEARD_OF: "1",
+        XDG_RUNTIME_DIR: "/run/user/1",
+        XDG_DATA_HOME: "/data",
         OTHER_API_KEY: "somebody-elses-key",
         DATABASE_URL: "postgres://secret",
       },
-      variablesFor: ({ api_key_name }) => [api_key_name ?? ""],
+      variablesFor: ({ api_key_name }) => [api_key_name ?? "", "OFFSHOOT_MAX_RETRIES"],
     });
     await bench.run();
     const env = bench.read("env.txt");
     assert.match(env, /^TEST_KEY=the-key-of-the-test$/m);
     assert.match(env, /^OFFSHOOT_MAX_RETRIES=1$/m);
     assert.match(env, /^HOME=\/home\/somebody$/m);
+    assert.match(env, /^XDG_DATA_HOME=\/data$/m);
     assert.doesNotMatch(env, /OTHER_API_KEY|DATABASE_URL|somebody-elses/);
+    assert.doesNotMatch(env, /OFFSHOOT_SERVER_KEY|OFFSHOOT_UNHEARD_OF|XDG_RUNTIME_DIR/);
     assert.doesNotMatch(bench.read("payload.json"), /the-key-of-the-test/);
   });
 });

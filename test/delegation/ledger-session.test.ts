@@ -28,6 +28,17 @@ const headingsOf = (text: string): string[] => {
 const call = { call_id: "call_1", name: "read" };
 
 describe("a session as Markdown", () => {
+  it("leaves out a turn that was interrupted and taken again", async () => {
+    const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 1 };
+    const half = turn(1, ...message(0, "Half.")).slice(0, -1);
+    const whole = turn(1, ...message(0, "Whole."));
+    const text = await render({ run_1: [start("run_1", 1), ...half, resume, ...whole, end(9)] });
+    assert.match(text, /Whole\./);
+    assert.doesNotMatch(text, /Half\./);
+    const partial = await render({ run_1: [start("run_1", 1), ...half] });
+    assert.match(partial, /Half\./, "without a resume it is partial work");
+  });
+
   it("has the session, model, prompts and response, and a section for each child", async () => {
     const text = await render({
       run_1: [

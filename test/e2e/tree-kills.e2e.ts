@@ -12,16 +12,19 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { readTree } from "../../src/delegation/ledger/tree.ts";
 import type { LoggedEvent, RunEnd } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
-import type { StoredRun } from "../../src/store/store.ts";
+import type { Store, StoredRun } from "../../src/store/store.ts";
 import { type ScriptEngine, startChatUpstream } from "../../src/testing/index.ts";
 import { type AnswerReply, reply } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
 import { createChance } from "../delegation/random-tree.ts";
+import { countKills } from "./kills.ts";
 
-const KILLS = 100;
+const KILLS = countKills(40);
 const WORKER = fileURLToPath(new URL("./fixtures/tree-worker.js", import.meta.url));
 
 /** Below the root: three side by side, and one with one below it. Each leaf reads a value. */
@@ -102,6 +105,7 @@ async function startServed(path: string, root: string, random: () => number): Pr
         if (ended === "killed") continue;
         checkAsked(asked, kills);
         await checkTree(path, kills);
+        await checkReplay(path, asked);
         return kills;
       }
     },
@@ -182,11 +186,34 @@ async function checkTree(path: string, kills: number): Promise<void> {
     const below = runs.filter(({ id }) => id.startsWith(`${run.id}/`));
     assert.equal(end.spent["children"], below.length, run.id);
     checkChildren(run, log, runs);
+    await checkFigures(store, run, end);
     if (run.title !== "root") continue;
     const { output_text, spent } = end;
     assert.deepEqual([output_text, spent["turns"]], ["value=10", CALLS]);
   }
   await store.close();
+}
+
+/** What the tree says of a run is what the run says of itself, however often it was interrupted. */
+async function checkFigures(store: Store, run: StoredRun, end: RunEnd): Promise<void> {
+  const { turns, tool_calls, usage } = await readTree(store, run.id);
+  assert.deepEqual([turns, tool_calls, usage], [end.turns, end.tool_calls, end.usage], run.id);
+}
+
+/** It comes to the same from its record, and nothing is sent. */
+async function checkReplay(path: string, asked: readonly string[]): Promise<void> {
+  const before = asked.length;
+  const store = await openSqliteStore(path);
+  const [root] = await store.listRuns({ limit: 1, parent_id: null });
+  await store.close();
+  const runtime = await createRuntime({ storePath: path, env: {} });
+  try {
+    const { divergence, left, end } = await runtime.replay({ id: root?.id ?? "" });
+    assert.deepEqual([divergence, left, end.output_text], [undefined, [], "value=10"]);
+    assert.equal(asked.length, before, "a replay sends nothing");
+  } finally {
+    await runtime.close();
+  }
 }
 
 /** Numbers without gaps, and one ending, which is the last thing said. */

@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
 import type { ModelEvent } from "../../src/protocol/model-events.ts";
-import type { RunEvent } from "../../src/protocol/run-events.ts";
+import type { ChildEvent, RunEvent } from "../../src/protocol/run-events.ts";
+import { createEventWriter } from "../../src/responses/fold/event-writer.ts";
 import {
   functionCall,
   message,
@@ -9,11 +11,14 @@ import {
   runEnd,
   runFailure,
   runStart,
+  toolRun,
   turn,
 } from "./logged-run.ts";
 import { lastResponse, typesOf, write } from "./written-events.ts";
 
 const call = { call_id: "call_1", name: "read" };
+const RESUME = { type: "run_resume", epoch: 2, at_ms: 0 } as const;
+const TURN = { type: "turn_start", turn: 1, at_ms: 0 } as const;
 const BEGIN = ["created", "in_progress"];
 
 describe("a run that did not complete", () => {
@@ -118,42 +123,135 @@ describe("a run that did not complete", () => {
     ],
   ];
   for (const [name, events, types, item] of cuts) {
-    it(`ends what it had begun as incomplete, all of it: ${name}`, () => {
-      for (const next of [
-        [{ type: "run_resume", epoch: 2, at_ms: 0 } as const, runEnd()],
-        [runEnd({ ending: "cancelled" })],
-      ]) {
-        const log = [
-          runStart(),
-          { type: "turn_start", turn: 1, at_ms: 0 } as const,
-          ...(events as RunEvent[]),
-        ];
-        const written = write(...log, ...next);
-        assert.deepEqual(typesOf(written).slice(0, -1), [
-          ...BEGIN,
-          "output_item.added",
-          ...types,
-          "output_item.done",
-        ]);
-        const [cut] = lastResponse(written).output;
-        assert.deepEqual({ ...cut }, { ...cut, status: "incomplete", ...item });
-      }
+    const log = [
+      runStart(),
+      { type: "turn_start", turn: 1, at_ms: 0 } as const,
+      ...(events as RunEvent[]),
+    ];
+    const told = [...BEGIN, "output_item.added", ...types, "output_item.done"];
+
+    it(`that was cancelled keeps what it had begun, as incomplete: ${name}`, () => {
+      const written = write(...log, runEnd({ ending: "cancelled" }));
+      assert.deepEqual(typesOf(written).slice(0, -1), told);
+      const [cut] = lastResponse(written).output;
+      assert.deepEqual({ ...cut }, { ...cut, status: "incomplete", ...item });
+    });
+
+    it(`that was taken over ends what it had begun, and shows nothing of it: ${name}`, () => {
+      const written = write(...log, RESUME, runEnd());
+      assert.deepEqual(typesOf(written).slice(0, -1), told);
+      const done = written.find(({ type }) => type === "response.output_item.done");
+      assert.ok(done && "item" in done);
+      assert.deepEqual({ ...done.item }, { ...done.item, status: "incomplete", ...item });
+      assert.deepEqual(lastResponse(written).output, []);
     });
   }
+});
 
-  it("goes on behind a cut at the next place", () => {
-    const events = write(
-      runStart(),
-      { type: "turn_start", turn: 1, at_ms: 0 },
-      ...(message(0, "Half").slice(0, 2) as RunEvent[]),
-      { type: "run_resume", epoch: 2, at_ms: 0 },
-      ...turn(1, ...message(0, "Whole")),
-      runEnd(),
-    );
-    const { output } = lastResponse(events);
+describe("a run that was taken over", () => {
+  const half = [TURN, ...(message(0, "Half").slice(0, 2) as RunEvent[])];
+
+  it("goes on at the next place and shows finished work alone", () => {
+    const events = write(runStart(), ...half, RESUME, ...turn(1, ...message(0, "Whole")), runEnd());
+    const { output, output_text } = lastResponse(events);
     assert.deepEqual(
       output.map((item) => "status" in item && item.status),
-      ["incomplete", "completed"],
+      ["completed"],
     );
+    assert.equal(output_text, "Whole");
+    const added = events.flatMap((event) =>
+      event.type === "response.output_item.added" ? [event.output_index] : [],
+    );
+    assert.deepEqual(added, [0, 1], "the place of what was abandoned is not given again");
+    assert.deepEqual(
+      events.map(({ sequence_number }) => sequence_number),
+      [...events.keys()],
+    );
+  });
+
+  it("shows nothing of items that the interrupted turn had finished", () => {
+    const thought = reasoning(0, "Hm") as RunEvent[];
+    const called = functionCall(1, call, "{}") as RunEvent[];
+    const whole = turn(1, ...reasoning(0, "Hm again"), ...message(1, "Whole"));
+    const events = write(runStart(), TURN, ...thought, ...called, RESUME, ...whole, runEnd());
+    const { output } = lastResponse(events);
+    assert.deepEqual(
+      output.map(({ type }) => type),
+      ["reasoning", "message"],
+    );
+    assert.match(JSON.stringify(output), /Hm again/);
+  });
+
+  it("keeps finished turns, and calls that are made again", () => {
+    const [start, end] = toolRun(call, "found");
+    const asked = turn(1, ...functionCall(0, call, "{}"));
+    const answered = turn(2, ...message(0, "Whole"));
+    const events = write(runStart(), ...asked, start, RESUME, start, end, ...answered, runEnd());
+    assert.deepEqual(
+      lastResponse(events).output.map(({ type }) => type),
+      ["function_call", "function_call_output", "message"],
+    );
+  });
+
+  it("twice shows finished work alone", () => {
+    const whole = turn(1, ...message(0, "Whole"));
+    const events = write(runStart(), ...half, RESUME, ...half, RESUME, ...whole, runEnd());
+    assert.equal(lastResponse(events).output_text, "Whole");
+    assert.equal(lastResponse(events).output.length, 1);
+  });
+
+  it("and then cancelled keeps the partial work of its last owner alone", () => {
+    const again = [TURN, ...(message(0, "Second").slice(0, 2) as RunEvent[])];
+    const cancelled = runEnd({ ending: "cancelled" });
+    const events = write(runStart(), ...half, RESUME, ...again, cancelled);
+    assert.equal(lastResponse(events).output_text, "Second");
+  });
+
+  it("hands on to the next request what it shows", () => {
+    const writer = createEventWriter({ everything: true });
+    const log = [runStart(), ...half, RESUME, ...turn(1, ...message(0, "Whole")), runEnd()];
+    for (const event of log) writer.write(event);
+    assert.deepEqual(writer.said(), writer.response()?.output);
+  });
+
+  it("shows nothing of it while it goes on", () => {
+    const writer = createEventWriter();
+    for (const event of [runStart(), ...half, RESUME, TURN]) writer.write(event);
+    assert.deepEqual([writer.response()?.output, writer.response()?.output_text], [[], ""]);
+  });
+
+  it("by an agent of its team shows nothing of what the agent abandoned", () => {
+    let seq = 0;
+    const say = (event: RunEvent): RunEvent => ({
+      ...{ type: "child_event", child_id: "run_01/a", child_seq: seq++, agent: "/root/a" },
+      event: event as ChildEvent["event"],
+    });
+    const mine = turn(1, ...message(0, "Mine"));
+    const agents = [...half, RESUME, ...turn(1, ...message(0, "Whole"))].map(say);
+    const events = write(runStart(), ...mine, ...agents, runEnd());
+    const texts = JSON.stringify(lastResponse(events).output);
+    assert.match(texts, /Mine/);
+    assert.match(texts, /Whole/);
+    assert.doesNotMatch(texts, /Half/);
+  });
+});
+
+describe("a stream that cannot go on", () => {
+  it("ends with an error in both shapes and one `response.failed`", () => {
+    const writer = createEventWriter();
+    const log = [runStart(), TURN, ...(message(0, "Half").slice(0, 2) as RunEvent[])];
+    const events = log.flatMap((event) => writer.write(event));
+    const last = writer.fail(new Failure("store_failed", "disk I/O error at /srv/runs.db"));
+    assert.deepEqual(typesOf(last).slice(-2), ["error", "failed"]);
+    const told = "The server cannot write its record.";
+    const error = last.at(-2);
+    assert.ok(error?.type === "error");
+    assert.deepEqual([error.code, error.message], ["store_failed", told]);
+    assert.deepEqual([error.error.code, error.error.message], ["store_failed", told]);
+    const { status, output_text } = lastResponse(last);
+    assert.deepEqual([status, output_text], ["failed", "Half"]);
+    const numbers = [...events, ...last].map(({ sequence_number }) => sequence_number);
+    assert.deepEqual(numbers, [...numbers.keys()]);
+    assert.deepEqual(writer.fail(new Failure("internal", "Again.")), [], "once");
   });
 });

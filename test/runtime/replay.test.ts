@@ -5,16 +5,22 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
+import { readCosts } from "../../src/delegation/ledger/costs.ts";
+import { addUp, listNodes, readTree } from "../../src/delegation/ledger/tree.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { AgentParts } from "../../src/runtime/agent-body.ts";
 import { createNetwork } from "../../src/runtime/network.ts";
 import { SAFETY } from "../../src/runtime/open-gate.ts";
 import { openModel } from "../../src/runtime/open-model.ts";
 import { replayTree } from "../../src/runtime/replay.ts";
+import type { RunRequest } from "../../src/runtime/runtime.ts";
 import { createToolbox } from "../../src/runtime/toolbox.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
-import { reply, respond } from "../../src/testing/index.ts";
+import type { Store } from "../../src/store/store.ts";
+import { reply, respond, type Script } from "../../src/testing/index.ts";
 import { startTree } from "../delegation/tree-bench.ts";
 
 function lastAsked({ items }: ModelRequest): string {
@@ -44,12 +50,12 @@ const MODEL = respond((request) => {
 });
 
 /** A recorded tree, and what replays it. */
-async function record(t: TestContext) {
+async function record(t: TestContext, engine: Script = MODEL, asked: Partial<RunRequest> = {}) {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-replay-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const storePath = join(folder, "runs.db");
-  const tree = await startTree(t, MODEL, { storePath, files: { "a.txt": "hello" } });
-  const { id, end } = await tree.run();
+  const tree = await startTree(t, engine, { storePath, files: { "a.txt": "hello" } });
+  const { id, end } = await tree.run(asked);
   const store = await openSqliteStore(storePath);
   const env = {};
   const network = createNetwork(env);
@@ -69,7 +75,65 @@ async function record(t: TestContext) {
   return { tree, id, end, store, parts, requests: tree.upstream.requests };
 }
 
+/** Each tree that did not simply complete: what its model does, and how its root ends. */
+const TROUBLED: Readonly<Record<string, { model: Script; ending: string; tools?: string[] }>> = {
+  "with a child that its vendor refuses": {
+    model: respond((request) => {
+      if (lastAsked(request) === "go") return hasOutput(request) ? reply.text("Done.") : CHILDREN;
+      return reply.status(400, { error: { message: "No." } });
+    }),
+    ending: "completed",
+  },
+  "with a child that fails after it has worked": {
+    model: respond((request) => {
+      if (lastAsked(request) === "go") return hasOutput(request) ? reply.text("Done.") : CHILDREN;
+      if (!hasOutput(request))
+        return reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }]);
+      return reply.status(400, { error: { message: "No." } });
+    }),
+    ending: "completed",
+  },
+  "that its vendor refuses": {
+    model: respond(() => reply.status(400, { error: { message: "No." } })),
+    ending: "failed",
+  },
+  "whose answer breaks off": {
+    model: respond(() => reply.failure("Broken.", { text: "Half of" })),
+    ending: "failed",
+  },
+  "with children side by side": {
+    model: respond((request) => {
+      if (lastAsked(request) !== "go") return reply.text("Mine.");
+      return hasOutput(request) ? reply.text("Done.") : PARALLEL;
+    }),
+    ending: "completed",
+    tools: ["read", "subagent", "parallel_subagent"],
+  },
+};
+
+const CHILDREN = reply.calls([subagent("one", "Fail."), subagent("two", "Fail too.")]);
+const PARALLEL = reply.calls([
+  {
+    name: "parallel_subagent",
+    arguments: JSON.stringify({
+      tasks: ["a", "b", "c"].map((label) => ({ label, task_prompt: `Say ${label}.` })),
+    }),
+  },
+]);
+
 describe("a replay of a tree", () => {
+  for (const [name, { model, ending, tools }] of Object.entries(TROUBLED)) {
+    it(`comes to the same: ${name}`, async (t) => {
+      const { id, end, store, parts, requests } = await record(t, model, tools ? { tools } : {});
+      assert.equal(end.ending, ending);
+      const before = requests.length;
+      const replayed = await replayTree({ store, id }, parts);
+      assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
+      assert.deepEqual([replayed.end.ending, replayed.end.message], [end.ending, end.message]);
+      assert.equal(requests.length, before, "nothing is sent");
+    });
+  }
+
   it("sends nothing and comes to the same", async (t) => {
     const { id, end, store, parts, requests } = await record(t);
     const before = requests.length;
@@ -78,6 +142,29 @@ describe("a replay of a tree", () => {
     assert.deepEqual([replayed.runs, replayed.left], [3, []]);
     assert.equal(replayed.end.output_text, end.output_text);
     assert.equal(requests.length, before);
+  });
+
+  it("comes to the same where its processes were killed in every turn and every call", async (t) => {
+    const { id, store, parts, requests } = await record(t);
+    const before = requests.length;
+    const interrupted = await copyTree(store, id, interrupt);
+    const replayed = await replayTree({ store: interrupted, id }, parts);
+    assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
+    assert.equal(requests.length, before, "nothing is sent");
+  });
+
+  it("counts what was interrupted once", async (t) => {
+    const { id, store } = await record(t);
+    const tree = addUp(listNodes(await readTree(store, id)));
+    const interrupted = await copyTree(store, id, interrupt);
+    const again = addUp(listNodes(await readTree(interrupted, id)));
+    assert.deepEqual([again.turns, again.tool_calls], [tree.turns, tree.tool_calls]);
+    assert.ok(tree.tool_calls > 0 && again.calls === 2 * tree.calls, "each answer was asked twice");
+    const toolsOf = async (from: Store) => {
+      const rows = await readCosts(from, [id], "tool");
+      return rows.map(({ key, calls }) => [key, calls]).sort();
+    };
+    assert.deepEqual(await toolsOf(interrupted), await toolsOf(store));
   });
 
   it("names the first thing that is different", async (t) => {
@@ -112,3 +199,34 @@ describe("a replay of a tree", () => {
     await assert.rejects(replayTree({ store, id: "run_none" }, parts), { code: "not_found" });
   });
 });
+
+/** The same log where a process died before each answer, and before the first result of each turn. */
+function interrupt(log: readonly RunEvent[]): RunEvent[] {
+  const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 1 };
+  return log.flatMap((event, at) => {
+    const isAnswer = event.type === "turn_start";
+    if (!isAnswer && log[at - 1]?.type !== "turn_end") return [event];
+    const end = isAnswer ? "turn_end" : "tool_end";
+    const length = log.slice(at).findIndex(({ type }) => type === end);
+    return length < 0 ? [event] : [...log.slice(at, at + length), resume, event];
+  });
+}
+
+async function copyTree(
+  from: Store,
+  id: string,
+  change: (log: readonly RunEvent[]) => RunEvent[],
+): Promise<Store> {
+  const store = createMemoryStore();
+  const runs = (await from.listRuns({ limit: 100 })).reverse();
+  for (const run of runs.filter((one) => one.id === id || one.id.startsWith(`${id}/`))) {
+    const { ending, ended_at_ms: at_ms } = run;
+    assert.ok(ending && at_ms !== null);
+    const log = await from.readEvents(run.id, -1, 10_000);
+    const events = change(log.map(({ event }) => event));
+    await store.createRun(run);
+    const epoch = (await store.claim(run.id, "worker")) ?? 0;
+    await store.finish(run.id, epoch, { ending, result: null, firstSeq: 0, events, at_ms });
+  }
+  return store;
+}

@@ -1,5 +1,6 @@
 /** Where tokens, money and time of trees went: by agent, by model or by tool. */
 
+import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { StoredRun } from "../../store/store.ts";
 import { listNodes, type RecordReader, readTree, type TreeNode } from "./tree.ts";
@@ -94,7 +95,14 @@ function addNode(sum: Sum, node: TreeNode, ms: number): void {
 /** Calls are told apart by place, not by id alone: there are servers that give one id to all. */
 function createToolFold(rows: Map<string, Sum>): (run: StoredRun, event: RunEvent) => void {
   const open = new Map<string, number[]>();
+  const works = new Map<string, OpenWork>();
   return ({ id }, event) => {
+    const work = works.get(id) ?? createOpenWork();
+    works.set(id, work);
+    for (const { call_id, name } of work.read(event)?.calls ?? []) {
+      sumOf(rows, name).calls--;
+      open.get(JSON.stringify([id, call_id, name]))?.shift();
+    }
     if (event.type !== "tool_start" && event.type !== "tool_end") return;
     const key = JSON.stringify([id, event.call_id, event.name]);
     const starts = open.get(key) ?? [];

@@ -5,6 +5,7 @@
 
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type {
   ChildEnd,
   Ending,
@@ -71,6 +72,7 @@ class Fold implements RunFold {
   #turns = 0;
   #calls = 0;
   #toolCalls = 0;
+  readonly #work = createOpenWork();
   #usage: Usage = NO_USAGE;
   #knownUsd = 0;
   /** Finished calls without a known price. */
@@ -88,6 +90,8 @@ class Fold implements RunFold {
     if ("at_ms" in event) this.#lastAtMs = Math.max(this.#lastAtMs ?? 0, event.at_ms);
     const action = toAction(event);
     if (action !== undefined) this.#lastAction = action;
+    // A call that is made again after a takeover is one call.
+    this.#toolCalls -= this.#work.read(event)?.calls.length ?? 0;
     switch (event.type) {
       case "run_start":
         this.#start = event;

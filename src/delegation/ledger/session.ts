@@ -6,6 +6,7 @@
  * to be imitated from inside of one.
  */
 
+import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { type RecordReader, readLog, type TreeNode } from "./tree.ts";
@@ -22,18 +23,44 @@ async function* renderNode(
 ): AsyncGenerator<string> {
   const title = node.depth === 0 ? "Session" : `Subagent ${toHeading(node.label ?? node.id)}`;
   yield block(level, title, renderFacts(node));
+  const said = createSaid();
   let isResponding = false;
   for await (const page of readLog(record, node.id)) {
     for (const { event } of page) {
       if (event.type === "run_start") yield renderStart(event, level + 1);
-      const said = renderEvent(event);
-      if (said === "") continue;
+      const text = said.read(event);
+      if (text === "") continue;
       if (!isResponding) yield block(level + 1, "Response", "");
       isResponding = true;
-      yield `${said}\n\n`;
+      yield text;
     }
   }
+  yield said.rest();
   for (const child of node.children) yield* renderNode(record, child, Math.min(level + 1, 5));
+}
+
+/** The texts of a run's events. Those of a turn are held back to its end: a takeover may abandon it. */
+function createSaid(): { read(event: RunEvent): string; rest(): string } {
+  const work = createOpenWork();
+  let held: string | undefined;
+  const rest = (): string => {
+    const text = held ?? "";
+    held = undefined;
+    return text;
+  };
+  return {
+    read(event) {
+      if (work.read(event)?.turn) held = undefined;
+      const before = event.type === "turn_start" ? rest() : "";
+      if (event.type === "turn_start") held = "";
+      const said = renderEvent(event);
+      const text = said === "" ? "" : `${said}\n\n`;
+      if (held === undefined) return text;
+      held += text;
+      return event.type === "turn_end" || event.type === "run_end" ? rest() : before;
+    },
+    rest,
+  };
 }
 
 function renderFacts(node: TreeNode): string {
@@ -78,7 +105,7 @@ function renderEvent(event: RunEvent): string {
     case "notice":
       return `_${toLine(event.message)}_`;
     case "run_resume":
-      return "_Another process went on from here; what was open before is incomplete._";
+      return "_Resumed after an interruption. The turn that was interrupted is left out._";
     case "run_end":
       return event.error === null
         ? ""

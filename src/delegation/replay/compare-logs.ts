@@ -34,7 +34,8 @@ interface Comparable {
 
 /** Calls that ran side by side end in any order: within a turn they are compared by call. */
 function toComparable(log: readonly LoggedEvent[]): Comparable[] {
-  const kept = log.filter(({ event }) => COUNTS.has(event.type));
+  const open = findOpenAtEnd(log);
+  const kept = log.filter((logged) => COUNTS.has(logged.event.type) && !open.has(logged));
   const groups: LoggedEvent[][] = [];
   for (const logged of kept) {
     const isCall = CALLS.has(logged.event.type);
@@ -48,6 +49,29 @@ function toComparable(log: readonly LoggedEvent[]): Comparable[] {
       .sort((a, b) => (group.length === 1 || a.text === b.text ? 0 : a.text < b.text ? -1 : 1)),
   );
 }
+
+/**
+ * Calls that were being made when the run ended, with their children: which of them had begun, and how
+ * far they had come, is chance.
+ */
+function findOpenAtEnd(log: readonly LoggedEvent[]): ReadonlySet<LoggedEvent> {
+  const from = log.findLastIndex(({ event }) => event.type === "turn_end");
+  const open: LoggedEvent[] = [];
+  for (const logged of log.slice(from + 1)) {
+    const { event } = logged;
+    if (event.type === "tool_start") open.push(logged);
+    if (event.type !== "tool_end") continue;
+    const at = open.findIndex(
+      (one) => "call_id" in one.event && one.event.call_id === event.call_id,
+    );
+    if (at >= 0) open.splice(at, 1);
+  }
+  if (open.length === 0) return new Set();
+  const children = log.slice(from + 1).filter(({ event }) => CHILDREN.has(event.type));
+  return new Set([...open, ...children]);
+}
+
+const CHILDREN: ReadonlySet<RunEvent["type"]> = new Set(["child_start", "child_end"]);
 
 /** Whole items count; how a server cut them into pieces does not. */
 const COUNTS: ReadonlySet<RunEvent["type"]> = new Set([
@@ -78,6 +102,8 @@ const VARYING: ReadonlySet<string> = new Set([
   "call_key",
   "model_reason",
   "cost_usd",
+  // A child's share depends on what its siblings have given back by then, and on what calls cost.
+  "limits",
   "spent",
   "did_nothing",
 ]);

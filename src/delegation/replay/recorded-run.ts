@@ -1,5 +1,7 @@
 /** A run as its log has it, ready to be played again: its turns, and what its calls returned. Pure. */
 
+import { Failure } from "../../base/failure.ts";
+import { findAbandoned } from "../../protocol/abandoned-work.ts";
 import type { FunctionCall, FunctionCallOutput, Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type {
@@ -15,9 +17,12 @@ export interface RecordedRun {
   readonly id: string;
   readonly path: string;
   readonly start: RunStart;
-  /** By their numbers, from 1; a turn that was cut by a crash is there as it was taken again. */
+  /** Those that ended, by their numbers, from 1. */
   readonly turns: readonly RecordedTurn[];
+  /** The turn that the run ended in the middle of. */
+  readonly broken: BrokenTurn | undefined;
   readonly end: RunEnd | undefined;
+  /** Without what a takeover abandoned. */
   readonly log: readonly LoggedEvent[];
 }
 
@@ -30,6 +35,13 @@ export interface RecordedTurn {
   readonly calls: readonly RecordedCall[];
 }
 
+/** A turn that brought no answer: the vendor refused, or the run was cancelled meanwhile. */
+export interface BrokenTurn {
+  readonly number: number;
+  readonly said: readonly ModelEvent[];
+  readonly failure: Failure;
+}
+
 export interface RecordedCall {
   readonly call: FunctionCall;
   /** Undefined where the run ended before it returned. */
@@ -39,6 +51,8 @@ export interface RecordedCall {
 export interface RecordedResult {
   readonly output: FunctionCallOutput["output"];
   readonly failed: boolean;
+  /** Whether it ended the run. */
+  readonly thrown: boolean;
   readonly decisions: readonly ToolDecision[];
 }
 
@@ -48,14 +62,38 @@ export function readRecordedRun(
   path: string,
   log: readonly LoggedEvent[],
 ): RecordedRun | undefined {
-  const events = log.map(({ event }) => event);
+  const abandoned = findAbandoned(log.map(({ event }) => event));
+  const kept = log.filter((_, at) => !abandoned.has(at));
+  const events = kept.map(({ event }) => event);
   const [start] = events;
   if (start?.type !== "run_start") return undefined;
   const end = events.findLast((event): event is RunEnd => event.type === "run_end");
-  return { id, path, start, turns: readTurns(events), end, log };
+  const turns = readTurns(events, end);
+  return { id, path, start, turns, broken: readBroken(events, end), end, log: kept };
 }
 
-function readTurns(events: readonly RunEvent[]): RecordedTurn[] {
+/** Why a run broke off, to be thrown again. */
+export function toRecordedFailure({ ending, error, message }: RunEnd): Failure {
+  if (error) return new Failure(error.code, error.message, { param: error.param });
+  return new Failure(ending === "budget" ? "budget_exceeded" : "internal", message);
+}
+
+function readBroken(events: readonly RunEvent[], end: RunEnd | undefined): BrokenTurn | undefined {
+  const at = events.findLastIndex(({ type }) => type === "turn_start");
+  const start = events[at];
+  const behind = events.slice(at + 1);
+  if (start?.type !== "turn_start" || !end || behind.some(({ type }) => type === "turn_end")) {
+    return undefined;
+  }
+  const said = behind.filter((event) => event.type !== "run_end").filter(isSaid);
+  // A report that failed leaves the run's ending as it was; a notice says what was wrong.
+  const report = behind.find((event) => event.type === "notice" && event.code === "report");
+  const failure =
+    report?.type === "notice" ? new Failure("internal", report.message) : toRecordedFailure(end);
+  return { number: start.turn, said, failure };
+}
+
+function readTurns(events: readonly RunEvent[], runEnd: RunEnd | undefined): RecordedTurn[] {
   const turns: RecordedTurn[] = [];
   for (const [at, event] of events.entries()) {
     if (event.type !== "turn_end") continue;
@@ -66,7 +104,8 @@ function readTurns(events: readonly RunEvent[]): RecordedTurn[] {
     const behind = events.slice(at + 1);
     const next = behind.findIndex(({ type }) => type === "turn_start");
     const results = next < 0 ? behind : behind.slice(0, next);
-    turns.push({ number: event.turn, said, end: event, calls: readCalls(said, results) });
+    const calls = readCalls(said, results, runEnd);
+    turns.push({ number: event.turn, said, end: event, calls });
   }
   return turns;
 }
@@ -79,7 +118,11 @@ function isSaid(event: RunEvent): event is RunEvent & ModelEvent {
 }
 
 /** Servers give one id to several calls: of calls with the same id, the first result is the first's. */
-function readCalls(said: readonly ModelEvent[], results: readonly RunEvent[]): RecordedCall[] {
+function readCalls(
+  said: readonly ModelEvent[],
+  results: readonly RunEvent[],
+  runEnd: RunEnd | undefined,
+): RecordedCall[] {
   const ends = results.filter((event) => event.type === "tool_end");
   const decisions = results.filter((event) => event.type === "tool_decision");
   const items = said.flatMap((event) => (event.type === "item_end" ? [event.item] : []));
@@ -89,7 +132,9 @@ function readCalls(said: readonly ModelEvent[], results: readonly RunEvent[]): R
     if (end?.item.type !== "function_call_output") return { call, result: undefined };
     const { item, failed } = end;
     const own = decisions.filter(({ call_id }) => call_id === call.call_id);
-    return { call, result: { output: item.output, failed, decisions: own } };
+    const { error } = runEnd ?? {};
+    const thrown = error?.code === "tool_failed" && error.message === item.output;
+    return { call, result: { output: item.output, failed, thrown, decisions: own } };
   });
 }
 

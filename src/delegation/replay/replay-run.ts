@@ -6,11 +6,18 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { CallContext, ToolResult } from "../../tools/gate/call.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
 import { isDelegating } from "../tools/names.ts";
-import type { RecordedCall, RecordedRun } from "./recorded-run.ts";
+import {
+  type BrokenTurn,
+  type RecordedCall,
+  type RecordedRun,
+  toRecordedFailure,
+} from "./recorded-run.ts";
+import { isSameResult } from "./same-result.ts";
 
 export interface ReplayRun {
   /** Whether nothing has been different so far. */
@@ -65,6 +72,8 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
           const { reason, usage } = known.end;
           return play([...known.said, { type: "end", reason, usage, continuation: undefined }]);
         }
+        const broken = isFaithful ? recorded?.broken : undefined;
+        if (broken?.number === turn) return playBroken(broken);
         leave(`turn ${turn} is not in the record`);
         requireLeave(`turn ${turn}`);
         return live.stream(request, call);
@@ -73,25 +82,60 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     wrapGate: (live) => ({
       ...live,
       async call(call, context) {
-        const known = isFaithful ? findCall(recorded, context.idempotencyKey) : undefined;
-        if (!known?.result || known.call.name !== call.name) {
-          leave(`the call of ${call.name} in turn ${turn} is not in the record`);
-          requireLeave(`the call of ${call.name} in turn ${turn}`);
-          return live.call(call, context);
-        }
-        if (!isDelegating(call.name)) return await playCall(known.result, context);
-        const result = await live.call(call, context);
-        if (JSON.stringify(result.output) !== JSON.stringify(known.result.output)) {
-          leave(`${call.name} in turn ${turn} returned something else`);
-        }
-        return result;
+        const found = isFaithful ? findCall(recorded, context.idempotencyKey) : undefined;
+        const known = found?.call.name === call.name ? found : undefined;
+        if (known?.result) return await replayCall(live, call, { context, result: known.result });
+        if (known && recorded?.end)
+          return await breakCall(live, call, { context, end: recorded.end });
+        leave(`the call of ${call.name} in turn ${turn} is not in the record`);
+        requireLeave(`the call of ${call.name} in turn ${turn}`);
+        return live.call(call, context);
       },
     }),
   };
+
+  /** A call that delegates is made: its children are replayed too. */
+  async function replayCall(live: Gate, call: AskedCall, known: KnownCall): Promise<ToolResult> {
+    const { context, result: recordedResult } = known;
+    if (!isDelegating(call.name)) return await playCall(recordedResult, context);
+    const result = await live.call(call, context);
+    if (isSameResult(result.output, recordedResult.output)) {
+      return { ...result, output: recordedResult.output };
+    }
+    leave(`${call.name} in turn ${turn} returned something else`);
+    return result;
+  }
+}
+
+type AskedCall = Parameters<Gate["call"]>[0];
+
+interface KnownCall {
+  readonly context: CallContext;
+  readonly result: NonNullable<RecordedCall["result"]>;
+}
+
+/** A call that was being made when the run ended. Its children are there to be replayed all the same. */
+async function breakCall(
+  live: Gate,
+  call: AskedCall,
+  { context, end }: { readonly context: CallContext; readonly end: RunEnd },
+): Promise<never> {
+  // Whatever becomes of it, the run ends as it was recorded.
+  if (isDelegating(call.name)) await live.call(call, context).catch(() => {});
+  throw toRecordedFailure(end);
+}
+
+/** What the model had said, and why it said no more. */
+async function* playBroken({
+  said,
+  failure,
+}: BrokenTurn): AsyncGenerator<readonly ModelEvent[], void> {
+  if (said.length > 0) yield said;
+  throw failure;
 }
 
 async function playCall(
-  { output, failed, decisions }: NonNullable<RecordedCall["result"]>,
+  { output, failed, thrown, decisions }: KnownCall["result"],
   context: CallContext,
 ): Promise<ToolResult> {
   for (const { type: _, call_id: __, name: ___, at_ms: ____, ...decision } of decisions) {
@@ -99,7 +143,7 @@ async function playCall(
   }
   const isCounted = decisions.some(({ verdict }) => verdict === "allow");
   if (isCounted) context.take();
-  return { output, failed, thrown: false };
+  return { output, failed, thrown };
 }
 
 /** `run/tool:2.0` is the first call of turn 2. */

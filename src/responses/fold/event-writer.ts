@@ -6,8 +6,9 @@
  * all turns stand in one output; places that a turn counts from 0 are counted on here.
  */
 
-import { unreachable } from "../../base/failure.ts";
+import { type Failure, unreachable } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { Abandoned } from "../../protocol/abandoned-work.ts";
 import type {
   EmittedEvent,
   EmittedItem,
@@ -34,17 +35,29 @@ import type {
   ToolProgress,
 } from "../../protocol/run-events.ts";
 import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
-import { toEmittedItem } from "./emitted-item.ts";
 import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
+import { ItemView, type Showing } from "./item-view.ts";
+import { createOutputList } from "./output-list.ts";
 import { createPartWriter, idOf } from "./part-writer.ts";
-import { endResponse, toOutputText, toResponse, withToldError } from "./response-object.ts";
-import { readResponseSettings, withIgnored } from "./response-settings.ts";
-import { lacksSeal, SEAL, toSummarised } from "./show-item.ts";
+import {
+  breakResponse,
+  endResponse,
+  toOutputText,
+  toResponse,
+  withToldError,
+} from "./response-object.ts";
+import { readResponseSettings } from "./response-settings.ts";
+import { toTerminalEvents } from "./terminal-events.ts";
 import { createVoice, type OpenItem, type Voice } from "./voice.ts";
 
 export interface EventWriter {
   /** The events that one event of the log means, in order; often one, sometimes none. Put behind `out`. */
   write(event: RunEvent, out?: EmittedEvent[]): EmittedEvent[];
+  /**
+   * The last events of a stream that cannot go on, whatever becomes of the run: an `error` and
+   * `response.failed`. Empty where the stream has ended, or has not begun.
+   */
+  fail(failure: Failure): EmittedEvent[];
   /** The response as far as it is known. */
   response(): EmittedResponse | undefined;
   /** What another request goes on with: the items that are whole, and what the client answered meanwhile. */
@@ -53,18 +66,11 @@ export interface EventWriter {
   given(): readonly PlacedItem[];
 }
 
-/** What is shown of items. */
-export interface Showing {
-  /** Beside what the request itself asked to see. */
-  readonly include?: readonly string[] | undefined;
-  /** Shows all of them whole: for the model, not for the client. */
-  readonly everything?: boolean | undefined;
-}
-
 export function createEventWriter(showing: Showing = {}): EventWriter {
   const writer = new RunWriter(showing);
   return {
     write: (event, out = []) => writer.write(event, out),
+    fail: (failure) => writer.fail(failure),
     response: () => writer.soFar(),
     said: () => writer.said(),
     given: () => writer.given.placed(),
@@ -77,24 +83,18 @@ class RunWriter {
   /** Whether the run answers a client's request. */
   #answers = false;
   #next = 0;
-  #runId = "";
   #out: EmittedEvent[] = [];
-  readonly #output: EmittedItem[] = [];
+  readonly #output = createOutputList();
   readonly given = createGivenItems();
   readonly #own = createVoice();
   /** The agents of its team, by their names. */
   readonly #others = new Map<string, Voice>();
   /** Whoever speaks now. */
   #voice = this.#own;
-  readonly #showing: Showing;
-  /** Undefined for a run that answers no request, of which everything is shown. */
-  #include: ReadonlySet<string> | undefined;
-  readonly #ignored = new Set<string>();
-  /** Whether thoughts are shown where the client looks for their summary. */
-  #summarises = false;
+  readonly #view: ItemView;
 
   constructor(showing: Showing) {
-    this.#showing = showing;
+    this.#view = new ItemView(showing);
   }
 
   write(event: RunEvent, out: EmittedEvent[]): EmittedEvent[] {
@@ -106,19 +106,21 @@ class RunWriter {
   /** Of one that still runs, with the items that are whole. */
   soFar(): EmittedResponse | undefined {
     if (!this.response || this.#isOver) return this.response;
-    const output = this.#findWhole(this.#output);
+    const output = this.#findWhole(this.#output.all);
     return { ...this.response, output, output_text: toOutputText(output) };
   }
 
   said(): Item[] {
-    return this.#findWhole(withGiven(this.#output, this.given.placed()) as Item[]);
+    return this.#findWhole(withGiven(this.#output.all, this.given.placed()) as Item[]);
   }
 
   #findWhole<Said>(items: readonly Said[]): Said[] {
     const voices = [this.#own, ...this.#others.values()];
     const open = voices.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
-    const unfinished = new Set<unknown>(open.map(({ outputIndex }) => this.#output[outputIndex]));
-    return items.filter((item) => !unfinished.has(item));
+    return this.#output.select(
+      items,
+      open.map(({ outputIndex }) => outputIndex),
+    );
   }
 
   #read(event: RunEvent): void {
@@ -129,11 +131,10 @@ class RunWriter {
         return this.#begin();
       case "turn_start":
         this.#voice.places = new Map();
-        this.#voice.isTurnOver = false;
+        this.#voice.work.read(event);
         return this.given.read(this.#voice.agent, this.#output.length);
       case "turn_end":
-        this.#voice.isTurnOver = true;
-        return;
+        return void this.#voice.work.read(event);
       case "item_start":
         return this.#startItem(event);
       case "text_delta":
@@ -155,7 +156,7 @@ class RunWriter {
       case "tool_end":
         return event.shown ? this.#show(event.call_id, event.shown) : this.#addOutput(event);
       case "run_resume":
-        return this.#resume();
+        return this.#abandon(this.#voice.work.read(event));
       case "run_end":
         return this.#end(event);
       case "notice":
@@ -166,8 +167,10 @@ class RunWriter {
         return this.given.add(event);
       case "start":
       case "tool_decision":
+      case "tool_process":
       case "child_start":
       case "child_end":
+      case "client_refused":
         return;
       default:
         return unreachable(event);
@@ -179,8 +182,10 @@ class RunWriter {
     const voice = this.#others.get(agent) ?? createVoice(agent);
     this.#others.set(agent, voice);
     this.#voice = voice;
-    if (event.type === "run_end") this.#cutAll();
-    else this.#read(event);
+    if (event.type === "run_end") {
+      voice.work.read(event);
+      this.#cutAll();
+    } else this.#read(event);
     this.#voice = this.#own;
   }
 
@@ -202,13 +207,7 @@ class RunWriter {
     this.response = response;
     this.#answers = settings !== undefined;
     this.#own.agent = settings?.agent;
-    this.#runId = event.run_id;
-    const { include = [], everything } = this.#showing;
-    if (settings && !everything) {
-      this.#include = new Set([...settings.include, ...include]);
-      this.#summarises = Boolean(settings.echo.reasoning?.summary);
-    }
-    for (const name of settings?.ignored ?? []) this.#ignored.add(name);
+    this.#view.begin(event.run_id, settings);
     this.#emit({ type: "response.created", response });
     const type = response.status === "queued" ? "response.queued" : "response.in_progress";
     this.#emit({ type, response });
@@ -221,14 +220,12 @@ class RunWriter {
     this.#emit({ type: "response.in_progress", response });
   }
 
-  /** Something of the request that a model's API has no word for. */
   #note({ code, params = [] }: Notice): void {
-    if (code === "dropped") for (const name of params) this.#ignored.add(name);
+    if (code === "dropped") this.#view.ignore(params);
   }
 
   #startItem({ index, item, own = false }: ItemStart): void {
-    const opened = this.#add(item, "in_progress");
-    const outputIndex = this.#output.length - 1;
+    const [opened, outputIndex] = this.#add(item, "in_progress");
     this.#voice.places.set(index, outputIndex);
     const emit = (event: Unnumbered): void => this.#emit(event);
     const parts = createPartWriter({ item: opened, outputIndex, emit, isOwn: own });
@@ -238,16 +235,16 @@ class RunWriter {
   }
 
   /** Puts an item at the end of the output and says so. */
-  #add(item: Item, status: "in_progress" | "completed"): EmittedItem {
+  #add(item: Item, status: "in_progress" | "completed"): [EmittedItem, number] {
     const outputIndex = this.#output.length;
     const added = this.#toEmitted(item, { outputIndex, status });
-    this.#output.push(added);
+    this.#output.add(added);
     this.#emit({ type: "response.output_item.added", output_index: outputIndex, item: added });
-    return added;
+    return [added, outputIndex];
   }
 
   #finish(item: EmittedItem, outputIndex: number): void {
-    this.#output[outputIndex] = item;
+    this.#output.replace(outputIndex, item);
     this.#emit({ type: "response.output_item.done", output_index: outputIndex, item });
   }
 
@@ -256,17 +253,13 @@ class RunWriter {
     at: { outputIndex: number; status: "in_progress" | "completed" },
     id?: string,
   ): EmittedItem {
-    const shown = this.#summarises ? toSummarised(item) : item;
-    const known = { ...at, runId: this.#runId, include: this.#include };
-    const emitted = toEmittedItem(shown, known, id);
-    const { agent } = this.#voice;
-    if (agent === undefined) return emitted;
-    return { ...emitted, agent: { agent_name: agent } } as EmittedItem;
+    return this.#view.toEmitted(item, { ...at, id, agent: this.#voice.agent });
   }
 
   #delta(event: TextDelta | RefusalDelta | ReasoningDelta): void {
     const isThought = event.type === "reasoning_delta" && event.kind === "text";
-    const told = isThought && this.#summarises ? { ...event, kind: "summary" as const } : event;
+    const told =
+      isThought && this.#view.summarises ? { ...event, kind: "summary" as const } : event;
     this.#voice.open.get(event.index)?.parts.delta(told);
   }
 
@@ -290,13 +283,13 @@ class RunWriter {
     const { outputIndex, parts } = open;
     const status = pending === undefined ? "completed" : "in_progress";
     const done = this.#toEmitted(item, { outputIndex, status }, idOf(open.item));
-    if (lacksSeal(item) && this.#include?.has(SEAL)) this.#ignored.add(`include (${SEAL})`);
+    this.#view.checkSeal(item);
     parts.finish(done);
     if (pending === undefined) {
       if (open.isOwn) this.#emitProgress(open, isFailedCall(item) ? "failed" : "done");
       return this.#finish(done, outputIndex);
     }
-    this.#output[outputIndex] = done;
+    this.#output.replace(outputIndex, done);
     this.#voice.pending.set(pending, { ...open, item: done });
     this.#emitAll(toCommandEvents(item), { output_index: outputIndex });
   }
@@ -343,18 +336,23 @@ class RunWriter {
   }
 
   #addWhole(item: Item): void {
-    const added = this.#add(item, "completed");
-    const outputIndex = this.#output.length - 1;
+    const [added, outputIndex] = this.#add(item, "completed");
     const place = { item_id: idOf(added), output_index: outputIndex };
     this.#emitAll(toOutputEvents(item), place);
     this.#finish(added, outputIndex);
   }
 
-  /** A turn that was cut begins anew, with all its calls; calls of one that was not are made again. */
-  #resume(): void {
-    const { open, pending, isTurnOver } = this.#voice;
+  /**
+   * What was said before a takeover cannot be taken back: it ends as incomplete, and is part of no
+   * answer. Calls of a turn that had ended stay open: they are made again.
+   */
+  #abandon(abandoned: Abandoned | undefined): void {
+    const { open, pending, places } = this.#voice;
+    for (const { outputIndex } of open.values()) this.#output.abandon(outputIndex);
     this.#cut(open);
-    if (!isTurnOver) this.#cut(pending);
+    if (!abandoned?.turn) return;
+    for (const place of places.values()) this.#output.abandon(place);
+    this.#cut(pending);
   }
 
   #cutAll(): void {
@@ -362,7 +360,6 @@ class RunWriter {
     this.#cut(this.#voice.pending);
   }
 
-  /** What was said before a crash cannot be taken back: it ends as incomplete. */
   #cut(items: Map<number, OpenItem> | Map<string, OpenItem>): void {
     for (const { outputIndex, item, parts } of items.values()) {
       this.#finish(parts.cut(item), outputIndex);
@@ -371,30 +368,34 @@ class RunWriter {
   }
 
   #end(event: RunEnd): void {
+    this.#cutVoices();
+    if (!this.response) return;
+    // A client hears of faults that are this server's own; the log keeps what they were.
+    const told = this.#answers ? withToldError(event) : event;
+    const response = endResponse(this.response, told, this.#output.select(this.#output.all));
+    this.#finishResponse(response);
+  }
+
+  fail(failure: Failure): EmittedEvent[] {
+    this.#out = [];
+    if (!this.response || this.#isOver) return [];
+    this.#cutVoices();
+    const output = this.#output.select(this.#output.all);
+    this.#finishResponse(breakResponse(this.response, failure, output), failure.code);
+    return this.#out;
+  }
+
+  #cutVoices(): void {
     for (const voice of [...this.#others.values(), this.#own]) {
       this.#voice = voice;
       this.#cutAll();
     }
-    if (!this.response) return;
-    // A client hears of faults that are this server's own; the log keeps what they were.
-    const told = this.#answers ? withToldError(event) : event;
-    const response = endResponse(this.response, told, this.#output);
-    response.metadata = withIgnored(response.metadata, this.#ignored);
+  }
+
+  #finishResponse(response: EmittedResponse, code?: string): void {
+    response.metadata = this.#view.toMetadata(response.metadata);
     this.response = response;
     this.#isOver = true;
-    const { status, error } = response;
-    if (status === "failed" && error) this.#emit(toErrorEvent(error.code, error.message));
-    this.#emit({ type: TERMINAL[status] ?? "response.incomplete", response });
+    for (const event of toTerminalEvents(response, code)) this.#emit(event);
   }
-}
-
-const TERMINAL: Readonly<Record<string, "response.completed" | "response.failed">> = {
-  completed: "response.completed",
-  failed: "response.failed",
-};
-
-/** Both shapes at once: the published one is flat, the one real servers send is nested. */
-function toErrorEvent(code: string, message: string): Unnumbered {
-  const type = "server_error";
-  return { type: "error", code, message, param: null, error: { type, code, message, param: null } };
 }

@@ -1,13 +1,14 @@
 /** Responses as they stand in the logs of their runs: one fold, live or a year later. */
 
-import { Failure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Store } from "../../store/store.ts";
-import { createEventWriter, type EventWriter, type Showing } from "./event-writer.ts";
+import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import type { PlacedItem } from "./given-items.ts";
+import type { Showing } from "./item-view.ts";
 
 /** An engine and the store that it writes to. */
 export interface RunPlace {
@@ -49,21 +50,41 @@ async function writeLog(store: Store, runId: string, writer: EventWriter): Promi
 interface Following extends Showing {
   readonly after: number;
   readonly signal?: AbortSignal | undefined;
-  /** Told of the failure of a response that had said nothing before. */
+  /** Told of the failure of a response that had said nothing before, or cannot be followed on. */
   readonly onFailed?: ((failure: Failure) => void) | undefined;
   /** Told what the client answered meanwhile, when it has ended. */
   readonly onGiven?: ((items: readonly PlacedItem[]) => void) | undefined;
 }
 
-/** The events with a number greater than `after`, live until the response has ended, in batches. */
+/**
+ * The events with a number greater than `after`, live until the response has ended, in batches. Where the
+ * log cannot be followed on, the last batch says so and ends the stream.
+ */
 export async function* followResponse(
   { engine }: RunPlace,
   runId: string,
   { after, signal, onFailed, onGiven, ...showing }: Following,
 ): AsyncGenerator<readonly EmittedEvent[]> {
   const writer = createEventWriter(showing);
+  try {
+    yield* tellEvents(engine.follow(runId, -1, signal), writer, { after, onFailed, onGiven });
+  } catch (thrown) {
+    // Nobody is left to tell, or nothing was told yet: then it is not the stream's to say.
+    const isLeft = signal?.aborted && !(signal.reason instanceof Failure);
+    const events = isLeft ? [] : writer.fail(toFailure(thrown));
+    if (events.length === 0) throw thrown;
+    onFailed?.(toFailure(thrown));
+    yield events;
+  }
+}
+
+async function* tellEvents(
+  log: AsyncIterable<readonly LoggedEvent[]>,
+  writer: EventWriter,
+  { after, onFailed, onGiven }: Pick<Following, "after" | "onFailed" | "onGiven">,
+): AsyncGenerator<readonly EmittedEvent[]> {
   let hasSaid = false;
-  for await (const batch of engine.follow(runId, -1, signal)) {
+  for await (const batch of log) {
     const events = writeBatch(writer, batch, after);
     const end = batch.at(-1)?.event;
     hasSaid ||= events.some(isSaid);

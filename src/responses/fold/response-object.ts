@@ -1,5 +1,6 @@
 /** The Response object of a run: what it is at the start, and how an ending changes it. */
 
+import type { Failure } from "../../base/failure.ts";
 import { toToldMessage } from "../../base/own-fault.ts";
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
@@ -93,6 +94,20 @@ export function endResponse(
   const ended = { ...response };
   fillEnd(ended, end, output);
   return ended;
+}
+
+/** The response in a stream that cannot go on. Nobody knows what it has used until its run has ended. */
+export function breakResponse(
+  response: EmittedResponse,
+  failure: Failure,
+  output: readonly EmittedItem[],
+): EmittedResponse {
+  const message = toToldMessage(failure);
+  return {
+    ...response,
+    ...{ status: "failed", error: { code: "server_error", message }, incomplete_details: null },
+    ...{ output: [...output], output_text: toOutputText(output) },
+  };
 }
 
 /** For whoever has made the response, and shown it to nobody. */

@@ -1,5 +1,6 @@
 /** Who speaks in a log, and what each of them has begun to say. Only the event writer changes it. */
 
+import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { EmittedItem } from "../../protocol/emitted.ts";
 import type { PartWriter } from "./part-writer.ts";
 
@@ -21,10 +22,11 @@ export interface Voice {
   places: Map<number, number>;
   /** Calls that its model has made and this server has not, by their ids. */
   readonly pending: Map<string, OpenItem>;
-  /** Whether the model has said all of the current turn: what is pending then outlives a crash. */
-  isTurnOver: boolean;
+  /** What a takeover would abandon: calls of a turn that has ended outlive it. */
+  readonly work: OpenWork;
 }
 
 export function createVoice(agent?: string): Voice {
-  return { agent, open: new Map(), places: new Map(), pending: new Map(), isTurnOver: true };
+  const work = createOpenWork();
+  return { agent, open: new Map(), places: new Map(), pending: new Map(), work };
 }

@@ -15,7 +15,7 @@ import { createOutbox, type Outbox } from "./outbox.ts";
 import { createPulse } from "./pulse.ts";
 import type { SocketSettings } from "./socket-settings.ts";
 import { createSteering, type Steering, type Successor } from "./steering.ts";
-import { runTurn, type TurnParts } from "./turn.ts";
+import { isLeft, runTurn, type TurnParts } from "./turn.ts";
 import { createTurns, type RunningTurn, type Turns } from "./turns.ts";
 
 export interface ConnectionParts
@@ -29,13 +29,19 @@ export interface ConnectionParts
 export interface Connection {
   /** Takes no more turns, and closes when those that run have ended. */
   drain(): void;
+  /** Ends the turns that run: each says why. */
+  cut(reason: Failure): void;
   /** Ends it, whatever runs. */
   destroy(): void;
 }
 
 export function openConnection(parts: ConnectionParts): Connection {
   const connection = new SocketConnection(parts);
-  return { drain: () => connection.drain(), destroy: () => parts.socket.terminate() };
+  return {
+    drain: () => connection.drain(),
+    cut: (reason) => connection.cut(reason),
+    destroy: () => parts.socket.terminate(),
+  };
 }
 
 class SocketConnection {
@@ -73,6 +79,10 @@ class SocketConnection {
 
   drain(): void {
     this.#end(new Failure("draining", "The server is about to stop. Open another connection."));
+  }
+
+  cut(reason: Failure): void {
+    this.#gone.abort(reason);
   }
 
   #expire(): void {
@@ -125,7 +135,7 @@ class SocketConnection {
   }
 
   async #run(asked: CreateEvent, bytes: number, successor?: Successor): Promise<void> {
-    if (this.#gone.signal.aborted) return;
+    if (isLeft(this.#gone.signal)) return;
     const { streamId } = asked;
     if (this.#ending) return this.#outbox.say(toErrorEvent(this.#ending, { streamId }));
     const event = this.#steering.join(asked);

@@ -35,6 +35,8 @@ export interface SocketHandler {
   open(): number;
   /** Takes no more; resolves when the turns that run have ended and all are closed. */
   drain(): Promise<void>;
+  /** Ends the turns that run: each says why. */
+  cut(reason: Failure): void;
   /** Ends all of them, whatever runs. */
   destroy(): void;
 }
@@ -96,6 +98,9 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
         for (const connection of connections) connection.drain();
         if (connections.size === 0) resolve();
       }),
+    cut(reason) {
+      for (const connection of connections) connection.cut(reason);
+    },
     destroy() {
       for (const connection of connections) connection.destroy();
     },

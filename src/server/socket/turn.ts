@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
-import { type Failure, toFailure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
@@ -29,7 +29,10 @@ export interface TurnParts {
   readonly request: IncomingMessage;
   readonly outbox: Outbox;
   readonly contexts: Contexts;
-  /** Aborts when the client has gone away: a stored response goes on, others end. */
+  /**
+   * Aborts when the client has gone away, and with a `Failure` when the server ends the turn: a stored
+   * response goes on, others end.
+   */
   readonly signal: AbortSignal;
   readonly onDefect: (thrown: unknown) => void;
   readonly watch?: WatchSocket | undefined;
@@ -78,7 +81,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
     const failure = toFailure(thrown);
     if (failure.code === "internal") parts.onDefect(thrown);
     status = toStatus(failure);
-    if (!parts.signal.aborted) {
+    if (!isLeft(parts.signal)) {
       const { streamId } = turn.event;
       parts.outbox.say(toErrorEvent(failure, { streamId, headers }));
       forgetPrevious(parts, turn.event.body);
@@ -87,8 +90,13 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
   } finally {
     admitted?.done({ route: ROUTE, status, target });
     const { tenant, keyId } = admitted?.caller ?? {};
-    ended?.({ status, tenant, keyId, target, isLeft: parts.signal.aborted });
+    ended?.({ status, tenant, keyId, target, isLeft: isLeft(parts.signal) });
   }
+}
+
+/** Whether nobody listens any more; a turn that the server ends has a listener. */
+export function isLeft({ aborted, reason }: AbortSignal): boolean {
+  return aborted && !(reason instanceof Failure);
 }
 
 function toStatus(failure: Failure): number {

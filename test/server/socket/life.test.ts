@@ -143,6 +143,28 @@ describe("the life of a socket", () => {
     assert.equal(server.sockets.open(), 0);
   });
 
+  it("says why it ends turns that run when the server cannot wait", async (t) => {
+    const model = createHeldModel((text) => reply.text(text));
+    const server = await startSocketServer(t, model.engine);
+    const socket = await server.connect();
+    socket.send({ type: "response.create", input: "Stored", stream_id: "a" });
+    socket.send({ type: "response.create", input: "Passing", store: false, stream_id: "b" });
+    await Promise.all([model.asked("Stored"), model.asked("Passing")]);
+    const drained = server.sockets.drain();
+    server.sockets.cut(new Failure("draining", "The server stopped."));
+    const errors = new Map<unknown, unknown>();
+    while (errors.size < 3) {
+      const event = await socket.next();
+      if (event.type === "error") errors.set(event.stream_id, event.error?.message);
+    }
+    assert.deepEqual(
+      [errors.get("a"), errors.get("b")],
+      ["The server stopped.", "The server stopped."],
+    );
+    assert.equal(await socket.closed, 1001);
+    await drained;
+  });
+
   it("goes on with a stored response without its client, and ends others", async (t) => {
     const model = createHeldModel((text) => reply.text(text));
     const server = await startSocketServer(t, model.engine);

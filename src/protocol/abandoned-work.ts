@@ -1,0 +1,124 @@
+/**
+ * Which work of a log a takeover abandoned: the one rule for every reader of a log. Pure.
+ *
+ * A process that dies leaves a turn without its `turn_end`, or calls without their `tool_end`. Its
+ * successor writes `run_resume` and does exactly these again, so at a `run_resume` the open turn and
+ * the open calls are abandoned: nothing of them is part of an answer or is counted. In a log that ends
+ * without a `run_resume` (the run was cancelled, or failed) the same events are partial work, and stay.
+ */
+
+import type { RunEvent, ToolStart } from "./run-events.ts";
+
+export interface Abandoned {
+  /** Whether the model's turn was open: all that it said is abandoned. */
+  readonly turn: boolean;
+  /** The calls that were being made, in the order of their starts. */
+  readonly calls: readonly ToolStart[];
+}
+
+export interface OpenWork {
+  /** Call it with each event of one run's log, in order. Returns what a `run_resume` abandons. */
+  read(event: RunEvent): Abandoned | undefined;
+}
+
+const NO_CALLS: readonly ToolStart[] = [];
+
+export function createOpenWork(): OpenWork {
+  let isTurnOpen = false;
+  let calls: ToolStart[] = [];
+  return {
+    read(event) {
+      switch (event.type) {
+        case "turn_start":
+          isTurnOpen = true;
+          calls = [];
+          return undefined;
+        case "turn_end":
+          isTurnOpen = false;
+          return undefined;
+        case "tool_start":
+          calls.push(event);
+          return undefined;
+        case "tool_end": {
+          // Servers give one id to several calls: the first that is open has ended.
+          const at = calls.findIndex(({ call_id }) => call_id === event.call_id);
+          if (at >= 0) calls.splice(at, 1);
+          return undefined;
+        }
+        case "run_end":
+          isTurnOpen = false;
+          calls = [];
+          return undefined;
+        case "run_resume": {
+          const abandoned = { turn: isTurnOpen, calls: calls.length > 0 ? calls : NO_CALLS };
+          isTurnOpen = false;
+          calls = [];
+          return abandoned;
+        }
+        default:
+          return undefined;
+      }
+    },
+  };
+}
+
+/** The log without what was abandoned: as if nothing had interrupted the run. */
+export function withoutAbandoned(log: readonly RunEvent[]): RunEvent[] {
+  const dropped = findAbandoned(log);
+  return log.filter((_, at) => !dropped.has(at));
+}
+
+/** The places of the events that were abandoned. */
+export function findAbandoned(log: readonly RunEvent[]): ReadonlySet<number> {
+  const work = createOpenWork();
+  const dropped = new Set<number>();
+  let turnAt = 0;
+  for (const [at, event] of log.entries()) {
+    if (event.type === "turn_start") turnAt = at;
+    const abandoned = work.read(event);
+    if (abandoned?.turn) dropTurn(log, { from: turnAt, to: at }, dropped);
+    for (const call of abandoned?.calls ?? []) dropCall(log, { call, to: at }, dropped);
+  }
+  dropRepeatedChildren(log, dropped);
+  return dropped;
+}
+
+/** What others say or send meanwhile is not part of a turn. */
+const OF_OTHERS: ReadonlySet<RunEvent["type"]> = new Set(["child_event", "client_input"]);
+
+function dropTurn(
+  log: readonly RunEvent[],
+  { from, to }: { readonly from: number; readonly to: number },
+  dropped: Set<number>,
+): void {
+  for (let at = from; at < to; at++) {
+    const type = log[at]?.type;
+    if (type !== undefined && !OF_OTHERS.has(type)) dropped.add(at);
+  }
+}
+
+/** From its start on, which stands before the `run_resume` at `to`. */
+function dropCall(
+  log: readonly RunEvent[],
+  { call, to }: { readonly call: ToolStart; readonly to: number },
+  dropped: Set<number>,
+): void {
+  const from = log.lastIndexOf(call, to);
+  for (let at = from; at < to; at++) {
+    const event = log[at];
+    const isOwn =
+      event === call || event?.type === "tool_decision" || event?.type === "tool_progress";
+    if (isOwn && event.call_id === call.call_id) dropped.add(at);
+  }
+}
+
+/** A call that is made again finds its children again and tells of them again: the last telling counts. */
+function dropRepeatedChildren(log: readonly RunEvent[], dropped: Set<number>): void {
+  const again = new Set<string>();
+  for (let at = log.length - 1; at >= 0; at--) {
+    const event = log[at];
+    if (event?.type !== "child_start" && event?.type !== "child_end") continue;
+    if (again.has(event.child_id)) dropped.add(at);
+    else if (event.type === "child_start") again.add(event.child_id);
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The output of a response while it grows. An item keeps its place (`output_index`) for ever; what a
+ * takeover abandoned leaves the list that is shown, so places may be missing there.
+ */
+
+import type { EmittedItem } from "../../protocol/emitted.ts";
+
+export interface OutputList {
+  /** Returns the item's place. */
+  add(item: EmittedItem): number;
+  replace(place: number, item: EmittedItem): void;
+  /** From here on the item is part of no answer and of no history. */
+  abandon(place: number): void;
+  /** How many places are taken. */
+  readonly length: number;
+  /** Every item at its place, those that were abandoned included. */
+  readonly all: readonly EmittedItem[];
+  /** Without those that were abandoned, and without `unfinished` places. Works on any list of them. */
+  select<Said>(items: readonly Said[], unfinished?: Iterable<number>): Said[];
+}
+
+export function createOutputList(): OutputList {
+  const all: EmittedItem[] = [];
+  const abandoned = new Set<number>();
+  return {
+    add: (item) => all.push(item) - 1,
+    replace(place, item) {
+      all[place] = item;
+    },
+    abandon: (place) => void abandoned.add(place),
+    get length() {
+      return all.length;
+    },
+    all,
+    select(items, unfinished = []) {
+      const left = new Set<unknown>();
+      for (const place of [...abandoned, ...unfinished]) left.add(all[place]);
+      return left.size === 0 ? [...items] : items.filter((item) => !left.has(item));
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** What the subagents of a response have used, at any depth: its `usage` is that of the whole tree. */
+
+import type { Json } from "../../base/json.ts";
+import type { RunOutcome } from "../../engine/engine.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+
+type ReadLog = (runId: string) => Promise<readonly LoggedEvent[]>;
+
+interface Used {
+  readonly usage: Usage;
+  /** Null as soon as one price is not known. */
+  readonly costUsd: number | null;
+}
+
+/** Agents of a team are counted by their team (`multi-agent/team-outcome.ts`). */
+export async function withSubagents(
+  outcome: RunOutcome,
+  runId: string,
+  readLog: ReadLog,
+): Promise<RunOutcome> {
+  const below = await readBelow(runId, readLog);
+  if (below.usage === NO_USAGE) return outcome;
+  const events = outcome.events.map((event) =>
+    event.type === "run_end"
+      ? {
+          ...event,
+          usage: addUsage(event.usage, below.usage),
+          cost_usd: addCost(event.cost_usd, below.costUsd),
+        }
+      : event,
+  );
+  const end = events.find(({ type }) => type === "run_end");
+  return { ...outcome, events, result: (end ?? outcome.result) as unknown as Json };
+}
+
+/** A child says what it used itself; what is below it is in its own log. */
+async function readBelow(runId: string, readLog: ReadLog): Promise<Used> {
+  const log = await readLog(runId);
+  const team = new Set(
+    log.flatMap(({ event }) =>
+      event.type === "child_start" && isTeamAgent(event.requested["agent"]) ? [event.child_id] : [],
+    ),
+  );
+  let sum: Used = { usage: NO_USAGE, costUsd: 0 };
+  for (const { event } of log) {
+    if (event.type !== "child_end" || team.has(event.child_id)) continue;
+    const below = await readBelow(event.child_id, readLog);
+    sum = {
+      usage: addUsage(sum.usage, addUsage(event.usage, below.usage)),
+      costUsd: addCost(addCost(sum.costUsd, event.cost_usd), below.costUsd),
+    };
+  }
+  return sum;
+}
+
+/** Those have a path for a name. */
+function isTeamAgent(name: Json | undefined): boolean {
+  return typeof name === "string" && name.startsWith("/");
+}
+
+function addCost(sum: number | null, more: number | null): number | null {
+  return sum === null || more === null ? null : sum + more;
+}

@@ -1,0 +1,111 @@
+/** Streams that cannot go on: whatever happens, one terminal event and `[DONE]`. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import type { EmittedEvent } from "../../src/protocol/emitted.ts";
+import { openServer } from "../../src/server/running/open-server.ts";
+import { reply } from "../../src/testing/index.ts";
+import { checkEvents } from "../conformance/check.ts";
+import { lastOf, openStream } from "./complaints-bench.ts";
+import { readEvents, startServer, type TestServer } from "./server-bench.ts";
+import { BEGINNING, createGatedModel } from "./streams-bench.ts";
+
+/** From here on nothing can be written down. */
+function breakStore({ responses }: TestServer): void {
+  const full = () => Promise.reject(new Failure("store_failed", "The disk /secret is full."));
+  Object.assign(responses.durable.store, { append: full, saveStep: full, finish: full });
+}
+
+describe("a stream whose record cannot be written", () => {
+  const counting = () =>
+    createGatedModel(() => reply.text("One  two  three four  five. ", { pieceLength: 5 }));
+
+  it("ends with an error in both shapes, `response.failed` and `[DONE]`", async (t) => {
+    const model = counting();
+    const server = await startServer(t, model.engine, { server: { onDefect() {} } });
+    model.allow(BEGINNING + 1);
+    const stream = await openStream(server, "/v1/responses", { input: "Count", stream: true });
+    await stream.until((text) => text.includes('"delta":"One  "'));
+    breakStore(server);
+    model.allow(Number.POSITIVE_INFINITY);
+    const text = await stream.rest();
+    assert.ok(text.endsWith("data: [DONE]\n\n"), text.slice(-300));
+    const events = readEvents(text);
+    checkEvents(events);
+    const error = events.at(-2);
+    assert.ok(error?.type === "error");
+    assert.deepEqual([error.code, error.error.code], ["store_failed", "store_failed"]);
+    assert.equal(lastOf(events).status, "failed");
+    assert.doesNotMatch(text, /secret/);
+  });
+
+  it("tells those who follow it as well", async (t) => {
+    const model = counting();
+    const server = await startServer(t, model.engine, { server: { onDefect() {} } });
+    const { id } = await server.create({ input: "Count", background: true });
+    model.allow(BEGINNING + 1);
+    const stream = await openStream(server, `/v1/responses/${id}?stream=true`);
+    await stream.until((text) => text.includes('"delta":"One  "'));
+    breakStore(server);
+    model.allow(Number.POSITIVE_INFINITY);
+    const text = await stream.rest();
+    assert.ok(text.endsWith("data: [DONE]\n\n"), text.slice(-300));
+    checkEvents(readEvents(text));
+  });
+});
+
+describe("events that stop with a failure", () => {
+  const begun = (number: number): EmittedEvent =>
+    ({
+      ...{ type: number === 0 ? "response.created" : "response.in_progress" },
+      ...{ sequence_number: number, response: { id: "resp_1", status: "in_progress", output: [] } },
+    }) as unknown as EmittedEvent;
+
+  async function read(batches: readonly (readonly object[])[]): Promise<string> {
+    async function* events() {
+      for (const batch of batches) yield batch as readonly EmittedEvent[];
+      throw new Failure("internal", "A bug at /secret.");
+    }
+    const server = await openServer({
+      ...{ host: "127.0.0.1", port: 0 },
+      routes: [
+        {
+          ...{ method: "GET", path: "/", summary: "", scope: null },
+          handle: async () => ({ kind: "events", events: events() }),
+        },
+      ],
+      guard: { admit: async () => ({ caller: {} as never, done() {} }) },
+      body: { maxBytes: 1, timeoutMs: 1000 },
+      send: { keepAliveMs: 60_000, commitMs: 60_000 },
+      onDefect() {},
+    });
+    try {
+      return await (await fetch(server.url, { headers: { connection: "close" } })).text();
+    } finally {
+      server.destroy();
+      await server.close();
+    }
+  }
+
+  it("end a stream of responses with its terminal event, numbered on", async () => {
+    const said = { type: "response.output_item.added", sequence_number: 2 };
+    const text = await read([[begun(0), begun(1)], [said]]);
+    assert.ok(text.endsWith("data: [DONE]\n\n"), text);
+    const last = readEvents(text).slice(-2);
+    assert.deepEqual(
+      last.map(({ type, sequence_number }) => [type, sequence_number]),
+      [
+        ["error", 3],
+        ["response.failed", 4],
+      ],
+    );
+    assert.match(text, /event: error\n/);
+    assert.doesNotMatch(text, /secret/);
+  });
+
+  it("end a stream of chat completions with an error", async () => {
+    const text = await read([[{ frame: "{}" }]]);
+    assert.match(text, /data: \{"error":\{[^\n]+\}\}\n\ndata: \[DONE\]\n\n$/);
+  });
+});
