@@ -1,9 +1,29 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { toRunId } from "../../src/responses/fold/response-object.ts";
 import { reply, respond } from "../../src/testing/index.ts";
-import { startServer } from "./server-bench.ts";
+import { ANYBODY, startServer } from "./server-bench.ts";
 
 describe("background responses that wait", () => {
+  it("are begun in turn by tenant, whoever came first", async (t) => {
+    const asked: string[] = [];
+    const answers = respond((request) => {
+      asked.push(JSON.stringify(request.items).match(/[ab]\d/)?.[0] ?? "");
+      return reply.text("Done.");
+    });
+    const server = await startServer(t, answers, { settings: { maxBackground: 1 } });
+    const { api, durable } = server.responses;
+    const create = async (input: string): Promise<string> => {
+      const caller = { ...ANYBODY, tenant: input.slice(0, 1) };
+      return (await api.create({ input, background: true }, caller)).id;
+    };
+    const ids: string[] = [];
+    for (const input of ["a1", "a2", "a3", "a4", "b1"]) ids.push(await create(input));
+    for (const id of ids) await durable.engine.result(toRunId(id));
+    assert.deepEqual(asked.length, 5);
+    assert.ok(asked.indexOf("b1") < asked.indexOf("a4"), asked.join(" "));
+  });
+
   it("are so many of a tenant; one more is refused until one was cancelled", async (t) => {
     const settings = { maxBackground: 1, maxQueued: 2 };
     const silent = respond(() => reply.silence());

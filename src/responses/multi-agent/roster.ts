@@ -15,10 +15,11 @@ import { toReport } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ChildStart } from "../../protocol/run-events.ts";
+import type { ChildStart, RunEvent } from "../../protocol/run-events.ts";
 import { isBelow, ROOT } from "./agent-name.ts";
 import { toClientInputs } from "./client-answers.ts";
 import { type Crew, createCrew, type Member } from "./crew.ts";
+import type { InjectedAnswers } from "./injected-answers.ts";
 import {
   findReady,
   findTasks,
@@ -35,7 +36,7 @@ export interface RosterParts {
   /** Whose team it is. */
   readonly me: string;
   readonly context: RunContext;
-  readonly engine: Pick<Engine, "follow" | "status" | "result">;
+  readonly engine: Pick<Engine, "follow" | "input" | "result">;
   readonly node: DelegationNode;
   readonly clock: Clock;
   readonly maxConcurrent: number;
@@ -158,22 +159,26 @@ export class Roster {
     });
   }
 
-  /**
-   * Takes the client's answers: resolves when they are in the log. Of the head alone. Rejects with
-   * `invalid_request` for what answers nothing, and with `conflict` when it is too late.
-   */
-  async take(given: readonly Item[]): Promise<void> {
-    if (this.news.jobs >= MAX_JOBS) {
-      throw new Failure("rate_limited", "Too much is sent to this response at once.");
-    }
+  /** Takes the client's answers into the log, or says there why not. All of them or none. Of the head alone. */
+  async take(answers: InjectedAnswers): Promise<void> {
     await this.news.inOrder(async () => {
       const { output } = await this.log();
-      const { before, clock } = this.#parts;
-      const inputs = toClientInputs({ before, output }, given, clock.now());
-      if (this.#isClosed) throw new Failure("conflict", "The response has come to its end.");
-      await this.crew.emit(inputs);
+      await this.crew.emit(this.#judge(answers, output));
       void this.#resume();
     });
+  }
+
+  #judge({ key, items }: InjectedAnswers, output: readonly Item[]): RunEvent[] {
+    const { before, clock } = this.#parts;
+    const at_ms = clock.now();
+    try {
+      const inputs = toClientInputs({ before, output }, items, at_ms);
+      if (this.#isClosed) throw new Failure("conflict", "The response has come to its end.");
+      return inputs.map((input) => ({ ...input, key }));
+    } catch (thrown) {
+      const { code, message, param } = toFailure(thrown);
+      return [{ type: "client_refused", key, error: { code, message, param }, at_ms }];
+    }
   }
 
   /** No answers are taken from here on, unless somebody works or answers are on their way: false then. */
@@ -328,9 +333,9 @@ export class Roster {
     const { engine, context } = this.#parts;
     const { child_id: id, call_key: callKey } = start;
     const name = nameIn(start) ?? "";
-    const run = await engine.status(id);
+    const input = await engine.input(id);
     // One that was never written down is started again by its call, which is made again.
-    if (!run) return;
+    if (input === undefined) return;
     this.listen();
     this.#runs.set(name, (this.#runs.get(name) ?? 0) + 1);
     this.#calls.set(callKey, name);
@@ -338,7 +343,7 @@ export class Roster {
     const key = id.slice(context.id.length + 1);
     if (!ends.has(id)) {
       const timeoutMs = Number(start.effective["timeout_ms"]);
-      const task = parseTask(run.input);
+      const task = parseTask(input);
       this.#join(this.crew.adopt({ name, key, callKey, task, timeoutMs, told: after }), key);
       return;
     }
@@ -362,8 +367,6 @@ export class Roster {
 }
 
 const MINUTE_MS = 60_000;
-/** More than a client has to say at once; each of them reads the log. */
-const MAX_JOBS = 64;
 
 /** The call key of agents that go on with the client's answers, without a task. */
 const RESUMED = "resumed";

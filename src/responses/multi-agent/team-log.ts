@@ -1,5 +1,6 @@
 /** What a run's own log tells of its team: whom it has started, what was told, what was handed on. Pure. */
 
+import { findAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildEnd, ChildStart, LoggedEvent } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../fold/event-writer.ts";
@@ -42,7 +43,7 @@ export function readTeamLog(log: readonly LoggedEvent[], me: string): TeamLog {
   return { starts: [...starts.values()], ends, told, delivered, output, ...readAnswers(log, me) };
 }
 
-/** Of a turn that was cut by a crash nothing counts: its calls are made again. */
+/** What a takeover abandoned does not count: its calls are made again. */
 function readAnswers(
   log: readonly LoggedEvent[],
   me: string,
@@ -50,7 +51,9 @@ function readAnswers(
   let answers: Item[] = [];
   let heard = -1;
   const open = new Set<string>();
-  for (const { seq, event } of log) {
+  const abandoned = findAbandoned(log.map(({ event }) => event));
+  for (const [at, { seq, event }] of log.entries()) {
+    if (abandoned.has(at)) continue;
     if (event.type === "turn_start") {
       answers = [];
       open.clear();

@@ -21,7 +21,7 @@ import type { ResponseWish } from "../request/response-wish.ts";
 import { type Action, type ActionInput, parseAction, toActionSpec } from "./actions.ts";
 import { isChild, isTaskName, ROOT, toAgentName } from "./agent-name.ts";
 import { nameOf, toAgentWish } from "./agent-wish.ts";
-import type { Injections } from "./injections.ts";
+import { findHandled, INJECT_TOPIC, type InjectedAnswers } from "./injected-answers.ts";
 import { Roster, type RosterParts } from "./roster.ts";
 import { forkItems, isStoppedWait, toOwnItems, toTaskMessage } from "./team-history.ts";
 import { createTeamKind, toDetails } from "./team-kind.ts";
@@ -32,7 +32,6 @@ interface TeamParts extends Pick<RosterParts, "context" | "engine" | "node" | "c
   readonly task: AgentTask;
   readonly wish: ResponseWish;
   readonly slots: TeamSlots;
-  readonly injections: Injections;
 }
 
 export interface Team {
@@ -69,7 +68,6 @@ class RunTeam implements Team {
   readonly #roster: Roster;
   readonly #places: number;
   #leave: (() => void) | undefined;
-  #closeDesk: () => void = () => {};
 
   constructor(parts: TeamParts) {
     const { context, engine, node, clock, before, task, wish } = parts;
@@ -101,7 +99,8 @@ class RunTeam implements Team {
     const { context } = this.#parts;
     const own = toOwnItems(items, this.#me);
     await this.#roster.restore();
-    this.#openDesk();
+    // Ends with the run: no message is given to one that is over.
+    if (this.#me === ROOT) this.#takeAnswers().catch(() => {});
     if (!isStoppedWait(own.at(-1))) return { items: own };
     const messages = (await context.step("team", async (step) => {
       const came = await this.#waitAgain(own, step.signal);
@@ -141,7 +140,6 @@ class RunTeam implements Team {
     this.#roster.mail.stop();
     this.#roster.stopAll();
     await this.#roster.crew.close();
-    this.#closeDesk();
     this.leave();
   }
 
@@ -278,7 +276,7 @@ class RunTeam implements Team {
   async #outside<Out>(signal: AbortSignal, wait: () => Promise<Out>): Promise<Out> {
     const hadPlace = this.#leave !== undefined;
     this.leave();
-    const found = await wait();
+    const found = await this.#parts.context.waiting(undefined, wait);
     if (hadPlace) await this.enter(signal);
     return found;
   }
@@ -317,12 +315,15 @@ class RunTeam implements Team {
     }
   }
 
-  /** The head of a team takes what the client answers meanwhile. */
-  #openDesk(): void {
-    const { injections, context, wish } = this.#parts;
-    if (this.#me !== ROOT) return;
-    const take = (items: readonly Item[]): Promise<void> => this.#roster.take(items);
-    this.#closeDesk = injections.open(context.id, { tenant: wish.tenant, take });
+  /** The head of a team takes what the client answers meanwhile, left by whichever process. */
+  async #takeAnswers(): Promise<void> {
+    const { context } = this.#parts;
+    const handled = findHandled(await context.readLog());
+    for (;;) {
+      const message = await context.waitFor(INJECT_TOPIC, Number.MAX_SAFE_INTEGER);
+      const answers = message as unknown as InjectedAnswers;
+      if (!handled.has(answers.key)) await this.#roster.take(answers);
+    }
   }
 
   async #tell(messages: readonly Item[]): Promise<void> {

@@ -8,13 +8,13 @@ import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
 import type { Page } from "../paging.ts";
 import { toSeconds } from "../shelf-parts.ts";
-import type { IndexQueue } from "./index-queue.ts";
 import {
   countFiles,
   encodeKept,
   type FileCounts,
   type FileStatus,
   findStore,
+  type IndexParts,
   nameBatch,
   nameStoreFile,
   readBatch,
@@ -49,7 +49,7 @@ const CreateBatch = open({
 });
 
 export async function createBatch(
-  parts: VectorParts & { readonly queue: IndexQueue },
+  parts: IndexParts,
   tenant: string,
   store: string,
   body: unknown,
@@ -87,19 +87,23 @@ export async function getBatch(
 
 /** Files that are searchable already stay so. */
 export async function cancelBatch(
-  parts: VectorParts,
+  parts: IndexParts,
   tenant: string,
   { store, batch }: BatchOf,
 ): Promise<BatchObject> {
   await findBatch(parts, tenant, { store, batch });
   for await (const thing of readBatchFiles(parts, tenant, { store, batch })) {
-    const { file_id, status } = readStoreFile(thing);
+    const { file_id, status, run_id } = readStoreFile(thing);
     if (status !== "in_progress") continue;
+    let isCancelled = false;
     await parts.shelf.change(nameStoreFile(tenant, store, file_id), (body) => {
       const kept = readStoreFile({ body });
-      if (kept.status !== "in_progress") return undefined;
-      return encodeKept({ ...kept, status: "cancelled" });
+      isCancelled = kept.status === "in_progress" && kept.run_id === run_id;
+      return isCancelled ? encodeKept({ ...kept, status: "cancelled" }) : undefined;
     });
+    if (!isCancelled) continue;
+    await parts.indexing.remove(run_id);
+    await parts.chunks.trim({ tenant, store, file: file_id }, 0);
   }
   await parts.shelf.update(nameBatch(tenant, batch), encodeKept({ is_cancelled: true }));
   return getBatch(parts, tenant, { store, batch });

@@ -1,5 +1,6 @@
 /** Vector stores, their files and batches, as they stand on the shelf. What this package wrote is taken at its word. */
 
+import type { Payer } from "../../agent/payer.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
@@ -10,13 +11,31 @@ import type { Shelf, Thing, ThingName } from "../../store/shelf.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import type { Chunking } from "./chunk-text.ts";
 import type { Attributes } from "./filters.ts";
+import type { IndexRuns } from "./index-runs.ts";
 
 /** What everything about vector stores is made with. */
 export interface VectorParts extends ShelfParts {
   readonly chunks: ChunkStore;
   /** Undefined where files are searched by their words alone. */
   readonly embedder: Embedder | undefined;
+  /** The key that asks; null, or left out, where nobody is to pay. */
+  readonly keyId?: string | null | undefined;
+  /** Who pays for what a key asks for. */
+  readonly payerOf?: ((keyId: string) => Payer) | undefined;
 }
+
+/** Who pays for the embeddings of a request; undefined where nobody does. */
+export function findPayer({ payerOf }: VectorParts, keyId: string | null | undefined) {
+  return keyId ? payerOf?.(keyId) : undefined;
+}
+
+/** What changes the files of a store is made with. */
+export interface IndexParts extends VectorParts {
+  readonly indexing: IndexRuns;
+}
+
+/** The name of the body that indexes files, in the record. */
+export const INDEX_BODY = "index";
 
 export const STORE_KIND = "vector_store";
 export const STORE_FILE_KIND = "vector_store.file";
@@ -41,6 +60,8 @@ export interface KeptStoreFile {
   readonly chunking: Chunking;
   readonly attributes: Attributes;
   readonly batch_id: string | null;
+  /** The run that indexes it, or did. */
+  readonly run_id: string;
 }
 
 export interface FileError {

@@ -5,6 +5,7 @@
  */
 
 import { z } from "zod";
+import type { Payer } from "../../agent/payer.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { choose, JsonValue, open } from "../../protocol/open.ts";
@@ -13,12 +14,14 @@ import type { FoundChunk, StorePlace } from "../../store/chunk-store.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { type Attributes, type Filter, parseFilter } from "./filters.ts";
 import {
+  findPayer,
   findStore,
   type KeptStoreFile,
   readStoreFile,
   readStoreFiles,
   type VectorParts,
 } from "./kept-store.ts";
+import { embedPaid } from "./paid-embedding.ts";
 import { scoreText, toTerms } from "./search-terms.ts";
 import { isExpired, touchStore } from "./stores.ts";
 
@@ -123,7 +126,8 @@ export async function searchStore(
   const { query } = parseAs(SearchRequest, body, "request");
   const queries = typeof query === "string" ? [query] : query;
   const wish = parseWish(body, queries, USUAL_RESULTS);
-  const hits = await searchStores(parts, { tenant, stores: [store] }, wish, signal);
+  const searching = { signal, payer: findPayer(parts, parts.keyId) };
+  const hits = await searchStores(parts, { tenant, stores: [store] }, wish, searching);
   return {
     object: "vector_store.search_results.page",
     search_query: queries,
@@ -141,15 +145,21 @@ interface Among {
   readonly stores: readonly string[];
 }
 
+export interface Searching {
+  readonly signal: AbortSignal;
+  /** Pays for the embeddings of the questions. */
+  readonly payer?: Payer | undefined;
+}
+
 /** The best first. Rejects with `not_found` for a store that is not there, or whose time is over. */
 export async function searchStores(
   parts: VectorParts,
   { tenant, stores }: Among,
   wish: SearchWish,
-  signal: AbortSignal,
+  { signal, payer }: Searching,
 ): Promise<SearchHit[]> {
   const things = await findStores(parts, { tenant, stores });
-  const vectors = await embedQueries(parts, wish, signal);
+  const vectors = await embedQueries(parts, wish, { signal, payer });
   const hits: SearchHit[] = [];
   for (const thing of things) {
     await touchStore(parts, thing);
@@ -175,10 +185,10 @@ export async function findStores(parts: VectorParts, { tenant, stores }: Among):
 async function embedQueries(
   { embedder }: VectorParts,
   { queries, weights }: SearchWish,
-  signal: AbortSignal,
+  { signal, payer }: Searching,
 ): Promise<readonly Float32Array[]> {
   if (!embedder || weights.embedding === 0) return [];
-  return await embedder.embed(queries, signal);
+  return await embedPaid(embedder, { texts: queries, signal }, payer);
 }
 
 async function searchOne(

@@ -11,13 +11,13 @@ import { type Page, type Paging, parsePaging, toWholePage } from "../paging.ts";
 import { toSeconds } from "../shelf-parts.ts";
 import { type Chunking, ChunkingStrategy, toChunking } from "./chunk-text.ts";
 import type { Attributes } from "./filters.ts";
-import type { IndexQueue, IndexTicket } from "./index-queue.ts";
 import {
   encodeKept,
   type FileError,
   type FileStatus,
   findStore,
   findStoreFile,
+  type IndexParts,
   type KeptStoreFile,
   nameStoreFile,
   readStoreFile,
@@ -76,8 +76,6 @@ export const NewStoreFile = open({
 });
 export type NewStoreFile = z.infer<typeof NewStoreFile>;
 
-type Queued = VectorParts & { readonly queue: IndexQueue };
-
 interface Into {
   readonly tenant: string;
   readonly store: string;
@@ -90,47 +88,74 @@ interface Into {
  * already is read anew. Rejects with `not_found` and changes nothing where one is missing.
  */
 export async function addFiles(
-  parts: Queued,
+  parts: IndexParts,
   into: Into,
   files: readonly NewStoreFile[],
   before: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { tenant, store } = into;
+  const { tenant } = into;
   const names: string[] = [];
   for (const { file_id } of files) names.push((await getFile(parts, tenant, file_id)).filename);
   await before();
-  const tickets: IndexTicket[] = [];
-  for (const [at, file] of files.entries()) {
-    const ticket = await parts.queue.promise({ tenant, store, file: file.file_id });
-    await putFile(parts, into, { ...file, filename: names[at] ?? "" });
-    tickets.push(ticket);
-  }
-  for (const ticket of tickets) parts.queue.begin(ticket);
+  const added: NewFile[] = files.map((file, at) => ({
+    ...{ file, filename: names[at] ?? "", run: parts.makeId("run") },
+    chunking: toChunking(file.chunking_strategy),
+  }));
+  for (const file of added) await putFile(parts, into, file);
+  for (const file of added) await beginFile(parts, into, file);
 }
 
+interface NewFile {
+  readonly file: NewStoreFile;
+  readonly filename: string;
+  readonly run: string;
+  readonly chunking: Chunking;
+}
+
+/** The run before the thing: a file that says `in_progress` has a run, whenever this process dies. */
 async function putFile(
-  { shelf, clock }: VectorParts,
+  parts: IndexParts,
   { tenant, store, batch }: Into,
-  file: NewStoreFile & { readonly filename: string },
+  { file: { file_id, attributes }, filename, run, chunking }: NewFile,
 ): Promise<void> {
+  const { shelf, clock, chunks, indexing } = parts;
+  const place = { tenant, store, file: file_id };
+  const key_id = parts.keyId ?? null;
+  await indexing.promise(run, { ...place, chunking, key_id }, filename);
   const kept: KeptStoreFile = {
-    file_id: file.file_id,
-    filename: file.filename,
-    status: "in_progress",
-    usage_bytes: 0,
-    last_error: null,
-    chunking: toChunking(file.chunking_strategy),
-    attributes: file.attributes ?? {},
-    batch_id: batch,
+    ...{ file_id, filename, status: "in_progress", usage_bytes: 0, last_error: null },
+    ...{ chunking, attributes: attributes ?? {}, batch_id: batch, run_id: run },
   };
-  const name = nameStoreFile(tenant, store, file.file_id);
+  const name = nameStoreFile(tenant, store, file_id);
   const thing = { ...name, parent: store, body: encodeKept(kept), created_at_ms: clock.now() };
   if (await shelf.put({ ...thing, expires_at_ms: null })) return;
-  await shelf.update(name, thing.body);
+  let old: string | undefined;
+  await shelf.change(name, (body) => {
+    old = readStoreFile({ body }).run_id;
+    return thing.body;
+  });
+  if (old !== undefined) await indexing.remove(old);
+  await chunks.trim(place, 0);
+}
+
+/** A run that came before its thing has ended without doing anything: only where a write took very long. */
+async function beginFile(
+  { shelf, indexing }: IndexParts,
+  { tenant, store }: Into,
+  { file, run }: NewFile,
+): Promise<void> {
+  if (await indexing.begin(run)) return;
+  const message = "The server was too busy to index the file. Add it again.";
+  await shelf.change(nameStoreFile(tenant, store, file.file_id), (body) => {
+    const kept = readStoreFile({ body });
+    if (kept.run_id !== run || kept.status !== "in_progress") return undefined;
+    const last_error: FileError = { code: "server_error", message };
+    return encodeKept({ ...kept, status: "failed", last_error });
+  });
 }
 
 export async function createStoreFile(
-  parts: Queued,
+  parts: IndexParts,
   tenant: string,
   store: string,
   body: unknown,
@@ -213,7 +238,7 @@ export async function updateStoreFile(
 
 /** Takes it out of the store; the file itself stays. */
 export async function deleteStoreFile(
-  parts: VectorParts,
+  parts: IndexParts,
   tenant: string,
   { store, file }: FileOf,
 ): Promise<DeletedStoreFile> {
@@ -243,7 +268,7 @@ export async function readStoreFileContent(
 }
 
 /** Takes a file out of every store that it is in: it is going to be deleted. */
-export async function forgetFile(parts: VectorParts, tenant: string, file: string): Promise<void> {
+export async function forgetFile(parts: IndexParts, tenant: string, file: string): Promise<void> {
   let after: string | undefined;
   for (;;) {
     const among = { tenant, kind: STORE_KIND, order: "oldest", limit: 500 } as const;
@@ -257,13 +282,19 @@ export async function forgetFile(parts: VectorParts, tenant: string, file: strin
   }
 }
 
-/** In this order: whoever is indexing it finds it gone, and removes what it wrote behind us. */
+/**
+ * The record removes chunks and run with the thing. In memory, what still writes them is ended first,
+ * and they are removed one by one.
+ */
 async function removeStoreFile(
-  { shelf, chunks }: VectorParts,
+  { shelf, chunks, indexing }: IndexParts,
   tenant: string,
   { store, file }: FileOf,
 ): Promise<void> {
-  await shelf.delete(nameStoreFile(tenant, store, file));
+  const name = nameStoreFile(tenant, store, file);
+  const thing = await shelf.get(name);
+  await shelf.delete(name);
+  if (thing) await indexing.remove(readStoreFile(thing).run_id);
   await chunks.trim({ tenant, store, file }, 0);
 }
 

@@ -9,15 +9,16 @@ import type { Thing } from "../../store/shelf.ts";
 import { type Page, parsePaging, toPage, toThingQuery } from "../paging.ts";
 import { toSeconds } from "../shelf-parts.ts";
 import { ChunkingStrategy } from "./chunk-text.ts";
-import type { IndexQueue } from "./index-queue.ts";
 import {
   countFiles,
   encodeKept,
   type FileCounts,
   findStore,
+  type IndexParts,
   type KeptStore,
   nameStore,
   readStore,
+  readStoreFile,
   readStoreFiles,
   STORE_KIND,
   type VectorParts,
@@ -72,7 +73,7 @@ const UpdateStore = open(settings);
 
 /** Rejects with `not_found` for a file that is not there, before anything is made. */
 export async function createStore(
-  parts: VectorParts & { readonly queue: IndexQueue },
+  parts: IndexParts,
   tenant: string,
   body: unknown,
 ): Promise<VectorStoreObject> {
@@ -148,12 +149,17 @@ export async function updateStore(
 
 /** Its files stay where they are; what was made of them for searching goes. */
 export async function deleteStore(
-  parts: VectorParts,
+  parts: IndexParts,
   tenant: string,
   id: string,
 ): Promise<DeletedVectorStore> {
   await findStore(parts, tenant, id);
+  const runs: string[] = [];
+  for await (const file of readStoreFiles(parts.shelf, tenant, id)) {
+    runs.push(readStoreFile(file).run_id);
+  }
   await parts.shelf.delete(nameStore(tenant, id));
+  for (const run of runs) await parts.indexing.remove(run);
   await parts.chunks.deleteStore({ tenant, store: id });
   return { id, object: "vector_store.deleted", deleted: true };
 }

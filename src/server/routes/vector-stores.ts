@@ -7,8 +7,7 @@ import {
   getBatch,
   listBatchFiles,
 } from "../../responses/vector-stores/batches.ts";
-import type { IndexQueue } from "../../responses/vector-stores/index-queue.ts";
-import type { VectorParts } from "../../responses/vector-stores/kept-store.ts";
+import type { IndexParts } from "../../responses/vector-stores/kept-store.ts";
 import { searchStore } from "../../responses/vector-stores/search.ts";
 import {
   createStoreFile,
@@ -28,7 +27,7 @@ import {
 } from "../../responses/vector-stores/stores.ts";
 import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
-export type VectorRouteParts = VectorParts & { readonly queue: IndexQueue };
+export type VectorRouteParts = IndexParts;
 
 export function createVectorStoreRoutes(parts: VectorRouteParts): Route[] {
   return [...toStoreRoutes(parts), ...toFileRoutes(parts), ...toBatchRoutes(parts)];
@@ -45,10 +44,15 @@ function row(method: Route["method"], path: string, summary: string, run: Do): R
   return { method, path, summary, scope: "files", handle };
 }
 
+/** Indexing and searching cost the key that asks. */
+function paidBy(parts: VectorRouteParts, { caller }: RouteCall): VectorRouteParts {
+  return { ...parts, keyId: caller.keyId };
+}
+
 function toStoreRoutes(parts: VectorRouteParts): Route[] {
   return [
     row("POST", STORES, "Create a vector store, with files or empty", async (call, tenant) =>
-      createStore(parts, tenant, await readOptional(call)),
+      createStore(paidBy(parts, call), tenant, await readOptional(call)),
     ),
     row("GET", STORES, "List vector stores", ({ query }, tenant) =>
       listStores(parts, tenant, query),
@@ -62,7 +66,7 @@ function toStoreRoutes(parts: VectorRouteParts): Route[] {
     ),
     row("POST", `${STORE}/search`, "Search a vector store", async (call, tenant) => {
       const asked = { store: idOf(call), body: await call.json() };
-      return searchStore(parts, tenant, asked, call.signal);
+      return searchStore(paidBy(parts, call), tenant, asked, call.signal);
     }),
   ];
 }
@@ -72,7 +76,7 @@ function toFileRoutes(parts: VectorRouteParts): Route[] {
   const file = `${files}/:file_id`;
   return [
     row("POST", files, "Add a file to a vector store", async (call, tenant) =>
-      createStoreFile(parts, tenant, idOf(call), await call.json()),
+      createStoreFile(paidBy(parts, call), tenant, idOf(call), await call.json()),
     ),
     row("GET", files, "List the files of a vector store", (call, tenant) =>
       listStoreFiles(parts, tenant, { store: idOf(call) }, call.query),
@@ -97,7 +101,7 @@ function toBatchRoutes(parts: VectorRouteParts): Route[] {
   const batch = `${batches}/:batch_id`;
   return [
     row("POST", batches, "Add many files to a vector store", async (call, tenant) =>
-      createBatch(parts, tenant, idOf(call), await call.json()),
+      createBatch(paidBy(parts, call), tenant, idOf(call), await call.json()),
     ),
     row("GET", batch, "Show how far a batch is", (call, tenant) =>
       getBatch(parts, tenant, toBatch(call)),

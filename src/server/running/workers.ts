@@ -8,6 +8,7 @@ import cluster, { type Worker } from "node:cluster";
 import type { Clock } from "../../base/clock.ts";
 import { createPlaceBook } from "../guard/places.ts";
 import { joinMetrics, type Metric } from "../watching/metrics.ts";
+import { createWorkerDeaths, type Death } from "./worker-deaths.ts";
 import type { FromWorker, ToWorker } from "./worker-messages.ts";
 
 export interface Workers {
@@ -29,14 +30,21 @@ const HEALTHY_MS = 10_000;
 /** A worker that does not say its numbers is left out. */
 const MEASURE_MS = 1000;
 
-export function startWorkers(count: number, clock: Clock): Workers {
-  return new Pool(count, clock);
+/** `tell` is given a line for each worker that dies. */
+export function startWorkers(
+  count: number,
+  clock: Clock,
+  tell: (line: string) => unknown,
+): Workers {
+  return new Pool(count, clock, tell);
 }
 
 class Pool implements Workers {
   readonly ready: Promise<Started>;
   readonly #count: number;
   readonly #clock: Clock;
+  readonly #tell: (line: string) => unknown;
+  readonly #dead = createWorkerDeaths();
   readonly #live = new Set<Worker>();
   readonly #asked = new Map<number, { metrics: (readonly Metric[])[]; settle: () => void }>();
   readonly #places = createPlaceBook<Worker>();
@@ -48,9 +56,10 @@ class Pool implements Workers {
   #questions = 0;
   #exitCode = 0;
 
-  constructor(count: number, clock: Clock) {
+  constructor(count: number, clock: Clock, tell: (line: string) => unknown) {
     this.#count = count;
     this.#clock = clock;
+    this.#tell = tell;
     this.ready = new Promise((resolve) => {
       this.#onStarted = resolve;
     });
@@ -85,14 +94,15 @@ class Pool implements Workers {
     worker.on("message", (message: FromWorker) => this.#hear(worker, message));
     // A message to one that is just ending is lost, which is no failure of anybody.
     worker.on("error", () => {});
-    worker.once("exit", (code: number | null) => {
+    worker.once("exit", (code: number | null, signal: string | null) => {
       this.#live.delete(worker);
       this.#places.forget(worker);
-      this.#bury(code ?? 1, this.#clock.now() - startMs);
+      this.#bury(worker, { code, signal }, this.#clock.now() - startMs);
     });
   }
 
-  #bury(code: number, livedMs: number): void {
+  #bury(worker: Worker, exit: Pick<Death, "code" | "signal">, livedMs: number): void {
+    const code = exit.code ?? 1;
     if (this.#stopped.signal.aborted) {
       this.#exitCode = Math.max(this.#exitCode, code);
       if (this.#live.size === 0) this.#onEmpty?.();
@@ -104,6 +114,8 @@ class Pool implements Workers {
     }
     this.#deaths = livedMs > HEALTHY_MS ? 0 : this.#deaths + 1;
     const pauseMs = REPLACE_MS[Math.min(this.#deaths, REPLACE_MS.length - 1)] ?? 0;
+    const { id, process } = worker;
+    this.#tell(this.#dead.add({ worker: id, pid: process.pid, ...exit, pauseMs }));
     this.#clock.sleep(pauseMs, this.#stopped.signal).then(
       () => this.#fork(),
       () => {},
@@ -119,6 +131,7 @@ class Pool implements Workers {
         this.#onStarted({ url: message.url });
         return;
       case "metrics": {
+        this.#dead.hear(worker.id, message.metrics);
         const asked = this.#asked.get(message.id);
         asked?.metrics.push(message.metrics);
         if (asked && asked.metrics.length >= this.#live.size) asked.settle();
@@ -147,7 +160,7 @@ class Pool implements Workers {
     this.#tellAll({ type: "measure", id });
     await this.#clock.sleep(MEASURE_MS, done.signal).catch(() => {});
     this.#asked.delete(id);
-    return joinMetrics([...metrics, this.#ownMetrics()]);
+    return joinMetrics([...metrics, this.#ownMetrics(), this.#dead.metrics()]);
   }
 
   #ownMetrics(): Metric[] {

@@ -80,7 +80,7 @@ export async function runKinds(
         ...{ context, task, gate, clock: systemClock, contextTokens: undefined },
         reasoning: { effort: undefined, summary: undefined },
         provider: bridgeProvider(provider, bridge),
-        checkOutput: () => ({ ok: true, value: undefined }),
+        checkOutput: async () => ({ ok: true, value: undefined }),
         costOf: () => 0,
         account: createAccount(NO_LIMITS),
         spentBelow: () => undefined,

@@ -25,7 +25,7 @@ async function createSearched(embedder?: Embedder): Promise<{ bench: VectorBench
     const file_id = await bench.upload(name, text);
     await createStoreFile(bench, TENANT, store, { file_id, attributes });
   }
-  await bench.queue.idle();
+  await bench.engine.idle();
   return { bench, store };
 }
 
@@ -107,7 +107,7 @@ describe("searching a vector store", () => {
     const { id: store } = await createStore(bench, TENANT, {});
     const file = await bench.upload("a.txt", "Some text");
     await createStoreFile(bench, TENANT, store, { file_id: file });
-    await bench.queue.idle();
+    await bench.engine.idle();
     const { status, last_error } = await getStoreFile(bench, TENANT, { store, file });
     assert.equal(status, "failed");
     assert.deepEqual(last_error, { code: "server_error", message: "The server is down." });

@@ -6,7 +6,6 @@ import {
   getBatch,
   listBatchFiles,
 } from "../../../src/responses/vector-stores/batches.ts";
-import { createIndexQueue } from "../../../src/responses/vector-stores/index-queue.ts";
 import {
   createStoreFile,
   deleteStoreFile,
@@ -29,7 +28,7 @@ async function createFilled(names: readonly string[]) {
     await createStoreFile(bench, TENANT, store, { file_id: file });
     files.push(file);
   }
-  await bench.queue.idle();
+  await bench.engine.idle();
   return { bench, store, files };
 }
 
@@ -50,7 +49,7 @@ describe("files of a vector store", () => {
     checkPublished("VectorStoreFileObject", added);
     assert.deepEqual([added.id, added.status, added.usage_bytes], [file, "in_progress", 0]);
     assert.deepEqual(added.chunking_strategy, { type: "static", static: chunking });
-    await bench.queue.idle();
+    await bench.engine.idle();
     const ready = await getStoreFile(bench, TENANT, { store, file });
     checkPublished("VectorStoreFileObject", ready);
     assert.equal(ready.status, "completed");
@@ -77,7 +76,7 @@ describe("files of a vector store", () => {
     for (const file of [picture, empty]) {
       await createStoreFile(bench, TENANT, store, { file_id: file });
     }
-    await bench.queue.idle();
+    await bench.engine.idle();
     const shown = await getStoreFile(bench, TENANT, { store, file: picture });
     checkPublished("VectorStoreFileObject", shown);
     assert.equal(shown.status, "failed");
@@ -107,7 +106,7 @@ describe("files of a vector store", () => {
   it("leave every store when they are deleted themselves", async () => {
     const { bench, store, files } = await createFilled(["a.txt", "b.txt"]);
     const other = await createStore(bench, TENANT, { file_ids: files });
-    await bench.queue.idle();
+    await bench.engine.idle();
     await forgetFile(bench, TENANT, files[0] ?? "");
     assert.equal(await countChunks(bench, store), 1);
     assert.equal(await countChunks(bench, other.id), 1);
@@ -119,21 +118,14 @@ describe("files of a vector store", () => {
     const bench = await createBench();
     const { id: store } = await createStore(bench, TENANT, {});
     const file = await bench.upload("a.txt", "Some text");
-    await bench.queue.close();
-    await createStoreFile(bench, TENANT, store, { file_id: file });
+    await createStoreFile({ ...bench, indexing: silent(bench) }, TENANT, store, { file_id: file });
     assert.equal((await getStoreFile(bench, TENANT, { store, file })).status, "in_progress");
-    const next = createIndexQueue(bench);
-    await next.start();
-    await next.idle();
+    const next = bench.restart();
+    bench.clock.advance(60_000);
+    await next.engine.start();
+    await next.engine.idle();
     assert.equal((await getStoreFile(bench, TENANT, { store, file })).status, "completed");
     assert.equal(await countChunks(bench, store), 1);
-    const left = await bench.shelf.list({
-      tenant: "",
-      kind: "indexing",
-      order: "oldest",
-      limit: 9,
-    });
-    assert.deepEqual(left, []);
   });
 
   it("refuse attributes that are too many or too long", async () => {
@@ -148,6 +140,11 @@ describe("files of a vector store", () => {
   });
 });
 
+/** A process that dies right before it begins. */
+function silent({ indexing }: VectorBench): VectorBench["indexing"] {
+  return { ...indexing, begin: async () => true };
+}
+
 describe("batches of files", () => {
   it("are made, waited for and listed as published", async () => {
     const bench = await createBench();
@@ -157,7 +154,7 @@ describe("batches of files", () => {
     const made = await createBatch(bench, TENANT, store, { file_ids: files, attributes });
     checkPublished("VectorStoreFileBatchObject", made);
     assert.deepEqual([made.status, made.file_counts.total], ["in_progress", 2]);
-    await bench.queue.idle();
+    await bench.engine.idle();
     const place = { store, batch: made.id };
     const ready = await getBatch(bench, TENANT, place);
     assert.deepEqual([ready.status, ready.file_counts.completed], ["completed", 2]);
@@ -188,7 +185,7 @@ describe("batches of files", () => {
     const cancelled = await cancelBatch(bench, TENANT, { store, batch });
     checkPublished("VectorStoreFileBatchObject", cancelled);
     assert.deepEqual([cancelled.status, cancelled.file_counts.in_progress], ["cancelled", 0]);
-    await bench.queue.idle();
+    await bench.engine.idle();
     const { file_counts } = await getBatch(bench, TENANT, { store, batch });
     assert.equal(await countChunks(bench, store), file_counts.completed);
   });

@@ -25,7 +25,7 @@ describe("vector stores", () => {
     checkPublished("VectorStoreObject", made);
     assert.match(made.id, /^vs_/);
     assert.deepEqual([made.status, made.file_counts.in_progress], ["in_progress", 1]);
-    await bench.queue.idle();
+    await bench.engine.idle();
     const ready = await getStore(bench, TENANT, made.id);
     checkPublished("VectorStoreObject", ready);
     assert.deepEqual([ready.status, ready.file_counts.completed], ["completed", 1]);

@@ -1,23 +1,29 @@
 /** Vector stores in memory, for tests: with files, a clock that stands still, and embeddings that are counted words. */
 
 import { createIds } from "../../../src/base/ids.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
+import { createLocalEngine } from "../../../src/engine/local-engine.ts";
 import type { Embedder } from "../../../src/providers/embeddings/embedder.ts";
 import { toUnit } from "../../../src/providers/embeddings/embedder.ts";
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
-import {
-  createIndexQueue,
-  type IndexQueue,
-} from "../../../src/responses/vector-stores/index-queue.ts";
-import type { VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
+import { defineIndexing } from "../../../src/responses/vector-stores/index-body.ts";
+import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs.ts";
+import type { IndexParts, VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
 import { openMemoryChunkStore } from "../../../src/store/chunk-store.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import type { Store } from "../../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 
-export interface VectorBench extends VectorParts {
+export interface VectorBench extends IndexParts {
   readonly clock: ManualClock;
-  readonly queue: IndexQueue;
+  /** Where files are indexed. */
+  readonly engine: Engine;
+  readonly store: Store;
+  /** Another process in place of the first: its engine over the same record. */
+  restart(embedder?: Embedder): VectorBench;
   /** Keeps a file; returns its id. */
   upload(filename: string, content: string | Uint8Array, tenant?: string): Promise<string>;
 }
@@ -29,14 +35,26 @@ export async function createBench(embedder?: Embedder): Promise<VectorBench> {
   const shelf = createMemoryShelf();
   const parts = { shelf, clock, makeId: createIds(clock), embedder };
   const vectors: VectorParts = { ...parts, chunks: await openMemoryChunkStore() };
+  const store = createMemoryStore();
+  const open = (embedder: Embedder | undefined): VectorBench =>
+    openBench({ ...vectors, embedder }, { store, clock }, open);
+  return open(embedder);
+}
+
+function openBench(
+  vectors: VectorParts,
+  { store, clock }: Pick<VectorBench, "store" | "clock">,
+  open: (embedder: Embedder | undefined) => VectorBench,
+): VectorBench {
+  const engine = createLocalEngine({ store, clock, isAlive: () => false });
+  defineIndexing(engine, vectors);
   return {
-    ...vectors,
-    clock,
-    queue: createIndexQueue(vectors),
+    ...{ ...vectors, clock, engine, store, indexing: createIndexRuns({ engine, store }) },
+    restart: open,
     async upload(filename, content, tenant = TENANT) {
       const asked = parseNewFile(filename, { purpose: "assistants" });
       const bytes = streamOf(Buffer.from(content));
-      return (await createFile(parts, tenant, asked, { bytes, maxBytes: 10_000_000 })).id;
+      return (await createFile(vectors, tenant, asked, { bytes, maxBytes: 10_000_000 })).id;
     },
   };
 }

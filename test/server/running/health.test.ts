@@ -12,11 +12,9 @@ describe("health", () => {
     const clock = createManualClock();
     const store = createMemoryStore();
     const state = { isDraining: false, isFull: false, writes: 0 };
-    const beat = store.beat.bind(store);
-    store.beat = async (worker) => {
+    store.checkWritable = async () => {
       state.writes++;
-      if (state.isFull) throw new Failure("store_failed", "The disk /secret/place is full.");
-      await beat(worker);
+      if (state.isFull) throw new Failure("store_full", "The disk /secret/place is full.");
     };
     const health = createHealth({ clock, store: () => store, isDraining: () => state.isDraining });
     const routes = createHealthRoutes(health);

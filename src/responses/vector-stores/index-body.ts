@@ -1,0 +1,196 @@
+/**
+ * A file on its way into a vector store, as a run of the engine: its text, then a step for each batch of
+ * chunks and their embeddings. So each file has one owner, a process that dies is taken over, and a batch
+ * that was embedded is not embedded again.
+ *
+ * The file's thing names its run. A run that it does not name, or that it does not wait for any more,
+ * writes nothing: chunks are put under that condition, in one transaction with it.
+ */
+
+import { type Failure, toFailure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import type { Engine, RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
+import type { Ending } from "../../protocol/run-events.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
+import { readFileParts } from "../files/files.ts";
+import { type Chunking, chunkText } from "./chunk-text.ts";
+import { extractText } from "./extract-text.ts";
+import {
+  encodeKept,
+  type FileError,
+  findPayer,
+  INDEX_BODY,
+  type KeptStoreFile,
+  nameStoreFile,
+  readStoreFile,
+  type VectorParts,
+} from "./kept-store.ts";
+import { embedPaid } from "./paid-embedding.ts";
+
+const INDEX_QUEUE = "index";
+
+/** Reading a PDF is a process of its own; more at once would slow the answers. */
+const MAX_HERE = 2;
+/** Chunks that are embedded and written together. */
+const BATCH_CHUNKS = 32;
+
+export interface IndexJob {
+  readonly tenant: string;
+  readonly store: string;
+  readonly file: string;
+  readonly chunking: Chunking;
+  /** The key that pays for its embeddings. */
+  readonly key_id: string | null;
+}
+
+export function defineIndexing(engine: Engine, parts: VectorParts): void {
+  engine.defineQueue(INDEX_QUEUE, { atOnce: Number.MAX_SAFE_INTEGER, here: MAX_HERE });
+  engine.define(INDEX_BODY, createIndexBody(parts));
+}
+
+function createIndexBody(parts: VectorParts): RunBody {
+  return async (context, input) => {
+    const job = input as unknown as IndexJob;
+    await context.waiting(undefined, () => context.turn(INDEX_QUEUE, job.tenant));
+    try {
+      await indexFile(parts, context, job);
+      return toOutcome(parts, "completed");
+    } catch (thrown) {
+      // Cancelled, or another process goes on with it.
+      if (context.signal.aborted) throw thrown;
+      const last_error = toFileError(toFailure(thrown));
+      await context.step("fail", () =>
+        settle(parts, context.id, job, { status: "failed", usage_bytes: 0, last_error }),
+      );
+      return toOutcome(parts, "failed", last_error.message);
+    }
+  };
+}
+
+/** Ends early where nobody waits for the file any more. */
+async function indexFile(parts: VectorParts, context: RunContext, job: IndexJob): Promise<void> {
+  let text: string | undefined;
+  await context.rest();
+  const size = await context.step("text", async ({ signal }) => {
+    if (!(await isWaited(parts, context.id, job))) return null;
+    text = await extractText(await readFileParts(parts, job.tenant, job.file), signal);
+    return await parts.shelf.writeContent(toName(job), toBytes(text));
+  });
+  if (size === null) return;
+  let usage_bytes = Number(size);
+  let part = 0;
+  for (const batch of toBatches(chunkText(text ?? (await readText(parts, job)), job.chunking))) {
+    const firstPart = part;
+    part += batch.length;
+    await context.rest();
+    const used = await context.step(`batch:${firstPart}`, ({ signal }) =>
+      putBatch(parts, { job, run: context.id, firstPart, batch }, signal),
+    );
+    if (used === null) return;
+    usage_bytes += Number(used);
+  }
+  await context.step("end", () =>
+    settle(parts, context.id, job, { status: "completed", usage_bytes }),
+  );
+}
+
+interface Batch {
+  readonly job: IndexJob;
+  readonly run: string;
+  readonly firstPart: number;
+  readonly batch: readonly string[];
+}
+
+/** How many bytes it takes; null where nobody waits for it. Done twice it leaves the same. */
+async function putBatch(
+  parts: VectorParts,
+  { job, run, firstPart, batch }: Batch,
+  signal: AbortSignal,
+): Promise<number | null> {
+  if (!(await isWaited(parts, run, job))) return null;
+  const paid = { texts: batch, signal };
+  const payer = findPayer(parts, job.key_id);
+  const vectors = parts.embedder && (await embedPaid(parts.embedder, paid, payer));
+  signal.throwIfAborted();
+  const { model = "" } = parts.embedder ?? {};
+  let usage = 0;
+  const chunks = batch.map((text, at) => {
+    const vector = vectors?.[at];
+    usage += Buffer.byteLength(text) + (vector?.byteLength ?? 0);
+    return { text, embedding: vector ? { vector, model } : null };
+  });
+  if (!(await parts.chunks.put(job, firstPart, chunks, run))) return null;
+  // Writing is synchronous: others get their turn between two batches.
+  await new Promise((resolve) => setImmediate(resolve));
+  return usage;
+}
+
+async function isWaited({ shelf }: VectorParts, run: string, job: IndexJob): Promise<boolean> {
+  const thing = await shelf.get(toName(job));
+  return thing !== undefined && waitsFor(readStoreFile(thing), run);
+}
+
+function waitsFor({ status, run_id }: KeptStoreFile, run: string): boolean {
+  return status === "in_progress" && run_id === run;
+}
+
+type Settled = Pick<KeptStoreFile, "status" | "usage_bytes"> &
+  Partial<Pick<KeptStoreFile, "last_error">>;
+
+async function settle(
+  { shelf, chunks }: VectorParts,
+  run: string,
+  job: IndexJob,
+  settled: Settled,
+): Promise<null> {
+  let isOurs = false;
+  await shelf.change(toName(job), (body) => {
+    const kept = readStoreFile({ body });
+    isOurs = waitsFor(kept, run);
+    return isOurs ? encodeKept({ ...kept, ...settled }) : undefined;
+  });
+  if (isOurs && settled.status === "failed") await chunks.trim(job, 0);
+  return null;
+}
+
+/** The text as the step before a crash has kept it. */
+async function readText({ shelf }: VectorParts, job: IndexJob): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of shelf.readContent(toName(job))) pieces.push(piece);
+  return Buffer.concat(pieces).toString("utf8");
+}
+
+function toName({ tenant, store, file }: IndexJob): ReturnType<typeof nameStoreFile> {
+  return nameStoreFile(tenant, store, file);
+}
+
+function toFileError({ code, message }: Failure): FileError {
+  if (code === "invalid_request") return { code: "unsupported_file", message };
+  if (code === "tool_failed" || code === "not_found") return { code: "invalid_file", message };
+  return { code: "server_error", message };
+}
+
+function toOutcome({ clock }: VectorParts, ending: Ending, message = ""): RunOutcome {
+  const none = { output_text: "", output_json: null, turns: 0, tool_calls: 0, usage: NO_USAGE };
+  const error = ending === "failed" ? ({ code: "tool_failed", message } as const) : null;
+  const cost = { cost_usd: 0, spent: {}, at_ms: clock.now() };
+  return {
+    ...{ ending, result: null as Json },
+    events: [{ type: "run_end", ending, message, error, ...none, ...cost }],
+  };
+}
+
+function* toBatches(chunks: Iterable<string>): Generator<string[]> {
+  let batch: string[] = [];
+  for (const chunk of chunks) {
+    batch.push(chunk);
+    if (batch.length < BATCH_CHUNKS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function* toBytes(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,145 @@
+/**
+ * Three workers that are killed at random moments, one by one and all at once, while files are uploaded,
+ * indexed, searched and deleted, and background responses asked for and deleted. What was acknowledged is
+ * there, what was deleted is gone from every table, and the file is sound.
+ */
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { it } from "node:test";
+import { setTimeout } from "node:timers/promises";
+import { type Connection, openConnection } from "../../src/store/sqlite-driver.ts";
+import { createChance } from "../delegation/random-tree.ts";
+import { LINUX_LACK, unless } from "../needs.ts";
+import { until } from "../patience.ts";
+import { createPlace } from "./command.ts";
+import { countKills } from "./kills.ts";
+import { type Client, createClient, createWorkerServer, names } from "./worker-bench.ts";
+
+const KILLS = countKills(16);
+const AT_ONCE = 6;
+const MOST_MS = 250;
+/** No server lives longer, so that whole servers are killed however chance falls. */
+const MOST_AGE_MS = 10_000;
+
+const found = unless(LINUX_LACK);
+it(...found(`three workers keep what they acknowledged over ${KILLS} kills`), async () => {
+  const chance = createChance(130_013);
+  await using place = await createPlace();
+  const record = join(place.home, ".local", "share", "offshoot", "runs.db");
+  const server = createWorkerServer(place, ["--workers", "3"]);
+  await server.start();
+  const client = await createClient(server, chance);
+  for (let kill = 0; kill < KILLS; kill++) {
+    await server.start();
+    const acts = Array.from({ length: AT_ONCE }, () => client.act());
+    await setTimeout(chance() * MOST_MS);
+    if (server.ageMs > MOST_AGE_MS || chance() < 1 / 6) {
+      await server.killAll();
+      await Promise.all(acts);
+      await expireOne(record, client);
+    } else {
+      await server.killWorker(chance);
+      await Promise.all(acts);
+    }
+  }
+  await server.killAll();
+  await server.start();
+  await client.settle();
+  await checkKept(client);
+  await server.stop();
+  const db = await openConnection(record);
+  checkRecord(db, client);
+  db.close();
+});
+
+/** Called while nobody has the record open: the next sweep finds a response whose time is over. */
+async function expireOne(record: string, { responses }: Client): Promise<void> {
+  const [id] = responses.kept;
+  if (id === undefined) return;
+  const db = await openConnection(record);
+  db.prepare("update things set expires_at_ms = 1 where id = ?").run(id);
+  db.close();
+  // The sweep removes it, or the client does at the end.
+  responses.doubt(id);
+}
+
+async function checkKept(client: Client): Promise<void> {
+  const { ask, files, responses, indexed, stores, store } = client;
+  await until(async () => {
+    const found = await ask("GET", `/v1/vector_stores/${store}`);
+    return found?.body["status"] === "completed" ? true : undefined;
+  }, "every file is indexed");
+  for (const id of files.kept) {
+    assert.equal((await ask("GET", `/v1/files/${id}`))?.status, 200, `file ${id}`);
+  }
+  for (const id of stores.kept) {
+    assert.equal((await ask("GET", `/v1/vector_stores/${id}`))?.status, 200, `store ${id}`);
+  }
+  for (const id of responses.kept) {
+    await until(async () => {
+      const found = await ask("GET", `/v1/responses/${id}`);
+      assert.notEqual(found?.status, 404, `response ${id}`);
+      return found?.body["status"] === "completed" ? true : undefined;
+    }, `${id} is completed`);
+  }
+  for (const file of indexed.kept) {
+    const query = names.get(file) ?? "";
+    const found = await ask("POST", `/v1/vector_stores/${store}/search`, { query });
+    const hits = (found?.body["data"] ?? []) as { file_id: string }[];
+    assert.equal(hits[0]?.file_id, file, `${file} is found by ${query}`);
+  }
+}
+
+function checkRecord(db: Connection, client: Client): void {
+  const count = (sql: string): number => Number(db.prepare(sql).get()?.["n"]);
+  const checked = db.prepare("pragma integrity_check").all();
+  assert.deepEqual(
+    checked.map((row) => row["integrity_check"]),
+    ["ok"],
+  );
+  for (const [what, sql] of Object.entries(LEFT_OVER)) assert.equal(count(sql), 0, what);
+  const has = (sql: string, id: string): boolean => db.prepare(sql).get(id) !== undefined;
+  for (const id of client.responses.deleted) {
+    assert.ok(!has("select 1 from things where id = ?", id), id);
+    assert.ok(!has("select 1 from runs where id = ?", id.replace("resp_", "run_")), id);
+  }
+  for (const id of [...client.files.deleted, ...client.stores.deleted]) {
+    assert.ok(!has("select 1 from things where id = ?1 or parent = ?1", id), id);
+    assert.ok(!has("select 1 from chunks where file = ?1 or store = ?1", id), id);
+  }
+  for (const id of client.indexed.deleted) {
+    const sql = "select 1 from chunks where file = ?1 and store = ?2";
+    assert.equal(db.prepare(sql).get(id, client.store), undefined, id);
+  }
+}
+
+/** Rows that belong to nothing, table by table. */
+const NO_RUN = "run_id not in (select id from runs)";
+const LEFT_OVER = {
+  steps: `select count(*) as n from steps where ${NO_RUN}`,
+  events: `select count(*) as n from events where ${NO_RUN}`,
+  blobs: `select count(*) as n from blobs where ${NO_RUN}`,
+  signals: `select count(*) as n from signals where ${NO_RUN}`,
+  "turns of runs that are over": `select count(*) as n from turns`,
+  "unfinished runs": "select count(*) as n from runs where status = 'running'",
+  "runs of responses that are gone": `select count(*) as n from runs where name = 'response'
+    and parent_id is null and not exists (select 1 from things
+      where kind = 'response' and things.id = replace(runs.id, 'run_', 'resp_'))`,
+  "runs of files that are gone": `select count(*) as n from runs where name = 'index'
+    and not exists (select 1 from things
+      where kind = 'vector_store.file' and body ->> 'run_id' = runs.id)`,
+  "chunks of files that are not searched": `select count(*) as n from chunks
+    where not exists (select 1 from things where kind = 'vector_store.file'
+      and id = chunks.store || '/' || chunks.file and body ->> 'status' = 'completed')`,
+  "parts that are there twice": `select count(*) as n from
+    (select 1 from chunks group by tenant, store, file, part having count(*) > 1)`,
+  "contents of nothing": `select count(*) as n from contents
+    where position not in (select position from things)`,
+  "files of stores that are gone": `select count(*) as n from things as f
+    where kind = 'vector_store.file' and not exists (select 1 from things as s
+      where s.kind = 'vector_store' and s.id = f.parent)`,
+  holds: "select count(*) as n from holds",
+  "words of no chunk": `select count(*) as n from (select count(*) as words from chunk_words)
+    where words <> (select count(*) from chunks)`,
+};
