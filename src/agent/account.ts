@@ -66,6 +66,14 @@ export interface Purse {
    * At once: what is given must be held before anybody else asks.
    */
   raise(least: Amount, most: Amount): void;
+  /** Why there is no more at this moment, and when there may be. */
+  explain?: (() => Lacking) | undefined;
+}
+
+export interface Lacking {
+  readonly message: string;
+  /** Undefined where waiting does not help. */
+  readonly retryAfterMs: number | undefined;
 }
 
 /** With a purse the limits are a ceiling: what may be spent is what the purse has given. */
@@ -153,8 +161,20 @@ class Ledger implements ChildAccount {
   }
 
   #exceeded(kind: LimitKind): Failure {
+    const { purse } = this.#source;
+    // What the purse did not give is not this run's own limit.
+    if (purse?.explain && purse.given[kind] !== undefined && !this.#isOwnLimit(kind)) {
+      const { message, retryAfterMs } = purse.explain();
+      return new Failure("budget_exceeded", message, { retryAfterMs });
+    }
     const limit = this.limits[kind] ?? 0;
     return new Failure("budget_exceeded", `The budget of ${NAMES[kind](limit)} is used up.`);
+  }
+
+  /** Whether its own limit is what stands in the way, and not what a purse has given of it. */
+  #isOwnLimit(kind: LimitKind): boolean {
+    const ceiling = this.#ceiling[kind];
+    return ceiling !== null && ceiling <= (this.#source.purse?.given[kind] ?? ceiling);
   }
 }
 

@@ -6,10 +6,10 @@
  */
 
 import { Failure } from "../base/failure.ts";
-import { toUsage, type Usage } from "../protocol/usage.ts";
+import { NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import type { Account } from "./account.ts";
-import type { Amount } from "./limits.ts";
+import type { Amount, Limits } from "./limits.ts";
 import type { HeldRequest } from "./turn.ts";
 
 /** Fewer than ordinary text has; code and other scripts have fewer still. */
@@ -61,8 +61,12 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
 }
 
 export function estimateInput({ items, instructions, tools }: Priced): number {
-  const text = JSON.stringify([items, instructions, tools]);
-  return Math.ceil(text.length / CHARS_PER_TOKEN);
+  return toTokens(JSON.stringify([items, instructions, tools]).length);
+}
+
+/** About how many tokens so many characters are. */
+export function toTokens(chars: number): number {
+  return Math.ceil(chars / CHARS_PER_TOKEN);
 }
 
 /** How many tokens may come out for the money that is left. */
@@ -77,7 +81,18 @@ function price({ costOf }: Prices, input: number, output: number): number {
   const cost = costOf(toUsage({ input, output }));
   // Any number of tokens that cost nothing costs nothing.
   if (cost !== undefined) return Number.isNaN(cost) ? price({ costOf }, input, 0) : cost;
-  const message =
-    "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
-  throw new Failure("budget_exceeded", message);
+  throw toUnknownPrice();
+}
+
+export function toUnknownPrice(): Failure {
+  return new Failure("budget_exceeded", UNKNOWN_PRICE);
+}
+
+const UNKNOWN_PRICE =
+  "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
+
+/** Before anything is sent: refuses a limit in dollars on a model whose price nobody knows. */
+export function checkPriced(limits: Pick<Limits, "usd">, { costOf }: Prices): void {
+  if (limits.usd === null || costOf(NO_USAGE) !== undefined) return;
+  throw new Failure("invalid_request", UNKNOWN_PRICE, { param: "model" });
 }

@@ -1,5 +1,6 @@
 /** One turn: one model call, journaled whole, its events logged as they come. */
 
+import { whenFree } from "../base/busy.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
@@ -10,6 +11,7 @@ import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import type { Hold } from "./account.ts";
+import { type CallMeter, createCallMeter, toBrokenAmount } from "./broken-answer.ts";
 import type { Amount } from "./limits.ts";
 
 /** What a model call brought, as it stands in the journal. */
@@ -57,20 +59,18 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
   return answer as unknown as Answer;
 }
 
-/** An answer that broke off has cost something, and nobody knows what: all that was set aside counts. */
+/** An answer that broke off costs what it has used, which is in part an estimate. */
 async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answer> {
-  const { request, hold } = turn.hold();
-  let hasBegun = false;
-  const onText = (delta: string): void => {
-    hasBegun = true;
-    turn.onText(delta);
-  };
+  // A key's budget is in the record, which another process may be writing right now.
+  const { request, hold } = await whenFree(() => turn.hold());
+  const meter = createCallMeter();
   try {
-    const answer = await askModel(parts, { ...turn, onText }, { request, step });
+    const answer = await askModel(parts, turn, { request, step, meter });
     hold.settle(toAmount(answer));
     return answer;
   } catch (thrown) {
-    if (hasBegun) hold.settle(hold.most);
+    const used = meter.toUsage(request, step.signal.aborted);
+    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
     else hold.release();
     throw thrown;
   }
@@ -81,10 +81,16 @@ export function toAmount({ usage, cost_usd }: Answer): Partial<Amount> {
   return { turns: 1, tokens: usage.total_tokens, usd: cost_usd ?? 0 };
 }
 
+interface Asked {
+  readonly request: ModelRequest;
+  readonly step: Step;
+  readonly meter: CallMeter;
+}
+
 async function askModel(
   parts: TurnParts,
   turn: Turn,
-  { request, step }: { readonly request: ModelRequest; readonly step: Step },
+  { request, step, meter }: Asked,
 ): Promise<Answer> {
   const { context, provider, clock, costOf } = parts;
   const { signal } = step;
@@ -93,7 +99,9 @@ async function askModel(
     // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
     context.emit([{ type: "notice", ...said }]).catch(() => {});
   };
-  for await (const batch of provider.stream(request, { signal, run: context.id, notice })) {
+  const call = { signal, run: context.id, notice, ...meter.call };
+  for await (const batch of provider.stream(request, call)) {
+    meter.read(batch);
     const end = batch.find((event) => event.type === "end");
     collect(batch, items, turn.onText);
     if (!end) {

@@ -11,6 +11,8 @@ export interface Caller {
   readonly models?: readonly string[] | undefined;
   /** The server's own tools that it may use, by name. */
   readonly catalogue: readonly string[];
+  /** Globs of the hosted kinds of tools that it may use (`web_search`); undefined for all. */
+  readonly kinds?: readonly string[] | undefined;
   /** What one response of its may spend. */
   readonly limits: Limits;
 }

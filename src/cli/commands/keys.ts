@@ -2,9 +2,11 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { plural } from "../../base/text.ts";
 import { KEY_LIMITS, type Key, type KeyLimit, stateOf } from "../../server/guard/key.ts";
 import { createKey, type KeyParts, listKeys, revokeKey } from "../../server/guard/keys.ts";
-import { createSpending, type Spending } from "../../store/spending.ts";
+import { type Amounts, createSpending, type Spending } from "../../store/spending.ts";
+import { waitForSpending } from "../../store/waiting-spending.ts";
 import type { Options, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
@@ -57,7 +59,7 @@ async function openRecord(io: Io): Promise<OpenedRecord> {
   const { openSqliteStores } = await import("../../store/sqlite-store.ts");
   const stores = await openSqliteStores(config.get("store_path") ?? config.paths.runsFile);
   const { shelf, chunksDb, close } = stores;
-  return { shelf, clock: systemClock, spending: createSpending(chunksDb), close };
+  return { shelf, clock: systemClock, spending: waitForSpending(createSpending(chunksDb)), close };
 }
 
 /** The key alone is on standard output, for `KEY=$(offshoot keys create …)`. */
@@ -66,32 +68,45 @@ async function create(record: OpenedRecord, { io, options, name }: Asked): Promi
   const { key, token } = await createKey(record, wish);
   await io.stdout.write(options["json"] ? toLine({ ...toShown(key), token }) : `${token}\n`);
   await io.stderr.write(`This is the key \`${key.id}\`. It is shown this once; keep it safe.\n`);
+  if (hasDollarLimit(key)) {
+    const line = "With a limit in dollars, this key cannot use models whose price is not known.";
+    await io.stderr.write(`${line} Prices: offshoot models, or \`models\` in the settings.\n`);
+  }
 }
 
 async function list(
   { shelf, spending, clock }: OpenedRecord,
   { io, options }: Asked,
 ): Promise<void> {
-  const keys = await listKeys(shelf);
   const nowMs = clock.now();
+  const keys = await Promise.all(
+    (await listKeys(shelf)).map(async (key) => {
+      const { day, total } = await spending.read(key.id, nowMs);
+      return { key, used: { day, total } };
+    }),
+  );
   if (options["json"]) {
-    const shown = keys.map(async (key) => {
-      const { minute: _, ...used } = await spending.read(key.id, nowMs);
+    const shown = keys.map(({ key, used }) => {
       return { ...toShown(key), state: stateOf(key, nowMs), used };
     });
-    await io.stdout.write(toLine(await Promise.all(shown)));
+    await io.stdout.write(toLine(shown));
     return;
   }
   if (keys.length === 0) {
     await io.stderr.write("No keys yet. Make one: offshoot keys create NAME\n");
   }
-  const rows = keys.map((key) => toRow(key, nowMs));
+  const rows = keys.map((listed) => toRow(listed, nowMs));
   await io.stdout.write(toTable(rows));
 }
 
 async function revoke(record: OpenedRecord, { io, name }: Asked): Promise<void> {
   const { id } = await revokeKey(record, name);
   await io.stdout.write(`The key ${id} is revoked; servers that run know it within seconds.\n`);
+}
+
+function hasDollarLimit({ limits, response_limits }: Key): boolean {
+  const { usd_per_day, usd_total } = limits;
+  return [usd_per_day, usd_total].some(Boolean) || response_limits.usd !== null;
 }
 
 function toLine(value: unknown): string {
@@ -103,11 +118,22 @@ function toShown({ hash: _, ...key }: Key): Omit<Key, "hash"> {
   return key;
 }
 
-function toRow(key: Key, nowMs: number): string[] {
+interface ListedKey {
+  readonly key: Key;
+  readonly used: { readonly day: Amounts; readonly total: Amounts };
+}
+
+function toRow({ key, used: { day, total } }: ListedKey, nowMs: number): string[] {
   const { id, name, tenant, scopes, last_used_ms } = key;
   const used = last_used_ms === null ? "never used" : `used ${toDay(last_used_ms)}`;
   const may = [scopes.join(","), ...toBounds(key)].filter((text) => text !== "").join(" ");
-  return [id, name, tenant, stateOf(key, nowMs), used, may].map(cleanForTerminal);
+  const amounts = [`today ${toUsed(day)}`, `in all ${toUsed(total)}`];
+  return [id, name, tenant, stateOf(key, nowMs), used, ...amounts, may].map(cleanForTerminal);
+}
+
+/** `3 requests, 1200 tokens, $0.01`. */
+function toUsed({ requests, tokens, usd }: Amounts): string {
+  return `${plural(requests, "request")}, ${plural(tokens, "token")}, ${usd === 0 ? "$0.00" : toMoney(usd)}`;
 }
 
 /** What it may do, in the words of the flags. */

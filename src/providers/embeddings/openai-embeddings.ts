@@ -9,7 +9,7 @@ import { cutToChars } from "../../base/text.ts";
 import { askServer } from "../http/server-request.ts";
 import type { Timeouts, Transport } from "../http/transport.ts";
 import { redactFailure, toHttpFailure } from "../provider-failure.ts";
-import { type Embedder, toUnit } from "./embedder.ts";
+import { type Embedder, type OnTokens, toUnit } from "./embedder.ts";
 
 export interface EmbeddingsOptions {
   /** Opened when the first text is to be embedded. */
@@ -25,6 +25,8 @@ export interface EmbeddingsOptions {
   readonly random: () => number;
   readonly redact: Redact;
   readonly retry?: RetryPolicy | undefined;
+  /** What so many tokens cost; undefined where nobody knows. */
+  readonly costOf?: ((tokens: number) => number | undefined) | undefined;
 }
 
 /** Answers of so many long vectors stay within what is read of one. */
@@ -38,13 +40,14 @@ export function createOpenAiEmbedder(options: EmbeddingsOptions): Embedder {
   const { model, dimensions, clock, random, redact } = options;
   return {
     model: dimensions === undefined ? model : `${model}/${dimensions}`,
-    async embed(texts, signal) {
+    costOf: (tokens) => options.costOf?.(tokens),
+    async embed(texts, signal, told) {
       const vectors: Float32Array[] = [];
       for (let from = 0; from < texts.length; from += MAX_BATCH) {
         const batch = texts.slice(from, from + MAX_BATCH);
         const retrying = { policy: options.retry ?? MODEL_RETRY, clock, random, signal };
         const found = await retry(
-          () => askOnce(options, batch, signal),
+          () => askOnce(options, { texts: batch, told }, signal),
           () => ({
             ...retrying,
             onRetry: () => {},
@@ -61,7 +64,7 @@ export function createOpenAiEmbedder(options: EmbeddingsOptions): Embedder {
 
 async function askOnce(
   { transport, baseUrl, model, dimensions, key }: EmbeddingsOptions,
-  texts: readonly string[],
+  { texts, told }: { readonly texts: readonly string[]; readonly told: OnTokens | undefined },
   signal: AbortSignal,
 ): Promise<Float32Array[]> {
   const answer = await askServer({
@@ -77,12 +80,22 @@ async function askOnce(
     signal,
     headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
     timeouts: TIMEOUTS,
+    maxBytes: "transport",
   });
   if (answer.status >= 300) throw toHttpFailure("The embedding server", answer);
+  const tokens = readTokens(answer.json);
+  if (tokens !== undefined) told?.(tokens);
   const vectors = readVectors(answer.json, texts.length);
   if (vectors) return vectors;
   const message = "The embedding server did not answer with one vector for each text.";
   throw new Failure("provider_broke_protocol", message);
+}
+
+function readTokens(json: Json | undefined): number | undefined {
+  const usage = isJsonObject(json) ? json["usage"] : undefined;
+  if (!isJsonObject(usage)) return undefined;
+  const tokens = usage["total_tokens"] ?? usage["prompt_tokens"];
+  return typeof tokens === "number" && tokens > 0 ? tokens : undefined;
 }
 
 /** They say their places, and need not come in order. Undefined where one is missing. */

@@ -8,6 +8,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import { createSseReader } from "../../base/sse.ts";
 import { clip } from "../../base/text.ts";
 import type { ImageBody, MadeImage } from "../../protocol/images.ts";
+import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { sendToServer } from "../http/server-request.ts";
 import type { HttpAnswer, Timeouts, Transport } from "../http/transport.ts";
 
@@ -28,9 +29,6 @@ export interface Asking {
 
 /** A picture takes a minute or two. */
 const IMAGE_TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 300_000, idleMs: 300_000 };
-
-/** A large picture is a few megabytes. */
-const MAX_BYTES = 128 * 1024 * 1024;
 
 /** Rejects with `tool_failed` and the server's own words. */
 export async function makeImage(
@@ -66,11 +64,8 @@ async function readStream(answer: HttpAnswer, asking: Asking): Promise<MadeImage
     const event = tryParseJson(data);
     if (isJsonObject(event)) events.push(event);
   });
-  let bytes = 0;
   let partial = 0;
   for await (const chunk of answer.chunks) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw failed("The image server sends more than a picture.");
     reader.push(chunk);
     for (const event of events.splice(0)) {
       const type = String(event["type"]);
@@ -82,15 +77,8 @@ async function readStream(answer: HttpAnswer, asking: Asking): Promise<MadeImage
   throw failed("The image server's answer ended before the picture was whole.");
 }
 
-async function readWhole({ chunks }: HttpAnswer): Promise<Json | undefined> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw failed("The image server sends more than a picture.");
-    pieces.push(chunk);
-  }
-  return tryParseJson(Buffer.concat(pieces).toString("utf8"));
+async function readWhole(answer: HttpAnswer): Promise<Json | undefined> {
+  return tryParseJson(await answer.text(Number.POSITIVE_INFINITY));
 }
 
 const ABOUT = ["size", "quality", "background", "output_format", "revised_prompt"] as const;
@@ -107,7 +95,18 @@ function toImage(answer: Json | undefined): MadeImage {
   const about = ABOUT.flatMap((name) =>
     typeof said[name] === "string" ? [[name, said[name]]] : [],
   );
-  return { b64_json, ...(Object.fromEntries(about) as Partial<MadeImage>) };
+  const usage = readUsage(said["usage"]);
+  return {
+    ...{ b64_json, ...(Object.fromEntries(about) as Partial<MadeImage>) },
+    ...(usage && { usage }),
+  };
+}
+
+function readUsage(said: Json | undefined): Usage | undefined {
+  if (!isJsonObject(said)) return undefined;
+  const { input_tokens: input, output_tokens: output } = said;
+  if (typeof input !== "number" || typeof output !== "number") return undefined;
+  return toUsage({ input, output });
 }
 
 async function toRefusal(answer: HttpAnswer): Promise<Failure> {

@@ -7,6 +7,7 @@
  */
 
 import type { Account } from "../../agent/account.ts";
+import { type CallMeter, createCallMeter, toBrokenAmount } from "../../agent/broken-answer.ts";
 import { holdCall } from "../../agent/call-cost.ts";
 import { type Answer, textOf, toAmount } from "../../agent/turn.ts";
 import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
@@ -99,8 +100,9 @@ async function make(
     throw new Failure("invalid_request", message, { param: "input" });
   }
   const { request, hold } = holdCall(parts.account, toSummaryRequest(expanded.items, parts), parts);
+  const meter = createCallMeter();
   try {
-    const answer = await ask(parts, request, signal);
+    const answer = await ask(parts, { request, meter }, signal);
     hold.settle(toAmount(answer));
     const summary = textOf(answer.items).trim();
     if (summary === "") {
@@ -114,20 +116,25 @@ async function make(
     const id = makeId(idPrefixOf("compaction"));
     const { usage, cost_usd } = answer;
     return { item: { type: "compaction", id, encrypted_content }, answer: { usage, cost_usd } };
-  } finally {
-    // Does nothing where it was settled.
-    hold.release();
+  } catch (thrown) {
+    const used = meter.toUsage(request, signal.aborted);
+    // Neither does anything where it was settled: an answer without words was paid for.
+    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
+    else hold.release();
+    throw thrown;
   }
 }
 
 /** Nobody watches it being written: what counts is its end. */
 async function ask(
   { provider, context, costOf }: CompactorParts,
-  request: ModelRequest,
+  { request, meter }: { readonly request: ModelRequest; readonly meter: CallMeter },
   signal: AbortSignal,
 ): Promise<Answer> {
   const items: Item[] = [];
-  for await (const batch of provider.stream(request, { signal, run: context.id })) {
+  const call = { signal, run: context.id, ...meter.call };
+  for await (const batch of provider.stream(request, call)) {
+    meter.read(batch);
     let end: ModelEnd | undefined;
     for (const event of batch) {
       if (event.type === "item_end") items[event.index] = event.item;

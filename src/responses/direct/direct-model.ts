@@ -2,6 +2,7 @@
 
 import type { AgentTask } from "../../agent/task.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { Usage } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
 
 export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
@@ -14,6 +15,8 @@ export interface DirectModel {
   readonly isNative: ((type: string) => boolean) | undefined;
   /** Rejects items of a kind that it is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
+  /** Undefined where its price is not known. */
+  readonly costOf: (usage: Usage) => number | undefined;
 }
 
 export interface DirectModels {

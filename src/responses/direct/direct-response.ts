@@ -4,6 +4,7 @@
  * sees is what the same request would show if it were stored (test/responses/direct-response.test.ts).
  */
 
+import { type CallMeter, createCallMeter } from "../../agent/broken-answer.ts";
 import { toAbortFailure } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -32,7 +33,7 @@ export interface DirectParts {
   readonly provider: Provider;
   readonly clock: Clock;
   /** Books what it has used; undefined where nobody counts. */
-  readonly charge: ((tokens: number) => Promise<void>) | undefined;
+  readonly charge: ((usage: Usage) => Promise<void>) | undefined;
   /** Told of its beginning and its end. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
 }
@@ -81,18 +82,21 @@ class DirectResponse implements LiveResponse {
     this.#observeStart();
     if (!provider.answer) return await this.#readLast(this.#tell(signal, [], toSource(provider)));
     const notices: Told[] = [];
-    const call = this.#toCall(signal, (said) => notices.push(said));
+    const meter = createCallMeter();
+    const call = this.#toCall(signal, (said) => notices.push(said), meter);
     let answer: WholeAnswer;
     try {
       answer = await provider.answer(request, call);
     } catch (thrown) {
       const failure = toCutFailure(thrown, signal);
+      const used = meter.toUsage(request, signal.aborted);
+      if (used) await charge?.(used);
       this.#observeEnd(toEnd(toFailedEnding(failure), NOTHING_SAID, this.#parts.clock.now()));
       throw failure;
     }
     const plain = findPlainAnswer(answer, this.#parts.settings);
     if (plain) {
-      if (charge) await charge(plain.usage.total_tokens);
+      if (charge) await charge(plain.usage);
       return this.#finish(plain, notices);
     }
     const ask = toSource(provider, answer);
@@ -121,18 +125,20 @@ class DirectResponse implements LiveResponse {
       ...NOTHING_SAID,
       said: false,
       end: undefined,
+      asked: undefined,
     };
     yield writer.write(this.#toStart());
     const notice = (said: Told): void => void writer.write({ type: "notice", ...said });
     for (const said of notices) notice(said);
-    const call = this.#toCall(signal, notice);
-    let ending: Ended;
+    let ending: Ended | undefined;
     try {
       do {
         writer.write({ type: "turn_start", turn: ++state.turns, at_ms: 0 });
-        for await (const batch of ask({ ...request, items: state.items }, call)) {
-          const events: EmittedEvent[] = [];
-          for (const event of batch) readEvent(event, state, writer, events);
+        const asked = beginTurn(state, request);
+        const call = this.#toCall(signal, notice, asked.meter);
+        for await (const batch of ask(asked.request, call)) {
+          asked.meter.read(batch);
+          const events = readBatch(batch, state, writer);
           if (events.length > 0) yield events;
         }
       } while (endTurn(state) === "pause");
@@ -141,8 +147,10 @@ class DirectResponse implements LiveResponse {
       const failure = toCutFailure(thrown, signal);
       if (!state.said) this.#failure = failure;
       ending = toFailedEnding(failure);
+    } finally {
+      // A client that leaves between two events gets no ending, and pays for what there was.
+      await this.#parts.charge?.(toUsed(state, signal.aborted || ending === undefined));
     }
-    await this.#parts.charge?.(state.usage.total_tokens);
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);
     yield writer.write(end);
@@ -158,8 +166,8 @@ class DirectResponse implements LiveResponse {
     throw new Failure("internal", `Response ${this.id} has no beginning.`);
   }
 
-  #toCall(signal: AbortSignal, notice: ModelCall["notice"]): ModelCall {
-    return { signal, run: this.#parts.runId, notice };
+  #toCall(signal: AbortSignal, notice: ModelCall["notice"], meter: CallMeter): ModelCall {
+    return { signal, run: this.#parts.runId, notice, ...meter.call };
   }
 
   #observeStart(): void {
@@ -215,9 +223,26 @@ interface State {
   said: boolean;
   /** Of the turn that was read last. */
   end: ModelEnd | undefined;
+  /** The question whose answer is not in `usage` yet. */
+  asked: AskedTurn | undefined;
+}
+
+interface AskedTurn {
+  readonly request: ModelRequest;
+  readonly meter: CallMeter;
 }
 
 const NOTHING_SAID = { usage: NO_USAGE, turns: 0 };
+
+function readBatch(
+  batch: readonly ModelEvent[],
+  state: State,
+  writer: EventWriter,
+): EmittedEvent[] {
+  const events: EmittedEvent[] = [];
+  for (const event of batch) readEvent(event, state, writer, events);
+  return events;
+}
 
 function readEvent(
   event: ModelEvent,
@@ -234,12 +259,25 @@ function readEvent(
   if (event.type === "item_end") state.items.push(event.item);
 }
 
+function beginTurn(state: State, request: ModelRequest): AskedTurn {
+  state.end = undefined;
+  state.asked = { request: { ...request, items: [...state.items] }, meter: createCallMeter() };
+  return state.asked;
+}
+
+/** What all turns have used, one that broke off included. */
+function toUsed({ usage, end, asked }: State, isLeft: boolean): Usage {
+  const open = asked && (end?.usage ?? asked.meter.toUsage(asked.request, isLeft));
+  return open ? addUsage(usage, open) : usage;
+}
+
 function endTurn(state: State): EndReason {
   const { end } = state;
   if (!end) {
     throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
   }
   state.usage = addUsage(state.usage, end.usage);
+  state.asked = undefined;
   return end.reason;
 }
 

@@ -1,9 +1,11 @@
 /** What `image_generation` runs on: one call to an images API, with the request's settings. */
 
+import type { Cost, Payer } from "../../agent/payer.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import type { ImageBody, ImageRef, MadeImage } from "../../protocol/images.ts";
 import type { ImageGenerationTool } from "../../protocol/tools.ts";
+import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { defineBuiltin, oneOf, text } from "../../tools/builtin-tool.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 
@@ -12,6 +14,8 @@ export interface ImagesApi {
   /** Its host, which the run must be let through to. */
   readonly host: string;
   make(body: ImageBody, asking: ImageAsking): Promise<MadeImage>;
+  /** US dollars; undefined, or left out, where the price is not known. */
+  costOf?(usage: Usage): number | undefined;
 }
 
 interface ImageAsking {
@@ -23,6 +27,8 @@ export interface ImageInputs {
   /** The conversation's pictures, the latest last. Read by the first call that changes one. */
   readImages(): Promise<readonly ImageRef[]>;
   readMask(): Promise<ImageRef | undefined>;
+  /** Who pays for a call, by its idempotency key. */
+  readonly payerOf?: ((idempotencyKey: string) => Payer) | undefined;
 }
 
 const LIMIT_MS = 360_000;
@@ -53,13 +59,42 @@ export function createImageTool(
         settings.action === "edit" || (settings.action !== "generate" && action === "edit");
       const edited = isEdit ? await toEdited(inputs, made, settings) : {};
       const body = { ...toBody(settings), prompt, ...edited };
-      const image = await api.make(body, { signal: context.signal, onPartial: tellOf(context) });
+      const asking = { signal: context.signal, onPartial: tellOf(context) };
+      const payer = inputs.payerOf?.(context.idempotencyKey);
+      const { usage: _, ...image } = await makePaid(api, { body, asking }, payer);
       const type = image.output_format ?? settings.output_format ?? "png";
       made.push({ image_url: `data:image/${type};base64,${image.b64_json}` });
       const { b64_json: result, ...about } = image;
       const details = { ...about, result } as unknown as Json;
       return new ToolOutput("The picture was drawn and is shown to the user.", [], { details });
     },
+  });
+}
+
+/** A large picture of the best quality; what was not used comes back. */
+const MOST_TOKENS = 8000;
+const CHARS_PER_TOKEN = 3;
+
+interface ImageOrder {
+  readonly body: ImageBody;
+  readonly asking: ImageAsking;
+}
+
+/** A server that does not count is booked with the words it was given. */
+async function makePaid(
+  api: ImagesApi,
+  { body, asking }: ImageOrder,
+  payer: Payer | undefined,
+): Promise<MadeImage> {
+  if (!payer) return await api.make(body, asking);
+  const input = Math.ceil(body.prompt.length / CHARS_PER_TOKEN);
+  const toCost = (usage: Usage): Cost => {
+    return { tokens: usage.total_tokens, usd: api.costOf?.(usage) };
+  };
+  return await payer.pay(toCost(toUsage({ input, output: MOST_TOKENS })), async (used) => {
+    const image = await api.make(body, asking);
+    used(toCost(image.usage ?? toUsage({ input })));
+    return image;
   });
 }
 
@@ -93,7 +128,7 @@ async function toEdited(
 }
 
 function tellOf(context: ToolContext): ImageAsking["onPartial"] {
-  return async ({ b64_json, revised_prompt: _, ...about }, partial_image_index) => {
+  return async ({ b64_json, revised_prompt: _, usage: _usage, ...about }, partial_image_index) => {
     const type = "response.image_generation_call.partial_image";
     await context.tell({ type, partial_image_index, partial_image_b64: b64_json, ...about });
   };

@@ -23,6 +23,7 @@ export async function openImages(
   const { tenant } = request;
   return createImageTool(parts.api, tool, {
     readImages: () => readLatest(items.flatMap(picturesOf), (one) => toRef(parts, tenant, one)),
+    payerOf: request.payerOf,
     readMask: () => toRef(parts, tenant, tool.input_image_mask ?? {}),
   });
 }

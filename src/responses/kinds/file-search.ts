@@ -89,7 +89,7 @@ function toOffer(tool: GateTool): Offer {
 function createTool(
   parts: VectorParts,
   tools: readonly FileSearchTool[],
-  { tenant }: KindRequest,
+  { tenant, payerOf }: KindRequest,
 ): GateTool {
   return {
     spec: {
@@ -114,13 +114,14 @@ function createTool(
     readOnly: true,
     effect: "own",
     parse: (input) => parseQueries(input),
-    async run(input, { signal }) {
+    async run(input, { signal, idempotencyKey }) {
       const queries = input as readonly string[];
       const hits: SearchHit[] = [];
+      const searching = { signal, payer: payerOf?.(idempotencyKey) };
       for (const tool of tools) {
         const stores = tool.vector_store_ids;
         const wish = parseWish(tool, queries, USUAL_RESULTS);
-        hits.push(...(await searchStores(parts, { tenant, stores }, wish, signal)));
+        hits.push(...(await searchStores(parts, { tenant, stores }, wish, searching)));
       }
       const results = cut(hits.map(toResult));
       return new ToolOutput(toResultsText(results), [], { details: results as unknown as Json });

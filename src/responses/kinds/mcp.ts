@@ -57,8 +57,7 @@ async function openServer(
   connect: McpKindParts["connect"],
 ): Promise<OpenedTool> {
   try {
-    const isOwn = tool.server_label === OWN_LABEL && !tool.server_url && !tool.connector_id;
-    const server = isOwn ? toOwnServer(request) : await connect(tool, request);
+    const server = isOwn(tool) ? toOwnServer(request) : await connect(tool, request);
     if (!server) return { offers: [], ignored: [`tools (mcp ${clip(tool.server_label, 64)})`] };
     const offered = server.tools.filter((one) => isAllowed(tool, one));
     const offers = offered.map((one) => toOffer(tool, one));
@@ -70,9 +69,38 @@ async function openServer(
   }
 }
 
-/** Without those of other servers, which have labels of their own. */
+function isOwn({ server_label, server_url, connector_id }: McpTool): boolean {
+  return server_label === OWN_LABEL && !server_url && !connector_id;
+}
+
+/** A tool as far as clients choose and approve by it. */
+type NamedTool = Pick<GateTool, "readOnly"> & { readonly spec: Pick<FunctionTool, "name"> };
+
+/**
+ * Of this server's own tools, those that a request lets the model call without asking. Children of its
+ * run get these alone: nobody could ask the client about a call of theirs.
+ */
+export function findUnasked<Own extends NamedTool>(
+  asked: readonly Tool[],
+  own: readonly Own[],
+): Own[] {
+  const entries = asked.filter(
+    (tool): tool is McpTool => tool.type === "mcp" && isOwn(tool as McpTool),
+  );
+  return own.filter(isNobodyElses).filter((tool) => {
+    const listed = { tool, isReadOnly: tool.readOnly };
+    const offering = entries.filter((entry) => isAllowed(entry, listed));
+    return offering.length > 0 && !offering.some((entry) => needsApproval(entry, listed));
+  });
+}
+
+/** Those of other servers have labels of their own. */
+function isNobodyElses({ spec }: NamedTool): boolean {
+  return !spec.name.startsWith("mcp__");
+}
+
 function toOwnServer({ catalogue }: KindRequest): ConnectedServer {
-  const own = catalogue.filter(({ spec }) => !spec.name.startsWith("mcp__"));
+  const own = catalogue.filter(isNobodyElses);
   return {
     tools: own.map((tool) => ({ tool, isReadOnly: tool.readOnly })),
     close: async () => {},
@@ -110,8 +138,13 @@ export function checkListed(listed: readonly Item[]): void {
 /** Of a server that a request needs and that is not there. */
 const UNREACHABLE = "connector_failed";
 
+interface Weighed {
+  readonly tool: NamedTool;
+  readonly isReadOnly: boolean;
+}
+
 /** Whether the client lets the model call it. */
-function isAllowed({ allowed_tools }: McpTool, listed: ListedTool): boolean {
+function isAllowed({ allowed_tools }: McpTool, listed: Weighed): boolean {
   if (!allowed_tools) return true;
   const filter = Array.isArray(allowed_tools) ? { tool_names: allowed_tools } : allowed_tools;
   return fitsFilter(filter, listed);
@@ -122,7 +155,7 @@ interface Filter {
   readonly read_only?: boolean | undefined;
 }
 
-function fitsFilter(filter: Filter, { tool, isReadOnly }: ListedTool): boolean {
+function fitsFilter(filter: Filter, { tool, isReadOnly }: Weighed): boolean {
   if (filter.tool_names && !filter.tool_names.includes(tool.spec.name)) return false;
   return typeof filter.read_only !== "boolean" || filter.read_only === isReadOnly;
 }
@@ -131,7 +164,7 @@ function fitsFilter(filter: Filter, { tool, isReadOnly }: ListedTool): boolean {
  * Always, where the client does not say: that is the API's own default. A filter that names nothing
  * fits nothing.
  */
-function needsApproval({ require_approval }: McpTool, listed: ListedTool): boolean {
+function needsApproval({ require_approval }: McpTool, listed: Weighed): boolean {
   if (!require_approval) return true;
   if (typeof require_approval === "string") return require_approval !== "never";
   const { always, never } = require_approval;

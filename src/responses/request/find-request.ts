@@ -21,6 +21,7 @@ import { resolveReferences } from "../references/resolve-references.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import { checkSize, type SizeLimits } from "./check-size.ts";
 import { toConversationId } from "./echo.ts";
+import { checkKinds, type IsBacked } from "./hosted-kinds.ts";
 import type { AskedResponse, Found } from "./plan-response.ts";
 import { sealItems, sealTools } from "./seal-tools.ts";
 
@@ -31,6 +32,8 @@ export interface FindParts extends IndexParts, ShelfParts {
   readonly root: string;
   readonly sealKey: Uint8Array;
   readonly size: SizeLimits;
+  /** Whether the server makes the calls of a client's kind of tool itself. */
+  readonly isBacked: IsBacked;
 }
 
 export async function findRequest(
@@ -46,6 +49,7 @@ export async function findRequest(
   }
   const items = await findItems(parts, request.input ?? [], tenant);
   const tools = collectTools(items, request.tools ?? []);
+  checkKinds(tools, caller, parts.isBacked);
   await checkMedia(findMasks(tools), { kept: parts, tenant, web: parts.web });
   return {
     caller,
@@ -62,7 +66,7 @@ export async function findRequest(
 
 /** The model that a request means; also rejects what is too large, before anything is opened. */
 export function findModel(
-  { size, route }: Pick<FindParts, "size" | "route">,
+  { size, route, isBacked }: Pick<FindParts, "size" | "route" | "isBacked">,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
 ): Found["model"] {
@@ -70,6 +74,7 @@ export function findModel(
   checkName(request.model);
   const model = route(request.model);
   checkAllowed(request.model ?? model.model, caller);
+  checkKinds(request.tools ?? [], caller, isBacked);
   return model;
 }
 

@@ -112,6 +112,7 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
     multi_agent: multi ? { max_concurrent: multi.max_concurrent_subagents ?? 3 } : null,
     whole: !store && !stream,
     catalogue: caller.catalogue,
+    kinds: caller.kinds ?? null,
   };
 }
 

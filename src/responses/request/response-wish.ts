@@ -33,6 +33,8 @@ export interface ResponseWish extends ResponseSettings {
   readonly whole: boolean;
   /** What this server's own tools a client may use at most. */
   readonly catalogue: readonly string[];
+  /** The hosted kinds of tools that it may use, as globs; null, or left out by older ones, for all. */
+  readonly kinds?: readonly string[] | null | undefined;
 }
 
 /** A team of agents that answers together. */

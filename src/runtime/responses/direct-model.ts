@@ -20,11 +20,11 @@ export function createDirectModels({ openModel }: Pick<AgentParts, "openModel">)
   return {
     known: (target) => kept.get(toKey(target)),
     async open(target) {
-      const { provider, isNative, reasoning, checkInput } = await openModel({
+      const { provider, isNative, reasoning, checkInput, costOf } = await openModel({
         ...target,
         think: false,
       });
-      const opened = { provider, isNative, sealed: reasoning.sealed, checkInput };
+      const opened = { provider, isNative, sealed: reasoning.sealed, checkInput, costOf };
       if (kept.size >= MAX_KEPT) kept.clear();
       kept.set(toKey(target), opened);
       return opened;

@@ -1,5 +1,6 @@
 /** The Responses API over a runtime: where its responses run, and what each request needs of the outside. */
 
+import type { Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
@@ -24,7 +25,6 @@ import type { FindBacking } from "../../responses/kinds/backed-kind.ts";
 import { type BackingSettings, findBackingTool } from "../../responses/kinds/mcp-backing.ts";
 import type { WebTools } from "../../responses/kinds/web-search.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
-import { createInjections, type Injections } from "../../responses/multi-agent/injections.ts";
 import { createTeamSlots } from "../../responses/multi-agent/team-slots.ts";
 import { applyPrompt, namesPrompt } from "../../responses/prompts/prompt.ts";
 import { SIZE_LIMITS, type SizeLimits } from "../../responses/request/check-size.ts";
@@ -34,6 +34,7 @@ import {
   findModel,
   findRequest,
 } from "../../responses/request/find-request.ts";
+import type { IsBacked } from "../../responses/request/hosted-kinds.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
@@ -44,11 +45,7 @@ import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
 import { createAdmission } from "./admission.ts";
-import {
-  type BackgroundLimits,
-  type BackgroundQueue,
-  createBackgroundQueue,
-} from "./background-queue.ts";
+import { type BackgroundLimits, defineBackground, type EnterPlace } from "./background-queue.ts";
 import { createDirectModels } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, routeModel } from "./model-routes.ts";
@@ -83,6 +80,10 @@ export interface ResponsesSettings extends BackgroundLimits {
   readonly charge?: Charge | undefined;
   /** Where responses of a key with a budget get their money from. */
   readonly openPurse?: OpenPurse | undefined;
+  /** Who pays for what a key asks for outside of responses. */
+  readonly payerOf?: ((keyId: string) => Payer) | undefined;
+  /** Counts a background response that runs among its key's. */
+  readonly enterPlace?: EnterPlace | undefined;
   /** How many bytes a tenant may keep; any number without it. */
   readonly quotaOf?: QuotaOf | undefined;
   /** Told of the beginning and the end of responses that need no run. */
@@ -132,15 +133,14 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const before = toBeforeParts(kept, durable);
   const sealOf = (tenant: string): CompactionSeal => createCompactionSeal(settings.sealKey, tenant);
   const web = settings.web ?? {};
-  const injections = createInjections();
   const search = openSearch(inside, {
-    embedder: settings.embedder,
+    ...{ embedder: settings.embedder, payerOf: settings.payerOf },
     webTools: async () => findWebTools(inside.agent),
   });
-  const queue = createBackgroundQueue(settings);
+  const placeOf = defineBackground(engine, settings);
   for (const place of [durable, passing]) {
     const body = createBody(inside, settings, {
-      ...{ kept, before, sealOf, search, place, injections, queue },
+      ...{ kept, before, sealOf, search, place },
     });
     place.engine.define(RESPONSE_BODY, body);
   }
@@ -148,9 +148,10 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const finding: FindParts = {
     ...{ ...kept, place: durable, web, root, sealKey, size },
     route: (name) => routeModel(settings.models, name),
+    isBacked: toIsBacked(settings),
   };
   const answers = createResponsesApi({
-    ...{ clock, shelf, durable, passing, injections },
+    ...{ clock, shelf, durable, passing, placeOf },
     findInput: (input, caller) => findInput(finding, input, caller),
     defaults: { store: settings.store },
     ttlMs: settings.ttlMs,
@@ -158,7 +159,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     find: (asked, caller) => findRequest(finding, asked, caller),
     models: createDirectModels(inside.agent),
     ...{ observeDirect: settings.observeDirect, charge: settings.charge },
-    admit: createAdmission({ ...inside.agent, queue }, settings),
+    admit: createAdmission(inside.agent, settings),
   });
   const findPrompt = createFindPrompt(settings.promptsDir);
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
@@ -176,7 +177,6 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     search,
     async start() {
       await engine.start();
-      await search.start();
     },
     async close() {
       await passing.engine.stop();
@@ -200,8 +200,21 @@ interface BodyStores {
   readonly before: BeforeParts;
   readonly sealOf: (tenant: string) => CompactionSeal;
   readonly search: OpenedSearch;
-  readonly injections: Injections;
-  readonly queue: BackgroundQueue;
+}
+
+async function readLog({ store }: RunPlace, runId: string): Promise<readonly LoggedEvent[]> {
+  const found: LoggedEvent[] = [];
+  for (;;) {
+    const page = await store.readEvents(runId, found.length - 1, LOG_PAGE);
+    for (const event of page) found.push(event);
+    if (page.length < LOG_PAGE) return found;
+  }
+}
+
+const LOG_PAGE = 1000;
+
+function toIsBacked({ backing = {} }: ResponsesSettings): IsBacked {
+  return (kind) => Object.hasOwn(backing, kind);
 }
 
 /** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
@@ -218,15 +231,15 @@ async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
 function createBody(
   { agent, clock }: RuntimeInside,
   settings: ResponsesSettings,
-  { kept, before, sealOf, search, place, injections, queue }: BodyStores,
+  { kept, before, sealOf, search, place }: BodyStores,
 ): ReturnType<typeof createResponseBody> {
   const parts: ResponseBodyParts = {
     ...agent,
     accounts: new Map(),
     engine: place.engine,
     slots: createTeamSlots(),
-    injections,
     ...{ charge: settings.charge, openPurse: settings.openPurse },
+    enterPlace: settings.enterPlace,
     kinds: createKinds({
       connectMcp: connectMcp(clock, settings),
       machine: { ...settings.machine, kept },
@@ -236,7 +249,8 @@ function createBody(
     context: { kept, sealOf, web: settings.web ?? {} },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
-    queue,
+    isBacked: toIsBacked(settings),
+    readLog: (runId) => readLog(place, runId),
     keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
   };
   return createResponseBody(parts);

@@ -4,19 +4,23 @@
  */
 
 import { type Account, createAccount, type Purse } from "../../agent/account.ts";
+import { type Amount, addAmounts, NOTHING } from "../../agent/limits.ts";
 import type { Begun, LoopParts, ModelWishes } from "../../agent/loop.ts";
 import { runLoop } from "../../agent/loop.ts";
+import { createPayer, type Payer } from "../../agent/payer.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../../agent/task.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
-import { isDelegating } from "../../delegation/tools/names.ts";
+import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Provider } from "../../providers/provider.ts";
+import { useApproval } from "../../responses/approvals.ts";
 import { beginResponse, callApproved } from "../../responses/begin-response.ts";
 import { type Bridge, openBridge } from "../../responses/bridge/bridge.ts";
 import { bridgeProvider } from "../../responses/bridge/bridged-provider.ts";
@@ -25,18 +29,21 @@ import { createResponseCalls } from "../../responses/bridge/response-calls.ts";
 import type { ToolKind } from "../../responses/bridge/tool-kind.ts";
 import { nameUnknown } from "../../responses/bridge/unknown-items.ts";
 import { encodeResponseSettings } from "../../responses/fold/response-settings.ts";
+import { withSubagents } from "../../responses/fold/subagent-usage.ts";
 import { collectTools, joinTools } from "../../responses/kinds/collect-tools.ts";
+import { findUnasked } from "../../responses/kinds/mcp.ts";
 import type { Team } from "../../responses/multi-agent/team.ts";
 import { TEAM_TOOL } from "../../responses/multi-agent/team-kind.ts";
 import { withoutRepeated } from "../../responses/references/resolve-references.ts";
 import { checkCalls } from "../../responses/request/check-calls.ts";
+import { type IsBacked, mayUse } from "../../responses/request/hosted-kinds.ts";
 import { type ResponseWish, readWish } from "../../responses/request/response-wish.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
 import { openGate } from "../open-gate.ts";
 import { openNode } from "../open-node.ts";
-import type { BackgroundQueue } from "./background-queue.ts";
+import { type EnterPlace, enterBackground } from "./background-queue.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 
@@ -48,7 +55,10 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
   readonly readBefore: (wish: ResponseWish) => Promise<readonly Item[]>;
   /** Tools with their secrets in them again. */
   readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
-  readonly queue: BackgroundQueue;
+  /** Whether the server makes the calls of a client's kind of tool itself. */
+  readonly isBacked: IsBacked;
+  /** The log of a run where the responses run. */
+  readonly readLog: (runId: string) => Promise<readonly LoggedEvent[]>;
   /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
   readonly keepOutput: (
     wish: ResponseWish,
@@ -57,6 +67,7 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
   ) => Promise<void>;
   readonly charge?: Charge | undefined;
   readonly openPurse?: OpenPurse | undefined;
+  readonly enterPlace?: EnterPlace | undefined;
 }
 
 /** Books what a response has used, with all below it, on the key that asked for it. Ends its purse. */
@@ -74,18 +85,20 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
   return async (context, input) => {
     const task = parseTask(input);
     const wish = readWish(task.response ?? {});
-    const scope: Closing[] = [() => parts.queue.forget(context.id)];
+    const scope: Closing[] = [];
+    let opened: OpenedResponse | undefined;
     try {
-      const opened: OpenedResponse = await open(parts, { context, task, wish, scope }).catch(
-        (thrown: unknown) => toBroken(parts, { context, task, wish }, toFailure(thrown)),
+      opened = await open(parts, { context, task, wish, scope }).catch((thrown: unknown) =>
+        toBroken(parts, { context, task, wish }, toFailure(thrown)),
       );
-      const ended = await runLoop(opened);
+      const own = await runLoop(opened);
+      const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
       const outcome = (await opened.team?.end(ended)) ?? ended;
-      await charge(parts, { context, wish }, outcome);
+      await charge(parts, { context, wish }, opened.account);
       await parts.keepOutput(wish, context, outcome);
       return outcome;
     } catch (thrown) {
-      await charge(parts, { context, wish }, undefined);
+      await charge(parts, { context, wish }, opened?.account);
       throw thrown;
     } finally {
       for (const close of scope.reverse()) await close();
@@ -97,18 +110,19 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
 async function charge(
   parts: ResponseBodyParts,
   { context, wish }: Pick<Asked, "context" | "wish">,
-  outcome: RunOutcome | undefined,
+  account: Account | undefined,
 ): Promise<void> {
-  if (wish.key_id === null || context.isLost) return;
-  const end = outcome?.events.at(-1);
-  const { tokens = 0, usd = 0 } = end?.type === "run_end" ? end.spent : {};
-  await parts.charge?.(wish.key_id, { tokens: Number(tokens), usd: Number(usd) }, context.id);
+  if (wish.key_id === null || (context.isLost && wish.store)) return;
+  const { tokens = 0, usd = 0 } = account?.spent ?? {};
+  await parts.charge?.(wish.key_id, { tokens, usd }, context.id);
 }
 
 type Closing = () => unknown;
 
 interface OpenedResponse extends LoopParts {
   readonly team?: Team | undefined;
+  /** Whether its calls may start subagents. */
+  readonly delegates?: boolean | undefined;
 }
 
 interface Asked {
@@ -125,7 +139,6 @@ async function open(
   const model = await parts.openModel(task);
   const account =
     parts.accounts.get(context.id) ?? (await openAccount(parts, { context, task, wish }));
-  const own = await openCatalogue(parts, { context, task, wish }, account);
   const before = withoutRepeated(await parts.readBefore(wish), task.items);
   checkCalls(before, task.items);
   const items = [...before, ...task.items];
@@ -133,44 +146,43 @@ async function open(
   scope.push(() => team?.close());
   // What earlier requests brought as items is still there; what is told again counts. An agent of a
   // team may have been given some since its team was asked for.
-  const brought = collectTools(wish.multi_agent?.name === undefined ? before : items, []);
-  const asked = brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, wish.tools) };
+  const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
+  const own = await openCatalogue(parts, { context, task, wish: asked }, account);
   const isNative = model.isNative ?? (() => false);
+  const paid = createPaidCalls(account, own.node);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
     kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
     isNative,
     request: {
-      tenant: wish.tenant,
-      runId: context.id,
-      include: new Set(wish.include),
-      catalogue: own.tools,
-      signal: context.signal,
-      items,
+      ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
+      ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf, items },
     },
   });
   scope.push(() => bridge.close());
   const gate = await openResponseGate(parts, task, bridge);
   scope.push(() => gate.close());
-  const spentBelow: LoopParts["spentBelow"] = (key) => own.node?.spentBelow.get(key);
-  const tools = { context, gate, clock, task, account, spentBelow };
+  const tools = { context, gate, clock, task, account, spentBelow: paid.spentBelow };
   const enter = async (): Promise<void> => {
     if (wish.background) {
-      scope.push(await parts.queue.enter(wish.tenant, context.id, context.signal));
+      const take = () => enterBackground(parts, { context, wish });
+      scope.push(await context.waiting(undefined, take));
     }
-    await team?.enter(context.signal);
+    await context.waiting(undefined, async () => team?.enter(context.signal));
   };
-  const beginning = { ...tools, bridge, enter, background: wish.background };
+  const beginning = {
+    ...{ ...tools, bridge, enter, background: wish.background },
+    useApproval: toUseApproval(parts, { context, wish }),
+  };
   const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
-  const opened: LoopParts = {
-    ...tools,
-    ...model,
+  const opened: OpenedResponse = {
+    ...{ ...tools, ...model, delegates: own.node !== undefined },
     provider: isPlain(bridge, asked.tools, items)
       ? kept.provider
       : bridgeProvider(kept.provider, bridge),
     keeper: kept.keeper,
-    checkOutput: await createOutputCheck(task.format),
+    checkOutput: await createOutputCheck(task.format, wish.tenant),
     calls: createResponseCalls(bridge),
     wishes: {
       ...toWishes(asked, model.reasoning.sealed, [
@@ -188,6 +200,43 @@ async function open(
     ...{ team, wish },
     callApproved: (given, turn) => callApproved(beginning, given, turn),
   });
+}
+
+interface PaidCalls extends Pick<LoopParts, "spentBelow"> {
+  readonly payerOf: (idempotencyKey: string) => Payer;
+}
+
+/** What calls cost beside the model and their children is in the journal with them, too. */
+function createPaidCalls(account: Account, node: DelegationNode | undefined): PaidCalls {
+  const paid = new Map<string, Amount>();
+  return {
+    payerOf: (key) =>
+      createPayer(account, (amount) => paid.set(key, addAmounts(paid.get(key) ?? NOTHING, amount))),
+    spentBelow(key) {
+      const [below, beside] = [node?.spentBelow.get(key), paid.get(key)];
+      return below && beside ? addAmounts(below, beside) : (below ?? beside);
+    },
+  };
+}
+
+/** What the key of this request may not use stays with the requests that brought it. */
+function withBrought(
+  { isBacked }: ResponseBodyParts,
+  wish: ResponseWish,
+  items: readonly Item[],
+): ResponseWish {
+  const { kinds, tools } = wish;
+  const brought = collectTools(items, []).filter((tool) => !kinds || mayUse(kinds, tool, isBacked));
+  return brought.length === 0 ? wish : { ...wish, tools: joinTools(brought, tools) };
+}
+
+/** What is not stored leaves nothing in the record. */
+function toUseApproval(
+  { context: { kept } }: ResponseBodyParts,
+  { context, wish }: Pick<Asked, "context" | "wish">,
+): (id: string) => Promise<boolean> {
+  const using = { tenant: wish.tenant, runId: context.id };
+  return async (id) => !wish.store || (await useApproval(kept, using, id));
 }
 
 async function openAccount(
@@ -248,9 +297,18 @@ async function openCatalogue(
   if (!isAsked || wish.catalogue.length === 0) return { tools: [], node: undefined };
   const { toolbox, clock, delegation: settings, observe, agents = [], conversations } = parts;
   const tools = await toolbox.pick(wish.catalogue.filter((name) => !isDelegating(name)));
-  const granted: AgentTask = { ...task, tools: wish.catalogue };
+  // At most what the request offers, and without what the client is asked about first.
+  const unasked = findUnasked(wish.tools, tools);
+  const delegating = DELEGATING_TOOLS.filter((name) => wish.catalogue.includes(name));
+  const free = findUnasked(
+    wish.tools,
+    delegating.map((name) => ({ spec: { name }, readOnly: true })),
+  );
+  const names = [...unasked, ...free].map(({ spec }) => spec.name);
+  const granted: AgentTask = { ...task, tools: names };
   const node = openNode({
-    ...{ context, task: granted, account, tools, body: AGENT_BODY, accounts: parts.accounts },
+    ...{ context, task: granted, account, body: AGENT_BODY, accounts: parts.accounts },
+    tools: unasked,
     ...{ settings, clock, observe, agents, conversations, processChildren: undefined },
     check: async () => {},
     modelOf: toModelOf(parts, task),
@@ -275,6 +333,7 @@ const NO_GATE: Gate = {
   tools: [],
   isReadOnly: () => true,
   call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
+  endLeftovers: async () => [],
   close: async () => {},
 };
 
@@ -288,7 +347,7 @@ function toBroken(
     ...{ context, task, clock },
     provider: NO_PROVIDER,
     gate: NO_GATE,
-    checkOutput: () => ({ ok: true, value: undefined }),
+    checkOutput: async () => ({ ok: true, value: undefined }),
     costOf: () => 0,
     contextTokens: undefined,
     reasoning: wish.reasoning,

@@ -9,7 +9,6 @@ import type { Item } from "../../protocol/items.ts";
 import { RESPONSE_BODY } from "../../responses/api.ts";
 import { ROOT } from "../../responses/multi-agent/agent-name.ts";
 import { nameOf } from "../../responses/multi-agent/agent-wish.ts";
-import type { Injections } from "../../responses/multi-agent/injections.ts";
 import { withPhases } from "../../responses/multi-agent/phase-provider.ts";
 import { createTeam, type Team } from "../../responses/multi-agent/team.ts";
 import { isStoppedWait, toOwnItems } from "../../responses/multi-agent/team-history.ts";
@@ -25,8 +24,6 @@ export interface TeamSurroundings
   /** Where the responses run: the agents of a team run there too. */
   readonly engine: Engine;
   readonly slots: TeamSlots;
-  /** Where those are found that take the client's answers. */
-  readonly injections: Injections;
 }
 
 interface Asked {
@@ -48,7 +45,7 @@ export function openTeam(
   { account, before }: Begun,
 ): Team | undefined {
   if (!wish.multi_agent || wish.is_compaction) return undefined;
-  const { accounts, engine, slots, injections, clock, delegation: settings, observe } = parts;
+  const { accounts, engine, slots, clock, delegation: settings, observe } = parts;
   const node = openNode({
     ...{ context, task, account, accounts, settings, clock, observe },
     body: RESPONSE_BODY,
@@ -59,7 +56,7 @@ export function openTeam(
     check: async () => {},
     modelOf: toModelOf(parts, task),
   });
-  return createTeam({ context, engine, node, clock, before, task, wish, slots, injections });
+  return createTeam({ context, engine, node, clock, before, task, wish, slots });
 }
 
 interface Joining {

@@ -87,7 +87,7 @@ function toRateHeaders(limits: KeyLimits, used: Used, nowMs: number): Record<str
 const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
 
 /** `1h2m3s`, as the API writes them. */
-function toDuration(ms: number): string {
+export function toDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
   if (hours > 0) return `${hours}h${minutes}m${seconds % 60}s`;
@@ -103,7 +103,10 @@ function toRefusal({ window, unit, limit, used, retryAfterMs }: Excess): Failure
   const amount = unit === "usd" ? `$${limit}` : `${limit} ${unit}`;
   const time = { minute: "in a minute", day: "in a day (UTC)", total: "in all" }[window];
   const message = `This key may use ${amount} ${time}, and has used ${round(used)}.`;
-  const wait = retryAfterMs === undefined ? "" : ` There is more in ${toDuration(retryAfterMs)}.`;
+  const wait =
+    retryAfterMs === undefined
+      ? " This budget does not come back."
+      : ` There is more in ${toDuration(retryAfterMs)}.`;
   const code = unit === "usd" ? "budget_exceeded" : "rate_limited";
   return new Failure(code, `${message}${wait}`, { retryAfterMs });
 }

@@ -4,13 +4,19 @@
  * responses of all processes together keep to it, and one that another process takes over has it again.
  */
 
-import type { Purse } from "../../agent/account.ts";
+import { createAccount, type Lacking, type Purse } from "../../agent/account.ts";
+import { NO_LIMITS } from "../../agent/limits.ts";
+import { createPayer, type Payer } from "../../agent/payer.ts";
+import { whenFree } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
+import { makeId } from "../../base/ids.ts";
 import type { Held } from "../../store/holds.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import type { Amounts, Spending } from "../../store/spending.ts";
+import type { Amounts, Shortage, Spending, Window } from "../../store/spending.ts";
+import { toDuration } from "./allowance.ts";
 import { isCounted, type Key, type KeyLimits, toSpendingLimits } from "./key.ts";
 import { findKey } from "./keys.ts";
+import { createTally } from "./tally.ts";
 
 /** Books what a response has used, and ends what it held. */
 export type Charge = (
@@ -25,8 +31,15 @@ export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefi
 export interface Budgets {
   readonly charge: Charge;
   readonly openPurse: OpenPurse;
+  /** Pays for single calls of a key: each holds and books by itself. */
+  readonly payerOf: (keyId: string) => Payer;
   /** What is known of a key: one without limits costs no query. One that is not known is booked. */
   note(key: Key): void;
+  limitsOf(keyId: string): Promise<KeyLimits>;
+  /** Counts a request of a key that has no limit of requests, tokens or dollars. */
+  countRequest(keyId: string): void;
+  /** Writes what was counted and not written yet. */
+  flush(): Promise<void>;
   /** Says which holds are still on their way here, and removes those that are on nobody's. */
   sweep(): Promise<void>;
 }
@@ -35,12 +48,18 @@ interface BudgetParts {
   readonly spending: Spending;
   readonly shelf: Shelf;
   readonly clock: Clock;
+  /** Told what each key uses, as it is booked. */
+  readonly onUse?: OnUse | undefined;
 }
+
+export type OnUse = (keyId: string, used: Partial<Amounts>) => void;
 
 /** Several times as long as a process is ever busy between two sweeps. */
 const ABANDONED_MS = 600_000;
 
-export function createBudgets({ spending, shelf, clock }: BudgetParts): Budgets {
+export function createBudgets(parts: BudgetParts): Budgets {
+  const { spending, shelf, clock, onUse } = parts;
+  const tally = createTally(parts);
   const known = new Map<string, KeyLimits>();
   /** Runs of this process that have a purse. */
   const open = new Set<string>();
@@ -48,23 +67,44 @@ export function createBudgets({ spending, shelf, clock }: BudgetParts): Budgets 
   async function limitsOf(keyId: string): Promise<KeyLimits> {
     return known.get(keyId) ?? (await findKey(shelf, keyId))?.limits ?? {};
   }
+  const charge: Charge = async (keyId, { tokens, usd }, runId) => {
+    const limits = known.get(keyId);
+    const isAny = tokens > 0 || usd > 0;
+    if (isAny) onUse?.(keyId, { tokens, usd });
+    if (limits && !isCounted(limits)) {
+      if (isAny) tally.add(keyId, { tokens, usd });
+      return;
+    }
+    const holdId = runId !== undefined && open.delete(runId) ? runId : undefined;
+    if (holdId === undefined && !isAny) return;
+    const nowMs = clock.now();
+    await spending.settle(keyId, { tokens, usd }, { takenMs: nowMs, nowMs, holdId });
+  };
+  const openPurse: OpenPurse = async (keyId, runId) => {
+    const limits = await limitsOf(keyId);
+    if (!hasBudget(limits)) return undefined;
+    open.add(runId);
+    return await whenFree(() => createPurse({ spending, clock, keyId, runId, limits }));
+  };
   return {
+    ...{ charge, openPurse },
+    payerOf: (keyId) => ({
+      async pay(most, call) {
+        const id = makeId("pay");
+        const account = createAccount(NO_LIMITS, await openPurse(keyId, id));
+        try {
+          return await createPayer(account).pay(most, call);
+        } finally {
+          await charge(keyId, account.spent, id);
+        }
+      },
+    }),
+    limitsOf,
     note: ({ id, limits }) => void known.set(id, limits),
-    async charge(keyId, { tokens, usd }, runId) {
-      const limits = known.get(keyId);
-      if (limits && !isCounted(limits)) return;
-      const holdId = runId !== undefined && open.delete(runId) ? runId : undefined;
-      if (holdId === undefined && tokens === 0 && usd === 0) return;
-      const nowMs = clock.now();
-      await spending.settle(keyId, { tokens, usd }, { takenMs: nowMs, nowMs, holdId });
-    },
-    async openPurse(keyId, runId) {
-      const limits = await limitsOf(keyId);
-      if (!hasBudget(limits)) return undefined;
-      open.add(runId);
-      return createPurse({ spending, clock, keyId, runId, limits });
-    },
+    countRequest: (keyId) => tally.add(keyId, { requests: 1 }),
+    flush: () => tally.flush(),
     async sweep() {
+      await tally.flush();
       const nowMs = clock.now();
       await spending.keepHolds([...open], nowMs);
       await spending.dropHolds(nowMs - ABANDONED_MS);
@@ -102,7 +142,39 @@ function createPurse({ spending, clock, keyId, runId, limits }: PurseParts): Pur
       const isUsd = hasUsd && most.usd > held.usd;
       if (isTokens || isUsd) held = hold(least, most);
     },
+    explain: () => explain(spending.weigh(keyId, runId, weighed, clock.now())),
   };
+}
+
+/** Nobody knows when another response ends, and what it gives back then. */
+const RETRY_MS = 1000;
+
+/** Of several limits the one that is nearest to its end. */
+function explain(shortages: readonly Shortage[]): Lacking {
+  const leftOf = ({ limit, used }: Shortage): number => Math.max(0, limit - used);
+  const [nearest] = [...shortages].sort((a, b) => leftOf(a) / a.limit - leftOf(b) / b.limit);
+  if (!nearest) return { message: "This key's budget is used up.", retryAfterMs: undefined };
+  const { unit, window, limit, heldByOthers, retryAfterMs } = nearest;
+  const left = `This key has ${toWords(unit, leftOf(nearest))} of ${toWords(unit, limit)} left ${TIMES[window]}`;
+  if (heldByOthers > 0) {
+    const message = `${left}, of which other responses have reserved ${toWords(unit, heldByOthers)}. The rest does not pay for this request: ask for less, or ask again when they have ended.`;
+    return { message, retryAfterMs: RETRY_MS };
+  }
+  const wait =
+    retryAfterMs === undefined
+      ? "This budget does not come back."
+      : `There is more in ${toDuration(retryAfterMs)}.`;
+  return { message: `${left}, which does not pay for this request. ${wait}`, retryAfterMs };
+}
+
+const TIMES: Readonly<Record<Window, string>> = {
+  minute: "in this minute",
+  day: "today (UTC)",
+  total: "in all",
+};
+
+function toWords(unit: keyof Held, amount: number): string {
+  return unit === "usd" ? `$${Number(amount.toPrecision(2))}` : `${Math.floor(amount)} tokens`;
 }
 
 const NOTHING: Held = { tokens: 0, usd: 0 };

@@ -18,14 +18,14 @@ import type { Spending } from "../../store/spending.ts";
 import type { About, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
 import { takeAllowance, toLeast } from "./allowance.ts";
-import { type Budgets, createBudgets } from "./budgets.ts";
+import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
-import { type CheckHost, createHostCheck } from "./hosts.ts";
-import type { Key } from "./key.ts";
+import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
+import { isCounted, type Key } from "./key.ts";
 import { createKeyRing } from "./key-ring.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { createOrigins, type Origins } from "./origins.ts";
-import { createPlaceBook, createPlaces, type PlaceCount } from "./places.ts";
+import { createPlaceBook, createPlaces, type EnterPlace, type PlaceCount } from "./places.ts";
 import { createQuotas } from "./quotas.ts";
 import { createRequestAudit, toAction } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
@@ -38,6 +38,8 @@ export interface GuardParts {
   readonly settings: GuardSettings;
   /** Counts requests at once for several processes; for this one alone when left out. */
   readonly places?: PlaceCount | undefined;
+  /** Told what each key uses, as it is booked. */
+  readonly onUse?: OnUse | undefined;
 }
 
 export interface GuardSettings {
@@ -63,7 +65,9 @@ export interface ConfigurableGuard extends Guard {
   /** From the next request on. What is on its way goes on. */
   configure(settings: GuardSettings): void;
   /** What keys may spend: for runs, which end without their request, or in another process. */
-  readonly budgets: Omit<Budgets, "note">;
+  readonly budgets: Omit<Budgets, "note" | "countRequest">;
+  /** For what runs without a request. */
+  readonly enterPlace: EnterPlace;
   readonly quotaOf: QuotaOf;
 }
 
@@ -73,7 +77,8 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   let callers = new WeakMap<Key, Caller>();
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
   const budgets = createBudgets(parts);
-  const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
+  const count = parts.places ?? createPlaceBook().of(undefined);
+  const places = createPlaces(count);
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
 
@@ -98,6 +103,8 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       setHeaders(about, allowance.headers);
       if (allowance.refusal) throw allowance.refusal;
       uses.note(key);
+      if (!isCounted(key.limits)) budgets.countRequest(key.id);
+      parts.onUse?.(key.id, { requests: 1 });
       return { caller: callerOf(key, allowance.limits), release };
     } catch (thrown) {
       release();
@@ -127,6 +134,10 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       }
     },
     budgets,
+    enterPlace: async (keyId) => {
+      const concurrent = (await budgets.limitsOf(keyId)).concurrent;
+      return await places.tryTake({ id: keyId, limits: { concurrent } });
+    },
     quotaOf: createQuotas({ shelf, clock, usual: () => rules.storageBytes }),
     configure(changed) {
       rules = toRules(changed);
@@ -159,6 +170,7 @@ function toRules(settings: GuardSettings): Rules {
 /** Where a request comes from, before who sends it. */
 function meet({ checkHost, pages }: Rules, request: IncomingMessage, about: About): void {
   const { method = "GET", headers } = request;
+  checkOneHost(request.rawHeaders);
   checkHost(headers.host);
   pages.check(headers);
   setHeaders(about, pages.toHeaders(method, headers));
@@ -187,6 +199,7 @@ function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
     keyId: key.id,
     models: key.models ?? undefined,
     catalogue: rules.catalogue.filter(mayUse),
+    kinds: catalogue ?? undefined,
     limits: toLeast(limits, rules.limits ?? NO_LIMITS),
   };
 }

@@ -35,6 +35,13 @@ export function createHostCheck({ host, hosts }: HostSettings): CheckHost {
   };
 }
 
+/** Of two, whoever stands before this server may have obeyed the other one. Names and values in turn. */
+export function checkOneHost(rawHeaders: readonly string[]): void {
+  const hosts = rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length < 2) return;
+  throw new Failure("invalid_request", "The request has more than one `Host` header.");
+}
+
 const ALWAYS = ["localhost", "127.0.0.1", "::1"];
 const EVERYWHERE: ReadonlySet<string> = new Set(["0.0.0.0", "::", ""]);
 

@@ -57,7 +57,7 @@ export const KEY_LIMITS = {
   concurrent: { summary: "Requests at once", counts: null },
   storage_bytes: {
     summary:
-      "Bytes that its tenant may keep: files, vector stores, containers, conversations, requests",
+      "Bytes that its tenant may keep: files, vector stores, containers, conversations, responses",
     counts: null,
   },
 } as const satisfies Record<string, LimitRow>;

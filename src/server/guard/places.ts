@@ -5,8 +5,15 @@ import type { Key } from "./key.ts";
 
 export interface Places {
   /** Takes a place; what it resolves with gives it back, once. Rejects with `rate_limited`. */
-  take(key: Key): Promise<() => void>;
+  take(key: PlacedKey): Promise<() => void>;
+  /** Undefined where there is none. */
+  tryTake(key: PlacedKey): Promise<(() => void) | undefined>;
 }
+
+type PlacedKey = Pick<Key, "id"> & { readonly limits: Pick<Key["limits"], "concurrent"> };
+
+/** Takes a place of a key for a run; what it gives back ends it. Undefined where all are taken. */
+export type EnterPlace = (keyId: string) => Promise<(() => void) | undefined>;
 
 /** Who counts. */
 export interface PlaceCount {
@@ -16,18 +23,24 @@ export interface PlaceCount {
 }
 
 export function createPlaces(count: PlaceCount): Places {
+  async function tryTake({ id, limits }: PlacedKey): Promise<(() => void) | undefined> {
+    const { concurrent } = limits;
+    if (concurrent === undefined) return () => {};
+    if (!(await count.take(id, concurrent))) return undefined;
+    let isTaken = true;
+    return () => {
+      if (isTaken) count.leave(id);
+      isTaken = false;
+    };
+  }
   return {
-    async take({ id, limits: { concurrent } }) {
-      if (concurrent === undefined) return () => {};
-      if (!(await count.take(id, concurrent))) {
-        const message = `This key may have ${concurrent} requests on their way at once.`;
-        throw new Failure("rate_limited", message, { retryAfterMs: RETRY_MS });
-      }
-      let isTaken = true;
-      return () => {
-        if (isTaken) count.leave(id);
-        isTaken = false;
-      };
+    tryTake,
+    async take(key) {
+      const leave = await tryTake(key);
+      if (leave) return leave;
+      const { concurrent } = key.limits;
+      const message = `This key may have ${concurrent} requests at once, and background responses that run count. Ask again when one has ended.`;
+      throw new Failure("rate_limited", message, { retryAfterMs: RETRY_MS });
     },
   };
 }

@@ -4,11 +4,13 @@ import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts
 import type { Usage } from "../../protocol/usage.ts";
 import { toResponseId } from "../../responses/fold/response-object.ts";
 import { readResponseSettings } from "../../responses/fold/response-settings.ts";
-import type { Registry, Sample } from "./metrics.ts";
+import type { Metric, Registry, Sample } from "./metrics.ts";
 
 export interface RunMetrics {
   /** For `engine.watch`, and for responses that no engine runs. */
   observe(logged: LoggedEvent): void;
+  /** The run goes on in another process, or waits: it is not counted here. */
+  leave(runId: string): void;
   /** What a response that has just ended has used, once. */
   take(responseId: string): RunFacts | undefined;
 }
@@ -24,11 +26,11 @@ interface OpenRun {
   readonly model: string;
   /** Of a request, and not of a subagent. */
   readonly isResponse: boolean;
-  state: "queued" | "running";
   /** Whether its tokens were counted turn by turn. */
   isCounted: boolean;
 }
 
+const RESPONSES = "offshoot_responses";
 /** The lines of requests ask for them as soon as they are answered; background ones never. */
 const MAX_KEPT = 1000;
 
@@ -36,12 +38,9 @@ export function createRunMetrics(registry: Registry): RunMetrics {
   const open = new Map<string, OpenRun>();
   const ended = new Map<string, RunFacts>();
   const { endings, errors, retries, count } = createCounters(registry);
-  registry.gauge("offshoot_responses", "Responses that are on their way, by state.", () => {
-    const states = [...open.values()].filter(({ isResponse }) => isResponse);
-    return (["running", "queued"] as const).map((state): Sample => {
-      const value = states.filter((run) => run.state === state).length;
-      return { labels: { state }, value };
-    });
+  registry.gauge(RESPONSES, "Responses that are on their way, by state.", () => {
+    const running = [...open.values()].filter(({ isResponse }) => isResponse);
+    return [{ labels: { state: "running" }, value: running.length }];
   });
 
   function end(id: string, { model, isResponse, isCounted }: OpenRun, event: RunEnd): void {
@@ -66,9 +65,6 @@ export function createRunMetrics(registry: Registry): RunMetrics {
       const run = open.get(run_id);
       if (!run) return;
       switch (event.type) {
-        case "run_begin":
-          run.state = "running";
-          break;
         case "turn_end":
           run.isCounted = true;
           count(run.model, event.usage, event.cost_usd);
@@ -82,12 +78,21 @@ export function createRunMetrics(registry: Registry): RunMetrics {
           break;
       }
     },
+    leave: (runId) => void open.delete(runId),
     take(responseId) {
       const facts = ended.get(responseId);
       ended.delete(responseId);
       return facts;
     },
   };
+}
+
+/** With those that wait in the record, which belong to no process. */
+export function addQueued(metrics: readonly Metric[], queued: number): Metric[] {
+  const sample: Sample = { labels: { state: "queued" }, value: queued };
+  return metrics.map((metric) =>
+    metric.name === RESPONSES ? { ...metric, samples: [...metric.samples, sample] } : metric,
+  );
 }
 
 type Counter = ReturnType<Registry["counter"]>;
@@ -120,9 +125,7 @@ function createCounters({ counter }: Registry): Counters {
 
 function toOpenRun({ settings }: RunStart): OpenRun {
   const response = readResponseSettings(settings);
-  const state = response?.echo.background === true ? "queued" : "running";
-  const isResponse = response !== undefined;
-  return { model: settings.model, isResponse, state, isCounted: false };
+  return { model: settings.model, isResponse: response !== undefined, isCounted: false };
 }
 
 function isUpstream(code: string): boolean {

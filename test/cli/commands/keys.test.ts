@@ -27,7 +27,10 @@ describe("offshoot keys", () => {
     assert.match(stderr, new RegExp(`^This is the key \`${id}\``));
     const listed = await keys(sandbox, ["list"]);
     const may = "responses,files,models models=gpt-* tools=none usd-per-day=$2.50";
-    assert.equal(listed.stdout, `${id}  mine  team  active  never used  ${may}\n`);
+    const none = "0 requests, 0 tokens, $0.00";
+    const row = `${id}  mine  team  active  never used  today ${none}  in all ${none}  ${may}\n`;
+    assert.equal(listed.stdout, row);
+    assert.match(stderr, /With a limit in dollars, this key cannot use models whose price/);
     assert.match((await keys(sandbox, ["revoke", id])).stdout, /is revoked/);
     const shown = await keys(sandbox, ["list"], { json: true });
     const [key] = JSON.parse(shown.stdout) as Record<string, unknown>[];

@@ -95,7 +95,7 @@ describe("what a key may use", () => {
     await assert.rejects(ask(), {
       code: "budget_exceeded",
       retryAfterMs: undefined,
-      message: "This key may use $1 in all, and has used 1.25.",
+      message: "This key may use $1 in all, and has used 1.25. This budget does not come back.",
     });
     await ask("GET /v1/responses/:id");
     await ask("POST /v1/responses/:id/cancel");
@@ -117,7 +117,7 @@ describe("what a key may use", () => {
     first.done(done);
     first.done(done);
     await ask();
-    await assert.rejects(ask(), /on their way at once/);
+    await assert.rejects(ask(), /2 requests at once/);
     second.done(done);
     // One that the rate refuses gives its place back.
     await assert.rejects(ask(), /3 requests in a minute/);

@@ -53,8 +53,67 @@ describe("a key's budget", () => {
       respond(() => reply.text("Hello.")),
     );
     const { token } = await bench.makeKey({ limits: { usd_per_day: 5 } });
-    const { text } = await server.send({ token, body: { input: "Hi" } });
-    assert.equal((JSON.parse(text) as { status: string }).status, "incomplete");
+    const chat = { model: "scripted", messages: [{ role: "user", content: "Hi" }] };
+    const asked = [
+      { body: { input: "Hi" } },
+      { body: { input: "Hi", store: false, stream: true } },
+      { body: { input: "Hi", background: true } },
+      { path: "/v1/chat/completions", body: chat },
+    ];
+    for (const one of asked) {
+      const answer = await server.send({ token, ...one });
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(errorOf(answer).param, "model");
+      assert.match(errorOf(answer).message, /price is not known.*Limit tokens instead/);
+    }
     assert.equal(server.upstream.requests.length, 0);
+  });
+
+  it("in dollars of one response is refused in the same way", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(
+      t,
+      bench,
+      respond(() => reply.text("Hello.")),
+    );
+    const { token } = await bench.makeKey({ responseLimits: { usd: 1 } });
+    const answer = await server.send({ token, body: { input: "Hi" } });
+    assert.equal(answer.status, 400, answer.text);
+    assert.match(errorOf(answer).message, /price is not known/);
+  });
+
+  it("says when there is more, once nobody else holds a part of it", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(
+      t,
+      bench,
+      respond(() => reply.text("Hello.")),
+    );
+    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 1000 } });
+    const times = { takenMs: bench.clock.now(), nowMs: bench.clock.now() };
+    await bench.spending.settle(key.id, { tokens: 990 }, times);
+    const refused = await server.send({ token, body: { input: "Hi" } });
+    assert.equal(refused.status, 429, refused.text);
+    const { code, message } = errorOf(refused);
+    assert.equal(code, "insufficient_quota");
+    assert.match(message, /10 tokens of 1000 tokens left today.*There is more in 11h59m30s/);
+    assert.equal(refused.headers["retry-after"], String(12 * 3600 - 30));
+    assert.equal(refused.headers["x-should-retry"], "false");
+  });
+
+  it("gives its last tokens to one answer, whole", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(
+      t,
+      bench,
+      respond(() => reply.text("Hello.")),
+    );
+    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 1000 } });
+    const times = { takenMs: bench.clock.now(), nowMs: bench.clock.now() };
+    await bench.spending.settle(key.id, { tokens: 900 }, times);
+    await server.send({ token, body: { input: "Hi" } });
+    const sent = server.upstream.requests.at(-1)?.body as Record<string, number>;
+    const most = sent["max_completion_tokens"] ?? sent["max_tokens"] ?? Number.NaN;
+    assert.ok(most > 60, JSON.stringify(sent));
   });
 });

@@ -17,6 +17,7 @@ describe("the guard's keys", () => {
       keyId: key.id,
       models: ["gpt-*"],
       catalogue: ["bash_read", "bash_find"],
+      kinds: ["bash_*", "shell"],
       limits: NO_LIMITS,
     });
   });

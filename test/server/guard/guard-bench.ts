@@ -3,6 +3,7 @@
 import { type IncomingHttpHeaders, IncomingMessage, request as sendRequest } from "node:http";
 import { Socket } from "node:net";
 import type { TestContext } from "node:test";
+import type { OnUse } from "../../../src/server/guard/budgets.ts";
 import {
   type ConfigurableGuard,
   createGuard,
@@ -45,7 +46,7 @@ export interface AskedHead {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createGuardBench(given: Partial<GuardSettings> = {}): GuardBench {
+export function createGuardBench(given: Partial<GuardSettings> = {}, onUse?: OnUse): GuardBench {
   const shelf = createMemoryShelf();
   const spending = createMemorySpending();
   const audit = createMemoryAudit();
@@ -55,7 +56,7 @@ export function createGuardBench(given: Partial<GuardSettings> = {}): GuardBench
     ...{ auth: true, host: "127.0.0.1", hosts: [], origins: [], catalogue: CATALOGUE },
     ...given,
   };
-  const guard = createGuard({ shelf, spending, audit, clock, settings });
+  const guard = createGuard({ shelf, spending, audit, clock, settings, onUse });
   return {
     ...{ guard, shelf, spending, audit, clock, settings },
     makeKey: (wish) => createKey({ shelf, clock }, { name: "test", ...wish }),
@@ -90,11 +91,11 @@ export async function startGuarded(
   engine: ScriptEngine | Script,
   setup: ServerSetup = {},
 ): Promise<GuardedServer> {
-  const { charge, openPurse } = guard.budgets;
-  const { quotaOf } = guard;
+  const { charge, openPurse, payerOf } = guard.budgets;
+  const { quotaOf, enterPlace } = guard;
   const server = await startServer(t, engine, {
     ...setup,
-    settings: { charge, openPurse, quotaOf, ...setup.settings },
+    settings: { charge, openPurse, payerOf, enterPlace, quotaOf, ...setup.settings },
     server: { guard, ...setup.server },
   });
   return { ...server, send: (asked) => send(server.url, asked) };

@@ -1,0 +1,146 @@
+/**
+ * What an answer that broke off has cost. The vendor's own count is used where it came; the rest is
+ * estimated from what was sent and from what was said, so an interrupted call costs about what it used
+ * and never all that was set aside for it.
+ */
+
+import type { ModelEvent } from "../protocol/model-events.ts";
+import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import { toUsage, type Usage } from "../protocol/usage.ts";
+import type { ModelCall, ModelRequest } from "../providers/provider.ts";
+import type { Account } from "./account.ts";
+import { estimateInput, toTokens } from "./call-cost.ts";
+import type { Amount } from "./limits.ts";
+
+/** Watches one model call, so that its cost is known if it does not end. */
+export interface CallMeter {
+  /** For the call, beside its signal. */
+  readonly call: Required<Pick<ModelCall, "onSend" | "onUsage">>;
+  read(batch: readonly MeteredEvent[]): void;
+  /**
+   * What a call that failed has used. Undefined where it used nothing: it was never sent, or it was
+   * refused before any output. One that its client left was read by the model all the same.
+   */
+  toUsage(request: ModelRequest, isAborted: boolean): Usage | undefined;
+}
+
+type MeteredEvent = ModelEvent | RunEvent;
+
+export function createCallMeter(): CallMeter {
+  let isSent = false;
+  let counted: Usage | undefined;
+  const said = createCharCount();
+  return {
+    call: {
+      onSend() {
+        isSent = true;
+        // Another try: what an earlier one was told is not about this one.
+        counted = undefined;
+      },
+      onUsage(usage) {
+        if (usage.total_tokens > 0) counted = usage;
+      },
+    },
+    read: (batch) => said.read(batch),
+    toUsage(request, isAborted) {
+      const isUsed = said.hasBegun || counted !== undefined || (isSent && isAborted);
+      return isUsed ? estimateUsage(request, said.chars, counted) : undefined;
+    },
+  };
+}
+
+/** Each count of the vendor's wins where it is there. */
+function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): Usage {
+  const most = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
+  const details = counted?.input_tokens_details;
+  return toUsage({
+    input: counted?.input_tokens || estimateInput(request),
+    cached: details?.cached_tokens,
+    cacheWrite: details?.cache_write_tokens,
+    output: counted?.output_tokens || Math.min(toTokens(chars), most),
+    reasoning: counted?.output_tokens_details.reasoning_tokens,
+  });
+}
+
+interface CharCount {
+  readonly chars: number;
+  /** Whether the model has said anything. */
+  readonly hasBegun: boolean;
+  read(batch: readonly MeteredEvent[]): void;
+}
+
+function createCharCount(): CharCount {
+  let chars = 0;
+  let hasBegun = false;
+  /** Places of items whose text came in pieces. */
+  const pieces = new Set<number>();
+  return {
+    get chars() {
+      return chars;
+    },
+    get hasBegun() {
+      return hasBegun;
+    },
+    read(batch) {
+      for (const event of batch) {
+        if (event.type === "item_start") hasBegun = true;
+        if ("delta" in event) {
+          chars += event.delta.length;
+          pieces.add(event.index);
+        }
+        // Some vendors tell an item at once.
+        if (event.type === "item_end" && !pieces.delete(event.index)) {
+          chars += JSON.stringify(event.item).length;
+        }
+      }
+    },
+  };
+}
+
+/** By the number of a turn, how many characters each attempt at it said that another process left. */
+export type AbandonedTurns = ReadonlyMap<number, readonly number[]>;
+
+/** The attempts in a log that have neither an end nor somebody who still works on them. */
+export function findAbandonedTurns(log: readonly LoggedEvent[]): AbandonedTurns {
+  const found = new Map<number, number[]>();
+  let open: { readonly turn: number; readonly said: CharCount } | undefined;
+  const abandon = (): void => {
+    // Nobody knows whether one that has said nothing was ever sent.
+    if (open?.said.hasBegun) {
+      found.set(open.turn, [...(found.get(open.turn) ?? []), open.said.chars]);
+    }
+    open = undefined;
+  };
+  for (const { event } of log) {
+    if (event.type === "turn_start") {
+      abandon();
+      open = { turn: event.turn, said: createCharCount() };
+    } else if (event.type === "turn_end") open = undefined;
+    else open?.said.read([event]);
+  }
+  abandon();
+  return found;
+}
+
+interface Prices {
+  readonly costOf: (usage: Usage) => number | undefined;
+}
+
+/** What a broken call takes from a budget. A price that is not known takes no money. */
+export function toBrokenAmount(usage: Usage, { costOf }: Prices): Partial<Amount> {
+  return { tokens: usage.total_tokens, usd: costOf(usage) ?? 0 };
+}
+
+/** Books what earlier attempts at a turn have used. They are not model calls of this run's limit. */
+export function chargeAbandoned(
+  account: Account,
+  attempts: readonly number[],
+  request: () => ModelRequest,
+  prices: Prices,
+): void {
+  if (attempts.length === 0) return;
+  const asked = request();
+  for (const chars of attempts) {
+    account.charge(toBrokenAmount(estimateUsage(asked, chars), prices));
+  }
+}

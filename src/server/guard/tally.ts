@@ -1,0 +1,45 @@
+/**
+ * What keys use that have no limit to weigh it against: added up here and written once a second, because
+ * a write for each request would cost more than many requests do. A process that is killed loses the
+ * last second of it; keys with limits are booked at once.
+ */
+
+import type { Clock } from "../../base/clock.ts";
+import type { Amounts, Spending } from "../../store/spending.ts";
+
+export interface Tally {
+  add(keyId: string, used: Partial<Amounts>): void;
+  /** Writes what was added. */
+  flush(): Promise<void>;
+}
+
+const FLUSH_MS = 1000;
+
+export function createTally({ spending, clock }: { spending: Spending; clock: Clock }): Tally {
+  let added = new Map<string, Amounts>();
+  let timer: NodeJS.Timeout | undefined;
+
+  async function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const full = added;
+    added = new Map();
+    const nowMs = clock.now();
+    for (const [keyId, used] of full) {
+      await spending.settle(keyId, used, { takenMs: nowMs, nowMs });
+    }
+  }
+  return {
+    add(keyId, { requests = 0, tokens = 0, usd = 0 }) {
+      const before = added.get(keyId) ?? { requests: 0, tokens: 0, usd: 0 };
+      added.set(keyId, {
+        requests: before.requests + requests,
+        tokens: before.tokens + tokens,
+        usd: before.usd + usd,
+      });
+      // No request fails because this was not written.
+      timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS).unref();
+    },
+    flush,
+  };
+}
