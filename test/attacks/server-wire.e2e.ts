@@ -86,6 +86,12 @@ const ROWS: Readonly<Record<string, WireRow>> = {
   "no host": line("GET /v1/files HTTP/1.1\r\nconnection: close\r\n\r\n", 403),
   "no host, in the old version": line("GET /v1/files HTTP/1.0\r\n\r\n", 403),
   "an empty host": line("GET /v1/files HTTP/1.1\r\nhost:\r\nconnection: close\r\n\r\n", 403),
+  "two hosts": line(
+    "GET /v1/files HTTP/1.1\r\nhost: 127.0.0.1\r\nHost: evil.example\r\nconnection: close\r\n\r\n",
+    400,
+  ),
+  "a body in gzip": post("content-encoding: gzip\r\ncontent-length: 13", 415, BODY),
+  "a body that is called plain": post("content-encoding: identity\r\ncontent-length: 1", 400, "{"),
   "a host with a login": line(
     "GET /v1/files HTTP/1.1\r\nhost: a@127.0.0.1\r\nconnection: close\r\n\r\n",
     403,

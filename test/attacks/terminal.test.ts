@@ -104,6 +104,7 @@ describe("a sequence that does things to a terminal", () => {
         effect: "execute",
         reason: sequence,
         sandbox: "process",
+        always: [`shell(${sequence} *)`],
       });
       assert.doesNotMatch(shown, HARMFUL);
       const own = /^(?:|Tool Call: .*| {2}.*)$/;

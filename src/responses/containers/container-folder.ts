@@ -4,10 +4,12 @@
  * as a stranger's: links are neither followed nor written through.
  */
 
-import { constants } from "node:fs";
-import { lstat, mkdir, open, readdir, rm } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { lstat, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { toFailure } from "../../base/failure.ts";
+import { walkFolder } from "../../tools/sandbox/folder-walk.ts";
+import { removeFolder } from "../../tools/sandbox/private-folder.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import {
   type ContainerFile,
@@ -25,12 +27,14 @@ export interface ContainerFolder {
   copyIn(): Promise<void>;
   /** Keeps what commands have changed. Returns what could not be kept, a line each. */
   copyOut(): Promise<string[]>;
+  /** Empties it: what commands have changed since the last copy is lost. Returns a line that says so. */
+  reset(): Promise<string[]>;
 }
 
 /** The rest stays in the folder until the run ends. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 const MAX_CHANGED = 200;
-const MAX_SCANNED = 5000;
+const MAX_SCANNED = 20_000;
 
 /** What a file was when it was last the same on both sides. */
 interface Known {
@@ -65,7 +69,7 @@ export async function createContainerFolder(
   }
 
   async function copyOut(): Promise<string[]> {
-    const found = await scan(path);
+    const { found, isWhole } = await scan(path);
     const changed = [...found].filter(([name, stamp]) => known.get(name)?.stamp !== stamp);
     const notes = changed.slice(MAX_CHANGED).map(([name]) => `${name} was not kept`);
     for (const [name, stamp] of changed.slice(0, MAX_CHANGED)) {
@@ -81,7 +85,8 @@ export async function createContainerFolder(
       }
     }
     const files = await listContainerFiles(shelf, container);
-    await forgetRemoved(files, found);
+    // What was not looked at may still be there.
+    if (isWhole) await forgetRemoved(files, found);
     for (const file of files) rememberVersion(file);
     return notes;
   }
@@ -91,7 +96,6 @@ export async function createContainerFolder(
     files: readonly ContainerFile[],
     found: ReadonlyMap<string, string>,
   ): Promise<void> {
-    if (found.size >= MAX_SCANNED) return;
     for (const file of files.filter((one) => known.has(one.path) && !found.has(one.path))) {
       await deleteContainerFile(shelf, container, file.id);
       known.delete(file.path);
@@ -103,27 +107,35 @@ export async function createContainerFolder(
     if (seen?.version === "") known.set(name, { ...seen, version });
   }
 
-  return { path, copyIn, copyOut };
+  async function reset(): Promise<string[]> {
+    known.clear();
+    await removeFolder(path);
+    await mkdir(path);
+    return ["What the last commands changed was not kept: the container's files are as before."];
+  }
+
+  return { path, copyIn, copyOut, reset };
 }
 
 /** Regular files alone, each with what changes when it does. */
-async function scan(root: string): Promise<Map<string, string>> {
+async function scan(root: string): Promise<Scan> {
   const found = new Map<string, string>();
-  const folders = [""];
-  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (entry.isDirectory()) folders.push(name);
-      if (entry.isFile() && found.size < MAX_SCANNED) found.set(name, await stampOf(root, name));
-    }
-  }
-  return found;
+  let seen = 0;
+  const end = await walkFolder(root, (path, stats) => {
+    if (stats.isFile()) found.set(path, toStamp(stats));
+    return ++seen < MAX_SCANNED;
+  });
+  return { found, isWhole: end === "all" };
 }
 
-async function stampOf(root: string, name: string): Promise<string> {
-  const { mtimeNs, size, ino } = await lstat(join(root, name), { bigint: true });
-  return `${mtimeNs} ${size} ${ino}`;
+interface Scan {
+  readonly found: Map<string, string>;
+  /** Whether it is all that there is. */
+  readonly isWhole: boolean;
+}
+
+function toStamp({ mtimeMs, size, ino }: Stats): string {
+  return `${mtimeMs} ${size} ${ino}`;
 }
 
 async function readInside(root: string, name: string): Promise<Buffer> {
@@ -156,7 +168,7 @@ async function writeInside(root: string, name: string, bytes: Buffer): Promise<s
   } finally {
     await file.close();
   }
-  return await stampOf(root, name);
+  return toStamp(await lstat(place));
 }
 
 async function* toStream(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

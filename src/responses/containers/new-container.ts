@@ -8,6 +8,11 @@ import { parseAs } from "../../protocol/parse.ts";
 export const MEMORY_LIMITS = ["1g", "4g", "16g", "64g"] as const;
 export type MemoryLimit = (typeof MEMORY_LIMITS)[number];
 
+/** What each of them means in bytes. */
+export function toBytes(limit: MemoryLimit): number {
+  return Number.parseInt(limit, 10) * 1024 ** 3;
+}
+
 export interface NewContainer {
   readonly name: string;
   /** Files of the tenant that are copied into it. */

@@ -6,10 +6,13 @@ import { openSandbox } from "../../tools/sandbox/open-sandbox.ts";
 import { openPrivateFolder } from "../../tools/sandbox/private-folder.ts";
 import { type Ran, runCommand } from "../../tools/sandbox/run-command.ts";
 import type { Sandbox } from "../../tools/sandbox/sandbox.ts";
+import type { Excess, Totals } from "../../tools/sandbox/totals.ts";
 import type { Kept } from "../../tools/scope.ts";
 import { type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import type { ChosenContainer } from "./auto-container.ts";
+import { FILES_FOLDER, listContainerFiles } from "./container-files.ts";
 import { type ContainerFolder, createContainerFolder } from "./container-folder.ts";
+import { toBytes } from "./new-container.ts";
 import type { ShellParts } from "./shell-tool.ts";
 
 export interface ShellCommands {
@@ -45,6 +48,7 @@ export async function runShell(
   await folder.copyIn();
   const outputs: ShellRan[] = [];
   let leftMs = call.timeoutMs;
+  let excess: Excess | undefined;
   for (const command of call.commands) {
     const startMs = parts.clock.now();
     const ran = await runCommand(
@@ -59,9 +63,10 @@ export async function runShell(
     );
     outputs.push(toShown(ran, call.maxChars));
     leftMs -= parts.clock.now() - startMs;
-    if (ran.timedOut) break;
+    excess = ran.exceeded;
+    if (ran.timedOut || excess) break;
   }
-  const notes = await folder.copyOut();
+  const notes = excess?.of === "disk" ? await folder.reset() : await folder.copyOut();
   const value = { output: outputs, ...(notes.length > 0 && { notes }) } as unknown as Json;
   return new ToolOutput(value, [], { details: { output: outputs } as unknown as Json });
 }
@@ -73,8 +78,11 @@ async function openPlace(parts: ShellParts, container: ChosenContainer): Promise
   try {
     const folder = await createContainerFolder(parts, container, own.path);
     const { level, env } = parts;
-    const around = { root: folder.path, env, network: false, hidden: [] };
-    const sandbox = await openSandbox(level, around);
+    const sandbox = await openSandbox(level, {
+      ...{ root: folder.path, env, network: false, hidden: [] },
+      stranger: { place: FILES_FOLDER },
+      totals: await findTotals(parts, container),
+    });
     return {
       ...{ sandbox, folder },
       async close() {
@@ -88,10 +96,44 @@ async function openPlace(parts: ShellParts, container: ChosenContainer): Promise
   }
 }
 
-function toShown({ stdout, stderr, timedOut, exitCode }: Ran, maxChars: number): ShellRan {
+/** More than a build of many parts runs at once. */
+const MAX_TASKS = 512;
+
+/** What a container holds while it is worked on; the shelf keeps less of it. */
+const MAX_DISK_BYTES = 2 * 1024 ** 3;
+const MAX_ENTRIES = 20_000;
+
+/** A file system gives files and folders room in steps; what a tenant has left is counted by the byte. */
+const DISK_SLACK_BYTES = 4 * 1024 ** 2;
+
+/** What the tenant keeps already lies in the folder too, and takes none of its room again. */
+async function findTotals({ shelf }: ShellParts, container: ChosenContainer): Promise<Totals> {
+  const { tenant, memoryLimit } = container;
+  const room = await shelf.countRoom?.(tenant);
+  const kept = (await listContainerFiles(shelf, container)).reduce(
+    (sum, { bytes }) => sum + bytes,
+    0,
+  );
+  const left = room === undefined ? MAX_DISK_BYTES : room + kept + DISK_SLACK_BYTES;
+  return {
+    memoryBytes: toBytes(memoryLimit),
+    diskBytes: Math.min(left, MAX_DISK_BYTES),
+    entries: MAX_ENTRIES,
+    tasks: MAX_TASKS,
+  };
+}
+
+function toShown(
+  { stdout, stderr, timedOut, exitCode, exceeded }: Ran,
+  maxChars: number,
+): ShellRan {
+  const shown = cutToChars(stderr, maxChars);
   return {
     stdout: cutToChars(stdout, maxChars),
-    stderr: cutToChars(stderr, maxChars),
-    outcome: timedOut ? { type: "timeout" } : { type: "exit", exit_code: exitCode },
+    stderr: exceeded ? `${shown}${shown === "" ? "" : "\n"}${exceeded.message}\n` : shown,
+    // One that ended by itself before it was noticed did not do what it was to do either.
+    outcome: timedOut
+      ? { type: "timeout" }
+      : { type: "exit", exit_code: exceeded ? exitCode || 1 : exitCode },
   };
 }

@@ -51,6 +51,21 @@ export function readGit(rest: readonly string[]): readonly string[] {
   return rest.slice(at);
 }
 
+/** Options that lead to another repository, or to a file of any name. Every beginning of them counts. */
+const STRAYING = "git-dir work-tree output output-directory no-index separate-git-dir";
+
+/**
+ * Whether the command may work on another repository than the folder's own, whose settings may name
+ * programs, or write a file that it names: `git -C x status`, `git diff --output=x`.
+ */
+export function straysFromRepository(rest: readonly string[]): boolean {
+  const [name = "", ...words] = readGit(rest);
+  const globals = rest.slice(0, rest.length - words.length - 1);
+  if (globals.some((word) => /^(?:-C|--bare$)/.test(word))) return true;
+  if (rest.some((word) => isLongOption(STRAYING, word))) return true;
+  return /^(?:archive|format-patch)$/.test(name) && words.some((word) => /^-\w*o/.test(word));
+}
+
 export function isGitOpaque(rest: readonly string[]): boolean {
   const command = readGit(rest);
   const [name = "", ...words] = command;

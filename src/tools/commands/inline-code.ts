@@ -26,6 +26,11 @@ const OPAQUE: ReadonlySet<string> = new Set(
     "linux32 linux64 i386 x86_64 uname26 choom cgexec chpst cpulimit envdir setuidgid softlimit tini",
     "dumb-init eatmydata faketime torsocks proxychains proxychains4 logsave hyperfine rlwrap",
     "unbuffer sandbox-exec entr watchexec nodemon concurrently onchange cross-env env-cmd dotenv",
+    "chronic ifne pee mispipe zrun ts sem lckdo dtach abduco tsocks trickle setlock execlineb multitime",
+    "heaptrack s6-setuidgid s6-softlimit s6-envdir s6-setlock s6-applyuidgid runsv svlogd pgrphack",
+    "op aws-vault doppler chamber infisical sops envchain berglas teller incus toolbox distrobox",
+    "watchman-make chokidar chokidar-cli reflex air modd gow when-changed fswatch inotifywait retry",
+    "parallel-ssh pssh clush mosh autossh kexec prename detach nohup.exe stdoutisatty aa-exec runcon",
     "direnv nix nix-shell guix conda mamba pyenv rbenv nodenv asdf mise volta fnm coreutils",
     // Languages and editors that wait for what comes in.
     "ed ex vi vim nvim view vimdiff gvim rvim nano emacs emacsclient osascript irb iex ghci jshell",
@@ -180,6 +185,16 @@ export function hasInlineCode(name: string, words: readonly string[]): boolean {
   const carrier = pick(CARRIERS, name);
   if (carrier && carries(carrier, rest)) return true;
   return isInterpreterOpaque(name, words) ?? false;
+}
+
+/** Whether a table of this file has something to say of the program with this bare name. */
+export function isListedProgram(name: string): boolean {
+  return (
+    [CARRIERS, SUBCOMMANDS, ASKED].some((table) => Object.hasOwn(table, name)) ||
+    OPAQUE.has(name) ||
+    /^(?:git|[gmn]?awk|g?sed)$/.test(name) ||
+    isInterpreterOpaque(name, [name]) !== undefined
+  );
 }
 
 function isSubcommandTold(name: string, rest: readonly string[]): boolean {

@@ -114,6 +114,17 @@ const OTHER_SHELL =
 const NOTHING: Wrapped = { commands: [], scripts: [], isReadable: true };
 const UNKNOWN: Wrapped = { ...NOTHING, isReadable: false };
 
+/** Whether this file knows the program with this bare name as one that starts others. */
+export function isWrapper(name: string): boolean {
+  return (
+    /^g?find$/.test(name) || WRAPPER_NAMES.has(name) || SHELL.test(name) || OTHER_SHELL.test(name)
+  );
+}
+
+const WRAPPER_NAMES: ReadonlySet<string> = new Set(
+  Object.keys(PREFIXES).map((name) => name.split(" ")[0] ?? ""),
+);
+
 /** What the command with this bare name would run besides itself. */
 export function unwrap(name: string, words: readonly string[]): Wrapped {
   const [, second = ""] = words;

@@ -1,8 +1,7 @@
 /** How the machine's own Python is started: in the run's sandbox, with a folder that is its own. */
 
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { makeOwnFolder } from "../sandbox/own-folder.ts";
 import type { Command } from "../sandbox/sandbox.ts";
 import { DRIVER, HOST_START } from "./driver.ts";
 
@@ -13,7 +12,7 @@ export interface HostFolder {
 
 /** Whoever opens it closes it, when no interpreter works in it any more. */
 export async function openHostFolder(): Promise<HostFolder> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), "offshoot-python-")));
+  const path = await makeOwnFolder("python");
   return { path, close: () => rm(path, { recursive: true, force: true }) };
 }
 

@@ -48,16 +48,20 @@ const STEP_MS = 100;
 /** Stands for whatever name: nobody has it, and only what fits all names fits it. */
 const ANY_NAME = "any-name-51c0e2";
 
-/** Rejects with `forbidden` where there is more than can be looked at or covered. */
-export type FindCovers = () => Promise<Covers>;
+/**
+ * Rejects with `forbidden` where there is more than can be looked at or covered. `more` are paths that are
+ * read-only this time, beside those that always are.
+ */
+export type FindCovers = (more?: readonly string[]) => Promise<Covers>;
 
 export function createCoverSearch(parts: CoverParts): FindCovers {
   let known: ReadonlyMap<string, Folder> = new Map();
 
-  return async () => {
+  return async (more = []) => {
     const walked = new Map<string, Folder>();
-    const found = toNamed(parts);
-    const queue = [""];
+    const found = toNamed(parts, more);
+    // Without a question about what is there, nobody has to look.
+    const queue = parts.isHidden || parts.isReadOnly ? [""] : [];
     let entries = 0;
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
       const folder = look(parts, path, known.get(path));
@@ -73,12 +77,12 @@ export function createCoverSearch(parts: CoverParts): FindCovers {
   };
 }
 
-function toNamed({ root, hidden, readOnly = [] }: CoverParts): Cover[] {
+function toNamed({ root, hidden, readOnly = [] }: CoverParts, more: readonly string[]): Cover[] {
   const named = (how: Cover["how"]) => (path: string) => ({
     path: relative(root, resolve(root, path)),
     how,
   });
-  return [...readOnly.map(named("fix")), ...hidden.map(named("hide"))];
+  return [...[...readOnly, ...more].map(named("fix")), ...hidden.map(named("hide"))];
 }
 
 /** One folder, as it was when its stamp was taken. Paths are relative to the workspace. */
@@ -97,7 +101,7 @@ interface Cover {
 
 function look(parts: CoverParts, path: string, known: Folder | undefined): Folder {
   const place = join(parts.root, path);
-  const stats = lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  const stats = readStats(place);
   if (!stats?.isDirectory()) return NOTHING;
   const stamp = toStamp(stats);
   if (stamp !== undefined && known?.stamp === stamp) return known;
@@ -106,6 +110,16 @@ function look(parts: CoverParts, path: string, known: Folder | undefined): Folde
   // A command can open it to itself, because it is ours.
   if (path !== "") return { ...NOTHING, stamp, covers: [{ path, how: "hide" }] };
   throw new Failure("forbidden", "The workspace may not be read: the sandbox cannot look into it.");
+}
+
+function readStats(place: string): BigIntStats | undefined {
+  try {
+    return lstatSync(place, { bigint: true, throwIfNoEntry: false });
+  } catch (cause) {
+    // Folders in folders, deeper than a path can name: nothing down there could be covered.
+    const message = `The sandbox cannot look into \`${clip(place, 200)}\`: its path is too long. Remove the folder.`;
+    throw new Failure("forbidden", message, { cause });
+  }
 }
 
 const NOTHING: Folder = { stamp: undefined, entries: 0, folders: [], covers: [] };

@@ -2,6 +2,7 @@
 
 import type { Variables } from "./environment.ts";
 import type { Command } from "./sandbox.ts";
+import type { Totals } from "./totals.ts";
 
 export interface SandboxParts {
   /** The real path of the workspace. */
@@ -10,6 +11,8 @@ export interface SandboxParts {
   readonly env: Variables;
   /** Names of more variables that go to commands, whatever they hold. */
   readonly names?: readonly string[];
+  /** Whether git runs the hooks of repositories; it does not when left out. */
+  readonly gitHooks?: boolean;
   /** Whether `sandbox` lets commands reach the network. */
   readonly network: boolean;
   /** Where private folders are made; the system's place for them when left out. */
@@ -23,10 +26,19 @@ export interface SandboxParts {
   readonly hidden: readonly string[];
   /** Paths in the workspace that `sandbox` shows and does not let commands change, or make. */
   readonly readOnly?: readonly string[];
+  /** More of those, asked for before each command: what must not be made may depend on what is there. */
+  readonly findReadOnly?: () => readonly string[];
   /** What else of the workspace `sandbox` does not show: asked about all that is there, at any depth. */
   readonly isHidden?: Weigh;
   /** What else of the workspace `sandbox` does not let change, at any depth. */
   readonly isReadOnly?: Weigh;
+  /**
+   * For commands of somebody who must learn nothing of whoever runs them: their variables are made up,
+   * and `sandbox` shows a made-up user, home and machine, with the workspace at `place`.
+   */
+  readonly stranger?: { readonly place: string };
+  /** What all that a command starts may use together; only each process is limited when left out. */
+  readonly totals?: Totals;
 }
 
 /** About a path relative to the workspace, with `/` between names. Must give the same answer each time. */

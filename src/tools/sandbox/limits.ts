@@ -22,11 +22,12 @@ const MORE_TASKS = 1024;
 export function withLimits(
   argv: readonly string[],
   tasks: number | undefined,
+  memoryBytes = MAX_MEMORY_KIB * 1024,
 ): [string, ...string[]] {
   const most = tasks === undefined ? undefined : tasks + MORE_TASKS;
   const lines = [
     "ulimit -c 0",
-    `ulimit -d ${MAX_MEMORY_KIB}`,
+    `ulimit -d ${Math.ceil(memoryBytes / 1024)}`,
     `ulimit -f ${MAX_FILE_BLOCKS}`,
     // Bash calls the limit on processes -u, dash and BusyBox call it -p.
     ...(most === undefined ? [] : [`ulimit -u ${most} || ulimit -p ${most}`]),

@@ -4,7 +4,9 @@ import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import type { View } from "./bubblewrap.ts";
 import type { Covers } from "./covers.ts";
-import { programFolders } from "./programs.ts";
+import type { KernelFiles } from "./kernel-files.ts";
+import { PERSONA } from "./persona.ts";
+import { programFolders, secretSettings } from "./programs.ts";
 
 const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
@@ -36,9 +38,20 @@ const SETTINGS = [
   "/etc/timezone",
 ];
 
+/** What tells a stranger whose machine it is. */
+const TELLING: ReadonlySet<string> = new Set([
+  ...["/etc/group", "/etc/hosts", "/etc/passwd", "/etc/resolv.conf"],
+  ...["/etc/localtime", "/etc/timezone"],
+]);
+
 export interface LinuxParts {
   readonly root: string;
   readonly home: string | undefined;
+  /** For commands of a stranger: where the workspace is seen, and files in place of the machine's own. */
+  readonly stranger?: StrangersView | undefined;
+  readonly kernel: KernelFiles;
+  readonly isFiltered: boolean;
+  readonly memoryFilesBytes?: number | undefined;
   /** The command's `PATH`. */
   readonly path: string;
   readonly isWritable: boolean;
@@ -47,24 +60,40 @@ export interface LinuxParts {
   readonly options: readonly string[];
 }
 
+export interface StrangersView {
+  readonly place: string;
+  readonly files: View["files"];
+}
+
 export function viewLinux(parts: LinuxParts): View {
-  const { root } = parts;
-  const home = realFolder(parts.home);
+  const { root, stranger, path } = parts;
+  const home = stranger ? undefined : realFolder(parts.home);
   const links = SYSTEM.flatMap(link);
   const linked = links.map(([path]) => path);
   const folders = [...SYSTEM, ...STORES].filter((path) => !linked.includes(path) && exists(path));
   return {
     folders,
     links,
-    files: SETTINGS.filter(exists).map((path) => [realpathSync(path), path]),
-    home,
-    programs: programFolders(parts.path, { home, root, seen: [...folders, root] }),
+    files: [...settings(stranger !== undefined), ...(stranger?.files ?? [])],
+    home: stranger ? PERSONA.home : home,
+    programs: programFolders(path, { home, root, seen: [...folders, root] }),
     root,
+    place: stranger?.place,
+    persona: stranger && PERSONA,
     isWritable: parts.isWritable,
+    secrets: secretSettings(home),
     ...parts.covers,
     hasNetwork: parts.hasNetwork,
+    kernel: parts.kernel,
+    isFiltered: parts.isFiltered,
+    memoryFilesBytes: parts.memoryFilesBytes,
     options: parts.options,
   };
+}
+
+function settings(isStranger: boolean): (readonly [string, string])[] {
+  const shown = SETTINGS.filter((path) => exists(path) && !(isStranger && TELLING.has(path)));
+  return shown.map((path) => [realpathSync(path), path]);
 }
 
 function link(path: string): (readonly [string, string])[] {

@@ -10,11 +10,13 @@ import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import { bubblewrapArguments, type View } from "./bubblewrap.ts";
 import { type Covers, createCoverSearch } from "./covers.ts";
-import type { Variables } from "./environment.ts";
+import { commandVariables, type Variables } from "./environment.ts";
 import type { Holder, SandboxParts, Wrapped } from "./holder.ts";
+import { type Inputs, openInputs } from "./inputs.ts";
+import { findKernelFiles } from "./kernel-files.ts";
 import { readTasks, withLimits } from "./limits.ts";
 import { viewLinux } from "./linux-view.ts";
-import { holdPlace, type Placeholder } from "./placeholder.ts";
+import { clearPlaces, holdPlace, type Placeholder } from "./placeholder.ts";
 import { findProgram, linkedProgram } from "./programs.ts";
 import type { Command } from "./sandbox.ts";
 
@@ -28,81 +30,99 @@ const OPTIONS = ["--disable-userns", "--size"];
 /** Rejects with `Failure("invalid_request")` that says what is missing and how to get it. */
 export async function openBubblewrap(parts: SandboxParts, variables: Variables): Promise<Holder> {
   const path = variables["PATH"] ?? "";
-  const program = findBubblewrap(path, parts.root);
+  const program = findBubblewrap(commandVariables(parts.env)["PATH"] ?? "", parts.root);
   const options = await readOptions(program);
+  await clearPlaces(toPlaces(parts, parts.findReadOnly?.()));
+  const inputs = await openInputs(parts);
   const findCovers = createCoverSearch(parts);
-  // Looked at anew for each command: the last one may have made what must be protected.
+  const kernel = findKernelFiles();
+  // Looked at again for each command: the last one may have made what must be protected.
   const view = (covers: Covers): View =>
     viewLinux({
       root: parts.root,
       home: parts.env["HOME"],
+      stranger: parts.stranger && { ...parts.stranger, files: inputs.files },
       path,
       isWritable: parts.writable ?? true,
       hasNetwork: parts.network,
-      covers,
-      options,
+      ...{ covers, options, kernel },
+      isFiltered: inputs.filter !== undefined,
+      memoryFilesBytes: parts.totals && Math.floor(parts.totals.memoryBytes / 2),
     });
-  await tryOut(program, view({ hidden: [], readOnly: [] }), parts.root);
+  await tryOut(inputs, program, view({ hidden: [], readOnly: [] })).catch(
+    async (thrown: unknown) => {
+      await inputs.close();
+      throw thrown;
+    },
+  );
 
   /** The placeholders come first: what is missing must be held before it is looked for. */
-  async function wrapHeld(command: Command, places: readonly string[]): Promise<Wrapped> {
-    const { readOnly, hidden } = await findCovers();
-    const empty = places.map((place) => ({ path: place, isFolder: true }));
-    const others = hidden.filter((one) => !places.includes(one.path));
-    const seen = view({ readOnly, hidden: [...others, ...empty] });
+  async function wrapHeld(command: Command, held: Held): Promise<Wrapped> {
+    const { readOnly, hidden } = await findCovers(held.readOnly);
+    const empty = held.places.map((place) => ({ path: place.path, isFolder: true }));
+    const others = hidden.filter((one) => !empty.some(({ path: place }) => place === one.path));
+    const seen = view({ readOnly, hidden: [...others, ...empty, ...inputs.hidden] });
     const { cwd, writes = [] } = command;
-    const before = bubblewrapArguments(seen, { cwd, writes, reads: await readsOf(command, seen) });
-    const argv = withLimits(command.argv, await readTasks());
-    return {
-      argv: [program, ...before, ...argv],
-      env: { HOME: seen.home ?? "/tmp", TMPDIR: "/tmp" },
-    };
-  }
-
-  async function readsOf(command: Command, seen: View): Promise<string[]> {
-    const wanted = await Promise.all((command.reads ?? []).map((one) => realpath(one)));
-    const shown = [...seen.folders, ...seen.programs, seen.root];
-    const around = { home: seen.home, root: seen.root, seen: shown };
-    const file = findProgram(command.argv[0], path, command.cwd);
-    if (file === undefined) return wanted;
-    if (!command.argv[0].includes("/")) return [...linkedProgram(file, around), ...wanted];
-    await requireShown(file, [...shown, ...wanted, ...(command.writes ?? [])]);
-    return wanted;
+    const limited = withLimits(command.argv, await readTasks(), parts.totals?.memoryBytes);
+    const prepared = await inputs.prepare({
+      program,
+      options: bubblewrapArguments(seen, {
+        cwd,
+        writes,
+        reads: await readsOf(command, path, seen),
+      }),
+      command: limited,
+    });
+    return { ...prepared, env: { HOME: seen.home ?? "/tmp", TMPDIR: "/tmp" } };
   }
 
   return {
     async wrap(command) {
-      const places = await holdMissing(parts);
+      const readOnly = parts.findReadOnly?.() ?? [];
+      const places = await holdMissing(parts, readOnly);
       const release = async (): Promise<void> => {
         await Promise.all(places.map((place) => place.release()));
       };
       try {
-        const wrapped = await wrapHeld(
-          command,
-          places.map((place) => place.path),
-        );
-        return { ...wrapped, release };
+        const wrapped = await wrapHeld(command, { places, readOnly });
+        const releaseAll = async (): Promise<void> => {
+          await wrapped.release?.();
+          await release();
+        };
+        return { ...wrapped, release: releaseAll };
       } catch (thrown) {
         await release();
         throw thrown;
       }
     },
-    close: async () => undefined,
+    close: inputs.close,
   };
 }
 
+/** What one command is kept from making: empty folders in its place, and names that are read-only now. */
+interface Held {
+  readonly places: readonly Placeholder[];
+  readonly readOnly: readonly string[];
+}
+
+/** What a command is shown beside what all see: what its tool asks for, and the program itself. */
+async function readsOf(command: Command, path: string, seen: View): Promise<string[]> {
+  const wanted = await Promise.all((command.reads ?? []).map((one) => realpath(one)));
+  const shown = [...seen.folders, ...seen.programs, seen.root];
+  const around = { home: seen.home, root: seen.root, seen: shown };
+  const file = findProgram(command.argv[0], path, command.cwd);
+  if (file === undefined) return wanted;
+  if (!command.argv[0].includes("/")) return [...linkedProgram(file, around), ...wanted];
+  await requireShown(file, [...shown, ...wanted, ...(command.writes ?? [])]);
+  return wanted;
+}
+
 /** One after the other: when one cannot be held, those before it are given back. */
-async function holdMissing({
-  root,
-  hidden,
-  readOnly = [],
-  writable = true,
-}: SandboxParts): Promise<Placeholder[]> {
+async function holdMissing(parts: SandboxParts, more: readonly string[]): Promise<Placeholder[]> {
   const held: Placeholder[] = [];
-  const paths = [...hidden, ...readOnly].map((path) => resolve(root, path));
   try {
-    for (const path of writable ? paths : []) {
-      const place = isWithin(root, path) ? await holdPlace(path) : undefined;
+    for (const path of toPlaces(parts, more)) {
+      const place = await holdPlace(path);
       if (place) held.push(place);
     }
     return held;
@@ -110,6 +130,16 @@ async function holdMissing({
     await Promise.all(held.map((place) => place.release()));
     throw thrown;
   }
+}
+
+/** Paths in the workspace that commands must not make. */
+function toPlaces(
+  { root, hidden, readOnly = [], writable = true }: SandboxParts,
+  more: readonly string[] = [],
+): string[] {
+  if (!writable) return [];
+  const paths = [...hidden, ...readOnly, ...more].map((path) => resolve(root, path));
+  return paths.filter((path) => isWithin(root, path));
 }
 
 /** A model names programs by their paths too, and what it names must not be shown for it. */
@@ -134,20 +164,23 @@ function findBubblewrap(path: string, root: string): string {
 async function readOptions(program: string): Promise<string[]> {
   const { stdout } = await execute(program, ["--help"], { timeout: TRIAL_LIMIT_MS, env: {} }).catch(
     (cause: Error) => {
-      throw unavailable(`${program} does not run: ${clip(cause.message, 200)}`, "Install it anew");
+      throw unavailable(`${program} does not run: ${clip(cause.message, 200)}`, "Install it again");
     },
   );
   return OPTIONS.filter((option) => stdout.includes(`${option} `));
 }
 
 /** Starts nothing in it, with all the mounts a command gets: what the kernel refuses shows here. */
-async function tryOut(program: string, view: View, root: string): Promise<void> {
-  const before = bubblewrapArguments(view, { cwd: root, reads: [], writes: [] });
-  const words = [...before, "/bin/sh", "-c", "exit 0"];
+async function tryOut(inputs: Inputs, bubblewrap: string, view: View): Promise<void> {
+  const options = bubblewrapArguments(view, { cwd: view.root, reads: [], writes: [] });
+  const command = ["/bin/sh", "-c", "exit 0"];
+  const { argv, release } = await inputs.prepare({ program: bubblewrap, options, command });
+  const [program, ...words] = argv;
   await execute(program, words, { timeout: TRIAL_LIMIT_MS, env: {} }).catch((thrown: unknown) => {
     const { stderr = "" } = thrown as { readonly stderr?: string };
     throw unavailable(`bubblewrap cannot hold a command here (${clip(stderr, 200)})`, remedy());
   });
+  await release();
 }
 
 /** The switch of a distribution that keeps user namespaces from programs without a profile. */

@@ -7,18 +7,25 @@ import { homedir } from "node:os";
 import { Failure, unreachable } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
+import { MEMORY_FOLDERS } from "./bubblewrap.ts";
+import type { ControlGroup } from "./control-group.ts";
 import { commandVariables, type Variables } from "./environment.ts";
+import { gitVariables } from "./git-variables.ts";
 import type { Holder, SandboxParts, Wrapped } from "./holder.ts";
 import { readTasks, withLimits } from "./limits.ts";
+import { PERSONA, PERSONA_VARIABLES } from "./persona.ts";
 import { openPrivateFolder } from "./private-folder.ts";
 import { type Start, startProcess } from "./process.ts";
 import { findProgram } from "./programs.ts";
 import type { Command, RunningCommand, Sandbox, SandboxLevel } from "./sandbox.ts";
+import type { Excess, Totals } from "./totals.ts";
 
 /** Rejects with `Failure("invalid_request")` when this machine cannot give the level. */
 export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Promise<Sandbox> {
-  const variables = commandVariables(parts.env, parts.names);
+  const given = parts.stranger ? PERSONA_VARIABLES : commandVariables(parts.env, parts.names);
+  const variables = { ...given, ...gitVariables(given, { hooks: parts.gitHooks ?? false }) };
   const holder = await openHolder(level, parts, variables);
+  const group = parts.totals && (await openGroup(parts.totals));
 
   async function start(command: Command): Promise<RunningCommand> {
     const env = { ...variables, ...command.env };
@@ -27,11 +34,26 @@ export async function openSandbox(level: SandboxLevel, parts: SandboxParts): Pro
     // What the tool itself asks for comes last: it may want a home of its own.
     const all = { ...env, ...wrapped.env, ...command.env };
     const isNamespace = level === "sandbox" && process.platform === "linux";
-    const { argv } = wrapped;
-    return startWrapped(wrapped, { argv, cwd: command.cwd, env: all, isNamespace });
+    const argv = group?.join(wrapped.argv) ?? wrapped.argv;
+    const { cwd, onStart } = command;
+    const running = await startWrapped(wrapped, { argv, cwd, env: all, isNamespace, onStart });
+    return parts.totals ? watched(running, parts.root, { totals: parts.totals, group }) : running;
   }
 
-  return { level, start, close: holder.close };
+  return {
+    level,
+    start,
+    async close() {
+      await group?.close();
+      await holder.close();
+    },
+  };
+}
+
+async function openGroup(totals: Totals): Promise<ControlGroup | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const { openControlGroup } = await import("./control-group.ts");
+  return openControlGroup(totals);
 }
 
 async function startWrapped({ release }: Wrapped, start: Start): Promise<RunningCommand> {
@@ -48,6 +70,34 @@ async function startWrapped({ release }: Wrapped, start: Start): Promise<Running
     ...running,
     kill: () => {
       ending ??= end();
+      return ending;
+    },
+  };
+}
+
+/** Held to what it may use with all that it starts, where the system shows what that is. */
+async function watched(
+  running: RunningCommand,
+  folder: string,
+  { totals, group }: { readonly totals: Totals; readonly group: ControlGroup | undefined },
+): Promise<RunningCommand> {
+  if (process.platform !== "linux" || running.pid === undefined) return running;
+  const { watchTotals } = await import("./watch-totals.ts");
+  const memoryFolders = [...MEMORY_FOLDERS, PERSONA.home];
+  const end = (): void => void running.kill();
+  const watch = watchTotals({ pid: running.pid, folder, memoryFolders, totals, end });
+  let ending: Promise<void> | undefined;
+  let killed: Excess | undefined;
+  const stop = async (): Promise<void> => {
+    await running.kill();
+    await watch.stop();
+    killed = group?.takeExcess();
+  };
+  return {
+    ...running,
+    exceeded: () => watch.exceeded() ?? killed,
+    kill: () => {
+      ending ??= stop();
       return ending;
     },
   };
@@ -73,7 +123,10 @@ async function openHolder(
 async function openProcessHolder(parts: SandboxParts): Promise<Holder> {
   const folder = await openPrivateFolder(parts.tempDir);
   return {
-    wrap: async ({ argv }) => ({ argv: withLimits(argv, await readTasks()), env: folder.env }),
+    wrap: async ({ argv }) => ({
+      argv: withLimits(argv, await readTasks(), parts.totals?.memoryBytes),
+      env: folder.env,
+    }),
     close: folder.close,
   };
 }

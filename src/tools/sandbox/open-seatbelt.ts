@@ -12,7 +12,7 @@ import type { Variables } from "./environment.ts";
 import type { Holder, SandboxParts } from "./holder.ts";
 import { withLimits } from "./limits.ts";
 import type { PrivateFolder } from "./private-folder.ts";
-import { programFolders } from "./programs.ts";
+import { programFolders, secretSettings } from "./programs.ts";
 import type { Command } from "./sandbox.ts";
 import { seatbeltProfile } from "./seatbelt.ts";
 
@@ -39,8 +39,15 @@ export async function openSeatbelt(
       isWritable: parts.writable ?? true,
       hasNetwork: parts.network,
       // By their own paths too: a rule also holds for what is not there yet.
-      hidden: [...inside(root, parts.hidden), ...covers.hidden.map((one) => one.path)],
-      readOnly: [...inside(root, parts.readOnly ?? []), ...covers.readOnly],
+      hidden: [
+        ...inside(root, parts.hidden),
+        ...covers.hidden.map((one) => one.path),
+        ...secretSettings(home),
+      ],
+      readOnly: [
+        ...inside(root, [...(parts.readOnly ?? []), ...(parts.findReadOnly?.() ?? [])]),
+        ...covers.readOnly,
+      ],
       privateFolder: folder.path,
       programs: programFolders(path, { home, root, seen: ["/usr", "/bin", "/sbin", root] }),
       reads: (command.reads ?? []).filter(existsSync).map((one) => realpathSync(one)),
@@ -54,7 +61,7 @@ export async function openSeatbelt(
   }
   return {
     async wrap(command) {
-      const limited = withLimits(command.argv, undefined);
+      const limited = withLimits(command.argv, undefined, parts.totals?.memoryBytes);
       const words = ["-p", profile(command, await findCovers())];
       return { argv: [PROGRAM, ...words, ...limited], env: folder.env };
     },

@@ -3,17 +3,19 @@
  * can only cover what is there, and what is covered cannot be made.
  *
  * Commands that run at the same time, also those of other processes, share it. Each puts a marker into
- * it and takes its own away again; the system removes no folder that holds something, so it goes with
- * the last one, and none is left with a cover that has lost its place.
+ * it and removes its own again; the system removes no folder that holds something, so the placeholder
+ * goes with the last one, and none is left with a cover that has lost its place. Markers are folders
+ * too: version control records no folder without files, so nobody commits them.
  */
 
 import { randomBytes } from "node:crypto";
-import { lstat, mkdir, readdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { lstat, mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { isOwnerGone, ownerMark } from "./marker-owner.ts";
 
-/** With the number of the process behind it: markers of one that has crashed are cleared by the next. */
+/** With its owner's mark after it: markers of a process that has crashed are cleared by the next. */
 const MARKER = ".offshoot-cover-";
 
 /** Each means that somebody removed it in the very moment between making and marking it. */
@@ -29,7 +31,7 @@ export interface Placeholder {
  * is taken for a placeholder, and is gone afterwards. Rejects with `forbidden` where there is no telling.
  */
 export async function holdPlace(path: string): Promise<Placeholder | undefined> {
-  const marker = join(path, `${MARKER}${process.pid}-${randomBytes(8).toString("hex")}`);
+  const marker = join(path, `${MARKER}${ownerMark()}-${randomBytes(8).toString("hex")}`);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const found = await take(path);
     if (found === "other") return undefined;
@@ -38,6 +40,16 @@ export async function holdPlace(path: string): Promise<Placeholder | undefined> 
     }
   }
   throw uncovered(path, "others keep removing it");
+}
+
+/** Removes placeholders that crashed processes have left. What is in use, or is not one, stays. */
+export async function clearPlaces(paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const names = await readdir(path).catch(() => []);
+    if (names.length === 0 || (await look(path)) !== "placeholder") continue;
+    // Not empty where somebody else's marker is still good.
+    await rmdir(path).catch(() => undefined);
+  }
 }
 
 /** What lies at a path, or would if anybody could make it. Makes the folder where nothing does. */
@@ -58,30 +70,29 @@ async function take(path: string): Promise<Found> {
   }
 }
 
+/** Clears the markers whose owners are gone on the way. */
 async function look(path: string): Promise<Found> {
   try {
     if (!(await lstat(path)).isDirectory()) return "other";
     const names = await readdir(path);
     if (!names.every((name) => name.startsWith(MARKER))) return "other";
-    const left = names.filter((name) => !isRunning(Number.parseInt(name.slice(MARKER.length), 10)));
-    await Promise.all(left.map((name) => rm(join(path, name), { force: true })));
+    await Promise.all(names.map((name) => clearMarker(path, name)));
     return "placeholder";
   } catch (thrown) {
     return (thrown as NodeJS.ErrnoException).code === "ENOENT" ? "gone" : "other";
   }
 }
 
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (thrown) {
-    return (thrown as NodeJS.ErrnoException).code === "EPERM";
-  }
+async function clearMarker(path: string, name: string): Promise<void> {
+  const marker = join(path, name);
+  const stats = await lstat(marker).catch(() => undefined);
+  if (!stats || !isOwnerGone(name.slice(MARKER.length), stats.mtimeMs)) return;
+  await rm(marker, { recursive: true, force: true });
 }
 
 async function isMarked(marker: string): Promise<boolean> {
   try {
-    await writeFile(marker, "", { flag: "wx" });
+    await mkdir(marker);
     return true;
   } catch (thrown) {
     // The folder is gone again, with whoever was the last in it.
@@ -92,7 +103,7 @@ async function isMarked(marker: string): Promise<boolean> {
 }
 
 async function leave(path: string, marker: string): Promise<void> {
-  await rm(marker, { force: true }).catch(() => undefined);
+  await rmdir(marker).catch(() => undefined);
   // Others are still in it, or somebody put something of his own there: it stays.
   await rmdir(path).catch(() => undefined);
 }

@@ -71,7 +71,7 @@ export async function sweep(mark: string, family: readonly number[] = []): Promi
  */
 export function findFamily(mark: string, leader: number | undefined): number[] {
   if (process.platform !== "linux") return [];
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  const pids = listProcesses();
   const parents = new Map(pids.map((pid) => [Number(pid), parentOf(pid)]));
   const heads = new Set(
     pids.filter((pid) => readProcess(pid, "environ").includes(mark)).map(Number),
@@ -86,6 +86,18 @@ export function findFamily(mark: string, leader: number | undefined): number[] {
     }
   }
   return [...family];
+}
+
+/** The marks that running processes have under this name, where the system shows it. */
+export function readMarks(variable: string): Set<string> {
+  if (process.platform !== "linux") return new Set();
+  const pattern = new RegExp(`(?:^|\\0)${variable}=([0-9a-f]+)(?:\\0|$)`);
+  const found = listProcesses().map((pid) => pattern.exec(readProcess(pid, "environ"))?.[1] ?? "");
+  return new Set(found);
+}
+
+function listProcesses(): string[] {
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 }
 
 function parentOf(pid: string): number | undefined {

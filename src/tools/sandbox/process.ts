@@ -4,16 +4,18 @@
  * It leads a process group of its own, and its environment holds a mark that its children inherit: on
  * Linux those that left the group are found by it, or by the parents they still have. At `none` and
  * `process`, one that left the group, cleared its environment and lost its parents gets away
- * (`setsid env -i sleep 60 &` in a shell that ends); the sandbox ends its whole namespace.
+ * (`setsid env -i sleep 60 &` in a shell that ends); the sandbox ends its whole namespace. What is left
+ * when this process is killed is ended by the keeper (`life-line.ts`).
  */
 
-import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
 import { clip } from "../../base/text.ts";
+import type { ProcessMark } from "../../protocol/run-events.ts";
+import { spawnWaiting } from "./life-line.ts";
 import { createGroup, findFamily, send, sweep, untilStarted } from "./process-group.ts";
 import type { RunningCommand } from "./sandbox.ts";
 
-const MARK = "OFFSHOOT_COMMAND";
+/** The variable that holds a command's mark. */
+export const MARK = "OFFSHOOT_COMMAND";
 
 /** What was written before the end is still read; whoever got away does not hold the reader up. */
 const DRAIN_MS = 1000;
@@ -24,22 +26,18 @@ export interface Start {
   readonly env: Readonly<Record<string, string>>;
   /** Whether the system ends with it all that it has started. */
   readonly isNamespace?: boolean | undefined;
+  /** Told who it is before it becomes the program, which waits for it. */
+  readonly onStart?: ((process: ProcessMark) => Promise<unknown>) | undefined;
 }
 
 /** Rejects with `Failure("tool_failed")` when it cannot be started. */
 export async function startProcess(start: Start): Promise<RunningCommand> {
   const { argv, cwd, env, isNamespace = false } = start;
-  const mark = randomBytes(16).toString("hex");
-  const [program, ...words] = argv;
-  const child = spawn(program, words, {
-    cwd,
-    env: { ...env, [MARK]: mark },
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+  const waiting = spawnWaiting({ argv, cwd, env, variable: MARK });
+  const { child, mark } = waiting;
   // A command that leaves without reading its input is no failure of ours.
   child.stdin.on("error", () => undefined);
-  await untilStarted(child, `\`${clip(program, 80)}\``);
+  await untilStarted(child, `\`${clip(argv[0], 80)}\``);
   const group = createGroup(child);
   let ending: Promise<void> | undefined;
 
@@ -53,20 +51,25 @@ export async function startProcess(start: Start): Promise<RunningCommand> {
     for (const pid of family) send(pid, "SIGKILL");
     await group.exited;
     await sweep(`${MARK}=${mark}`, family);
+    waiting.release();
     setTimeout(() => {
       child.stdout.destroy();
       child.stderr.destroy();
     }, DRAIN_MS).unref();
   }
 
-  return {
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
-    exited: group.exited,
-    kill: () => {
-      ending ??= end();
-      return ending;
-    },
+  const kill = (): Promise<void> => {
+    ending ??= end();
+    return ending;
   };
+  try {
+    const process = await waiting.hold();
+    await start.onStart?.(process);
+    waiting.go();
+  } catch (thrown) {
+    await kill();
+    throw thrown;
+  }
+  const { pid, stdin, stdout, stderr } = child;
+  return { pid, stdin, stdout, stderr, exited: group.exited, kill };
 }

@@ -20,28 +20,94 @@ export function findProgram(name: string, path: string, cwd: string): string | u
     .find(isProgram);
 }
 
-/** Holders of programs in a home folder, and nothing that must stay secret. */
+/**
+ * Where programs lie in a home folder, as exact as can be: package managers keep logins beside them, such
+ * as `.local/share/uv/credentials` and `.cargo/credentials.toml`.
+ */
 const HOME_FOLDERS = [
-  ".pyenv",
-  ".nvm",
-  ".volta",
-  ".asdf",
-  ".rbenv",
-  ".nodenv",
+  ...inFolder(".pyenv", [
+    "bin",
+    "completions",
+    "libexec",
+    "plugins",
+    "shims",
+    "version",
+    "versions",
+  ]),
+  ...inFolder(".rbenv", [
+    "bin",
+    "completions",
+    "libexec",
+    "plugins",
+    "shims",
+    "version",
+    "versions",
+  ]),
+  ...inFolder(".nodenv", ["bin", "libexec", "plugins", "shims", "version", "versions"]),
+  ...inFolder(".nvm", ["alias", "nvm-exec", "nvm.sh", "versions"]),
+  ...inFolder(".volta", ["bin", "hooks.json", "tools"]),
+  ...inFolder(".asdf", ["asdf.sh", "bin", "installs", "lib", "libexec", "plugins", "shims"]),
   ".sdkman/candidates",
   ".bun/bin",
   ".deno/bin",
-  // Beside it lies the key of the package registry.
   ".cargo/bin",
-  ".rustup",
+  ...inFolder(".rustup", ["settings.toml", "toolchains"]),
   "go/bin",
   ".local/bin",
   ".local/lib",
-  ".local/share/mise",
-  ".local/share/uv",
-  ".local/share/pipx",
-  ".local/share/fnm",
+  ...inFolder(".local/share/mise", ["installs", "plugins", "shims"]),
+  ...inFolder(".local/share/uv", ["python", "tools"]),
+  ...inFolder(".local/share/pipx", ["py", "shared", "venvs"]),
+  ...inFolder(".local/share/fnm", ["aliases", "node-versions"]),
 ];
+
+function inFolder(folder: string, names: readonly string[]): string[] {
+  return names.map((name) => `${folder}/${name}`);
+}
+
+/**
+ * Settings that may hold a password or a token, below the folders that are shown. `*` stands for one
+ * name: the version of a program.
+ */
+const SETTINGS_WITH_SECRETS = [
+  ...[
+    ".nvm/versions/node/*",
+    ".nodenv/versions/*",
+    ".volta/tools/image/node/*",
+    ".asdf/installs/nodejs/*",
+    ".local/share/mise/installs/node/*",
+    ".local/share/fnm/node-versions/*/installation",
+  ].flatMap((node) => [`${node}/etc/npmrc`, `${node}/lib/node_modules/npm/npmrc`]),
+  ...[
+    ".pyenv/versions/*",
+    ".asdf/installs/python/*",
+    ".local/share/mise/installs/python/*",
+    ".local/share/pipx/venvs/*",
+    ".local/share/pipx/shared",
+    ".local/share/uv/tools/*",
+    ".local/share/uv/python/*",
+  ].flatMap((python) => [`${python}/pip.conf`, `${python}/.netrc`]),
+  ...[".asdf/installs/rust/*", ".local/share/mise/installs/rust/*"].flatMap((cargo) => [
+    `${cargo}/credentials`,
+    `${cargo}/credentials.toml`,
+  ]),
+];
+
+/** The same for programs of the whole system. */
+const SYSTEM_SETTINGS = ["/usr/etc/npmrc", "/usr/local/etc/npmrc", "/usr/local/etc/netrc"];
+
+/** Real paths of files below what is shown that must not be. */
+export function secretSettings(home: string | undefined): string[] {
+  const inHome = home === undefined ? [] : SETTINGS_WITH_SECRETS.map((name) => `${home}/${name}`);
+  return [...inHome, ...SYSTEM_SETTINGS].flatMap(expand).flatMap(real);
+}
+
+function expand(pattern: string): string[] {
+  const [before = "", ...after] = pattern.split("/*");
+  if (after.length === 0) return [pattern];
+  const names = existsSync(before) ? readdirSync(before) : [];
+  return names.flatMap((name) => expand(`${before}/${name}${after.join("/*")}`));
+}
 
 export interface Surroundings {
   /** The real home folder, if there is one. */

@@ -10,6 +10,7 @@ import { StringDecoder } from "node:string_decoder";
 import { throwIfAborted } from "../../base/async.ts";
 import { cutToBytes } from "../../base/text.ts";
 import type { Command, Exit, RunningCommand, Sandbox } from "./sandbox.ts";
+import type { Excess } from "./totals.ts";
 
 export interface RunOptions {
   /** Written to its standard input, which is closed then; nothing when left out. */
@@ -30,6 +31,8 @@ export interface Ran {
   readonly timedOut: boolean;
   /** Whether it printed more than was kept. */
   readonly isCut: boolean;
+  /** What it used more of than it may, where the sandbox ended it for that. */
+  readonly exceeded?: Excess | undefined;
 }
 
 /** Rejects when it cannot be started, and with the signal's reason when that aborts. */
@@ -50,7 +53,9 @@ export async function runCommand(
     await running.kill();
     await drained;
     throwIfAborted(signal);
+    const exceeded = running.exceeded?.();
     return {
+      ...(exceeded !== undefined && { exceeded }),
       exitCode: toExitCode(await running.exited),
       stdout: stdout.text(),
       stderr: options.joins ? "" : stderr.text(),

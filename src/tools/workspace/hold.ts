@@ -10,6 +10,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, lstat, open, readlink, realpath } from "node:fs/promises";
 import { Failure } from "../../base/failure.ts";
+import { isHeldFile } from "../../base/held-files.ts";
 import { clip } from "../../base/text.ts";
 
 export type HoldWay = "descriptor" | "path";
@@ -34,6 +35,7 @@ const TO_READ = O_RDONLY | O_NONBLOCK;
 export const HOLDS: Readonly<Record<HoldWay, Hold>> = {
   descriptor: {
     async openFile(place, path) {
+      refuseHeld(place, path);
       return withPin(place, path, 0, async (pin, name) => {
         const stats = await pin.stat();
         if (!stats.isFile()) throw stats.isSymbolicLink() ? swapped(path) : notRegular(path);
@@ -44,6 +46,7 @@ export const HOLDS: Readonly<Record<HoldWay, Hold>> = {
   },
   path: {
     async openFile(place, path) {
+      refuseHeld(place, path);
       const handle = await open(place, TO_READ | O_NOFOLLOW).catch(toSwap(path));
       try {
         const [held, there] = [await handle.stat({ bigint: true }), await lookAt(place, path)];
@@ -78,6 +81,13 @@ export async function findHoldWay(root: string): Promise<HoldWay> {
 
 export function notRegular(path: string): Failure {
   return new Failure("invalid_request", `Not a regular file: ${path}`);
+}
+
+/** To open and close it would cost the record its locks. */
+function refuseHeld(place: string, path: string): void {
+  if (!isHeldFile(place)) return;
+  const message = `${clip(path, 200)} is the record that this process is writing. Read a copy: \`offshoot store backup FILE\`.`;
+  throw new Failure("forbidden", message);
 }
 
 function swapped(path: string, cause?: unknown): Failure {

@@ -8,6 +8,7 @@ const VIEW: View = {
   files: [["/run/resolv.conf", "/etc/resolv.conf"]],
   home: "/home/me",
   programs: ["/home/me/.pyenv"],
+  secrets: ["/home/me/.pyenv/versions/3/pip.conf"],
   root: "/home/me/work",
   isWritable: true,
   readOnly: ["/home/me/work/.git"],
@@ -16,6 +17,14 @@ const VIEW: View = {
     { path: "/home/me/work/.env", isFolder: false },
   ],
   hasNetwork: false,
+  kernel: {
+    readOnly: ["/proc/sys"],
+    hidden: [
+      { path: "/proc/irq", isFolder: true },
+      { path: "/proc/keys", isFolder: false },
+    ],
+  },
+  isFiltered: true,
   options: [],
 };
 const COMMAND = { cwd: "/home/me/work", reads: ["/data"], writes: ["/scratch"] };
@@ -29,6 +38,7 @@ describe("bubblewrapArguments", () => {
       "--ro-bind /usr /usr",
       "--tmpfs /home/me",
       "--ro-bind /home/me/.pyenv /home/me/.pyenv",
+      "--ro-bind /dev/null /home/me/.pyenv/versions/3/pip.conf",
       "--bind /home/me/work /home/me/work",
       "--ro-bind /home/me/work/.git /home/me/work/.git",
       "--tmpfs /home/me/work/.offshoot --remount-ro /home/me/work/.offshoot",
@@ -40,8 +50,27 @@ describe("bubblewrapArguments", () => {
     );
   });
 
-  it("ends with the folder to start in, so that no word of the command is taken for an option", () => {
-    assert.match(line(), /--chdir \/home\/me\/work --$/);
+  it("covers files of the kernel behind the file system that has them", () => {
+    assert.match(line(), /--proc \/proc .*--ro-bind \/proc\/sys \/proc\/sys --tmpfs \/proc\/irq/);
+    assert.match(line(), /--remount-ro \/proc\/irq --ro-bind \/dev\/null \/proc\/keys/);
+    assert.match(line(), /--remount-ro \/ --chdir/);
+  });
+
+  it("filters system calls where there is a filter", () => {
+    assert.match(line(), / --seccomp 4 /);
+    assert.doesNotMatch(line({ isFiltered: false }), /seccomp/);
+  });
+
+  it("shows a stranger another user, machine and folder", () => {
+    const persona = { uid: 1000, hostname: "container" };
+    const strange = line({ persona, place: "/mnt/data", home: "/home/user" });
+    assert.match(strange, /--uid 1000 --gid 1000 --hostname container/);
+    assert.match(strange, /--bind \/home\/me\/work \/mnt\/data .*--chdir \/mnt\/data$/);
+    assert.match(strange, /--ro-bind \/home\/me\/work\/.git \/mnt\/data\/.git/);
+  });
+
+  it("ends with the folder to start in, after everything that makes it", () => {
+    assert.match(line(), /--remount-ro \/ --chdir \/home\/me\/work$/);
   });
 
   it("shares the network and lets the workspace change only when told to", () => {

@@ -158,7 +158,7 @@ describe("createCoverSearch", () => {
   it("hides folders whose names cannot be told, by refusing", async () => {
     await using place = await openTestSandbox("none");
     execFileSync("/bin/sh", ["-c", "mkdir \"$(printf 'a\\377')\""], { cwd: place.root });
-    const find = createCoverSearch({ root: place.root, hidden: [] });
+    const find = createCoverSearch({ root: place.root, hidden: [], isHidden });
     await assert.rejects(find(), { code: "forbidden", message: /its name is no Unicode/ });
   });
 

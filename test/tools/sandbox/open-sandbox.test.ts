@@ -191,6 +191,13 @@ describe("the sandbox level", () => {
     assert.equal(stdout, "CapEff:\t0000000000000000\n");
   });
 
+  it(...held("tells commands nothing of what it hides, nor where"), async () => {
+    const secret = { "root/hidden-name": "x", "root/in.txt": "in" };
+    await using place = await openTestSandbox("sandbox", secret, { hidden: ["hidden-name"] });
+    const { stdout } = await place.sh("tr '\\0' ' ' < /proc/1/cmdline; ls /proc/self/fd");
+    assert.doesNotMatch(stdout, /hidden-nam[e]|offshoot-sandbox/);
+  });
+
   it(
     ...held("shows what a tool asks for beside the workspace, and lets it change what it may"),
     async () => {

@@ -3,7 +3,13 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, describe, it } from "node:test";
-import { findProgram, installation, programFolders } from "../../../src/tools/sandbox/programs.ts";
+import { isWithin } from "../../../src/base/paths.ts";
+import {
+  findProgram,
+  installation,
+  programFolders,
+  secretSettings,
+} from "../../../src/tools/sandbox/programs.ts";
 
 const outer = realpathSync(mkdtempSync(join(tmpdir(), "offshoot-programs-")));
 after(() => rmSync(outer, { recursive: true, force: true }));
@@ -82,14 +88,59 @@ describe("installation", () => {
   });
 });
 
+describe("what programs keep beside themselves", () => {
+  const home = join(outer, "keeper");
+  const shown = [
+    ...[".local/share/uv/tools/ruff/bin/ruff", ".local/share/uv/python/cpython/bin/python3"],
+    ...[".local/share/pipx/venvs/black/bin/black", ".nvm/versions/node/v20/bin/node"],
+    ...[".cargo/bin/rg", ".pyenv/versions/3.12/bin/python", ".pyenv/shims/python"],
+    ...[".local/share/mise/installs/node/20/bin/node", ".rustup/toolchains/stable/bin/cargo"],
+    ...[".asdf/installs/nodejs/20/bin/node", ".volta/tools/image/node/20/bin/node"],
+  ];
+  const secret = [
+    ...[".local/share/uv/credentials/credentials.toml", ".cargo/credentials.toml"],
+    ...[
+      ".cargo/credentials",
+      ".cargo/config.toml",
+      ".npmrc",
+      ".pypirc",
+      ".netrc",
+      ".gem/credentials",
+    ],
+    ...[".config/gh/hosts.yml", ".config/gcloud/credentials.db", ".aws/credentials"],
+    ...[".docker/config.json", ".git-credentials", ".config/git/credentials", ".kube/config"],
+    ...[".ssh/id_ed25519", ".local/share/keyrings/login.keyring", ".local/share/mise/secrets"],
+    ...[".nvm/.npmrc", ".nvm/versions/node/v20/etc/npmrc", ".asdf/installs/nodejs/20/etc/npmrc"],
+    ...[".volta/tools/image/node/20/etc/npmrc", ".local/share/mise/installs/node/20/etc/npmrc"],
+    ...[".pyenv/versions/3.12/pip.conf", ".pyenv/.netrc", ".local/share/pipx/logs/cmd.log"],
+    ...[".local/share/pipx/venvs/black/pip.conf", ".local/share/uv/tools/ruff/pip.conf"],
+    ...[".rustup/tmp/x", ".bun/install/cache/x", ".deno/secrets", "go/pkg/mod/cache/x"],
+  ];
+  for (const file of [...shown, ...secret]) {
+    mkdirSync(dirname(join(home, file)), { recursive: true });
+    writeFileSync(join(home, file), "");
+  }
+  const folders = programFolders("/usr/bin", { home, root: join(home, "work"), seen: ["/usr"] });
+  const covered = secretSettings(home);
+  const isSeen = (file: string): boolean =>
+    folders.some((folder) => isWithin(folder, join(home, file))) &&
+    !covered.includes(join(home, file));
+
+  for (const file of shown) it(`shows ~/${file}`, () => assert.ok(isSeen(file)));
+  for (const file of secret) it(`does not show ~/${file}`, () => assert.ok(!isSeen(file)));
+});
+
 describe("programFolders", () => {
   it("shows real folders of the path, and none that is seen anyway or shows too much", () => {
     const home = join(outer, "home");
     const [tool, root] = [join(outer, "tool"), join(home, "work")];
-    const made = [join(tool, "bin"), join(tool, "lib"), join(root, "bin"), join(home, ".pyenv")];
+    const made = [
+      ...[join(tool, "bin"), join(tool, "lib"), join(root, "bin")],
+      join(home, ".pyenv/shims"),
+    ];
     for (const folder of made) mkdirSync(folder, { recursive: true });
     const path = [join(tool, "bin"), join(root, "bin"), home, outer, "/", "/usr/bin", "/no/such"];
     const folders = programFolders(path.join(":"), { home, root, seen: ["/usr", root] });
-    assert.deepEqual(folders, [join(home, ".pyenv"), join(tool, "bin"), join(tool, "lib")]);
+    assert.deepEqual(folders, [join(home, ".pyenv/shims"), join(tool, "bin"), join(tool, "lib")]);
   });
 });

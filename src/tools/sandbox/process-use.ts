@@ -1,0 +1,149 @@
+/**
+ * What a process and all that descend from it use, read from `/proc`. In a namespace of their own nobody
+ * gets away: who loses his parent is given to the first process of the namespace.
+ *
+ * Memory is what is resident, counted once where it is shared; with it go files that live in memory,
+ * which belong to no process. What the kernel itself holds for them (pipes, sockets) is not counted.
+ */
+
+import { readdirSync, readFileSync, readlinkSync, type Stats, statfsSync, statSync } from "node:fs";
+import type { ProcessUse } from "./totals.ts";
+
+export interface UseParts {
+  /** The first process. */
+  readonly pid: number;
+  /** The folder whose disk counts. */
+  readonly folder: string;
+  /** Folders that live in memory, as the processes see them. */
+  readonly memoryFolders: readonly string[];
+  /** Above this it is worth asking which memory is shared, which takes the system longer. */
+  readonly memoryBytes: number;
+}
+
+export function measureProcesses(parts: UseParts): ProcessUse {
+  const pids = findDescendants(parts.pid);
+  const statuses = pids.map((pid) => readText(pid, "status"));
+  const tasks = statuses.reduce((sum, status) => sum + readField(status, "Threads"), 0);
+  const resident = statuses.reduce((sum, status) => sum + readField(status, "VmRSS") * 1024, 0);
+  const files = measureFiles(pids, parts);
+  const isClear = resident + files.memoryBytes <= parts.memoryBytes;
+  const own = isClear ? resident : measureShared(pids, statuses);
+  return { memoryBytes: own + files.memoryBytes, openBytes: files.openBytes, tasks };
+}
+
+/** The process itself and those below it. */
+export function findDescendants(pid: number): number[] {
+  const found = [pid];
+  for (const one of found) found.push(...childrenOf(one));
+  return found;
+}
+
+function childrenOf(pid: number): number[] {
+  const tasks = listFolder(`/proc/${pid}/task`);
+  const texts = tasks.map((task) => readText(pid, `task/${task}/children`));
+  return texts.join(" ").split(/\s+/).filter(Boolean).map(Number);
+}
+
+/** The shared part of each process's memory is divided among those who share it. */
+function measureShared(pids: readonly number[], statuses: readonly string[]): number {
+  return pids.reduce((sum, pid, index) => {
+    const rollup = readText(pid, "smaps_rollup");
+    const kib =
+      rollup === "" ? readField(statuses[index] ?? "", "VmRSS") : readField(rollup, "Pss");
+    return sum + kib * 1024;
+  }, 0);
+}
+
+interface FileUse {
+  readonly memoryBytes: number;
+  readonly openBytes: number;
+}
+
+function measureFiles(pids: readonly number[], parts: UseParts): FileUse {
+  const places = measurePlaces(pids, parts.memoryFolders);
+  const disk = statOf(parts.folder)?.dev;
+  const known = new Set<string>();
+  let { bytes: memoryBytes } = places;
+  let openBytes = 0;
+  for (const stats of pids.flatMap(openRemoved)) {
+    const name = `${stats.dev}:${stats.ino}`;
+    if (known.has(name) || places.devices.has(stats.dev)) continue;
+    known.add(name);
+    if (stats.dev === disk) openBytes += stats.blocks * BLOCK_BYTES;
+    else memoryBytes += stats.blocks * BLOCK_BYTES;
+  }
+  return { memoryBytes, openBytes };
+}
+
+const BLOCK_BYTES = 512;
+
+/** Asked of the last process that has another root than this one: the first may still be outside. */
+function measurePlaces(
+  pids: readonly number[],
+  folders: readonly string[],
+): { readonly bytes: number; readonly devices: ReadonlySet<number> } {
+  const here = statOf("/")?.dev;
+  const inside = pids.findLast((pid) => {
+    const root = statOf(`/proc/${pid}/root/`);
+    return root !== undefined && root.dev !== here;
+  });
+  const devices = new Set<number>();
+  let bytes = 0;
+  for (const folder of inside === undefined ? [] : folders) {
+    const place = `/proc/${inside}/root${folder}`;
+    const device = statOf(place)?.dev;
+    if (device === undefined || devices.has(device)) continue;
+    devices.add(device);
+    bytes += usedOf(place);
+  }
+  return { bytes, devices };
+}
+
+/** Files without a name: removed ones, and memory that is handed on as a file. */
+function openRemoved(pid: number): Stats[] {
+  return listFolder(`/proc/${pid}/fd`).flatMap((name) => {
+    const path = `/proc/${pid}/fd/${name}`;
+    const target = readLink(path);
+    // Nothing else is asked about: a pipe or a socket is no file, and a device might wait.
+    if (!target.endsWith(" (deleted)")) return [];
+    const stats = statOf(path);
+    return stats?.isFile() && stats.nlink === 0 ? [stats] : [];
+  });
+}
+
+function readField(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(text)?.[1] ?? 0);
+}
+
+// All of them may be gone by the time they are asked about.
+
+function readText(pid: number, file: string): string {
+  return attempt(() => readFileSync(`/proc/${pid}/${file}`, "latin1")) ?? "";
+}
+
+function listFolder(path: string): string[] {
+  return attempt(() => readdirSync(path)) ?? [];
+}
+
+function readLink(path: string): string {
+  return attempt(() => readlinkSync(path)) ?? "";
+}
+
+function statOf(path: string): Stats | undefined {
+  return attempt(() => statSync(path));
+}
+
+function usedOf(path: string): number {
+  const { bsize, blocks, bfree } = attempt(() => statfsSync(path)) ?? NOTHING;
+  return (blocks - bfree) * bsize;
+}
+
+const NOTHING = { bsize: 0, blocks: 0, bfree: 0 };
+
+function attempt<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
