@@ -69,7 +69,7 @@ async function askOn(terminal: Terminal, question: Question, signal: AbortSignal
 const CHOICES = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel: ";
 
 export function renderQuestion(
-  { tool, arguments: text, reason, sandbox }: Question,
+  { tool, arguments: text, reason, sandbox, always }: Question,
   columns = 80,
 ): string {
   const parsed = tryParseJson(text);
@@ -77,7 +77,10 @@ export function renderQuestion(
     ? Object.entries(parsed).map(([name, value]) => `${toEscaped(name)}: ${toEscaped(value)}`)
     : [toEscaped(text)];
   const why = `why: ${escapeText(reason)} (sandbox: ${sandbox})`;
-  const shown = [...lines, why].map((line) => indent(line, columns)).join("\n");
+  const meant = always.length > 0 ? always.map(escapeText).join(", ") : "this very call";
+  const shown = [...lines, why, `always allow: ${meant}`]
+    .map((line) => indent(line, columns))
+    .join("\n");
   return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
 }
 

@@ -1,6 +1,7 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
 import type { Command } from "./command.ts";
+import { STORE_COMMAND } from "./store-command.ts";
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: {
@@ -192,7 +193,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       json: { type: "boolean", summary: "JSON instead of text" },
       limit: { type: "string", short: "n", value: "N", summary: "list, cost: how many runs (20)" },
-      all: { type: "boolean", summary: "list: subagents' runs too" },
+      all: { type: "boolean", summary: "list: also runs of subagents and of indexed files" },
+      force: { type: "boolean", summary: "delete: cancel it first if it still runs" },
       from: { type: "string", value: "NODE", summary: "replay: the run that is changed" },
       with: { type: "string", value: "CHANGE", summary: "replay: `prompt=TEXT`, what it is asked" },
       by: {
@@ -224,7 +226,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       replay: "Run a recorded tree again, sending nothing; or what depends on a change",
       "why-denied": "The tool calls of a run that were refused, and by what",
       resume: "Go on with a run whose process died",
-      delete: "Remove a run and all its records",
+      cancel: "End a run that another process runs, and keep what it has done",
+      delete: "Remove a run and all its records; refused while it runs",
     },
     examples: [
       "offshoot runs list",
@@ -235,9 +238,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs replay run_01k…",
       "offshoot runs why-denied run_01k…",
       "offshoot runs resume run_01k…",
+      "offshoot runs delete run_01k… --force",
     ],
     load: () => import("./commands/runs.ts"),
   },
+  store: STORE_COMMAND,
   agents: {
     summary: "The agents that runs may delegate to, as files",
     usage: "[list | show | new | check | trust | untrust] [NAME]",
@@ -309,7 +314,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       tools: {
         type: "string",
         value: "GLOBS",
-        summary: "create: the server's own tools it may use (all); `none` for none",
+        summary: "create: tools and hosted kinds it may use (all); `none` for none",
       },
       "requests-per-minute": { type: "string", value: "N", summary: "create: most requests" },
       "tokens-per-minute": { type: "string", value: "N", summary: "create: most tokens" },

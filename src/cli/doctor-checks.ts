@@ -24,7 +24,12 @@ import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { openConnection } from "../store/sqlite-driver.ts";
-import { probeSandbox, type SandboxProbe } from "../tools/sandbox/probe-sandbox.ts";
+import {
+  probeGaps,
+  probeSandbox,
+  type SandboxGaps,
+  type SandboxProbe,
+} from "../tools/sandbox/probe-sandbox.ts";
 import { VERSION } from "../version.ts";
 import type { Io } from "./io.ts";
 
@@ -51,6 +56,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkModel(around, config, server),
     checkRipgrep(),
     checkSandbox(around.env),
+    probeGaps().then(checkGaps),
     checkProgram(
       around,
       "python3",
@@ -167,6 +173,27 @@ export async function checkSandbox(
   const { levels, problem } = await probe(env);
   const found = `${levels.join(", ")} can be had`;
   return problem === undefined ? ok("sandbox", found) : gap("sandbox", found, problem);
+}
+
+/** What each level means for this user, and what this machine cannot hold as a whole. */
+export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): Check[] {
+  const user = isRoot
+    ? gap(
+        "user",
+        "root",
+        "Commands at the levels `none` and `process` can change the whole machine; at `sandbox` they cannot, but they own the workspace's files. Run as another user where you can.",
+      )
+    : ok("user", "not root");
+  const filter = hasFilter
+    ? ok("system calls", `filtered in the sandbox (${process.arch})`)
+    : gap("system calls", `no filter for ${process.arch}`, "The rest of the sandbox holds.");
+  const limits = hasGroup
+    ? ok("hosted limits", "held by a control group, and measured")
+    : ok(
+        "hosted limits",
+        "measured ten times a second; there is no control group (cgroup v2) to use",
+      );
+  return process.platform === "linux" ? [user, filter, limits] : [user];
 }
 
 async function checkProgram(

@@ -10,8 +10,11 @@ export interface Io {
   readonly stderr: Output;
   /** The terminal itself, whatever the streams are; undefined where there is none to answer on. */
   openTerminal(): Terminal | undefined;
-  /** Calls back at each Ctrl-C until the returned function is called. */
-  onInterrupt(callback: () => void): () => void;
+  /**
+   * Calls back at each Ctrl-C, SIGTERM and closing of the terminal, until the returned function is
+   * called. With `hangups: "terminal"` SIGHUP counts only when the terminal is really gone.
+   */
+  onInterrupt(callback: () => void, options?: InterruptOptions): () => void;
   /**
    * Calls back when nobody reads standard output any more (`| head`), until the returned function is
    * called. Without a listener the process leaves then, with 0.
@@ -32,12 +35,22 @@ export interface Input {
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
-  /** Resolves when the text may be followed by more: a slow reader slows the writer. */
+  /**
+   * Resolves when the text may be followed by more: a slow reader slows the writer. A terminal gets no
+   * sequence and no control character of the text: whatever names are in it cannot draw.
+   */
   write(text: string): Promise<void> | void;
+  /** As `write`, with the sequences in it: for what we draw ourselves. See `draw` in `terminal.ts`. */
+  readonly draw?: ((text: string) => Promise<void> | void) | undefined;
 }
 
 export interface Terminal {
   readonly columns: number;
   /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface InterruptOptions {
+  /** `all` when left out. A server's operator says with SIGHUP that it is to read its settings again. */
+  readonly hangups?: "all" | "terminal";
 }

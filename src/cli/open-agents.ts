@@ -3,18 +3,22 @@
 import { dirname, join } from "node:path";
 import type { AgentPlace } from "../delegation/agents/load-agents.ts";
 import { toAgentPlaces } from "../delegation/agents/places.ts";
-import { userPaths } from "../runtime/paths.ts";
+import { findForeign, userPaths } from "../runtime/paths.ts";
 import type { Io } from "./io.ts";
 
 export async function toPlaces({ env, home, cwd }: Io): Promise<AgentPlace[]> {
   const { trustFile } = userPaths(env, home);
   const { standingOf } = await import("../runtime/trust.ts");
   const userFolder = toUserFolder({ env, home });
-  return toAgentPlaces({
+  const places = toAgentPlaces({
     userFolder,
     cwd,
     home,
     standingOf: (file) => standingOf(trustFile, file),
+  });
+  return places.map((place) => {
+    if (place.scope === "user") return place;
+    return { ...place, foreign: findForeign(place.folder, process.getuid?.()) };
   });
 }
 

@@ -3,9 +3,10 @@
 import { type Config, loadConfig } from "../runtime/config/config.ts";
 import type { Options } from "./command.ts";
 import type { Io } from "./io.ts";
+import { toWarningLine } from "./terminal.ts";
 
 export async function openConfig(flags: Options, io: Io): Promise<Config> {
   const config = await loadConfig({ env: io.env, home: io.home, cwd: io.cwd, flags });
-  for (const warning of config.warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  for (const warning of config.warnings) await io.stderr.write(toWarningLine(warning));
   return config;
 }

@@ -1,26 +1,35 @@
-/** Which model a command asks: a flag, a variable or a file names it; else it is looked for. */
+/** Which model a command asks, and where: a flag, a variable or a file names it; else it is looked for. */
 
+import { Failure } from "../base/failure.ts";
 import { chooseModel, type ModelChoice } from "../providers/models/choose-model.ts";
-import { EMBEDDED } from "../providers/models/model-ref.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
-import { isWire, WIRES } from "../providers/wires.ts";
 import type { Config } from "../runtime/config/config.ts";
+import { addressOfModel, nameModel } from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
+
+export interface PickedModel extends ModelChoice {
+  readonly apiKeyName: string | undefined;
+}
 
 /** The user is told why, so nobody is billed by surprise. */
 export async function pickModel(
   config: Config,
   network: Pick<Network, "open">,
   { env }: Pick<Io, "env">,
-): Promise<ModelChoice> {
-  const provider = config.get("provider");
+): Promise<PickedModel> {
+  const [provider, model, url] = [config.get("provider"), config.get("model"), config.get("url")];
   if (provider) checkProvider(provider);
-  const value = nameModel(config.get("model"), provider, config.get("url"));
-  const source = config.get("model") ? config.sourceOf("model") : config.sourceOf("provider");
-  return chooseModel({
+  const value = nameModel({ model, provider, url });
+  if (value === undefined && url !== undefined) {
+    const from = config.sourceOf("url");
+    const message = `\`url\` (${from}) names a server, and nothing names a model of it. Give one with -m NAME.`;
+    throw new Failure("invalid_request", message, { param: "model" });
+  }
+  const source = model ? config.sourceOf("model") : config.sourceOf("provider");
+  const choice = await chooseModel({
     explicit: value === undefined ? undefined : { value, source },
-    otherwise: config.get("url") ? "custom" : undefined,
+    otherwise: url ? "custom" : undefined,
     env,
     findLocal: async () => {
       if (!config.get("probe_local")) return undefined;
@@ -29,22 +38,8 @@ export async function pickModel(
       return local.findLocalServer({ probe, origins: local.originsIn(env) });
     },
   });
-}
-
-/**
- * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
- * wire that anybody may speak; else to the vendor of the provider that was named.
- */
-function nameModel(
-  model: string | undefined,
-  provider: string | undefined,
-  url: string | undefined,
-): string | undefined {
-  if (model?.includes("/") || (model === undefined && provider === undefined)) return model;
-  if (provider === EMBEDDED) return EMBEDDED;
-  const isOpen = provider === undefined || provider.startsWith("openai-");
-  if (url && isOpen) return model && `custom/${model}`;
-  if (provider === undefined || !isWire(provider)) return model;
-  const { vendor } = WIRES[provider];
-  return model === undefined ? vendor : `${vendor}/${model}`;
+  const address = addressOfModel(config, choice.ref);
+  const reason = address.note === undefined ? choice.reason : `${choice.reason}; ${address.note}`;
+  const { apiKeyName } = address;
+  return { ...choice, reason, apiKeyName, baseUrl: address.url ?? choice.baseUrl };
 }

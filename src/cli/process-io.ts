@@ -4,12 +4,15 @@ import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty } from "node:tty";
 import { Failure } from "../base/failure.ts";
+import { createHangup } from "./hangup.ts";
 import type { Input, Io, Output } from "./io.ts";
+import { createSafeOutput } from "./terminal.ts";
 import { openTerminalDevice } from "./terminal-device.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
   const { env } = process;
   const goneListeners = new Set<() => void>();
+  const isTerminal = isatty(1);
   return {
     env,
     cwd: process.cwd(),
@@ -19,7 +22,9 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       1,
       () => process.stdout,
       (error) => {
-        if (error.code !== "EPIPE") {
+        // A terminal that was closed cannot be written any more: nobody reads there, either.
+        const isHungUp = error.code === "EIO" && isTerminal;
+        if (error.code !== "EPIPE" && !isHungUp) {
           writeSync(2, `offshoot: Standard output cannot be written: ${error.message}.\n`);
           leave(1);
         }
@@ -34,12 +39,13 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       () => {},
     ),
     openTerminal: openTerminalDevice,
-    onInterrupt(callback) {
-      process.on("SIGINT", callback);
-      process.on("SIGTERM", callback);
+    onInterrupt(callback, { hangups = "all" } = {}) {
+      const onGone = onlyOnce(callback);
+      const onHangup = hangups === "all" ? onGone : createHangup({ onGone });
+      const listeners = { SIGINT: callback, SIGTERM: callback, SIGHUP: onHangup };
+      for (const [signal, listener] of Object.entries(listeners)) process.on(signal, listener);
       return () => {
-        process.off("SIGINT", callback);
-        process.off("SIGTERM", callback);
+        for (const [signal, listener] of Object.entries(listeners)) process.off(signal, listener);
       };
     },
     onReaderGone(callback) {
@@ -47,6 +53,15 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       return () => void goneListeners.delete(callback);
     },
     leave,
+  };
+}
+
+/** A terminal that closes is told by the kernel and again by its shell: the second is no impatience. */
+function onlyOnce(callback: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) callback();
+    isDone = true;
   };
 }
 
@@ -92,7 +107,7 @@ export function createOutput(
     return opened;
   }
 
-  return {
+  return createSafeOutput({
     isTerminal: isatty(fd),
     get columns() {
       return use().columns || 80;
@@ -102,7 +117,7 @@ export function createOutput(
       if (isBroken || stream.write(text)) return;
       return untilWritable(stream);
     },
-  };
+  });
 }
 
 function untilWritable(stream: Stream): Promise<void> {

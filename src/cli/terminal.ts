@@ -1,8 +1,12 @@
 /**
- * Text from a model or a tool, made safe to show on a terminal: no escape sequence, control
- * character or direction override of theirs reaches it. Only for terminals: files and pipes get
- * what was said.
+ * Text that is not ours, made safe to show on a terminal: no escape sequence, control character or
+ * direction override in it reaches the terminal. Only for terminals: files and pipes get what was said.
+ *
+ * Every output of the process passes `createSafeOutput`, so a name of a file, an agent, a server or a key
+ * needs no care where it is printed. Only what is drawn by `draw` keeps its sequences.
  */
+
+import type { Output } from "./io.ts";
 
 /** OSC, DCS, APC, PM and SOS up to their end; CSI; then any other escape. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
@@ -11,6 +15,34 @@ const SEQUENCES = /\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-?]*[ -/]*[@
 /** C0 but for tab and line feed, DEL, C1, and the marks that turn the direction of text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
 const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+
+/** The output as commands get it. */
+export function createSafeOutput(output: Output): Output {
+  if (!output.isTerminal) return output;
+  return {
+    isTerminal: true,
+    get columns() {
+      return output.columns;
+    },
+    write: (text) => output.write(cleanForTerminal(text)),
+    draw: (text) => output.write(text),
+  };
+}
+
+/** Writes what we made ourselves: dimmed text, lines that are drawn over. Names in it must be clean. */
+export function draw(output: Output, text: string): Promise<void> | void {
+  return output.draw ? output.draw(text) : output.write(text);
+}
+
+/** Text that names things, for a line of its own: no line break in a name begins another line. */
+export function toOneLine(text: string): string {
+  return cleanForTerminal(text).replace(/\n+/g, " ");
+}
+
+/** A line for standard error about what was not obeyed. */
+export function toWarningLine(text: string): string {
+  return `offshoot: ${toOneLine(text)}\n`;
+}
 
 export function cleanForTerminal(text: string): string {
   return text.replace(SEQUENCES, "").replace(CONTROLS, "");

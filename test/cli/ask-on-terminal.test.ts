@@ -12,6 +12,7 @@ const QUESTION: Question = {
   effect: "execute",
   reason: "`shell` runs a command outside of the sandbox",
   sandbox: "process",
+  always: ["shell(ls *)"],
 };
 
 /** A terminal on which these lines are typed. */
@@ -67,6 +68,7 @@ describe("a question on the terminal", () => {
         '  "command": "ls\\nApprove this?"',
         '  "timeout": 3',
         "  why: `shell` runs a command outside of the sandbox (sandbox: process)",
+        "  always allow: shell(ls *)",
         "",
       ].join("\n"),
     );

@@ -70,8 +70,10 @@ describe("offshoot config", () => {
     assert.equal(stdout, `url is set in ${sandbox.projectFile}\n`);
     assert.match(stderr, /counts only in a trusted file\. Run `offshoot config trust`/);
     assert.equal(readFileSync(sandbox.projectFile, "utf8"), "url: http://a.example\n");
-    const plain = await config(sandbox, "set", "--project", "model", "a/b");
+    const plain = await config(sandbox, "set", "--project", "temperature", "1");
     assert.equal(plain.stderr, "");
+    const limit = await config(sandbox, "set", "--project", "max_turns", "9");
+    assert.match(limit.stderr, /counts above your own setting only in a trusted file/);
   });
 
   it("does not make the home folder a project", async (t) => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import {
   checkAuthorities,
+  checkGaps,
   checkKeys,
   checkProxies,
   checkSandbox,
@@ -107,6 +108,17 @@ describe("a check", () => {
     const problem = "There is no `bwrap`. Install bubblewrap.";
     const missing = await checkSandbox({}, async () => ({ levels: ["none", "process"], problem }));
     assert.deepEqual([missing.status, missing.advice], ["gap", problem]);
+  });
+
+  it("says what running as root means, and what this machine cannot hold", () => {
+    const all = { isRoot: false, hasFilter: true, hasGroup: true };
+    assert.deepEqual([...new Set(checkGaps(all).map(({ status }) => status))], ["ok"]);
+    const [user] = checkGaps({ ...all, isRoot: true });
+    assert.deepEqual([user?.name, user?.status], ["user", "gap"]);
+    assert.match(user?.advice ?? "", /can change the whole machine.*Run as another user/);
+    const found = checkGaps({ ...all, hasFilter: false, hasGroup: false });
+    const texts = found.map((one) => one.found).join("; ");
+    if (process.platform === "linux") assert.match(texts, /no filter for .*no control group/);
   });
 
   it("really looks for the program of the sandbox", async () => {

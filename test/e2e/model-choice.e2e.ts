@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { reply, script, startOllamaUpstream, type Upstream } from "../../src/testing/index.ts";
 import { unless } from "../needs.ts";
 import { until } from "../patience.ts";
-import { createPlace } from "./command.ts";
+import { createPlace, type Place } from "./command.ts";
 import { RESPONSES } from "./wires.ts";
 
 const KEY = "test-key-0123456789";
@@ -20,9 +20,16 @@ function startOpenAi(): Promise<Upstream> {
   return RESPONSES.start({ engine: script(reply.text("from OpenAI")), key: KEY });
 }
 
+/** A project whose file is trusted: only such a file chooses a model. */
+async function createProject(config: string): Promise<Place> {
+  const place = await createPlace({ ".offshoot/config.yaml": config });
+  assert.equal((await place.run(["config", "trust"])).code, 0);
+  return place;
+}
+
 describe("the model", async () => {
   it("is the one of -m before all others", async () => {
-    await using place = await createPlace({ ".offshoot/config.yaml": "model: openai/gpt-5.1\n" });
+    await using place = await createProject("model: openai/gpt-5.1\n");
     const env = {
       OFFSHOOT_MODEL: "groq/x",
       OPENAI_API_KEY: KEY,
@@ -34,18 +41,27 @@ describe("the model", async () => {
   });
 
   it("is that of OFFSHOOT_MODEL before a file", async () => {
-    await using place = await createPlace({ ".offshoot/config.yaml": "model: openai/gpt-5.1\n" });
+    await using place = await createProject("model: openai/gpt-5.1\n");
     const ended = await place.run(["run", "compute 6*7"], { env: { OFFSHOOT_MODEL: "embedded" } });
     assert.equal(firstLine(ended.stderr), "model: embedded/offline (OFFSHOOT_MODEL)");
     assert.equal(ended.code, 0);
   });
 
   it("is that of the project's file before a key that is set", async () => {
-    await using place = await createPlace({ ".offshoot/config.yaml": "model: embedded\n" });
+    await using place = await createProject("model: embedded\n");
     const ended = await place.run(["run", "compute 6*7"], { env: { OPENAI_API_KEY: KEY } });
     const line = firstLine(ended.stderr);
     assert.match(line, /^model: embedded\/offline \(project file .*\.offshoot\/config\.yaml\)$/);
     assert.equal(ended.code, 0);
+  });
+
+  it("is not that of a project's file that nobody trusts", async () => {
+    await using place = await createPlace({ ".offshoot/config.yaml": "model: groq/x\n" });
+    const ended = await place.run(["run", "compute 6*7"], {
+      env: { OFFSHOOT_PROBE_LOCAL: "false" },
+    });
+    assert.match(firstLine(ended.stderr), /is not trusted, so `model` in it is ignored/);
+    assert.deepEqual([ended.code, ended.stdout], [0, "6*7 = 42\n"]);
   });
 
   it("is that of the user's file", async () => {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
 import type { RunEnd } from "../../src/protocol/run-events.ts";
 import { createRuntime, type RunRequest, type Runtime } from "../../src/runtime/runtime.ts";
 import {
@@ -36,6 +37,22 @@ const REQUESTS = [
   "find Failure in src/tools",
   "what can you do?",
 ];
+
+describe("a run with a limit in dollars", () => {
+  it("is refused before it starts where the model's price is not known", async () => {
+    const runtime = await runtimeFor();
+    const upstream = await startChatUpstream();
+    open.push(upstream);
+    const custom = { model: "custom/test-model", url: upstream.url, provider: "openai-chat" };
+    const asked = { input: "Hi", root: ROOT, limits: { ...NO_LIMITS, usd: 1 } };
+    await assert.rejects(runtime.run({ ...asked, ...custom }), {
+      code: "invalid_request",
+      param: "model",
+    });
+    assert.equal(upstream.requests.length, 0);
+    assert.equal((await finish(runtime, { ...asked, model: "embedded/offline" })).message, "");
+  });
+});
 
 describe("one prompt on every wire", async () => {
   const runtime = await runtimeFor();

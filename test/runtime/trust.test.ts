@@ -1,5 +1,13 @@
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync } from "node:fs";
+import {
+  chownSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { loadConfig } from "../../src/runtime/config/config.ts";
@@ -78,12 +86,58 @@ describe("a project's file", () => {
 
   it("with nothing guarded needs no trust", async (t) => {
     const sandbox = createSandbox(t);
-    put(sandbox.projectFile, "model: openai/x\n");
+    put(sandbox.projectFile, "temperature: 1\n");
     put(sandbox.trustFile, "broken");
     const config = await loadConfig(sandbox);
-    assert.equal(config.get("model"), "openai/x");
+    assert.equal(config.get("temperature"), 1);
     assert.deepEqual(config.warnings, []);
   });
+
+  it("lowers the user's limits, and raises none", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.userFile, "max_turns: 20\nmax_cost: 2\ntools: [read, grep]\n");
+    const limits = "agent.subagent.max_total_tokens: 9\ntools: [grep, shell]\n";
+    put(sandbox.projectFile, `max_turns: 21\nmax_cost: 1\nmax_retries: 20\n${limits}`);
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("max_turns"), 20);
+    assert.equal(config.get("max_cost"), 1);
+    assert.equal(config.get("max_retries"), 3);
+    assert.equal(config.get("agent.subagent.max_total_tokens"), 9, "the user has no limit");
+    assert.deepEqual(config.get("tools"), ["grep"]);
+    assert.match(config.warnings.join(), /is not trusted, so `max_turns`, `max_retries` in it are/);
+    await trustProject(sandbox);
+    assert.equal((await loadConfig(sandbox)).get("max_turns"), 21);
+  });
+
+  it("decides nothing about where data or money goes, and whether there is a record", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.userFile, "model: ollama/mine\nsystem: Mine.\n");
+    put(sandbox.projectFile, "model: openai/theirs\nsystem: Theirs.\nstore: false\nquiet: true\n");
+    const config = await loadConfig(sandbox);
+    assert.equal(config.get("model"), "ollama/mine");
+    assert.equal(config.get("system"), "Mine.");
+    assert.equal(config.get("store"), true);
+    assert.equal(config.get("quiet"), false);
+    assert.match(config.warnings.join(), /`model`, `system`, `store`, `quiet` in it are ignored/);
+  });
+
+  for (const part of [".offshoot/config.yaml", ".offshoot", "."]) {
+    it(`is not read where another user owns ${part}`, async (t) => {
+      const sandbox = createSandbox(t);
+      put(sandbox.projectFile, "temperature: 1\n");
+      const uid = process.getuid?.();
+      if (uid === undefined) return t.skip("this system has no owners of files");
+      // Only root may give files away; anybody else looks on as somebody else.
+      const isRoot = uid === 0;
+      if (isRoot) chownSync(join(sandbox.cwd, part), 12_345, 12_345);
+      const around = { ...sandbox, uid: isRoot ? 0 : uid + 1, cwd: join(sandbox.cwd, "inner") };
+      const config = await loadConfig(around);
+      assert.equal(config.get("temperature"), undefined);
+      assert.match(config.warnings.join(), /is not read: \S+ belongs to another user\.$/);
+      if (isRoot)
+        assert.equal((await loadConfig({ ...around, uid: 12_345 })).get("temperature"), 1);
+    });
+  }
 });
 
 describe("the list of trusted files", () => {

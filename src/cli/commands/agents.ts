@@ -21,7 +21,7 @@ import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPlaces, toUserFolder } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", ...words] = call.words;
@@ -82,7 +82,7 @@ async function list({ io, isJson }: Action): Promise<number> {
   for (const { name, scope, standing, definition, problem } of files) {
     const mark = STANDINGS[standing] === "" ? "" : ` (${STANDINGS[standing]})`;
     const text = clip(definition?.description ?? problem, 100);
-    await print(io, `${name.padEnd(width)}  ${scope.padEnd(7)}  ${text}${mark}\n`);
+    await print(io, `${toOneLine(`${name.padEnd(width)}  ${scope.padEnd(7)}  ${text}${mark}`)}\n`);
   }
   return 0;
 }
@@ -103,7 +103,7 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
     ["budget", budget.join(", ") || "its share of its parent's"],
     ["answers", definition?.outputSchema ? "JSON that fits its schema" : "text"],
   ];
-  for (const [key, value] of rows) await print(io, `${key.padEnd(11)}  ${value}\n`);
+  for (const [key, value] of rows) await print(io, `${key.padEnd(11)}  ${toOneLine(value)}\n`);
   if (definition) await print(io, `\n${definition.instructions}\n`);
   return 0;
 }
@@ -152,7 +152,7 @@ async function check({ io, name, isJson }: Action): Promise<number> {
   const lines = problems.flat();
   if (isJson) await printJson(io, { checked: files.length, problems: lines });
   else if (lines.length === 0) await io.stdout.write(`${plural(files.length, "agent")} checked.\n`);
-  else for (const line of lines) await io.stderr.write(`${cleanForTerminal(line)}\n`);
+  else for (const line of lines) await io.stderr.write(`${toOneLine(line)}\n`);
   return lines.length > 0 ? 1 : 0;
 }
 

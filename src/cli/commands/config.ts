@@ -96,10 +96,12 @@ async function set({ io, words, isProject }: Action): Promise<void> {
   const { writeSetting } = await import("../../runtime/config/config-write.ts");
   const { isTrusted } = await writeSetting({ file, name, text, trustFile });
   await io.stdout.write(`${name} is set in ${file}\n`);
-  if (isProject && rowOf(name).guarded && !isTrusted) {
-    await io.stderr.write(
-      `\`${name}\` counts only in a trusted file. Run \`offshoot config trust\`.\n`,
-    );
+  const { guarded, narrows } = rowOf(name);
+  if (isProject && (guarded || narrows) && !isTrusted) {
+    const when = guarded
+      ? "only in a trusted file"
+      : "above your own setting only in a trusted file";
+    await io.stderr.write(`\`${name}\` counts ${when}. Run \`offshoot config trust\`.\n`);
   }
 }
 

@@ -25,6 +25,7 @@ import { createNetwork } from "../../runtime/network.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
+import { draw } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", name] = call.words;
@@ -224,7 +225,8 @@ function createMeter({ stderr }: Io): {
       if (!stderr.isTerminal) return;
       isOpen = true;
       const share = totalBytes ? ` ${Math.floor((bytes / totalBytes) * 100)}%` : "";
-      void stderr.write(
+      void draw(
+        stderr,
         `\r\x1b[K${toMegabytes(bytes)} MB${share}, ${toMegabytes(bytesPerSecond)} MB/s`,
       );
     },

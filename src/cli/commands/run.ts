@@ -3,7 +3,6 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, parseJson } from "../../base/json.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
-import type { ModelChoice } from "../../providers/models/choose-model.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
@@ -21,8 +20,9 @@ import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
-import { pickModel } from "../pick-model.ts";
+import { type PickedModel, pickModel } from "../pick-model.ts";
 import { showRun } from "../show-run.ts";
+import { toWarningLine } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
   const network = createCommandNetwork(io);
@@ -44,7 +44,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
   const { agents, warnings } = await loadAgents(await toPlaces(io));
-  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
@@ -80,7 +80,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
 }
 
 /** The part of a request that is settings. */
-function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "input"> {
+function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "input"> {
   const provider = config.get("provider");
   const timeouts = [config.get("timeout"), config.get("agent.subagent.max_total_time")];
   const timeout = Math.min(...timeouts.map((seconds) => seconds ?? Number.POSITIVE_INFINITY));
@@ -88,8 +88,8 @@ function toRunRequest(config: Config, choice: ModelChoice): Omit<RunRequest, "in
     model: choice.ref,
     model_reason: choice.reason,
     provider: provider === undefined || provider === EMBEDDED ? null : provider,
-    url: config.get("url") ?? choice.baseUrl ?? null,
-    api_key_name: config.get("api_key_name") ?? null,
+    url: choice.baseUrl ?? null,
+    api_key_name: choice.apiKeyName ?? null,
     max_turns: config.get("max_turns"),
     temperature: config.get("temperature") ?? null,
     max_output_tokens: config.get("max_tokens") ?? null,

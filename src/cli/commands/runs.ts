@@ -2,7 +2,10 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { toAbandoned, toEnded } from "../../engine/ending.ts";
+import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
@@ -18,7 +21,7 @@ import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";
 import { toSummary } from "../output/text-output.ts";
 import { showRun } from "../show-run.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
@@ -45,7 +48,7 @@ export const run: RunCommand = async (call, io) => {
     } else if (subcommand === "export") {
       const { exportRun } = await import("./runs-export.ts");
       await exportRun(store, await findId(store, subcommand, id), { call, io });
-    } else await remove(store, requireId(subcommand, id), io);
+    } else await remove(store, await findId(store, subcommand, id), { call, io });
     return 0;
   } finally {
     await store.close();
@@ -64,7 +67,8 @@ async function openRecord(config: Config): Promise<Store> {
 }
 
 async function list(store: Store, { options }: CommandCall, io: Io): Promise<void> {
-  const some = options["all"] ? {} : { parent_id: null };
+  // What a server does to files is not what anybody asked an agent.
+  const some = options["all"] ? {} : { parent_id: null, without: INDEX_BODY };
   const runs = await store.listRuns({ limit: toLimit(options["limit"]), ...some });
   if (options["json"]) {
     await io.stdout.write(`${JSON.stringify(runs.map(toRow))}\n`);
@@ -73,7 +77,7 @@ async function list(store: Store, { options }: CommandCall, io: Io): Promise<voi
   if (runs.length === 0) await io.stderr.write('No runs yet. Start one: offshoot run "…"\n');
   const lines = runs.map((stored) => {
     const { id, when, state, title } = toRow(stored);
-    return `${id}  ${when}  ${state.padEnd(9)}  ${cleanForTerminal(title)}\n`;
+    return `${id}  ${when}  ${state.padEnd(9)}  ${toOneLine(title)}\n`;
   });
   await io.stdout.write(lines.join(""));
 }
@@ -146,7 +150,7 @@ async function findRun(store: Store, id: string): Promise<StoredRun> {
 }
 
 function renderRun(stored: StoredRun, events: readonly LoggedEvent[]): string {
-  const lines = events.flatMap(({ event }) => renderEvent(event));
+  const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap(renderEvent);
   const state = stored.ending ?? "not ended: `offshoot runs resume` goes on with it";
   return cleanForTerminal([`run      ${stored.id}`, `ending   ${state}`, ...lines, ""].join("\n"));
 }
@@ -203,13 +207,24 @@ function renderEnd(end: RunEnd): string[] {
   return [...why, `spent    ${toSummary(end, undefined)}`];
 }
 
-async function remove(store: Store, id: string, io: Io): Promise<void> {
+/** `delete` or `cancel`. */
+async function remove(
+  store: Store,
+  id: string,
+  { call, io }: { call: CommandCall; io: Io },
+): Promise<void> {
   const stored = await findRun(store, id);
-  const { listNodes, readTree } = await import("../../delegation/ledger/tree.ts");
-  const nodes = listNodes(await readTree(store, stored.id));
-  // From below, so that what is left after a crash still hangs together.
-  for (const node of nodes.reverse()) await store.deleteRun(node.id);
-  await io.stderr.write(`deleted ${stored.id}\n`);
+  const { cancelRun, deleteRun } = await import("./runs-delete.ts");
+  if (call.words[0] === "delete") {
+    await deleteRun(store, stored, { force: call.options["force"] === true });
+    await io.stderr.write(`deleted ${stored.id}\n`);
+    return;
+  }
+  if (stored.status === "ended") throw toEnded(stored);
+  await cancelRun(store, stored);
+  const { ending } = (await store.getRun(stored.id)) ?? stored;
+  if (ending === null) throw toAbandoned(stored.id);
+  await io.stderr.write(`${stored.id} has ended: ${ending}\n`);
 }
 
 async function resume(

@@ -16,10 +16,12 @@ import type { LoadedServer } from "../../server/running/generation.ts";
 import { runServer, type ServerProcess } from "../../server/running/run-server.ts";
 import { type ServerSettings, toServerSettings } from "../../server/running/server-settings.ts";
 import type { Options, RunCommand } from "../command.ts";
+import { createHangup } from "../hangup.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { pickModel } from "../pick-model.ts";
+import { toWarningLine } from "../terminal.ts";
 
 export const run: RunCommand = async ({ options }, io) =>
   await runServer(() => load(options, io), toServerProcess(io));
@@ -32,7 +34,7 @@ async function load(options: Options, io: Io): Promise<LoadedServer> {
   const around = { ...io, noStore: noStore === true };
   const settings = toServerSettings(config, around);
   const { agents, warnings } = await loadAgents(await toPlaces(io));
-  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   return {
     settings: typeof tools === "string" ? { ...settings, tools: toList(tools) } : settings,
     runtime: { ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }), agents },
@@ -52,12 +54,12 @@ function toList(text: string): string[] {
 async function pickUsual(config: Config, io: Io): Promise<ModelTarget> {
   const network = createNetwork(io.env);
   try {
-    const { ref, baseUrl } = await pickModel(config, network, io);
+    const { ref, baseUrl, apiKeyName } = await pickModel(config, network, io);
     return {
       model: ref,
       provider: toProvider(config.get("provider")),
-      url: config.get("url") ?? baseUrl ?? null,
-      api_key_name: config.get("api_key_name") ?? null,
+      url: baseUrl ?? null,
+      api_key_name: apiKeyName ?? null,
     };
   } finally {
     await network.close();
@@ -90,16 +92,18 @@ function toServerProcess(io: Io): ServerProcess {
     ...{ env, log, write },
     tell: (line) => write(redact(`offshoot: ${line}\n`)),
     showKey: (token) => io.stdout.write(`${token}\n`),
-    onStop: (callback) => io.onInterrupt(callback),
+    onStop: (callback) => io.onInterrupt(callback, { hangups: "terminal" }),
     onReload(callback) {
-      process.on("SIGHUP", callback);
-      return () => void process.off("SIGHUP", callback);
+      const onHangup = createHangup({ onReload: callback });
+      process.on("SIGHUP", onHangup);
+      return () => void process.off("SIGHUP", onHangup);
     },
     leave: (exitCode) => io.leave(exitCode),
     onDefect: (thrown) => {
-      const { message, stack } = toFailure(thrown);
+      const { code, message, stack } = toFailure(thrown);
       log.error(stack ?? message);
-      write(redact(`offshoot: a request failed by a defect: ${message.replace(/\s+/g, " ")}\n`));
+      const what = code === "internal" ? "a request failed by a defect" : "a request failed";
+      write(redact(`offshoot: ${what}: ${message.replace(/\s+/g, " ")}\n`));
     },
   };
 }

@@ -40,7 +40,7 @@ import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { toFrames } from "../output/sse-output.ts";
 import { exitCodeOf } from "../show-run.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, toWarningLine } from "../terminal.ts";
 
 export const run: RunCommand = async (_, io) => {
   if (io.stdin.isTerminal) {
@@ -94,7 +94,7 @@ async function checkGrant(document: JsonObject, { paths }: Config): Promise<void
 async function openAgents({ tool_subset }: Payload, io: Io): Promise<RuntimeOptions["agents"]> {
   if (!tool_subset.some(isDelegating)) return [];
   const { agents, warnings } = await loadAgents(await toPlaces(io));
-  for (const warning of warnings) await io.stderr.write(`offshoot: ${warning}\n`);
+  for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   return agents;
 }
 

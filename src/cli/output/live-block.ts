@@ -4,6 +4,7 @@
  */
 
 import type { Output } from "../io.ts";
+import { draw } from "../terminal.ts";
 
 export interface LiveBlock {
   /** Draws the lines in place of those that are there. Nothing happens while it is held. */
@@ -23,7 +24,7 @@ export function createLiveBlock(output: Output): LiveBlock {
     if (drawn.length === 0) return;
     const rows = countRows(drawn, output.columns);
     drawn = [];
-    void output.write(`\x1b[${rows}A\r\x1b[J`);
+    void draw(output, `\x1b[${rows}A\r\x1b[J`);
   };
 
   return {
@@ -34,7 +35,7 @@ export function createLiveBlock(output: Output): LiveBlock {
       const up = rows === 0 ? "" : `\x1b[${rows}A\r\x1b[J`;
       drawn = lines.map((line) => clipToColumns(line, columns - 1));
       const text = drawn.map((line) => `\x1b[2m${line}\x1b[22m\n`).join("");
-      if (up !== "" || text !== "") void output.write(`${up}${text}`);
+      if (up !== "" || text !== "") void draw(output, `${up}${text}`);
     },
     clear,
     hold() {

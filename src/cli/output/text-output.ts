@@ -13,7 +13,7 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../../protocol/run-events.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, draw } from "../terminal.ts";
 import { toMoney, toSeconds, withThousands } from "./amounts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
@@ -49,7 +49,7 @@ class TextOutput {
   async flush(): Promise<void> {
     const pieces = this.#pieces;
     this.#pieces = [];
-    for (const { stream, text } of pieces) await this.#options[stream].write(text);
+    for (const { stream, text } of pieces) await draw(this.#options[stream], text);
   }
 
   #put(stream: "stdout" | "stderr", text: string): void {

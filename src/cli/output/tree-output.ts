@@ -14,7 +14,7 @@ import {
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEnd } from "../../protocol/run-events.ts";
 import type { Output } from "../io.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, draw } from "../terminal.ts";
 import { toMoney, toPartialMoney, toSeconds, withThousands } from "./amounts.ts";
 import { createLiveBlock, type LiveBlock } from "./live-block.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
@@ -201,7 +201,7 @@ class TreeOutput implements TreeProjection {
     const { stderr } = this.#options;
     this.#live.clear();
     this.#endRootLine();
-    await stderr.write(stderr.isTerminal ? `\x1b[2m${line}\x1b[22m\n` : `${line}\n`);
+    await draw(stderr, stderr.isTerminal ? `\x1b[2m${line}\x1b[22m\n` : `${line}\n`);
   }
 
   get #isLive(): boolean {
@@ -259,18 +259,24 @@ class TreeOutput implements TreeProjection {
 
   /** Takes the live lines away before anything is written where they stand. */
   #watch(output: Output): Output {
+    const before = (text: string): void => {
+      if (!output.isTerminal) return;
+      this.#live.clear();
+      this.#isStale = true;
+      this.#isLineOpen = !endsLine(text);
+    };
     return {
       isTerminal: output.isTerminal,
       get columns() {
         return output.columns;
       },
       write: (text) => {
-        if (output.isTerminal) {
-          this.#live.clear();
-          this.#isStale = true;
-          this.#isLineOpen = !endsLine(text);
-        }
+        before(text);
         return output.write(text);
+      },
+      draw: (text) => {
+        before(text);
+        return draw(output, text);
       },
     };
   }

@@ -1,9 +1,10 @@
 /** What can be known to be wrong with an agent before anybody calls it. */
 
 import { createOutputCheck } from "../../agent/structured-output.ts";
-import { toFailure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { nearest } from "../../base/text.ts";
+import { namesTool } from "../../tools/gate/rule-names.ts";
 import type { AgentDefinition } from "./definition.ts";
 
 export interface Known {
@@ -21,6 +22,18 @@ export async function findAgentProblems(agent: AgentDefinition, known: Known): P
     ...(await schemaProblem(agent)),
   ];
   return problems.map((problem) => `${agent.path}: ${problem}`);
+}
+
+/** Rejects the first agent that names a tool there is none of; `known` are all but those of MCP servers. */
+export function checkAgentTools(
+  agents: readonly AgentDefinition[],
+  known: readonly string[],
+): void {
+  for (const { path, tools = [] } of agents) {
+    const wrong = tools.find((tool) => !namesTool(tool, known));
+    if (wrong === undefined) continue;
+    throw new Failure("invalid_request", `${path}: ${toolProblem(wrong, known).join("")}`);
+  }
 }
 
 function toolProblem(wanted: string, known: readonly string[]): string[] {

@@ -13,6 +13,8 @@ import type { AgentDefinition, AgentScope } from "./definition.ts";
 export interface AgentPlace {
   readonly scope: AgentScope;
   readonly folder: string;
+  /** What of it belongs to another user of this machine: nothing of it is read then. */
+  readonly foreign?: string | undefined;
   /** Whether the file may count as it is; asked of a project's files alone. */
   standingOf(file: ReadFile): Promise<Standing>;
 }
@@ -54,7 +56,7 @@ export interface LoadedAgents {
 /** The places in rising order: the last one that has a name wins it. */
 export async function loadAgents(places: readonly AgentPlace[]): Promise<LoadedAgents> {
   const found: AgentFile[] = [];
-  for (const place of places) {
+  for (const place of places.filter(({ foreign }) => foreign === undefined)) {
     for (const name of await listFiles(place.folder)) found.push(await readAgent(name, place));
   }
   const files = found.map((file, at) => toShadowed(file, found.slice(at + 1)));
@@ -64,7 +66,7 @@ export async function loadAgents(places: readonly AgentPlace[]): Promise<LoadedA
   return {
     agents: agents.sort((a, b) => (a.name < b.name ? -1 : 1)),
     files,
-    warnings: files.flatMap(toWarning),
+    warnings: [...places.flatMap(toForeignWarning), ...files.flatMap(toWarning)],
   };
 }
 
@@ -74,6 +76,11 @@ function toShadowed(file: AgentFile, later: readonly AgentFile[]): AgentFile {
     ({ name, standing }) => name === file.name && (standing === "used" || standing === "broken"),
   );
   return isTaken && file.standing === "used" ? { ...file, standing: "shadowed" } : file;
+}
+
+function toForeignWarning({ folder, foreign }: AgentPlace): string[] {
+  if (foreign === undefined) return [];
+  return [`${folder} is not read: ${foreign} belongs to another user.`];
 }
 
 function toWarning({ name, path, standing, problem }: AgentFile): string[] {

@@ -2,11 +2,16 @@
 
 import { commandVariables, type Variables } from "../../tools/sandbox/environment.ts";
 
-/** Settings of ours, where files are, and where traces go. */
-const PREFIXES = ["OFFSHOOT_", "OTEL_", "XDG_"];
+/** Where traces go. */
+const PREFIX = "OTEL_";
 
-/** The way to the network, and the trace it belongs to. */
+/** Where our files are, the log for operators, the way to the network, and the trace it belongs to. */
 const NAMES: ReadonlySet<string> = new Set([
+  "OFFSHOOT_CONFIG",
+  "OFFSHOOT_DATA",
+  "OFFSHOOT_LOG",
+  "XDG_CONFIG_HOME",
+  "XDG_DATA_HOME",
   "NODE_EXTRA_CA_CERTS",
   "SSL_CERT_FILE",
   "SSL_CERT_DIR",
@@ -22,13 +27,11 @@ const NAMES: ReadonlySet<string> = new Set([
   "TRACESTATE",
 ]);
 
-/** `needed` are names beside those: of the key, of the address, of what its tools ask for. */
+/** `needed` are names beside those: of settings, of the key, of the address, of what its tools ask for. */
 export function childVariables(
   env: Variables,
   needed: readonly string[],
 ): Readonly<Record<string, string>> {
-  const named = Object.keys(env).filter(
-    (name) => NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix)),
-  );
+  const named = Object.keys(env).filter((name) => NAMES.has(name) || name.startsWith(PREFIX));
   return commandVariables(env, [...named, ...needed]);
 }

@@ -17,7 +17,7 @@ export function createInProcessExecutor(
   accounts: OpenAccounts,
 ): Executor {
   return {
-    async run({ key, task, account, timeoutMs, onStart }, signal) {
+    async run({ key, callKey, task, account, timeoutMs, onStart }, signal) {
       const id = `${context.id}/${key}`;
       accounts.set(id, account);
       try {
@@ -29,7 +29,7 @@ export function createInProcessExecutor(
         signal.addEventListener("abort", stop, { once: true });
         if (signal.aborted) stop();
         try {
-          const { events } = await child.result();
+          const { events } = await context.waiting(callKey, () => child.result());
           const report = toReport(child.id, events);
           chargeRest(account, report);
           return report;

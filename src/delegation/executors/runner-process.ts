@@ -8,6 +8,7 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../base/clock.ts";
 import { clip } from "../../base/text.ts";
+import { holdGroup } from "../../tools/sandbox/life-line.ts";
 import { createGroup, sweep, untilStarted } from "../../tools/sandbox/process-group.ts";
 import type { Exit } from "../../tools/sandbox/sandbox.ts";
 import { CHILD_MARK } from "./child-mark.ts";
@@ -63,6 +64,8 @@ export async function startRunner(
     child.once("close", () => resolve());
   });
   await untilStarted(child, `Subagent \`${clip(program, 80)}\``);
+  // With grace: one that is well sees that its parent is gone, and writes down how it ended.
+  const held = holdGroup(child.pid ?? 0, `${CHILD_MARK}=${mark}`, "grace");
   child.stdin.write(`${line}\n`);
   const { exited } = group;
 
@@ -73,6 +76,7 @@ export async function startRunner(
     const { code } = await exited;
     // One that came to its own end has ended what it had started.
     if (code !== 0) await sweep(`${CHILD_MARK}=${mark}`);
+    held.release();
     await within(DRAIN_MS, closed, clock);
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   }

@@ -12,7 +12,12 @@ import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
 const MAX_WAIT_MS = 86_400_000;
 
 export const CONFIG_KEYS = {
-  model: { type: "string", flag: "model", summary: "The model to ask, as vendor/model" },
+  model: {
+    type: "string",
+    flag: "model",
+    guarded: true,
+    summary: "The model to ask, as vendor/model",
+  },
   provider: {
     type: "string",
     flag: "provider",
@@ -32,12 +37,23 @@ export const CONFIG_KEYS = {
     guarded: true,
     summary: "The environment variable that holds the key",
   },
-  system: { type: "string", flag: "system", summary: "Instructions for the model" },
-  tools: { type: "list", flag: "tools", summary: "Tools it may use; `none` for none" },
+  system: { type: "string", flag: "system", guarded: true, summary: "Instructions for the model" },
+  tools: {
+    type: "list",
+    flag: "tools",
+    narrows: true,
+    summary: "Tools it may use; `none` for none",
+  },
   ...SAFETY_KEYS,
   ...SUBAGENT_KEYS,
   ...TOOL_KEYS,
-  think: { type: "boolean", default: false, flag: "think", summary: "Ask the model to reason" },
+  think: {
+    type: "boolean",
+    default: false,
+    flag: "think",
+    guarded: true,
+    summary: "Ask the model to reason",
+  },
   temperature: {
     type: "number",
     min: 0,
@@ -49,6 +65,7 @@ export const CONFIG_KEYS = {
     type: "integer",
     min: 1,
     flag: "max-tokens",
+    narrows: true,
     summary: "Most tokens of one answer",
   },
   max_turns: {
@@ -57,6 +74,7 @@ export const CONFIG_KEYS = {
     max: 1000,
     default: 50,
     flag: "max-turns",
+    narrows: true,
     summary: "Most model calls of a run",
   },
   timeout: {
@@ -64,6 +82,7 @@ export const CONFIG_KEYS = {
     min: 0.1,
     max: 604_800,
     flag: "timeout",
+    narrows: true,
     summary: "Most seconds of a run",
   },
   output: {
@@ -77,15 +96,23 @@ export const CONFIG_KEYS = {
     type: "boolean",
     default: false,
     flag: "brief",
+    guarded: true,
     summary: "Hide tool calls and their results",
   },
   quiet: {
     type: "boolean",
     default: false,
     flag: "quiet",
+    guarded: true,
     summary: "Nothing on standard error but errors",
   },
-  store: { type: "boolean", default: true, flag: "no-store", summary: "Keep a record of runs" },
+  store: {
+    type: "boolean",
+    default: true,
+    flag: "no-store",
+    guarded: true,
+    summary: "Keep a record of runs",
+  },
   store_path: {
     type: "string",
     form: "path",
@@ -97,6 +124,7 @@ export const CONFIG_KEYS = {
     min: 1,
     max: MAX_WAIT_MS,
     default: 10_000,
+    narrows: true,
     summary: "Most time to reach a model's server",
   },
   first_byte_timeout_ms: {
@@ -104,6 +132,7 @@ export const CONFIG_KEYS = {
     min: 1,
     max: MAX_WAIT_MS,
     default: 300_000,
+    narrows: true,
     summary: "Most time until its answer begins",
   },
   idle_timeout_ms: {
@@ -111,19 +140,31 @@ export const CONFIG_KEYS = {
     min: 1,
     max: MAX_WAIT_MS,
     default: 300_000,
+    narrows: true,
     summary: "Most silence in the middle of an answer",
+  },
+  max_answer_bytes: {
+    type: "integer",
+    min: 1024,
+    max: 1024 * 1024 * 1024,
+    default: 32 * 1024 * 1024,
+    narrows: true,
+    summary:
+      "Most bytes of one answer of a model's server; a larger one fails and keeps its beginning",
   },
   max_retries: {
     type: "integer",
     min: 0,
     max: 20,
     default: 3,
+    narrows: true,
     summary: "How often a request that failed is sent again",
   },
   continuation: {
     type: "enum",
     values: ["auto", "chain", "replay"],
     default: "auto",
+    guarded: true,
     summary: "How the next turn is sent: by the last answer's id, or as the whole conversation",
   },
   ollama_keep_alive: {
@@ -144,6 +185,7 @@ export const CONFIG_KEYS = {
   probe_local: {
     type: "boolean",
     default: true,
+    guarded: true,
     summary: "Look for a model server on this machine when no model was chosen and no key is set",
   },
   ...SERVER_KEYS,

@@ -8,6 +8,8 @@ export type ConfigRow = {
   readonly flag?: string;
   /** A project's file may set it only when trusted: it decides where data, money or leave goes. */
   readonly guarded?: true;
+  /** An untrusted project's file may set less of it than the user has, and never more. */
+  readonly narrows?: true;
   /** Every layer adds to it, where of other settings the last layer wins. */
   readonly joined?: true;
 } & (

@@ -124,14 +124,16 @@ const ANSWERING_KEYS = {
     min: 1,
     default: 16,
     guarded: true,
-    summary: "Background responses that run at once in each process; the others are queued",
+    summary:
+      "Background responses that run at once, in all workers together; the others are queued, in turn by tenant",
   },
   "server.max_queued": {
     type: "integer",
     min: 0,
     default: 1000,
     guarded: true,
-    summary: "Background responses of a tenant that may wait in each process; more are refused",
+    summary:
+      "Background responses of a tenant that may wait, in all workers together; more are refused",
   },
   "server.log": {
     type: "enum",
@@ -147,7 +149,8 @@ const ANSWERING_KEYS = {
     max: 86_400,
     default: 30,
     guarded: true,
-    summary: "How long answers on their way are waited for when the server is told to stop",
+    summary:
+      "How long answers, and model calls of background responses, are waited for when the server is told to stop",
   },
 } as const satisfies Rows;
 
@@ -156,9 +159,9 @@ const BOUND_KEYS = {
   "server.max_body_bytes": {
     type: "integer",
     min: 1024,
-    default: 64_000_000,
+    default: 20_000_000,
     guarded: true,
-    summary: "Most bytes of a request's body",
+    summary: "Most bytes of a request's body; larger things are uploaded as files",
   },
   "server.max_header_bytes": {
     type: "integer",

@@ -59,10 +59,17 @@ export const SAFETY_KEYS = {
     guarded: true,
     summary: "Variables that commands get beside PATH, LANG and the like",
   },
+  git_hooks: {
+    type: "boolean",
+    default: false,
+    guarded: true,
+    summary: "Whether git that tools start runs the hooks of repositories",
+  },
   max_tool_calls: {
     type: "integer",
     min: 0,
     flag: "max-tool-calls",
+    narrows: true,
     summary: "Most tool calls of a run",
   },
   tool_timeout: {
@@ -70,12 +77,14 @@ export const SAFETY_KEYS = {
     min: 0.1,
     max: 86_400,
     default: 120,
+    narrows: true,
     summary: "Most seconds of a tool call, where the tool has no limit of its own",
   },
   tool_output_limit: {
     type: "integer",
     min: 1000,
     default: 200_000,
+    narrows: true,
     summary: "Most characters of a tool's result",
   },
   hard_links: {
@@ -92,13 +101,13 @@ export const SUBAGENT_KEYS = {
     type: "number",
     min: 0,
     flag: "max-cost",
-    guarded: true,
+    narrows: true,
     summary: "Most US dollars of a run and all its subagents",
   },
   plan_threshold_usd: {
     type: "number",
     min: 0,
-    guarded: true,
+    narrows: true,
     summary: "Ask before delegation that may cost more US dollars than this",
   },
   "agent.subagent.max_depth": {
@@ -106,6 +115,7 @@ export const SUBAGENT_KEYS = {
     min: 1,
     max: 10,
     default: 3,
+    narrows: true,
     summary: "How deep subagents may nest",
   },
   "agent.subagent.default_max_turns": {
@@ -113,39 +123,46 @@ export const SUBAGENT_KEYS = {
     min: 1,
     max: 100,
     default: 10,
+    narrows: true,
     summary: "Most model calls of a subagent whose call names no `max_turns`",
   },
   "agent.subagent.output_max_size": {
     type: "integer",
     min: 1024,
     default: 4096,
+    narrows: true,
     summary: "Most bytes of a subagent's output that its parent's model is told",
   },
   "agent.subagent.telemetry_enabled": {
     type: "boolean",
     default: true,
+    guarded: true,
     summary: "Whether what happens to subagents is logged (`OFFSHOOT_LOG`) and traced",
   },
   "agent.subagent.persistence_enabled": {
     type: "boolean",
     default: false,
+    guarded: true,
     summary: "Whether subagents' conversations are written to the data folder, failed ones too",
   },
   "agent.subagent.max_executions": {
     type: "integer",
     min: 0,
+    narrows: true,
     summary: "Most subagents of a run, at any depth",
   },
   "agent.subagent.max_total_tokens": {
     type: "integer",
     min: 1,
     flag: "max-total-tokens",
+    narrows: true,
     summary: "Most tokens of a run and all its subagents",
   },
   "agent.subagent.max_total_time": {
     type: "number",
     min: 1,
     max: 604_800,
+    narrows: true,
     summary: "Most seconds of a run and all its subagents",
   },
   "agent.subagent.executor": {
@@ -159,6 +176,7 @@ export const SUBAGENT_KEYS = {
     min: 1,
     max: 604_800,
     default: 1800,
+    narrows: true,
     summary: "Most seconds of a subagent",
   },
 } as const satisfies Rows;

@@ -18,7 +18,7 @@ import type { ConfigRow, Range } from "./config-row.ts";
 /** Reads what a person typed in a shell: lists by commas, maps as JSON. */
 export function parseConfigText(name: ConfigName, text: string, where: string): unknown {
   const row = rowOf(name);
-  if (row.type === "list") return toList(text);
+  if (row.type === "list") return toRowList(row, text, where);
   if (row.type === "map") return checkConfigValue(name, parseJson(text, where), where);
   return checkConfigValue(name, fromText(row, text.trim(), text), where);
 }
@@ -26,7 +26,7 @@ export function parseConfigText(name: ConfigName, text: string, where: string): 
 /** Checks what stands in a file. */
 export function checkConfigValue(name: ConfigName, value: unknown, where: string): unknown {
   const row = rowOf(name);
-  if (row.type === "list" && typeof value === "string") return toList(value);
+  if (row.type === "list" && typeof value === "string") return toRowList(row, value, where);
   if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where);
   if (fits(row, value)) return value;
   const shown = isVariableName(row) ? "" : `, not \`${clip(toShown(value), 60)}\``;
@@ -95,12 +95,23 @@ export function looksSecret(value: unknown): boolean {
   return Object.entries(value).some(([key, inner]) => looksSecret(key) || looksSecret(inner));
 }
 
+/** An empty rule is a mistake: a variable that was not set, a name that was left out. */
+function toRowList(row: ConfigRow, text: string, where: string): string[] {
+  const words = toList(text);
+  const isRules = row.type === "list" && row.form === "rules";
+  // A comma at the end is a habit.
+  if (isRules && (words.slice(0, -1).includes("") || text.trim() === "")) {
+    throw new Failure(
+      "invalid_request",
+      `${where} has an empty rule. Leave it out, or name a tool.`,
+    );
+  }
+  return words.filter((word) => word !== "");
+}
+
 /** By commas, but for those inside the brackets of a rule. */
 function toList(text: string): string[] {
-  return text
-    .split(/,(?![^()]*\))/)
-    .map((word) => word.trim())
-    .filter((word) => word !== "");
+  return text.split(/,(?![^()]*\))/).map((word) => word.trim());
 }
 
 const SWITCHES: Readonly<Record<string, boolean>> = {

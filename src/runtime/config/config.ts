@@ -3,11 +3,18 @@
  * last layer that names a setting wins, and every value knows where it came from.
  *
  * A project's file comes with other people's code, so what is guarded in it counts only when the
- * user has trusted the file as it is.
+ * user has trusted the file as it is, and its limits count only where they are below the user's. One
+ * that another user of this machine owns is not read at all.
  */
 
 import { dirname, join, resolve } from "node:path";
-import { type Environment, projectConfigFile, type UserPaths, userPaths } from "../paths.ts";
+import {
+  type Environment,
+  findForeign,
+  projectConfigFile,
+  type UserPaths,
+  userPaths,
+} from "../paths.ts";
 import { type ConfigFile, readConfigFile } from "./config-file.ts";
 import {
   CONFIG_NAMES,
@@ -24,6 +31,8 @@ export interface Config {
   sourceOf(name: ConfigName): string;
   /** What each layer says, of a setting that every layer adds to, or the one that counts. */
   layersOf(name: ConfigName): readonly ConfigEntry[];
+  /** What the layer that set `name` says of another setting; undefined where it says nothing of it. */
+  beside<Name extends ConfigName>(name: ConfigName, other: Name): ConfigValue<Name> | undefined;
   /** Every setting, in the table's order. */
   entries(): readonly ConfigEntry[];
   /** What was not obeyed and why, a line each, for stderr. */
@@ -44,18 +53,24 @@ interface ConfigPlaces {
   readonly cwd: string;
   /** The options of a command, by the names of the rows' `flag`. */
   readonly flags?: Flags;
+  /** The user that this process runs as; undefined where the system has none. */
+  readonly uid?: number | undefined;
 }
 
 type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** Rejects with one line for a value, a name or a file that is wrong. */
-export async function loadConfig({ env, home, cwd, flags = {} }: ConfigPlaces): Promise<Config> {
+export async function loadConfig(places: ConfigPlaces): Promise<Config> {
+  const { env, home, cwd, flags = {}, uid = process.getuid?.() } = places;
   const paths = userPaths(env, home);
   const warnings: string[] = [];
   const held = new Map<ConfigName, ConfigEntry>();
   const layers = new Map<ConfigName, ConfigEntry[]>();
+  const said = new Map<string, Map<ConfigName, unknown>>();
   const hold = (name: ConfigName, given: unknown, source: string, base: string): void => {
     const entry = { name, value: toAbsolute(name, given, { base, home }), source };
+    const layer = said.get(layerOf(source)) ?? new Map<ConfigName, unknown>();
+    said.set(layerOf(source), layer.set(name, entry.value));
     const before = rowOf(name).joined ? (layers.get(name) ?? []) : [];
     layers.set(name, [...before, entry]);
     held.set(name, stack(held.get(name), entry));
@@ -66,7 +81,12 @@ export async function loadConfig({ env, home, cwd, flags = {} }: ConfigPlaces): 
   for (const [name, value] of user?.settings ?? []) {
     hold(name, value, `user file ${paths.configFile}`, dirname(paths.configFile));
   }
-  const project = await readProjectFile(projectConfigFile(cwd, home), paths, warnings);
+  const ownOf = (name: ConfigName): unknown => held.get(name)?.value;
+  const project = await readProjectFile(
+    projectConfigFile(cwd, home),
+    { paths, uid, ownOf },
+    warnings,
+  );
   for (const [name, value] of project?.settings ?? []) {
     const path = project?.path ?? "";
     hold(name, value, `project file ${path}`, join(dirname(path), ".."));
@@ -85,10 +105,17 @@ export async function loadConfig({ env, home, cwd, flags = {} }: ConfigPlaces): 
     get: <Name extends ConfigName>(name: Name) => held.get(name)?.value as ConfigValue<Name>,
     sourceOf: (name) => held.get(name)?.source ?? "default",
     layersOf: (name) => layers.get(name) ?? [],
+    beside: (name, other) => said.get(layerOf(held.get(name)?.source ?? ""))?.get(other) as never,
     entries: () => [...held.values()],
     warnings,
     paths,
   };
+}
+
+/** Which layer a value of this source stands in: the variables are one layer, and so are the flags. */
+function layerOf(source: string): string {
+  if (source.startsWith("--")) return "flags";
+  return source.startsWith("OFFSHOOT_") ? "environment" : source;
 }
 
 /** A layer on top of those below it. */
@@ -112,20 +139,34 @@ async function readUserFile(
   return file;
 }
 
+interface ProjectReading {
+  readonly paths: UserPaths;
+  readonly uid: number | undefined;
+  /** What the layers below say. */
+  readonly ownOf: (name: ConfigName) => unknown;
+}
+
 /** The project's file without what it may not set. */
 async function readProjectFile(
   path: string | undefined,
-  paths: UserPaths,
+  { paths, uid, ownOf }: ProjectReading,
   warnings: string[],
 ): Promise<ConfigFile | undefined> {
-  const file =
-    path === undefined || path === paths.configFile ? undefined : await readConfigFile(path);
-  if (!file) return undefined;
-  const guarded = guardedIn(file);
+  if (path === undefined || path === paths.configFile) return undefined;
+  const foreign = findForeign(path, uid);
+  if (foreign !== undefined) {
+    warnings.push(`${path} is not read: ${foreign} belongs to another user.`);
+    return undefined;
+  }
+  const read = await readConfigFile(path);
+  const file = read && { ...read, settings: toNarrowed(read.settings, ownOf) };
+  if (!read || !file) return undefined;
+  const widened = [...read.settings.keys()].filter((name) => !file.settings.has(name));
+  const guarded = [...guardedIn(file), ...widened];
   if (guarded.length === 0) return file;
   const { standingOf } = await import("../trust.ts");
   const standing = await standingOf(paths.trustFile, file);
-  if (standing === "trusted") return file;
+  if (standing === "trusted") return read;
   const names = guarded.map((name) => `\`${name}\``).join(", ");
   const verb = guarded.length === 1 ? "is" : "are";
   const why = standing === "changed" ? "has changed since it was trusted" : "is not trusted";
@@ -134,6 +175,25 @@ async function readProjectFile(
   );
   const settings = [...file.settings].filter(([name]) => !guarded.includes(name));
   return { ...file, settings: new Map(settings) };
+}
+
+/**
+ * Without the limits that are above the user's. A list keeps what the user's own has too.
+ */
+function toNarrowed(
+  settings: ConfigFile["settings"],
+  ownOf: ProjectReading["ownOf"],
+): ConfigFile["settings"] {
+  const entries = [...settings].flatMap(([name, value]): [ConfigName, unknown][] => {
+    const own = ownOf(name);
+    if (!rowOf(name).narrows || own === undefined) return [[name, value]];
+    if (Array.isArray(value) && Array.isArray(own)) {
+      const kept = value.filter((one) => own.includes(one) || one === "none");
+      return kept.length > 0 || value.length === 0 ? [[name, kept]] : [];
+    }
+    return Number(value) <= Number(own) ? [[name, value]] : [];
+  });
+  return new Map(entries);
 }
 
 /** The settings of a file that count only when it is trusted. */
@@ -153,7 +213,9 @@ function readFlag(
   if (given === true) {
     return { value: checkConfigValue(name, !flag?.startsWith("no-"), where), source };
   }
-  const text = typeof given === "string" ? given : given.join(",");
+  const texts = typeof given === "string" ? [given] : given;
+  // One that is empty is told to whoever checks it, wherever it stands among others.
+  const text = texts.find((one) => one.trim() === "") ?? texts.join(",");
   return { value: parseConfigText(name, text, where), source };
 }
 

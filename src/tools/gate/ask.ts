@@ -11,9 +11,11 @@ export interface Question {
   readonly reason: string;
   /** What would hold the commands it runs. */
   readonly sandbox: string;
+  /** The rules that `always` stands for: `shell(git log *)`. None where it is for the very same call. */
+  readonly always: readonly string[];
 }
 
-/** `always` is for this run and this tool; `cancel` ends the run. */
+/** `always` is for this run and what the question says; `cancel` ends the run. */
 export const ANSWERS = ["yes", "no", "always", "cancel"] as const;
 export type Answer = (typeof ANSWERS)[number];
 

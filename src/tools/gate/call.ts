@@ -3,7 +3,7 @@
 import type { Json, JsonObject } from "../../base/json.ts";
 import type { Redact } from "../../base/redact.ts";
 import type { ContentPart } from "../../protocol/content.ts";
-import type { ToolDecision } from "../../protocol/run-events.ts";
+import type { ProcessMark, ToolDecision } from "../../protocol/run-events.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Tool } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
@@ -42,6 +42,8 @@ export interface CallContext {
   take(): void;
   /** Told what a tool has to say while it works; see `ToolContext.tell`. */
   tell?(event: JsonObject): Promise<unknown>;
+  /** Told of each program that the call is about to start, which waits for it; see `Command.onStart`. */
+  starting?(process: ProcessMark): Promise<unknown>;
   /** Called before the call runs, and again where a guard stopped it. Awaited. */
   decided(decision: Decision): Promise<unknown>;
 }

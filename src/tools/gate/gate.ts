@@ -12,8 +12,11 @@
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { ProcessMark } from "../../protocol/run-events.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createScope } from "../scope.ts";
 import { type Tool, ToolOutput } from "../tool.ts";
+import { createAlways } from "./always.ts";
 import type { CallContext, GateParts, ToolCall, ToolResult } from "./call.ts";
 import { grants } from "./grant.ts";
 import { type Allowed, judge, type Memory, toDecision } from "./judge.ts";
@@ -26,6 +29,8 @@ export interface Gate {
   /** Whether the call may run beside others. Unknown tools change nothing. */
   isReadOnly(name: string): boolean;
   call(call: ToolCall, context: CallContext): Promise<ToolResult>;
+  /** Ends what calls of a past owner of the run have started; returns those that it could not end. */
+  endLeftovers(processes: readonly ProcessMark[]): Promise<readonly ProcessMark[]>;
   /** Ends what the calls have kept. */
   close(): Promise<void>;
 }
@@ -33,7 +38,7 @@ export interface Gate {
 export function createGate(parts: GateParts): Gate {
   const { tools, workspace, sandbox, limits, redact } = parts;
   const scope = createScope();
-  const memory: Memory = { always: new Set() };
+  const memory: Memory = { always: createAlways() };
 
   async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
     const { signal, idempotencyKey } = context;
@@ -41,7 +46,9 @@ export function createGate(parts: GateParts): Gate {
     const tell = async (event: JsonObject): Promise<void> => {
       await context.tell?.(event);
     };
-    const toolContext = { workspace, sandbox, scope, allowsHost, signal, idempotencyKey, tell };
+    const told = tellStarts(sandbox, context);
+    const kept = { workspace, sandbox: told, scope };
+    const toolContext = { ...kept, allowsHost, signal, idempotencyKey, tell };
     const { timeoutMs = limits.timeoutMs } = allowed.tool;
     const returned = await runLimited(allowed, toolContext, timeoutMs);
     const output = toOutput(returned, limits.outputChars, redact);
@@ -79,6 +86,11 @@ export function createGate(parts: GateParts): Gate {
         return { ...refuse(failure), thrown: !(thrown instanceof Failure) };
       }
     },
+    async endLeftovers(processes) {
+      if (processes.length === 0) return [];
+      const { endLeftovers } = await import("../sandbox/leftovers.ts");
+      return await endLeftovers(processes);
+    },
     async close() {
       try {
         await scope.close();
@@ -87,6 +99,12 @@ export function createGate(parts: GateParts): Gate {
       }
     },
   };
+}
+
+/** The sandbox as one call has it: the record knows what is started before it starts. */
+function tellStarts(sandbox: Sandbox, { starting }: CallContext): Sandbox {
+  if (!starting) return sandbox;
+  return { ...sandbox, start: (command) => sandbox.start({ ...command, onStart: starting }) };
 }
 
 /**

@@ -9,10 +9,11 @@ import { type Json, tryParseJson } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
+import { type Always, toAlwaysRules } from "./always.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
-import { findUngranted, touch } from "./touch.ts";
+import { findUngranted, type Touch, touch } from "./touch.ts";
 
 export type Judgement = Allowed | Denied;
 
@@ -32,8 +33,7 @@ interface Denied {
 
 /** What a gate remembers from call to call. */
 export interface Memory {
-  /** The tools that the user always lets through in this run. */
-  readonly always: Set<string>;
+  readonly always: Always;
 }
 
 /** Rejects only when the run is cancelled, by its signal or as the answer to a question. */
@@ -71,8 +71,7 @@ export async function judge(
     return deny(verdict.by, forbid(name, verdict.reason), verdict.rule);
   if (touched.blocked) return deny("guard", touched.blocked);
 
-  const { sensitive } = touched;
-  const answered = await askIfNeeded({ call, effect, verdict, sensitive }, parts, memory, signal);
+  const answered = await askIfNeeded({ call, effect, verdict, touched }, parts, memory, signal);
   if ("refusal" in answered) return deny(answered.by, answered.refusal, verdict.rule);
 
   const overspent = tryTake(take);
@@ -98,11 +97,11 @@ interface Asked {
   readonly call: ToolCall;
   readonly effect: Effect;
   readonly verdict: Verdict;
-  readonly sensitive: string | undefined;
+  readonly touched: Touch;
 }
 
 async function askIfNeeded(
-  { call, effect, verdict, sensitive }: Asked,
+  { call, effect, verdict, touched }: Asked,
   { ask, sandbox }: GateParts,
   { always }: Memory,
   signal: AbortSignal,
@@ -112,8 +111,10 @@ async function askIfNeeded(
   if (verdict.verdict === "allow") return { by, reason };
   // What was said of the tool holds for what it does: not for a tool that is another one now, nor for
   // what a rule asks about, nor for files that may hold keys.
-  if (always.has(name) && by === "effect" && sensitive === undefined) {
-    return { by: "person", reason: "the user always allows it" };
+  const mayKnow = by === "effect" && touched.sensitive === undefined;
+  const known = mayKnow ? always.find(call, touched) : undefined;
+  if (known !== undefined) {
+    return { by: "person", reason: `the user always allows it (${known})` };
   }
   if (!ask) {
     return {
@@ -121,7 +122,8 @@ async function askIfNeeded(
       refusal: forbid(name, `${reason}, and there is no terminal to ask on`),
     };
   }
-  const question = { tool: name, arguments: call.arguments, effect, reason };
+  const asked = { tool: name, arguments: call.arguments, effect, reason };
+  const question = { ...asked, always: toAlwaysRules(touched) };
   const answer = await ask({ ...question, sandbox: sandbox.level }, signal).catch((thrown) => {
     throwIfAborted(signal);
     return toFailure(thrown);
@@ -134,7 +136,7 @@ async function askIfNeeded(
     const refusal = new Failure("forbidden", `Tool call ${name} was denied by user`);
     return { by: "person", refusal };
   }
-  if (answer === "always") always.add(name);
+  if (answer === "always") always.add(call, touched);
   return { by: "person", reason: `${reason}; the user was asked and said ${answer}` };
 }
 

@@ -7,9 +7,11 @@
  */
 
 import { readGit } from "../commands/git-command.ts";
-import { hasInlineCode } from "../commands/inline-code.ts";
+import { hasInlineCode, isListedProgram } from "../commands/inline-code.ts";
+import { isPlainProgram } from "../commands/plain-programs.ts";
+import { staysInRepository } from "../commands/repository.ts";
 import { isReserved, readShell } from "../commands/shell-text.ts";
-import { unwrap } from "../commands/wrappers.ts";
+import { isWrapper, unwrap } from "../commands/wrappers.ts";
 
 export interface CommandReading {
   /** The outer commands and those behind them. */
@@ -18,7 +20,13 @@ export interface CommandReading {
   readonly reads: readonly string[];
   readonly writes: readonly string[];
   readonly isReadable: boolean;
+  /** Of the commands, those whose program no list knows: it may start any of its words. */
+  readonly unlisted: readonly (readonly string[])[];
+  /** Whether programs that obey a repository's settings keep to the repository they are started in. */
+  readonly staysInRepository: boolean;
 }
+
+type Reading = Omit<CommandReading, "unlisted" | "staysInRepository">;
 
 type GivenCommand = { readonly argv: readonly string[] } | { readonly shell: string };
 
@@ -29,21 +37,39 @@ const MAX_DEPTH = 8;
 const MAX_CHARS = 100_000;
 
 export function readCommand(command: GivenCommand): CommandReading {
+  const reading = readGiven(command);
+  const { commands } = reading;
+  return {
+    ...reading,
+    unlisted: commands.filter(([program = ""]) => !isListed(bareName(program))),
+    staysInRepository: staysInRepository(commands),
+  };
+}
+
+function isListed(name: string): boolean {
+  return isPlainProgram(name) || isListedProgram(name) || isWrapper(name);
+}
+
+/** File systems that know no case run `RM` too. */
+function bareName(program: string): string {
+  return (program.split("/").at(-1) ?? "").toLowerCase();
+}
+
+function readGiven(command: GivenCommand): Reading {
   if ("shell" in command) return readText(command.shell, 0);
   const chars = command.argv.reduce((sum, word) => sum + word.length + 1, 0);
   return chars > MAX_CHARS ? { ...NONE, isReadable: false } : readWords(command.argv, 0);
 }
 
-function readText(text: string, depth: number): CommandReading {
+function readText(text: string, depth: number): Reading {
   if (text.length > MAX_CHARS) return { ...NONE, isReadable: false };
   const { commands, ...shell } = readShell(text);
   return join([{ ...shell, commands: [] }, ...commands.map((words) => readWords(words, depth))]);
 }
 
-function readWords(words: readonly string[], depth: number): CommandReading {
+function readWords(words: readonly string[], depth: number): Reading {
   const [program = ""] = words;
-  // File systems that know no case run `RM` too.
-  const name = (program.split("/").at(-1) ?? "").toLowerCase();
+  const name = bareName(program);
   if (!isCertain(program) || name === "" || depth > MAX_DEPTH) {
     return { ...NONE, commands: [words], isReadable: false };
   }
@@ -67,9 +93,9 @@ function isCertain(program: string): boolean {
   return !/[*?[\]{}=\s]|^[-~]/.test(program) && !isReserved(program);
 }
 
-const NONE: CommandReading = { commands: [], reads: [], writes: [], isReadable: true };
+const NONE: Reading = { commands: [], reads: [], writes: [], isReadable: true };
 
-function join(readings: readonly CommandReading[]): CommandReading {
+function join(readings: readonly Reading[]): Reading {
   const keys = new Set<string>();
   const commands = readings
     .flatMap((one) => one.commands)

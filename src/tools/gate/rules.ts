@@ -36,6 +36,10 @@ export interface Touched {
   readonly hosts: readonly string[];
   /** The simple commands it would run; undefined for a tool that runs none. */
   readonly commands: readonly (readonly string[])[] | undefined;
+  /** Of the commands, those whose program is on no list: any of its words may be a program that it starts. */
+  readonly unlisted: readonly (readonly string[])[];
+  /** Whether programs that obey a repository's settings reach the workspace's own repository alone. */
+  readonly staysInRepository: boolean;
   /** Files that the shell would write for them: what is allowed is the commands, not that. */
   readonly redirects: readonly string[];
   /** Whether those are all there are. */
@@ -48,12 +52,16 @@ export const NOTHING_TOUCHED: Omit<Touched, "tool"> = {
   paths: [],
   hosts: [],
   commands: undefined,
+  unlisted: [],
+  staysInRepository: true,
   redirects: [],
   isReadable: true,
   arePathsReadable: true,
 };
 
-const KINDS: ReadonlySet<string> = new Set(["path", "host", "command"]);
+/** What stands for a tool's name in rules about what calls touch, whichever tool makes them. */
+export const RULE_KINDS = ["path", "host", "command"] as const;
+const KINDS: ReadonlySet<string> = new Set(RULE_KINDS);
 
 export function parseRule(verdict: RuleVerdict, text: string, source: string): Rule {
   const [, name = "", inside] = /^\s*([^\s()]+)\s*(?:\((.*)\))?\s*$/s.exec(text) ?? [];
@@ -80,10 +88,13 @@ export function fits(rule: Rule, touched: Touched): boolean {
     ...things.hosts.map((host) => matchesHost(host, rule.pattern)),
     ...(things.commands ?? []).map((words) => matchesCommand(words, rule)),
   ];
-  if (rule.verdict !== "allow") return isBlind || matches.includes(true);
+  if (rule.verdict !== "allow") {
+    const mayStart = things.commands !== undefined && touched.unlisted.some(startsNamed(rule));
+    return isBlind || matches.includes(true) || mayStart;
+  }
   // That a path may be touched is no leave to run a program over it.
   if (touched.commands && things.commands === undefined) return false;
-  if (touched.redirects.length > 0) return false;
+  if (touched.redirects.length > 0 || !touched.staysInRepository) return false;
   return !isBlind && matches.length > 0 && !matches.includes(false);
 }
 
@@ -122,8 +133,30 @@ function matchesCommand(words: readonly string[], { pattern, verdict }: Rule): b
   const [program = "", ...rest] = words;
   // A name with a blank in it would read as a program and its argument.
   if (verdict === "allow") return !/\s/.test(program) && matchesWords(words.join(" "), pattern);
-  const bare = program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1);
-  return [program, bare].some((name) => matchesWords([name, ...rest].join(" "), pattern));
+  return [program, bareOf(program)].some((name) =>
+    matchesWords([name, ...rest].join(" "), pattern),
+  );
+}
+
+/** More words than a person gives a program: past it, any of them may be the one. */
+const MAX_STARTS = 100;
+
+/**
+ * Whether an unknown program may start what the rule names: `chronic rm x`, `run-it --do='rm x'`. Every
+ * later word counts, and every word in it.
+ */
+function startsNamed(rule: Rule): (words: readonly string[]) => boolean {
+  const [program = ""] = rule.pattern.split(/\s/, 1);
+  return ([, ...given]) => {
+    const words = given.flatMap((word) => word.replace(/^--?[\w-]+=/, "").split(/\s+/));
+    const starts = words.flatMap((word, at) => (matchesWords(bareOf(word), program) ? [at] : []));
+    if (starts.length > MAX_STARTS) return true;
+    return starts.some((at) => matchesCommand(words.slice(at), rule));
+  };
+}
+
+function bareOf(program: string): string {
+  return program.slice(Math.max(program.lastIndexOf("/"), program.lastIndexOf("\\")) + 1);
 }
 
 /** Part by part, from the front: a pattern of many stars takes no longer than one of few. */

@@ -5,6 +5,7 @@
 
 import { resolve } from "node:path";
 import { type Failure, toFailure } from "../../base/failure.ts";
+import { findGit } from "../commands/repository.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { isSensitive } from "../workspace/protected.ts";
 import { findRelative } from "../workspace/resolve-inside.ts";
@@ -45,6 +46,8 @@ export async function touch(
     writes: writes.paths,
     hosts: targets.hosts ?? [],
     commands: command?.commands,
+    unlisted: command?.unlisted ?? [],
+    staysInRepository: !command || staysHere(command, reads.paths, workspace),
     redirects: command?.writes ?? [],
     isReadable: command?.isReadable ?? true,
     arePathsReadable: !command || isHeld || (command.isReadable && hasPlainPaths(command)),
@@ -77,6 +80,24 @@ async function resolveAll(
     }
   }
   return { paths: [...paths], blocked };
+}
+
+/**
+ * Whether git is started at the top of the workspace and told of no place outside of it: its repository
+ * is then the one that the user works in. `folders` are the names of the folder a command is started in.
+ */
+function staysHere(
+  { commands, staysInRepository }: CommandReading,
+  folders: readonly string[],
+  { root }: Workspace,
+): boolean {
+  const gits = findGit(commands);
+  if (gits.length === 0) return staysInRepository;
+  // Also the value of an option: `--prefix=/x`, `-o/x`.
+  const places = gits.flat().map((word) => word.replace(/^-\w+(?=[/~.])|^--?[\w-]+=/, ""));
+  const isOutside = (place: string): boolean =>
+    place.startsWith("~") || findRelative(root, resolve(root, place)) === undefined;
+  return staysInRepository && folders.every((path) => path === "") && !places.some(isOutside);
 }
 
 /** More words than a person writes: the rest is looked at as it is written. */

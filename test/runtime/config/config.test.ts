@@ -23,17 +23,20 @@ describe("table of settings", () => {
     assert.ok(served.length > 20 && served.every((name) => guarded.includes(name)));
     const others = guarded.filter((name) => !name.startsWith("server."));
     assert.deepEqual(others, [
+      "model",
       "provider",
       "url",
       "api_key_name",
+      "system",
       "approve",
       "allow",
       "sandbox",
       "sandbox_network",
       "command_env",
+      "git_hooks",
       "hard_links",
-      "max_cost",
-      "plan_threshold_usd",
+      "agent.subagent.telemetry_enabled",
+      "agent.subagent.persistence_enabled",
       "own_tools",
       "mcp_servers",
       "python",
@@ -45,9 +48,30 @@ describe("table of settings", () => {
       "web_private_hosts",
       "web_robots",
       "web_proxy",
+      "think",
+      "brief",
+      "quiet",
+      "store",
       "store_path",
+      "continuation",
       "models",
+      "probe_local",
     ]);
+  });
+
+  it("leaves to any project's file only what moves neither data nor money", () => {
+    const free = CONFIG_NAMES.filter((name) => !rowOf(name).guarded && !rowOf(name).narrows);
+    assert.deepEqual(free, [
+      "ask",
+      "deny",
+      "agent.subagent.executor",
+      "temperature",
+      "output",
+      "ollama_keep_alive",
+      "ollama_num_ctx",
+    ]);
+    const limits = CONFIG_NAMES.filter((name) => /(^|[._])max_|timeout|limit/.test(name));
+    for (const name of limits) assert.ok(rowOf(name).narrows || rowOf(name).guarded, name);
   });
 
   it("has defaults that its own rows allow", () => {
@@ -77,15 +101,15 @@ describe("layers of settings", () => {
     const { userFile, projectFile } = sandbox;
     const names = ["max_turns", "output", "quiet", "brief", "temperature"] as const;
     put(userFile, "output: json\nquiet: true\nbrief: true\ntemperature: 0.1\n");
-    put(projectFile, "quiet: false\nbrief: false\ntemperature: 0.2\n");
+    put(projectFile, "max_turns: 9\ntemperature: 0.2\n");
     const env = { OFFSHOOT_BRIEF: "yes", OFFSHOOT_TEMPERATURE: "0.3" };
     const config = await loadConfig({ ...sandbox, env, flags: { temperature: "0.4" } });
     assert.deepEqual(
       names.map((name) => [config.get(name), config.sourceOf(name)]),
       [
-        [50, "default"],
+        [9, `project file ${projectFile}`],
         ["json", `user file ${userFile}`],
-        [false, `project file ${projectFile}`],
+        [true, `user file ${userFile}`],
         [true, "OFFSHOOT_BRIEF"],
         [0.4, "--temperature"],
       ],

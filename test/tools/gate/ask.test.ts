@@ -18,6 +18,7 @@ describe("a question", () => {
         effect: "write",
         reason: "`write` changes files",
         sandbox: "process",
+        always: ["write"],
       },
     ]);
   });

@@ -161,6 +161,20 @@ describe("readCommand", () => {
     });
   }
 
+  it("tells programs that no list knows from those that start none of their words", () => {
+    const { unlisted } = readCommand({ shell: "launch rm x; grep rm x; env other rm; npm rm x" });
+    assert.deepEqual(unlisted, [
+      ["launch", "rm", "x"],
+      ["other", "rm"],
+    ]);
+  });
+
+  for (const launcher of "chronic ifne dtach setlock execlineb doppler sops incus pee".split(" ")) {
+    it(`does not claim to read what ${launcher} starts`, () => {
+      assert.equal(readCommand({ shell: `${launcher} rm x` }).isReadable, false);
+    });
+  }
+
   it("takes words as they are", () => {
     const { commands, isReadable } = readCommand({ argv: ["ls", "$X", "*", "a;b"] });
     assert.deepEqual(

@@ -17,6 +17,7 @@ const shell = (...commands: string[]): Touched => ({
   tool: "shell",
   commands: commands.map((text) => text.split(" ")),
 });
+const unlisted = (text: string): Touched => ({ ...shell(text), unlisted: [text.split(" ")] });
 const unreadable: Touched = { ...shell("ls"), isReadable: false };
 
 describe("a rule", () => {
@@ -51,6 +52,19 @@ describe("a rule", () => {
     ["allow", "shell(git *)", shell("./git status"), false],
     ["allow", "shell(git *)", { ...shell("git log"), redirects: [".bashrc"] }, false],
     ["deny", "shell(git *)", { ...shell("git log"), redirects: [".bashrc"] }, true],
+    ["deny", "command(rm *)", unlisted("chronic rm x"), true],
+    ["ask", "shell(rm *)", unlisted("chronic -v /bin/rm x"), true],
+    ["deny", "command(git push *)", unlisted("launch git push"), true],
+    ["deny", "command(git push *)", unlisted("launch git pull"), false],
+    ["deny", "command(rm *)", unlisted("launch --do=rm x"), true],
+    ["deny", "command(rm *)", unlisted("launch farm"), false],
+    ["deny", "command(rm -rf *)", unlisted(`launch ${"rm ".repeat(200)}`), true],
+    ["deny", "command(rm *)", shell("grep rm x"), false],
+    ["allow", "shell(rm *)", unlisted("launch rm x"), false],
+    ["allow", "shell(launch *)", unlisted("launch rm x"), true],
+    ["allow", "shell(git *)", { ...shell("git status"), staysInRepository: false }, false],
+    ["allow", "shell", { ...shell("git status"), staysInRepository: false }, true],
+    ["deny", "shell(git *)", { ...shell("git status"), staysInRepository: false }, true],
     ["allow", "shell(git *)", unreadable, false],
     ["deny", "command(rm *)", unreadable, true],
     ["ask", "shell(rm *)", unreadable, true],

@@ -1,0 +1,52 @@
+/**
+ * Checks documents against schemas without holding the loop. A schema of a few plain words is compiled
+ * here, which takes a millisecond; any other may be a trap, and goes to a thread.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
+import { createThreads, type Threads } from "../base/threads.ts";
+import { ABOUT, compileSchema } from "./compile-schema.ts";
+import type { SchemaJob } from "./schema-worker.ts";
+
+/** Undefined when the document fits, else what is wrong with it. */
+export type CheckValue = (value: Json) => Promise<string | undefined>;
+
+/** Owners take turns at the threads. Rejects with `invalid_request` for a schema that is none. */
+export async function createSchemaCheck(schema: JsonObject, owner: string): Promise<CheckValue> {
+  const text = JSON.stringify(schema);
+  if (text.length <= MAX_PLAIN_CHARS && isPlainSchema(schema)) {
+    const validate = await compileSchema(schema);
+    return async (value) =>
+      JSON.stringify(value).length > MAX_PLAIN_VALUE_CHARS
+        ? await checkInThread(owner, { schema: text, value: JSON.stringify(value) })
+        : validate(value);
+  }
+  await checkInThread(owner, { schema: text, value: undefined });
+  return (value) => checkInThread(owner, { schema: text, value: JSON.stringify(value) });
+}
+
+const MAX_PLAIN_CHARS = 8000;
+const MAX_PLAIN_VALUE_CHARS = 200_000;
+
+/** Keywords whose work is not bounded by the sizes of the schema and of the document. */
+const COSTLY: ReadonlySet<string> = new Set(
+  "pattern patternProperties propertyNames $ref $dynamicRef $recursiveRef uniqueItems contains".split(
+    " ",
+  ),
+);
+
+/** Also where a property has such a name: that costs it a thread, and nothing else. */
+function isPlainSchema(schema: Json | undefined): boolean {
+  if (Array.isArray(schema)) return schema.every((one: Json) => isPlainSchema(one));
+  if (!isJsonObject(schema)) return true;
+  return Object.entries(schema).every(([key, value]) => !COSTLY.has(key) && isPlainSchema(value));
+}
+
+/** Two, so that one slow schema does not hold up all others; more would take the cores of the loop. */
+const THREADS = { program: "schema-worker", size: 2, limitMs: 10_000, heapMib: 256 } as const;
+let threads: Threads | undefined;
+
+async function checkInThread(owner: string, job: SchemaJob): Promise<string | undefined> {
+  threads ??= createThreads(THREADS);
+  return (await threads.run(owner, job, ABOUT)) as string | undefined;
+}

@@ -1,0 +1,78 @@
+/** `offshoot runs delete` and `runs cancel`: both ask first whether some process runs it. */
+
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
+import { createLocalEngine } from "../../engine/local-engine.ts";
+import { createOwners, type Owners } from "../../engine/owners.ts";
+import { createLiveness } from "../../engine/worker.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+
+/** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
+export async function deleteRun(
+  store: Store,
+  stored: StoredRun,
+  { force }: { readonly force: boolean },
+): Promise<void> {
+  const owners = openOwners(store);
+  const running = await findRunning(store, owners, stored);
+  if (running.length > 0 && !force) throw await toRefusal(store, stored, running);
+  for (const run of running) await cancelRun(store, run);
+  // One transaction, so that nothing of it is left without what it belongs to.
+  await store.deleteTree(stored.id);
+}
+
+/** Asks the process that runs it to end it with all below it, and waits until it has. */
+export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> {
+  const now = await store.getRun(id);
+  if (now?.status !== "running") return;
+  const engine = createLocalEngine({ store: keepOpen(store) });
+  try {
+    await engine.cancel(id, { tree: true });
+  } catch (thrown) {
+    // It ended, or its process did, in the meantime.
+    const later = await store.getRun(id);
+    if (later?.status === "running" && (await openOwners(store).hasSurely(later))) throw thrown;
+  } finally {
+    await engine.stop();
+  }
+}
+
+/** As a process that runs nothing sees them. */
+function openOwners(store: Store): Owners {
+  const parts = { store, clock: systemClock, workerId: "", isHere: () => false };
+  return createOwners({ ...parts, lifeOf: createLiveness() });
+}
+
+/** From the top: who is cancelled with its tree takes those below it along. */
+async function findRunning(store: Store, owners: Owners, top: StoredRun): Promise<StoredRun[]> {
+  const running: StoredRun[] = [];
+  for (const { id } of listNodes(await readTree(store, top.id))) {
+    const run = await store.getRun(id);
+    if (run?.status === "running" && (await owners.hasSurely(run))) running.push(run);
+  }
+  return running;
+}
+
+async function toRefusal(
+  store: Store,
+  { id }: StoredRun,
+  [first]: readonly StoredRun[],
+): Promise<Failure> {
+  const worker = first?.owner ? await store.getWorker(first.owner) : undefined;
+  const where = worker ? `process ${worker.pid} on ${worker.host}` : "another process";
+  const what = first?.id === id ? "is" : `has a subagent, ${first?.id}, that is`;
+  const message = `Not deleted: run ${id} ${what} still running in ${where}. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;
+  return new Failure("conflict", message);
+}
+
+/** The store is the command's: an engine that stops must not close it. */
+function keepOpen(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      if (name === "close") return async () => {};
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}

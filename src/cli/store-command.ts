@@ -1,0 +1,20 @@
+/** The row of `offshoot store` in the table of commands. */
+
+import type { Command } from "./command.ts";
+
+export const STORE_COMMAND: Command = {
+  summary: "Check, back up or shrink the record of runs, also while a server uses it",
+  usage: "check | backup FILE | vacuum",
+  options: { json: { type: "boolean", summary: "JSON instead of text" } },
+  subcommands: {
+    check: "Read the whole file and report what is damaged; exit code 1 if anything is",
+    backup: "Write a copy as of this moment to a new file",
+    vacuum: "Give the room of deleted runs back to the disk; writers wait meanwhile",
+  },
+  examples: [
+    "offshoot store check",
+    "offshoot store backup runs-$(date +%F).db",
+    "offshoot store vacuum",
+  ],
+  load: () => import("./commands/store.ts"),
+};

@@ -1,0 +1,95 @@
+/**
+ * Where a model is asked and with which key, as far as the settings say. An address that lasts (in a file or a
+ * variable) belongs to the vendor it was set with: it takes no other vendor's requests, and so
+ * no other vendor's key.
+ */
+
+import { Failure } from "../base/failure.ts";
+import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
+import { isVendor, vendorOf } from "../providers/vendors/catalog.ts";
+import { isWire, WIRES } from "../providers/wires.ts";
+import type { Config } from "./config/config.ts";
+
+export interface ModelAddress {
+  readonly url: string | undefined;
+  readonly apiKeyName: string | undefined;
+  /** Why the setting `url` does not count for this model; undefined where it does, or is not set. */
+  readonly note: string | undefined;
+}
+
+/** `ref` is the model with its vendor. Rejects an address that would get a vendor's key unsaid. */
+export function addressOfModel(config: Config, ref: string): ModelAddress {
+  const { vendor } = parseModelRef(ref, "custom");
+  const url = config.get("url");
+  if (url !== undefined && isFlag(config, "url")) checkSaid(config, ref, vendor);
+  const isMeant = url !== undefined && isBoundTo(config, "url", vendor);
+  const note =
+    url === undefined || isMeant
+      ? undefined
+      : `\`url\` (${config.sourceOf("url")}) is for ${boundVendor(config, "url") ?? "another vendor"}, so ${ref} is asked at its own address`;
+  return {
+    url: isMeant ? url : undefined,
+    apiKeyName: isBoundTo(config, "api_key_name", vendor) ? config.get("api_key_name") : undefined,
+    note,
+  };
+}
+
+/**
+ * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
+ * wire that anybody may speak; else to the vendor of the provider that was named.
+ */
+export function nameModel({ model, provider, url }: NamedModel): string | undefined {
+  if (model === undefined && provider === undefined) return undefined;
+  if (model !== undefined && namesVendor(model)) return model;
+  if (provider === EMBEDDED) return EMBEDDED;
+  const isOpen = provider === undefined || provider.startsWith("openai-");
+  if (url && isOpen) return model && `custom/${model}`;
+  if (provider === undefined || !isWire(provider)) return model;
+  const { vendor } = WIRES[provider];
+  return model === undefined ? vendor : `${vendor}/${model}`;
+}
+
+export interface NamedModel {
+  readonly model: string | undefined;
+  readonly provider: string | undefined;
+  readonly url: string | undefined;
+}
+
+function namesVendor(model: string): boolean {
+  return (
+    model.includes("/") || model.startsWith(`${GGUF}:`) || model === EMBEDDED || isVendor(model)
+  );
+}
+
+type Bound = "url" | "api_key_name";
+
+function isFlag(config: Config, name: Bound | "model"): boolean {
+  return config.sourceOf(name).startsWith("--");
+}
+
+/** A flag is for this very run. */
+function isBoundTo(config: Config, name: Bound, vendor: string): boolean {
+  if (isFlag(config, name)) return true;
+  const bound = boundVendor(config, name);
+  return bound === undefined || bound === vendor;
+}
+
+/** The vendor that the layer of this setting speaks of; undefined for a key that it names alone. */
+function boundVendor(config: Config, name: Bound): string | undefined {
+  const url = config.beside(name, "url");
+  const model = config.beside(name, "model");
+  const named = nameModel({ model, provider: config.beside(name, "provider"), url });
+  if (named === undefined) return url === undefined ? undefined : "custom";
+  return parseModelRef(named, url === undefined ? undefined : "custom").vendor;
+}
+
+/** Whoever gives an address for this run gives the model too, where the vendor's key would go there. */
+function checkSaid(config: Config, ref: string, vendor: string): void {
+  if (isFlag(config, "model") || vendor === EMBEDDED || vendor === GGUF || !isVendor(vendor))
+    return;
+  const { keyVariable, auth } = vendorOf(vendor);
+  const hasKey = keyVariable !== undefined || auth === "google" || auth === "aws";
+  if (!hasKey || vendor === "custom" || config.get("api_key_name") !== undefined) return;
+  const message = `\`--url\` would get the key of \`${vendor}\`. Name the model beside it: \`-m ${ref}\` if that is meant, else \`-m custom/MODEL\`.`;
+  throw new Failure("invalid_request", message, { param: "url" });
+}

@@ -1,0 +1,31 @@
+/**
+ * Whether a rule names something there is. A rule with a typo fits nothing, and whoever wrote one that
+ * refuses believes that something is refused.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import { clip, nearest } from "../../base/text.ts";
+import { RULE_KINDS, type Rule } from "./rules.ts";
+
+/** Rejects the first rule whose tool is neither among `known` nor one that an MCP server may have. */
+export function checkRuleNames(rules: readonly Rule[], known: readonly string[]): void {
+  for (const { tool, text, source } of rules) {
+    if (namesTool(tool, known)) continue;
+    const shown = clip(text, 60);
+    const near = nearest(tool, [...known, ...RULE_KINDS]);
+    const hint = near
+      ? `Did you mean \`${near}\`?`
+      : `Tools: ${known.join(", ")}. Any tool: ${RULE_KINDS.map((kind) => `${kind}(…)`).join(", ")}.`;
+    const message = `${source}: the rule \`${shown}\` names no tool. ${hint}`;
+    throw new Failure("invalid_request", message, { param: "rules" });
+  }
+}
+
+/**
+ * Whether a name or pattern fits one of these tools, or may fit one of an MCP server (`mcp__github__*`): which
+ * those are is known when the server is started.
+ */
+export function namesTool(tool: string, known: readonly string[]): boolean {
+  return known.some((name) => matchesGlob(name, tool)) || /^[\w.*-]*__/.test(tool);
+}
