@@ -76,4 +76,10 @@ const pageWorker = {
   input: { "page-worker": "src/tools/web/content/page-worker.ts" },
 };
 
-export default defineConfig([command, pythonWorker, pageWorker]);
+/** Schemas of strangers are worked on in a thread that can be ended. */
+const schemaWorker = {
+  ...pythonWorker,
+  input: { "schema-worker": "src/agent/schema-worker.ts" },
+};
+
+export default defineConfig([command, pythonWorker, pageWorker, schemaWorker]);

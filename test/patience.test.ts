@@ -25,7 +25,7 @@ describe("waiting in tests", () => {
 
   const limits: readonly RegExp[] = [
     /AbortSignal\.timeout\(\s*\d/,
-    /\b(?:it|describe|test)\([^\n]*\{ timeout: \d/,
+    /\b(?:it|describe|test)\([^\n]*\{[^{}]*\btimeout: \d/,
     /performance\.now\(\)[^;\n]*<\s*\d/,
   ];
   const root = new URL("../../test/", import.meta.url);

@@ -74,6 +74,21 @@ export async function withGrowingLimit(
   await attempt(PATIENCE_MS);
 }
 
+/**
+ * Asks what may be asked again until it is answered. A question to a process that dies at that moment may get
+ * no answer at all, so each try has a limit, and a slow machine gets longer ones.
+ */
+export async function askAgain<Out>(
+  ask: (limit: AbortSignal) => Promise<Out>,
+  what: string,
+): Promise<Out> {
+  let limitMs = 1000;
+  return await until(async () => {
+    limitMs *= 2;
+    return await ask(AbortSignal.timeout(limitMs)).catch(() => undefined);
+  }, what);
+}
+
 /** For requests of model servers: everything comes at once on the loopback, on a machine that is fast enough. */
 export const PATIENT_TIMEOUTS = {
   connectMs: PATIENCE_MS,

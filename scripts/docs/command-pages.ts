@@ -55,7 +55,7 @@ export async function renderConfigPage(): Promise<string> {
   const rows = CONFIG_NAMES.map((name) => {
     const row = rowOf(name);
     return [
-      `\`${name}\`${row.guarded ? " *" : ""}`,
+      `\`${name}\`${row.guarded ? " *" : row.narrows ? " +" : ""}`,
       describeRow(row),
       row.default === undefined ? "" : `\`${String(row.default)}\``,
       `\`${variableOf(name)}\``,
@@ -80,7 +80,9 @@ export async function renderConfigPage(): Promise<string> {
     renderTable(["setting", "takes", "default", "variable", "flag of `run`", "meaning"], rows),
     "In a variable or a flag, a list is written with commas and a map as JSON. `offshoot config set KEY VALUE` writes the user's file and keeps its comments; with `--project` it writes the project's.",
     "## Trust",
-    "A project's file comes with other people's code. Settings with a * decide where data and money go, so in a project's file they are ignored, with a warning, until you run `offshoot config trust` there. Trust is for the file as it is: after any change you are asked to look again. `offshoot config untrust` takes it back.",
+    "A project's file comes with other people's code. Settings with a * decide where data and money go, so in a project's file they are ignored, with a warning, until you run `offshoot config trust` there. Settings with a + are limits: an untrusted project's file may set less than you have, never more. Trust is for the file as it is: after any change you are asked to look again. `offshoot config untrust` takes it back. A project's file is not read at all where the file, its folder or the project's folder belongs to another user than you and root.",
+    "## One address, one vendor",
+    "A `url` in a file or a variable is for the vendor that the same place names with `model` or `provider`, and for `custom` where it names none. Another model (`-m openai/gpt-5.1`, `-m ollama/x`, `-m gguf:x.gguf`) is asked at its own address, and the line about the model says so. `--url` is for one run: where a vendor's key would go there, name the model beside it with `-m`.",
     "## Keys",
     "A key never stands in a file or a flag. Put it in an environment variable; each vendor has its own ([providers.md](providers.md)), and `api_key_name` names another. A value that looks like a key is refused.",
     "## Models",

@@ -9,8 +9,10 @@ import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
-const ERRORS =
-  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). A stream that fails says so in an `error` event and in `response.failed` behind it.';
+const ERRORS = [
+  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). Every stream ends with one terminal event and `[DONE]`. A stream that fails tells an `error` event (its fields flat and under `error`) and then `response.failed`; so does a stream whose record cannot be written, or that the server has no time left to finish. Where a full disk has no room for the end of a stored response either, the record keeps it `in_progress`, and it is gone on with when there is room.',
+  "If the process that writes an answer dies, another one asks the model again. The finished response, its `output_text`, and all later turns hold finished items alone. A stream that was already told an item of the interrupted turn sees that item end `incomplete`. Sequence numbers go on without gaps; the `output_index` of such an item is missing from the final object.",
+].join("\n\n");
 
 const INJECT =
   "`response.inject` with a `response_id` and an `input` of results answers the calls of agents (`multi_agent`) that wait while others of the team still work: once an agent has all its answers it goes on in the same response. The results are taken all or none; `response.inject.created` says that they are the response's, and with a stored one over a restart too. `response.inject.failed` gives them back with a message: `response_already_completed` means that they belong in another request, `response_not_found` that nothing here waits for them.";

@@ -11,13 +11,16 @@ import { renderFence, renderPage, renderTable } from "./page.ts";
 
 export function renderToolsPage(): string {
   const usual = CATALOGUE.filter((row) => row.isUsual).map(({ tool }) => `\`${tool.spec.name}\``);
+  const executing = CATALOGUE.filter(({ tool }) => tool.effect === "execute").map(
+    ({ tool }) => `\`${tool.spec.name}\``,
+  );
   return renderPage("Tools", [
     renderFence(
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
     ),
     `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
-    "A tool reads and writes nothing outside the folder the command was started in. Calls that only read run side by side, others in the order they were made. What a call may do is decided as [safety](safety.md) says.",
+    `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox holds them: at the default level, \`process\`, a command runs as you and reaches what you reach. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
     renderTable(
       ["tool", "what it does to the world", ""],
       CATALOGUE.map(({ tool, isUsual }) => [
@@ -77,13 +80,24 @@ function parameterRows({ spec }: Tool): string[][] {
 
 export function renderSafetyPage(): string {
   return renderPage("Safety", [
-    "Every tool call of every run passes one gate, in this order: is there such a tool; do the arguments fit it; what does the call touch (paths resolved to where they really lead, commands taken apart); was the run granted that; what do the rules say; ask, if that is what they say; is there budget left. Then the decision is written into the run's record, and only then does the call run, with a limit on its time (`tool_timeout`) and on its output (`tool_output_limit`).",
+    "This page says which tool calls run without a question, what a command can reach once it runs, and who is kept from what.",
     renderFence(
       "console",
       "$ offshoot run --deny 'command(rm *)' --allow 'shell(git *)' \"Tidy up\"\n$ offshoot runs why-denied run_01k…",
     ),
-    "## What is asked about",
-    "`--approve ask` (the default) asks about the effects below that say so; `auto` lets them through; `deny` refuses them. Questions are asked on the terminal itself, whatever standard input and output are: yes, no, always (this tool, for this run), cancel (the run). What a model wrote is shown escaped, and what was typed before the question does not count. Without a terminal, and in the background, asking means refusing, at once, and the model is told so. No argument of a tool and no word of a model is ever an answer.",
+    "Two things stand between a model and your machine. The **gate** decides whether a call runs: by its effect, by your rules, or by asking you. The **sandbox** limits what a command can do while it runs. The gate reads words; only the sandbox holds a program.",
+    ...theGate(),
+    ...theWorkspace(),
+    ...theSandbox(),
+    ...theRest(),
+  ]);
+}
+
+function theGate(): string[] {
+  return [
+    "## The gate",
+    "Every tool call of every run passes these checks, in this order: the tool exists; the arguments are valid; what the call touches (paths are resolved to where they really lead, commands are split into their parts) was granted to the run; the rules; the question, where the rules ask one; the budget. The decision is written into the run's record before the call runs. `tool_timeout` limits how long a call takes, `tool_output_limit` how much it returns.",
+    "`--approve ask` (the default) asks about the effects marked below. `--approve auto` allows them, `--approve deny` refuses them. The question appears on the terminal, whatever standard input and output are. The answers are yes, no, always (for this run; the question says what: the tool, or commands that begin alike, as `shell(git log *)`) and cancel (the run). Text that a model wrote is shown escaped, and keys typed before the question are ignored. Without a terminal, and in the background, a call that needs a question is refused at once, and the model is told so. Nothing a model writes counts as an answer.",
     renderTable(
       ["effect", "asked about", ""],
       Object.entries(EFFECTS).map(([name, { asks, summary }]) => [
@@ -93,7 +107,7 @@ export function renderSafetyPage(): string {
       ]),
     ),
     "## Rules",
-    "`deny`, `ask` and `allow` are lists of rules in the settings and flags of `run`. Deny beats ask beats allow, and the lists of all files and flags count together. A project's file may deny and ask; what it allows counts only when you have trusted the file (`offshoot config trust`). A rule of your own that asks is obeyed also with `--approve auto`.",
+    "`deny`, `ask` and `allow` are lists of rules, in the settings and as flags of `run`. Deny beats ask, ask beats allow. The lists of all files and flags are joined. A project's file may deny and ask; its `allow` rules are ignored until you trust the file (`offshoot config trust`). Your own `ask` rules are obeyed with `--approve auto` too.",
     renderTable(
       ["rule", "fits"],
       [
@@ -103,35 +117,80 @@ export function renderSafetyPage(): string {
         ["`shell(git *)`", "a call of the tool that runs such a command"],
         ["`path(.env)`", "any call that touches such a path, by any name it has"],
         ["`host(*.internal)`", "any call that goes to such a host, also by a redirect"],
-        [
-          "`command(rm *)`",
-          "any call that runs such a command, also behind `sudo`, `env`, `sh -c`",
-        ],
+        ["`command(rm *)`", "any call that runs such a command, also after `sudo`, `env`, `sh -c`"],
       ],
     ),
-    "A rule that denies or asks fits when anything the call touches fits; one that allows only when everything does. A command that cannot be read beforehand (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and none that allows; one that is let through by its name writes no file by `>`. Rules read a command's words, not what its programs do: a script or a makefile is known by its name, launchers by a list. Only the sandbox holds a program. Listings and searches ask nobody, so they leave out what a rule asks about or denies.",
+    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches ask nobody, so they leave out files that a rule asks about or denies.",
+    "A rule that allows git is about the repository of the workspace. A folder of somebody else may hold a repository as plain files, whose settings name programs. So no rule for commands allows `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, a path outside the workspace, or git in another folder than the top; and none allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs` or `pijul`, whose repository may lie at the top as plain files. Git that a tool starts runs neither `core.fsmonitor` nor hooks (`git_hooks: true` switches them on), and takes no bare repository that was not named.",
+    "A rule that names no tool is refused, with the nearest name. Tools of MCP servers (`mcp__SERVER__TOOL`, also with `*`) may be named before the server is there.",
+  ];
+}
+
+function theWorkspace(): string[] {
+  return [
     "## The workspace",
-    "Tools stay in the folder the run was started in. Paths are resolved to where they really lead, and what was opened is checked once more. Refused at any depth, whatever is approved:",
+    "Tools that read and write files stay in the folder the run was started in. Paths are resolved to where they really lead, and the opened file is checked again. These paths are refused at any depth, whatever you approve:",
     renderTable(
       ["path", ""],
       Object.entries(PROTECTED_PATHS).map(([path, reason]) => [`\`${path}\``, reason]),
     ),
     `Files that usually hold secrets are asked about one by one and never searched: ${SENSITIVE_PATHS.map((glob) => `\`${glob.replace("**/", "")}\``).join(", ")}.`,
+  ];
+}
+
+function theSandbox(): string[] {
+  return [
     "## The sandbox",
-    "`--sandbox LEVEL` says what holds the commands that tools run; the level is in every run's record. A level that cannot be had is refused, never replaced by a weaker one. `offshoot doctor` says what this machine can give.",
+    "`--sandbox LEVEL` chooses what holds the commands that tools run. The level is in every run's record. A level that is not available is refused; it is never replaced by a weaker one. `offshoot doctor` prints what this machine has.",
     renderTable(
-      ["level", ""],
-      Object.entries(SANDBOX_LEVELS).map(([name, { summary }]) => [`\`${name}\``, summary]),
+      ["level", "what a command can do", "whom it stops", "what it does not stop"],
+      Object.entries(SANDBOX_LEVELS).map(([name, { summary, stops, leaves }]) => [
+        `\`${name}\``,
+        summary,
+        stops,
+        leaves,
+      ]),
     ),
-    "`sandbox` is bubblewrap on Linux (`apt install bubblewrap`) and Seatbelt on macOS. Inside it commands need no question. They see the workspace, the system's programs and those on the PATH; the home folder and `/tmp` are empty, in memory, and new for each command. Files that a rule denies or that usually hold secrets cannot be read (`--allow 'path(…)'` shows the latter); version control can be read, not changed, and not made at the top. A workspace that contains your home folder is refused.",
-    "At `none` and `process` a command runs as you: it can read your files by their paths, the variables of your other processes where the system lets you, and reach the network. What it started is ended with it, by its process group and, on Linux, by a mark in its environment and by its descent; a program that leaves all three gets away. The limit on processes does not hold for the superuser. The values of key variables are kept out of what tools return, as they stand; that is a net, not a wall.",
+    "`sandbox` uses bubblewrap on Linux (`apt install bubblewrap`) and Seatbelt on macOS. Commands inside it run without a question. On Linux a command:",
+    [
+      "- reads the workspace, the system's programs and the programs on your `PATH`. Folders of package managers are shown without the logins in them (`uv`, `cargo`, `npm`, `pip`). Your home folder, `/tmp`, `/var/tmp` and `/dev/shm` are empty, in memory, 512 MiB at most each, and new for each command.",
+      "- writes to the workspace and to those folders, and nowhere else.",
+      "- cannot read files that a rule denies or that usually hold secrets. `--allow 'path(…)'` shows the latter.",
+      "- can read version control and cannot change it. At the top of the workspace it cannot create `.git`, `.hg`, `.jj` or `.offshoot`, nor `HEAD`, which would make the folder a bare git repository whose settings your next `git status` obeys. While a command runs you may see empty folders of these names; they hold no files, so no commit includes them, and they are removed afterwards (after a crash: by the next run).",
+      "- has no network and no loopback, unless `sandbox_network` is set. With it, a command also reaches servers of this machine and abstract Unix sockets, as you do.",
+      "- sees and signals no process of yours, has no capabilities, and cannot gain any.",
+      "- sees of `/proc` its own processes and a few figures (`cpuinfo`, `meminfo`, …). `/proc/sys` is read-only. Everything else there is covered, and there is no `/sys`.",
+      "- is held by a filter of system calls (x64 and arm64): no mounts, no namespaces, no key rings, no kernel modules, no `bpf`, `perf`, `io_uring` or `userfaultfd`, no attaching to running processes with `ptrace`, no sockets except Unix, IPv4, IPv6 and netlink, no 32-bit programs. A debugger may start a program; LeakSanitizer and `strace` may not attach.",
+    ].join("\n"),
+    "A workspace that contains your home folder is refused. On macOS there is no filter of system calls, and the limits of a hosted shell as a whole (below) are not applied.",
+    "### Running as root",
+    "At `none` and `process`, commands of a run that root started are root: they can change the whole machine, and the limit on processes does not hold for them. At `sandbox` they cannot reach more than another user's commands can: everything in the list above holds, and it does not depend on who you are. Two things differ. Inside the sandbox, files in the workspace belong to root, so a program that a command leaves there is a file of root's. And a hole in the kernel would give more to a command of root's, because the kernel still counts it as user 0. Run Offshoot, and above all a server, as a user of its own where you can.",
+    "### Hosted shells",
+    "A server runs the commands of a hosted `shell` at the level `sandbox`, for clients who are strangers to it. In addition to the list above, such a command sees a made-up user (`user`, 1000), home (`/home/user`), host name (`container`) and `PATH`, and the container's files at `/mnt/data`. It has no variable, program folder or name of the server's user. The mount table (`/proc/self/mountinfo`) still shows the types and devices of the server's file systems and the path of one temporary folder; the kernel offers no way to hide it.",
+    renderTable(
+      ["of all that a command starts, together", "limit"],
+      [
+        ["memory, with files in memory", "the container's `memory_limit` (1, 4, 16 or 64 GiB)"],
+        ["processes and threads", "512"],
+        ["files on disk", "2 GiB, or what the tenant may still keep (`storage_bytes`) plus 4 MiB"],
+        ["files and folders", "20,000"],
+      ],
+    ),
+    "A command that passes a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Limits are for each response: two responses that use one container at the same time have them twice.",
+    "### The levels `none` and `process`",
+    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three survives. The values of key variables are removed from what tools return, where they appear unchanged; a command that encodes them gets around that.",
+  ];
+}
+
+function theRest(): string[] {
+  return [
     "## The web",
-    "`fetch`, `scrape_webpage` and `search_web` speak http and https alone. A host is resolved once, every address it has is checked, and the connection goes to a checked address: this machine, private networks, link-local and metadata addresses are refused in every form they can be written. Each redirect is checked again, five at most; a call that a rule lets through for its host goes to no other. 5 MiB on the wire, 20 MiB decompressed, 30 s in all; pages and PDFs are read in a process of their own, which is ended when it takes too long or too much. `web_private_hosts` lets hosts of yours through. `web_proxy: true` trusts the proxy to resolve names: what only the proxy can resolve is not checked.",
+    "`fetch`, `scrape_webpage` and `search_web` use http and https only. A host name is resolved once, every address of it is checked, and the connection goes to a checked address. This machine, private networks, link-local and metadata addresses are refused, however they are written. Each redirect is checked again, five at most. A call that a rule allows for its host goes to no other host. The limits are 5 MiB on the wire, 20 MiB decompressed and 30 s in all. Pages and PDFs are read in a separate process, which is ended when it takes too long or too much memory. `web_private_hosts` allows hosts of yours. With `web_proxy: true` the proxy resolves names; a name that only the proxy can resolve is not checked.",
     "## Who decided",
-    "`offshoot runs why-denied ID` lists what a run was refused, with the rule that did it and where that rule stands. In the record, `by` is one of:",
+    "`offshoot runs why-denied ID` lists the calls that a run was refused, with the rule that refused each and the file that rule is in. In the record, `by` is one of:",
     renderTable(
       ["by", ""],
       Object.entries(DECIDERS).map(([name, summary]) => [`\`${name}\``, summary]),
     ),
-  ]);
+  ];
 }

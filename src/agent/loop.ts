@@ -18,8 +18,10 @@ import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
+import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
 import { holdCall } from "./call-cost.ts";
 import { addResults, type Calls } from "./calls.ts";
+import { contextNotice } from "./context-notice.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
@@ -103,6 +105,8 @@ interface Progress {
   previous: { at: Continuation; covered: number } | undefined;
   /** Whether the turn is the last one, which may call nothing. */
   isReporting: boolean;
+  /** What processes before this one have asked in vain. */
+  abandoned: AbandonedTurns;
   /** Whether the log has its beginning; a run that was cancelled before gets it with its end. */
   hasBegun: boolean;
 }
@@ -139,6 +143,7 @@ function createProgress({ task, wishes }: LoopParts): Progress {
     notices: [],
     previous: undefined,
     isReporting: false,
+    abandoned: new Map(),
     hasBegun: false,
   };
 }
@@ -151,11 +156,13 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
     return null;
   });
   progress.hasBegun = true;
-  if (context.epoch > 1) {
+  if (context.isTakeover) {
     await context.step(`resume:${context.epoch}`, async (step) => {
-      step.end([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }]);
+      const left = await endLeftovers(parts);
+      step.end([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }, ...left]);
       return null;
     });
+    progress.abandoned = findAbandonedTurns(await context.readLog());
   }
   const begun = await wishes?.begin?.(progress.items);
   if (!begun) return undefined;
@@ -166,14 +173,28 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   return end(parts, progress, { ending: "completed", waits: begun.waits });
 }
 
+/** What the past owner's commands left running would run beside the same commands, started again. */
+async function endLeftovers({ context, gate }: LoopParts): Promise<Notice[]> {
+  const log = await context.readLog();
+  const started = log.flatMap(({ event }) => (event.type === "tool_process" ? [event] : []));
+  return (await gate.endLeftovers(started)).map(({ pid }) => ({
+    type: "notice",
+    code: "process",
+    message: `Process ${pid}, which this run started before it was interrupted, still runs and cannot be ended.`,
+  }));
+}
+
 async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
-  const { task, contextTokens, account } = parts;
+  const { task, contextTokens, account, context } = parts;
+  await context.rest();
   const notices = progress.notices;
   progress.notices = [];
   progress.turns++;
   const costBefore = progress.costUsd;
   let written = progress.paused;
   let isReplayed = true;
+  const attempts = progress.abandoned.get(progress.turns) ?? [];
+  chargeAbandoned(account, attempts, () => toRequest(parts, progress), parts);
   const answer = await runTurn(parts, {
     number: progress.turns,
     notices,
@@ -214,10 +235,11 @@ async function continueFrom(
   const calls = parts.calls.findOwn(answer.items);
   let waits = parts.calls.waitsForClient(answer.items);
   if (calls.length > 0) {
-    const made = await runToolCalls(parts, progress.turns, calls);
+    await parts.context.rest();
+    const onCall = (): void => void progress.toolCalls++;
+    const made = await runToolCalls({ ...parts, onCall }, progress.turns, calls);
     waits ||= parts.calls.stops?.(made) ?? false;
     progress.items = addResults(progress.items, calls, made);
-    progress.toolCalls += calls.length;
   }
   await compact(parts, progress, answer.usage);
   if (waits) return await waitForClient(parts, progress);
@@ -284,8 +306,11 @@ const REFUSED = "The model declined to answer.";
 const CUT = "The answer was cut at its token limit.";
 
 /** A document that does not fit goes back to the model with the reason, a few times. */
-function finishOrRepair(parts: LoopParts, progress: Progress): RunOutcome | undefined {
-  const checked = parts.checkOutput(progress.text);
+async function finishOrRepair(
+  parts: LoopParts,
+  progress: Progress,
+): Promise<RunOutcome | undefined> {
+  const checked = await parts.checkOutput(progress.text);
   if (checked.ok) return end(parts, progress, { ending: "completed", value: checked.value });
   if (progress.repairs === MAX_REPAIRS) {
     const message = `The answer does not fit the schema after ${MAX_REPAIRS} repairs: ${checked.problem}`;
@@ -329,16 +354,6 @@ const ONE_TOKEN = toUsage({ input: 1, output: 1 });
 
 function addCost(sum: number | null, turn: number | null): number | null {
   return sum === null || turn === null ? null : sum + turn;
-}
-
-/** Past this share of the window the user is told; past the whole the vendor refuses. */
-const CONTEXT_WARNING = 0.8;
-
-function contextNotice(model: string, usage: Usage, window: number | undefined): Notice[] {
-  if (window === undefined || usage.total_tokens < window * CONTEXT_WARNING) return [];
-  const share = Math.round((usage.total_tokens / window) * 100);
-  const message = `The conversation fills ${share}% of ${model}'s window of ${window} tokens.`;
-  return [{ type: "notice", code: "context", message }];
 }
 
 interface End {

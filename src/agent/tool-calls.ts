@@ -28,6 +28,8 @@ export interface ToolParts {
   readonly account: Account;
   /** What children of a call have spent, by the call's idempotency key. */
   readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
+  /** Called once for each call that is made, or was made before a takeover. */
+  readonly onCall?: (() => void) | undefined;
 }
 
 /** A call as it stands in the journal. */
@@ -52,12 +54,15 @@ export async function runToolCalls(
       key: `tool:${turn}.${outputs.length + at}`,
       fn: async (step: Step) => {
         ranHere.add(at);
+        parts.onCall?.();
         return (await runCall(parts, call, step)) as unknown as Json;
       },
     }));
     const done = (await parts.context.all(steps, MAX_SIDE_BY_SIDE)) as unknown as Done[];
     for (const [at, { spent }] of done.entries()) {
-      if (!ranHere.has(at)) parts.account.charge(spent);
+      if (ranHere.has(at)) continue;
+      parts.account.charge(spent);
+      parts.onCall?.();
     }
     outputs.push(...done.map(({ item, shown = null }) => ({ item, shown })));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
@@ -92,6 +97,7 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
       signal,
       idempotencyKey,
       tell: (event) => context.emit([{ type: "tool_progress", call_id, event }]),
+      starting: (process) => context.emit([{ type: "tool_process", call_id, ...process }]),
       take() {
         account.hold(ONE_CALL).settle(ONE_CALL);
         spent = ONE_CALL;

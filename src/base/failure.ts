@@ -132,6 +132,13 @@ export const FAILURES = {
     retryable: false,
     summary: "The answer is not what the API promises: cut short, wrong type, unreadable.",
   },
+  answer_too_large: {
+    status: 502,
+    exit: 1,
+    retryable: false,
+    summary:
+      "An answer is larger than `max_answer_bytes`. What came before that is kept as partial work.",
+  },
   context_exceeded: {
     status: 400,
     exit: 1,
@@ -160,8 +167,19 @@ export const FAILURES = {
     status: 500,
     exit: 1,
     retryable: false,
-    summary:
-      "The record of runs cannot be written: the disk is full, or the file is held by another.",
+    summary: "The record of runs cannot be read or written, for example because it is damaged.",
+  },
+  store_full: {
+    status: 507,
+    exit: 1,
+    retryable: false,
+    summary: "The record of runs cannot grow: its disk, a quota or a file size limit is full.",
+  },
+  store_busy: {
+    status: 503,
+    exit: 1,
+    retryable: true,
+    summary: "Another program held a write lock on the record of runs for too long.",
   },
   unauthorized: {
     status: 401,
@@ -174,6 +192,12 @@ export const FAILURES = {
     exit: 1,
     retryable: true,
     summary: "The key has used what it may in this time; the answer says when to come again.",
+  },
+  unsupported_encoding: {
+    status: 415,
+    exit: 2,
+    retryable: false,
+    summary: "The body of the request is compressed or encoded, which the server does not read.",
   },
   too_large: {
     status: 413,
@@ -197,7 +221,8 @@ export const FAILURES = {
     status: 503,
     exit: 1,
     retryable: true,
-    summary: "The server is about to stop and takes nothing new.",
+    summary:
+      "The server is about to stop: it takes nothing new, or had no time left to finish an answer.",
   },
   internal: {
     status: 500,

@@ -1,4 +1,4 @@
-/** Finds the programs of this installation that run in processes of their own. */
+/** Finds the programs of this installation that run in processes or threads of their own. */
 
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -15,6 +15,12 @@ const PLACES = {
     "./bin/python-worker.js",
     "../bin/python-worker.js",
     "../tools/python/worker.js",
+  ],
+  "schema-worker": [
+    "./schema-worker.js",
+    "./bin/schema-worker.js",
+    "../bin/schema-worker.js",
+    "../agent/schema-worker.js",
   ],
   "page-worker": [
     "./page-worker.js",

@@ -1,10 +1,21 @@
 /** Small pure functions over text: clipping for messages, byte-exact cuts, plurals. */
 
-/** Shortens a text for a message, on one line, with `…` where something was cut. */
+/**
+ * Shortens a text for a message, on one line, with `…` where something was cut. Reads no further than it
+ * shows: the text may be a stranger's, of megabytes.
+ */
 export function clip(text: string, maxChars: number): string {
-  const line = text.replace(/\s+/g, " ").trim();
-  if (line.length <= maxChars) return line;
-  return `${cutToChars(line, maxChars - 1)}…`;
+  let line = "";
+  let gap = "";
+  for (const [part] of text.matchAll(/\s+|\S{1,500}/g)) {
+    if (/^\s/.test(part)) gap = line && " ";
+    else {
+      line += gap + part;
+      gap = "";
+    }
+    if (line.length > maxChars) return `${cutToChars(line, maxChars - 1)}…`;
+  }
+  return line;
 }
 
 /** The longest prefix of at most `maxChars`; a character of two units that the cut falls into goes whole. */

@@ -40,6 +40,8 @@ export interface ChildWish {
 export interface ChildOrder {
   /** Its place below its parent, the same when it is asked for again: `research-2.0`. */
   readonly key: string;
+  /** The call that asked for it, which waits for it. */
+  readonly callKey: string;
   readonly task: AgentTask;
   readonly account: ChildAccount;
   readonly timeoutMs: number;

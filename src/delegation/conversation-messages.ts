@@ -5,6 +5,7 @@
 
 import { toRepairRequest } from "../agent/structured-output.ts";
 import type { AgentTask } from "../agent/task.ts";
+import { withoutAbandoned } from "../protocol/abandoned-work.ts";
 import type { Item } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 
@@ -18,14 +19,14 @@ export function readMessages(
     return answer === "" ? task.items : [...task.items, toMessage("assistant", answer)];
   }
   const reading = new Reading(task);
-  for (const event of events) reading.read(event);
+  for (const event of withoutAbandoned(events)) reading.read(event);
   return reading.messages;
 }
 
 class Reading {
   readonly #task: AgentTask;
   readonly #whole: Item[];
-  /** Of the turn under way, which begins anew after a crash. */
+  /** Of the turn under way. */
   #turn: Item[] = [];
   /** What the item under way has said so far. */
   #text = "";

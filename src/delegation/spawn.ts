@@ -85,7 +85,8 @@ export async function orderChild(
       at_ms: node.now(),
     },
   ]);
-  const order = { key: spawning.key, task, account: money.account, timeoutMs };
+  const { key, callKey } = spawning;
+  const order = { key, callKey, task, account: money.account, timeoutMs };
   return toOrdered(node, { order, money, spawning });
 }
 
@@ -98,11 +99,12 @@ function toDearest({ limits }: ChildWish): Partial<Amount> {
 /** A child that was written down before this process took its parent over. */
 export function adoptChild(
   node: DelegationNode,
-  child: Omit<ChildOrder, "account">,
+  child: Omit<ChildOrder, "account" | "callKey">,
   spawning: Spawning,
 ): OrderedChild {
   const money = setAside(node, child.task.limits);
-  return toOrdered(node, { order: { ...child, account: money.account }, money, spawning });
+  const order = { ...child, callKey: spawning.callKey, account: money.account };
+  return toOrdered(node, { order, money, spawning });
 }
 
 /** A child's place and money, taken from its parent's. */

@@ -12,6 +12,7 @@ import type { Item } from "../protocol/items.ts";
 import type { Continuation, ModelEvent } from "../protocol/model-events.ts";
 import type { Notice } from "../protocol/run-events.ts";
 import type { Tool, ToolChoice } from "../protocol/tools.ts";
+import type { Usage } from "../protocol/usage.ts";
 
 export interface Provider {
   /** As in config and on the command line: `openai-chat`, `openai-responses`, `embedded`. */
@@ -118,6 +119,13 @@ export interface ModelCall {
   readonly run?: string | undefined;
   /** Told of retries, waits and parameters left out; never of secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
+  /** Called for each try, when the request leaves: from then on it may cost something. */
+  readonly onSend?: (() => void) | undefined;
+  /**
+   * Told what the vendor has counted of an answer that breaks off, where it has counted anything. An
+   * answer that ends tells it in its `end`.
+   */
+  readonly onUsage?: ((usage: Usage) => void) | undefined;
 }
 
 export const TEXT_FORMAT: OutputFormat = { type: "text" };

@@ -10,6 +10,7 @@ import type { Failure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { LineReader } from "../base/lines.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
+import type { Usage } from "../protocol/usage.ts";
 import type { ModelOptions, ModelRequest } from "./provider.ts";
 
 export interface Wire {
@@ -52,6 +53,11 @@ export interface Decoder {
    * `provider_broke_protocol` when the answer's own ending never came.
    */
   end(out: ModelEvent[]): void;
+  /**
+   * What the vendor has counted until now, where it says so before the end; 0 of what it has not
+   * counted yet.
+   */
+  readonly usage?: Usage | undefined;
 }
 
 /** How a vendor differs from the API it claims to speak. Data of its row, read by `encode`. */

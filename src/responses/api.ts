@@ -11,10 +11,12 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { clip } from "../base/text.ts";
+import type { QueuedPlace } from "../engine/engine.ts";
 import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
-import type { Shelf } from "../store/shelf.ts";
+import type { DoomedThing, Shelf } from "../store/shelf.ts";
+import { checkApprovals } from "./approvals.ts";
 import type { Caller } from "./caller.ts";
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
@@ -22,7 +24,7 @@ import { createDirectResponse, type DirectParts } from "./direct/direct-response
 import type { PlacedItem } from "./fold/given-items.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
-import { type InjectParts, inject } from "./inject.ts";
+import { createInject, type InjectParts } from "./inject.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { checkCalls } from "./request/check-calls.ts";
@@ -65,7 +67,7 @@ export interface FollowFrom {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ApiParts extends Pick<InjectParts, "injections" | "findInput"> {
+export interface ApiParts extends Pick<InjectParts, "findInput"> {
   readonly clock: Clock;
   readonly shelf: Shelf;
   /** Where stored responses run. */
@@ -84,6 +86,8 @@ export interface ApiParts extends Pick<InjectParts, "injections" | "findInput"> 
    * What it gives takes that back, for a run that does not come about.
    */
   readonly admit: (runId: string, planned: Planned) => Promise<() => Promise<void>>;
+  /** The place of a background response among those of its tenant. */
+  readonly placeOf: (tenant: string) => QueuedPlace;
   /** Books what a response that needs no run has used; those that do book it themselves. */
   readonly charge?: ChargeDirect | undefined;
   /** Told of the beginning and the end of responses that need no run. */
@@ -100,6 +104,7 @@ type ChargeDirect = (
 
 export function createResponsesApi(parts: ApiParts): ResponsesApi {
   const { shelf, durable } = parts;
+  const inject = createInject(parts);
 
   const findOwn = async (id: string, { tenant }: Caller): Promise<KeptResponse> => {
     const kept = await findKept(shelf, tenant, id);
@@ -136,7 +141,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       await findOwn(id, caller);
       await removeResponse(parts, caller.tenant, id);
     },
-    inject: (id, input, caller) => inject(parts, { id, input, caller }),
+    inject: (id, input, caller) => inject({ id, input, caller }),
     inputItems: async (id, caller) => (await findOwn(id, caller)).input,
   };
 }
@@ -161,11 +166,9 @@ interface FoundDirect {
   readonly model: DirectModel;
 }
 
-function openDirect(
-  parts: ApiParts,
-  asked: AskedResponse,
-  { caller, items, target, model: { provider, sealed, checkInput } }: FoundDirect,
-): LiveResponse {
+function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): LiveResponse {
+  const { items, target } = found;
+  const { provider, sealed, checkInput } = found.model;
   checkInput(items);
   checkCalls([], items);
   const { model } = target;
@@ -181,7 +184,7 @@ function openDirect(
     provider,
     clock: parts.clock,
     observe: parts.observeDirect,
-    charge: toCharge(parts, caller, runId),
+    charge: toCharge(parts, found, runId),
     request: toDirectRequest(asked, { model, items, sealed }),
     settings: { echo, include: include ?? [], ignored: asked.ignored },
   });
@@ -194,6 +197,7 @@ async function openRun(
 ): Promise<LiveResponse> {
   const found = await parts.find(asked, caller);
   await checkEnded(parts.durable, asked.request.previous_response_id);
+  checkApprovals(found.items);
   const named = { ...found, items: found.items.map(withId) };
   const planned = planResponse(asked, named);
   const { store } = asked;
@@ -203,20 +207,30 @@ async function openRun(
   const takeBack = await parts.admit(runId, planned);
   const place = store ? parts.durable : parts.passing;
   const title = clip(titleOf(task.items), 80);
+  const { tenant, background } = planned.wish;
+  const queue = background ? parts.placeOf(tenant) : undefined;
   try {
     if (store) await keep(parts, id, planned);
-    await place.engine.submit(RESPONSE_BODY, encodeTask(task), { id: runId, title });
+    const options = { id: runId, title, tenant: caller.tenant, queue };
+    await place.engine.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
+    if (store) await parts.shelf.delete({ tenant, kind: RESPONSE_KIND, id });
     await takeBack();
     throw thrown;
   }
   return toLive(place, { id, asked, runId });
 }
 
-/** Where dollars are limited, a run keeps to the limit: so none are spent here. */
-function toCharge({ charge }: ApiParts, { keyId }: Caller, runId: string): DirectParts["charge"] {
+/** Where dollars are limited, a run keeps to the limit; what is spent here is counted all the same. */
+function toCharge(
+  { charge }: ApiParts,
+  { caller: { keyId }, model: { costOf } }: FoundDirect,
+  runId: string,
+): DirectParts["charge"] {
   if (keyId === null || !charge) return undefined;
-  return (tokens) => charge(keyId, { tokens, usd: 0 }, runId);
+  return (usage) => {
+    return charge(keyId, { tokens: usage.total_tokens, usd: costOf(usage) ?? 0 }, runId);
+  };
 }
 
 /** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */
@@ -330,14 +344,23 @@ async function cancelRun({ engine }: RunPlace, runId: string): Promise<void> {
   await engine.result(runId);
 }
 
-export async function removeResponse(
+async function removeResponse(
   { shelf, durable }: Pick<ApiParts, "shelf" | "durable">,
   tenant: string,
   id: string,
 ): Promise<void> {
-  await cancelRun(durable, toRunId(id));
-  await shelf.delete({ tenant, kind: RESPONSE_KIND, id });
-  await durable.store.deleteTree(toRunId(id));
+  await shelf.removeAll([await doomResponse(durable, tenant, id)]);
+}
+
+/** Ends what still runs of a response, and gives what is to be removed of it in one transaction. */
+export async function doomResponse(
+  durable: RunPlace,
+  tenant: string,
+  id: string,
+): Promise<DoomedThing> {
+  const run = toRunId(id);
+  await cancelRun(durable, run);
+  return { tenant, kind: RESPONSE_KIND, id, run };
 }
 
 export function toUnknownResponse(id: string): Failure {

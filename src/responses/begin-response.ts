@@ -9,8 +9,10 @@ import type { OwnCall } from "../agent/calls.ts";
 import { addResults } from "../agent/calls.ts";
 import { runToolCalls, type ToolParts } from "../agent/tool-calls.ts";
 import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import type { Json } from "../base/json.ts";
+import { clip } from "../base/text.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
@@ -23,6 +25,8 @@ export interface BeginParts extends ToolParts {
   readonly context: RunContext;
   readonly clock: Clock;
   readonly bridge: Bridge;
+  /** Takes an approval for this run. False where another run has used it. */
+  readonly useApproval: (id: string) => Promise<boolean>;
   /** Resolves when the run may begin. */
   readonly enter: () => Promise<void>;
   /** Whether it is told that it waited. */
@@ -79,6 +83,7 @@ export async function callApproved(
   const wanted = toApprovedCalls(items, bridge);
   if (wanted.length === 0) return items;
   const named = (await context.step(`approved:${turn}`, async (step) => {
+    for (const { item } of wanted) await useApproval(parts, item);
     const calls = wanted.map(({ item }) => withId(item));
     step.end(calls.flatMap(toPendingEvents));
     return calls as unknown as Json;
@@ -90,6 +95,13 @@ export async function callApproved(
   });
   const made = await runToolCalls(parts, `${turn}+`, calls);
   return addResults([...items, ...named], calls, made);
+}
+
+async function useApproval({ useApproval }: Pick<BeginParts, "useApproval">, item: Item) {
+  const id = item.type === "mcp_call" ? item.approval_request_id : null;
+  if (!id || (await useApproval(id))) return;
+  const message = `The approval of \`${clip(id, 80)}\` was used already, by another response. Ask again for the call.`;
+  throw new Failure("conflict", message, { param: "input" });
 }
 
 function toPendingEvents(item: Item, index: number): RunEvent[] {

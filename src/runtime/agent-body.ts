@@ -1,6 +1,7 @@
 /** What the engine runs for every run, root or child: its model, its tools and gate, its account, the loop. */
 
 import { createAccount } from "../agent/account.ts";
+import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
 import type { Amount } from "../agent/limits.ts";
 import { runLoop } from "../agent/loop.ts";
@@ -68,6 +69,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     const model = await parts.openModel(task);
     await createOutputCheck(task.format);
     model.checkInput(task.items);
+    checkPriced(task.limits, model);
   };
 
   return {

@@ -8,6 +8,7 @@ import type { DelegationSettings } from "../delegation/settings.ts";
 import type { RunContext } from "../engine/engine.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { vendorOf } from "../providers/vendors/catalog.ts";
+import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
 import { type GateSurroundings, SAFETY, type SafetySettings } from "./open-gate.ts";
 import type { Environment } from "./paths.ts";
 
@@ -66,11 +67,14 @@ const CLOUDS = {
   aws: /^AWS_/,
 } as const;
 
+/** A runner serves nobody: the server's settings, and its key, are not for it. */
+const SETTINGS = CONFIG_NAMES.filter((name) => !name.startsWith("server.")).map(variableOf);
+
 function variablesFor(task: AgentTask, env: Environment): string[] {
   const search = task.tools.includes("search_web")
     ? Object.keys(env).filter((name) => /^(BRAVE_SEARCH|TAVILY|EXA|GOOGLE_CSE)_/.test(name))
     : [];
-  return [...modelVariables(task, env), ...search];
+  return [...SETTINGS, ...modelVariables(task, env), ...search];
 }
 
 function modelVariables({ model, url, api_key_name }: AgentTask, env: Environment): string[] {

@@ -1,5 +1,6 @@
 /** The gate of one run, made of its task and of the settings that hold for all runs. */
 
+import { join } from "node:path";
 import type { AgentTask } from "../agent/task.ts";
 import { matchesGlob } from "../base/glob.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
@@ -8,7 +9,9 @@ import type { GateLimits } from "../tools/gate/call.ts";
 import { createGate, type Gate } from "../tools/gate/gate.ts";
 import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
+import { bareRepositoryNames } from "../tools/sandbox/bare-repository.ts";
 import type { EntryKind, SandboxParts } from "../tools/sandbox/holder.ts";
+import { clearPlaces } from "../tools/sandbox/placeholder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
 import type { Tool } from "../tools/tool.ts";
 import { openWorkspace } from "../tools/workspace/open-workspace.ts";
@@ -24,6 +27,8 @@ export interface SafetySettings {
   readonly outputChars: number;
   /** Variables that commands get beside the usual ones. */
   readonly commandEnv: readonly string[];
+  /** Whether git that a tool starts runs the hooks of repositories. */
+  readonly gitHooks: boolean;
   readonly sandboxNetwork: boolean;
   readonly hardLinks: boolean;
   /** Places that no tool touches, wherever the workspace is: the user's settings, records, logins. */
@@ -36,6 +41,7 @@ export const SAFETY: SafetySettings = {
   toolTimeoutMs: 120_000,
   outputChars: 200_000,
   commandEnv: [],
+  gitHooks: false,
   sandboxNetwork: false,
   hardLinks: false,
   protectedPaths: [],
@@ -137,15 +143,19 @@ export function toSandboxCovers(
 async function openRunSandbox(
   { sandbox: asked, grant }: AgentTask,
   { root }: Workspace,
-  { env, rules, commandEnv, sandboxNetwork }: GateSurroundings,
+  { env, rules, commandEnv, gitHooks, sandboxNetwork }: GateSurroundings,
 ): Promise<Sandbox> {
   const level = sandboxOf(grant, asked);
   const open = async (): Promise<Sandbox> => {
     const { openSandbox } = await import("../tools/sandbox/open-sandbox.ts");
-    const parts = { root, env, names: commandEnv, network: sandboxNetwork };
+    const findReadOnly = (): readonly string[] => bareRepositoryNames(root);
+    const held = { names: commandEnv, gitHooks, network: sandboxNetwork, findReadOnly };
+    const parts = { root, env, ...held };
     return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });
   };
   if (level === "sandbox") return open();
+  // A sandbox that crashed may have left its placeholders; its own next start is not the only one.
+  await clearPlaces([...UNMADE.hidden, ...UNMADE.readOnly, "HEAD"].map((name) => join(root, name)));
   let opened: Promise<Sandbox> | undefined;
   return {
     level,

@@ -1,6 +1,6 @@
 /** Where the user's and the project's files are. Looks at folders, reads and makes nothing. */
 
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,6 +55,19 @@ export function projectConfigFile(cwd: string, home: string): string | undefined
     if (existsSync(join(at, ".git")) || at === dirname(at)) return undefined;
   }
   return undefined;
+}
+
+/**
+ * The first of a project's file, its folder and the project's folder that belongs neither to this user
+ * nor to root: whoever owns one of them decides what the file says. Undefined where none does.
+ */
+export function findForeign(file: string, uid: number | undefined): string | undefined {
+  if (uid === undefined) return undefined;
+  const folder = dirname(file);
+  return [file, folder, dirname(folder)].find((path) => {
+    const owner = statSync(path, { throwIfNoEntry: false })?.uid;
+    return owner !== undefined && owner !== uid && owner !== 0;
+  });
 }
 
 // The XDG rules call a relative path invalid, to be ignored.

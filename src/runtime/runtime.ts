@@ -55,6 +55,8 @@ export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySetti
   /** How the built-in tools work, and which there are beside them. */
   readonly toolSettings?: ToolSettings | undefined;
   readonly clock?: Clock | undefined;
+  /** Most bytes of one answer of a model's server; 32 MiB when left out. */
+  readonly maxAnswerBytes?: number | undefined;
   /** What holds for all delegation. */
   readonly delegation?: Partial<DelegationSettings> | undefined;
   /** Where children's conversations are written, if the settings of delegation say that they are. */
@@ -115,7 +117,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const { tools: own = [], log = silentLog, toolSettings } = options;
   const toolParts = { tools: own, env, clock, log, version: VERSION };
   const toolbox = await createToolbox({ ...toolSettings, ...toolParts });
-  const network = createNetwork(env);
+  const network = createNetwork(env, { maxAnswerBytes: options.maxAnswerBytes });
   const gguf = createGguf(options.log);
   const { transport = network.open } = options;
   const delegation = { ...DELEGATION, ...options.delegation };
@@ -123,6 +125,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
   const { agents = [], childProcess, storePath } = options;
+  await checkAgents(agents, toolbox.names);
   const { store, shelf, chunks } = await openStores(storePath);
   const engine = createLocalEngine({ store, clock, observe: watch.observe });
   const conversations = openConversations({ ...options, env, delegation, store, engine, clock });
@@ -165,6 +168,16 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   };
 }
 
+/** Loaded where there are agents: most programs have none. */
+async function checkAgents(
+  agents: readonly AgentDefinition[],
+  tools: readonly string[],
+): Promise<void> {
+  if (agents.length === 0) return;
+  const { checkAgentTools } = await import("../delegation/agents/agent-problems.ts");
+  checkAgentTools(agents, tools);
+}
+
 interface RunCallParts {
   readonly engine: Engine;
   readonly store: Store;
@@ -189,9 +202,10 @@ function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "re
       return await planRun(task, agentParts, { timeoutMs: request.timeoutMs, overrides });
     },
     async resume(id) {
-      const stored = await engine.status(id);
+      const isRunning = (await engine.status(id))?.status === "running";
       // A key that is not set here must not end a run that another shell could go on with.
-      if (stored?.status === "running") await agent.check(parseTask(stored.input));
+      const input = isRunning ? await engine.input(id) : undefined;
+      if (input !== undefined) await agent.check(parseTask(input));
       await engine.resume(id);
       return toRun(engine, id);
     },
@@ -262,13 +276,14 @@ interface Stores {
 
 async function openStores(path: string | undefined): Promise<Stores> {
   if (path === undefined) {
+    const store = createMemoryStore();
     const shelf = async (): Promise<Shelf> => {
       const { createMemoryShelf } = await import("../store/memory-shelf.ts");
-      return createMemoryShelf();
+      return createMemoryShelf(store);
     };
     const chunks = async (): Promise<ChunkStore> =>
       (await import("../store/chunk-store.ts")).openMemoryChunkStore();
-    return { store: createMemoryStore(), shelf, chunks };
+    return { store, shelf, chunks };
   }
   const { openSqliteStores } = await import("../store/sqlite-store.ts");
   const { store, shelf, chunksDb } = await openSqliteStores(path);

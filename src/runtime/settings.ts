@@ -7,8 +7,11 @@ import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
+import { DELEGATING_TOOLS } from "../delegation/tools/names.ts";
 import type { Quirks } from "../providers/wire.ts";
+import { CATALOGUE } from "../tools/catalogue.ts";
 import type { Ask } from "../tools/gate/ask.ts";
+import { checkRuleNames } from "../tools/gate/rule-names.ts";
 import { parseRule, RULE_VERDICTS, type Rule } from "../tools/gate/rules.ts";
 import type { Config } from "./config/config.ts";
 import { toModelOverrides } from "./config/config-models.ts";
@@ -45,6 +48,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
       firstByteMs: config.get("first_byte_timeout_ms"),
       idleMs: config.get("idle_timeout_ms"),
     },
+    maxAnswerBytes: config.get("max_answer_bytes"),
     retry: { ...MODEL_RETRY, attempts: config.get("max_retries") + 1 },
     quirks: toQuirks(config),
     ask,
@@ -52,6 +56,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     toolTimeoutMs: config.get("tool_timeout") * 1000,
     outputChars: config.get("tool_output_limit"),
     commandEnv: config.get("command_env"),
+    gitHooks: config.get("git_hooks"),
     sandboxNetwork: config.get("sandbox_network"),
     hardLinks: config.get("hard_links"),
     protectedPaths: [config.paths.configFile, config.paths.dataDir, storePath],
@@ -86,8 +91,23 @@ export function toLimits(config: Config): Limits {
   };
 }
 
+/** The server's tool kinds, by the names they have in the gate. */
+const HOSTED_NAMES = [
+  ...["apply_patch", "code_interpreter", "computer", "file_search", "image_generation"],
+  ...["local_shell", "shell", "tool_search", "web_search"],
+];
+
 /** Each with the layer it stands in, so that a refusal can say where to look. */
 function toRules(config: Config): Rule[] {
+  const own = Object.keys(config.get("own_tools") ?? {});
+  const built = CATALOGUE.map(({ tool }) => tool.spec.name);
+  const known = [...new Set([...built, ...DELEGATING_TOOLS, ...own, ...HOSTED_NAMES])];
+  const rules = readRules(config);
+  checkRuleNames(rules, known);
+  return rules;
+}
+
+function readRules(config: Config): Rule[] {
   return RULE_VERDICTS.flatMap((verdict) =>
     config
       .layersOf(verdict)

@@ -80,7 +80,8 @@ async function readWhole(
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   const plain = { method: "GET", headers: {}, body: undefined } as const;
-  const answer = await transport.send({ ...plain, url, signal, timeouts: PACKAGE_TIMEOUTS });
+  const limits = { timeouts: PACKAGE_TIMEOUTS, maxBytes: Number.POSITIVE_INFINITY };
+  const answer = await transport.send({ ...plain, url, signal, ...limits });
   if (answer.status !== 200) {
     await answer.chunks.return();
     throw unusable(url, `answered ${answer.status}`);

@@ -4,9 +4,9 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Socket } from "node:net";
 import { toFailure } from "../base/failure.ts";
 import { isOwnFault } from "../base/own-fault.ts";
+import { cutSignalOf, signalOf } from "./client-signal.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
@@ -42,7 +42,8 @@ export function createApp(parts: AppParts): App {
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const json = (): Promise<unknown> => readJsonBody(request, parts.body);
-      const call = { params, query, caller: admitted.caller, json, request, signal };
+      const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
+      const call = { params, query, caller: admitted.caller, json, request, signal, cutSignal };
       await sendAnswer(response, await route.handle(call), parts.send);
     } catch (thrown) {
       const failure = toFailure(thrown);
@@ -72,18 +73,3 @@ function toAbout({ name, params }: FoundRoute, answer: ServerResponse): About {
 function toOutcome(found: FoundRoute | undefined, { statusCode }: ServerResponse): Outcome {
   return { route: found?.name ?? "unknown", status: statusCode, target: found?.params["id"] };
 }
-
-/**
- * Aborts when the client has gone away. One for all requests of a connection, which are answered one
- * after the other: a request has gone when its connection has.
- */
-function signalOf(socket: Socket): AbortSignal {
-  const known = signals.get(socket);
-  if (known) return known;
-  const controller = new AbortController();
-  socket.once("close", () => controller.abort());
-  signals.set(socket, controller.signal);
-  return controller.signal;
-}
-
-const signals = new WeakMap<Socket, AbortSignal>();

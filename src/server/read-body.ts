@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import { Failure } from "../base/failure.ts";
+import { clip } from "../base/text.ts";
 import { parseJsonText } from "./json-text.ts";
 
 export interface BodyLimits {
@@ -14,10 +15,19 @@ export interface BodyLimits {
 const MAX_PIECES = 1024;
 
 export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+  checkEncoding(request);
   const length = Number(request.headers["content-length"] ?? 0);
   if (length > limits.maxBytes) throw toTooLarge(limits.maxBytes);
   const bytes = readBuffered(request, length) ?? (await readBytes(request, limits));
   return parseJsonText(decodeUtf8(bytes), "The body");
+}
+
+/** Nothing is unpacked here: a small body may become one of any size. */
+export function checkEncoding({ headers }: Pick<IncomingMessage, "headers">): void {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "";
+  if (encoding === "" || encoding === "identity") return;
+  const message = `The body has the content encoding \`${clip(encoding, 40)}\`. Send it as it is.`;
+  throw new Failure("unsupported_encoding", message);
 }
 
 /** Most bodies come in one packet with their head, and there is nothing to wait for; undefined else. */
@@ -64,7 +74,10 @@ function readBytes(request: IncomingMessage, { maxBytes, timeoutMs }: BodyLimits
 }
 
 function toTooLarge(maxBytes: number): Failure {
-  return new Failure("too_large", `The body is larger than ${maxBytes} bytes.`);
+  return new Failure(
+    "too_large",
+    `The body is larger than ${maxBytes} bytes (\`server.max_body_bytes\`). Upload what is large with \`POST /v1/files\`.`,
+  );
 }
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { Failure, toFailure } from "../base/failure.ts";
+import { checkEncoding } from "./read-body.ts";
 
 export interface ReceiveLimits {
   /** Of the file. */
@@ -38,6 +39,7 @@ export async function receiveFile<Kept>(
   keep: (file: ReceivedFile) => Promise<Kept>,
   keepFields?: (fields: Readonly<Record<string, string>>) => Promise<Kept>,
 ): Promise<Kept> {
+  checkEncoding(request);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes + FORM_BYTES) {
     const message = `The file is larger than ${maxBytes} bytes, which is the limit. Give a smaller one.`;
     throw new Failure("too_large", message, { param: "file" });

@@ -39,8 +39,10 @@ export interface RouteCall {
   json(): Promise<unknown>;
   /** The request itself, for bodies that are no JSON. Whoever reads it keeps to `maxBodyBytes`. */
   readonly request: IncomingMessage;
-  /** Aborts when the client has gone away. */
+  /** Aborts when the client has gone away, and with a `Failure` when the server stops and cannot wait. */
   readonly signal: AbortSignal;
+  /** Aborts in the second case alone. */
+  cutSignal(): AbortSignal;
 }
 
 export type Answer = JsonAnswer | EventsAnswer | BytesAnswer;

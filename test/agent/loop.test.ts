@@ -200,6 +200,7 @@ describe("the loop", () => {
     });
     const provider = scripted(reply.calls([{ name: "boom", arguments: {} }]));
     const { end } = await run(provider, { tools: [boom], task: { on_throw: "end" } });
+    assert.equal(end.tool_calls, 1, "a call that was made counts, whatever came of it");
     assert.equal(end.ending, "failed");
     assert.equal(end.error?.code, "tool_failed");
   });

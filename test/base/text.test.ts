@@ -13,6 +13,20 @@ describe("clip", () => {
     assert.equal(clip("abcdefg", 6), "abcde…");
   });
 
+  it("is the whole text with one space for each gap, cut", () => {
+    const long = fc
+      .array(fc.constantFrom("  ", "x".repeat(499), "é\n", "😀"))
+      .map((all) => all.join(""));
+    fc.assert(
+      fc.property(fc.oneof(texts, long), fc.integer({ min: 1, max: 1500 }), (text, max) => {
+        const line = text.replace(/\s+/g, " ").trim();
+        const cut = line.length <= max ? line : `${cutToChars(line, max - 1)}…`;
+        assert.equal(clip(text, max), cut);
+      }),
+      { seed: 1 },
+    );
+  });
+
   it("is never longer than asked and cuts no character in two", () => {
     fc.assert(
       fc.property(texts, fc.integer({ min: 1, max: 20 }), (text, max) => {

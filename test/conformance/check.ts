@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
-import { findOrderFaults } from "./event-order.ts";
+import { findOrderFaults, type StreamHistory } from "./event-order.ts";
 import { adapt } from "./known-differences.ts";
 import { eventSchemaOf, findFaults, ORACLES, type OracleName } from "./oracles.ts";
 
@@ -15,8 +15,8 @@ export function checkResponse(value: unknown): void {
 }
 
 /** Fails with what is wrong with a whole stream: its events, by either description, and their order. */
-export function checkEvents(events: readonly object[]): void {
-  assert.deepEqual([...eventFaults(events), ...findOrderFaults(toSent(events))], []);
+export function checkEvents(events: readonly object[], history: StreamHistory = {}): void {
+  assert.deepEqual([...eventFaults(events), ...findOrderFaults(toSent(events), history)], []);
 }
 
 /** Fails where a value is not what OpenAI's description calls by this name: `ResponseItemList`. */

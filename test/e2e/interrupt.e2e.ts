@@ -60,17 +60,19 @@ describe("an interrupt", () => {
     assert.deepEqual([ended.code, ended.stdout], [130, ""], ended.stderr);
   });
 
-  it("by SIGTERM is the same", async () => {
-    await using place = await createPlace();
-    await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
-    const command = place.start(runAt(upstream, RESPONSES, "Tell a story"));
-    await command.waitForStdout("Once upon");
-    command.child.kill("SIGTERM");
-    const ended = await command.ended;
-    assert.deepEqual([ended.code, ended.stdout], [130, "Once upon\n"], ended.stderr);
-    const [id = ""] = await place.runIds();
-    assert.equal((await place.show(id)).ending, "cancelled");
-  });
+  for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+    it(`by ${signal} is the same`, async () => {
+      await using place = await createPlace();
+      await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
+      const command = place.start(runAt(upstream, RESPONSES, "Tell a story"));
+      await command.waitForStdout("Once upon");
+      command.child.kill(signal);
+      const ended = await command.ended;
+      assert.deepEqual([ended.code, ended.stdout], [130, "Once upon\n"], ended.stderr);
+      const [id = ""] = await place.runIds();
+      assert.equal((await place.show(id)).ending, "cancelled");
+    });
+  }
 
   it("ends the SSE form with an error and no response_end", async () => {
     await using place = await createPlace();

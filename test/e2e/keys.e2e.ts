@@ -14,7 +14,10 @@ describe("offshoot keys", () => {
     assert.match(made.stdout, /^osk_[0-9a-z]{12}_[0-9a-f]{64}\n$/);
     const id = made.stdout.split("_")[1] ?? "";
     const { stdout } = await place.run(["keys"]);
-    assert.match(stdout, new RegExp(`^${id}  mine  team  active  never used  responses,`));
+    assert.match(
+      stdout,
+      new RegExp(`^${id}  mine  team  active  never used  today 0 requests, .* responses,`),
+    );
     assert.match(stdout, / models=embedded\* requests-per-minute=100 expires=\d{4}-\d\d-\d\d\n$/);
     assert.equal((await place.run(["keys", "revoke", id])).code, 0);
     assert.match((await place.run(["keys", "list"])).stdout, / {2}revoked {2}/);

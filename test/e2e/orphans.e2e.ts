@@ -100,6 +100,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
       const account = createAccount(NO_LIMITS).open(NO_LIMITS);
       const order = {
         key: `child-${at}`,
+        callKey: `run_1/tool:1.${at}`,
         task: { ...task, tools: [] },
         account,
         timeoutMs: PATIENCE_MS,

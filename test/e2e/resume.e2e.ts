@@ -95,6 +95,10 @@ describe("a run that was killed", { concurrency: 2 }, () => {
         assert.deepEqual([countOf(run, "tool_start"), countOf(run, "tool_end")], [1, 1]);
         assert.deepEqual([countOf(run, "run_start"), countOf(run, "run_resume")], [1, 1]);
         assert.deepEqual([countOf(run, "run_end"), run.events.at(-1)?.type], [1, "run_end"]);
+
+        const replayed = await place.run(["runs", "replay", id]);
+        assert.equal(replayed.code, 0, replayed.stderr);
+        assert.equal(upstream.requests.length, 3, "a replay sends nothing");
       });
     }
   }
@@ -125,6 +129,20 @@ describe("a run that was killed", { concurrency: 2 }, () => {
       events.map((_, index) => index),
     );
     assert.match((await place.run(["runs", "show", id])).stdout, /\nresumed {2}\(owner 2\)\n/);
+  });
+
+  it("gives a document that holds finished work alone", async () => {
+    await using place = await createPlace(FILES);
+    const [, , answering] = KILL_POINTS;
+    assert.ok(answering);
+    await using upstream = await CHAT.start({ engine: script(...answering.replies) });
+    const id = await killAt(place, upstream, CHAT, answering);
+    const ended = await place.run(["runs", "resume", id, "-o", "json"]);
+    const { output, output_text, tool_calls, total } = JSON.parse(ended.stdout);
+    assert.deepEqual([output_text, tool_calls, total.tool_calls], ["It says hello.", 1, 1]);
+    assert.doesNotMatch(JSON.stringify(output), /incomplete/);
+    const tree = await place.run(["runs", "tree", id, "--json"]);
+    assert.equal(JSON.parse(tree.stdout).tool_calls ?? 1, 1);
   });
 
   it("can be killed twice", async () => {

@@ -124,6 +124,9 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
       return pids.length === 2 && !pids.includes(doomed ?? 0) ? true : undefined;
     }, "it is replaced");
     assert.equal((await served.ask("GET", "/readyz")).status, 200);
+    await served.command.waitForStderr(`(process ${doomed}) was ended by SIGKILL; `);
+    const metrics = String((await served.ask("GET", "/metrics")).body);
+    assert.match(metrics, /^offshoot_worker_deaths_total 1$/m);
   });
 
   it("let a key have so many requests at once, of all of them", async () => {

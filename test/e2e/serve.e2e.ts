@@ -104,8 +104,8 @@ describe("the served API", () => {
     const follow = await openStream(first, `/v1/responses/${id}?stream=true`);
     await follow.until((text) => text.includes('"delta":"One"'));
     first.command.child.kill("SIGTERM");
-    const cut = await follow.rest().catch(() => "cut");
-    assert.ok(!cut.includes("response.completed"));
+    const cut = await follow.rest();
+    assert.match(cut, /event: response.failed\n[^\n]+\n\ndata: \[DONE\]\n\n$/);
     assert.equal((await first.command.ended).code, 1);
     upstream.finish();
     await using second = await serve(options);
@@ -115,10 +115,10 @@ describe("the served API", () => {
         ? (body as EmittedResponse)
         : undefined;
     }, "it is finished");
-    // What was said before the cut stays, as `incomplete`; the turn is asked for again.
+    // The turn is asked for again; what was said of it before is part of nothing.
     assert.deepEqual(
       done.output.map((item) => ("status" in item ? item.status : undefined)),
-      ["incomplete", "completed"],
+      ["completed"],
     );
     assert.equal(upstream.requests, 2);
   });

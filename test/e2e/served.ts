@@ -90,6 +90,8 @@ export interface SlowUpstream extends AsyncDisposable {
   readonly url: string;
   /** How many requests have come. */
   readonly requests: number;
+  /** What was sent, in the order it came. */
+  readonly bodies: readonly string[];
   /** Answers that have begun and not ended. */
   readonly open: number;
   /** Says more in all that are open. */
@@ -101,6 +103,7 @@ export interface SlowUpstream extends AsyncDisposable {
 /** A chat server that says "One" to everybody at once, and the rest when it is told to. */
 export async function startSlowUpstream(): Promise<SlowUpstream> {
   const open = new Set<ServerResponse>();
+  const bodies: string[] = [];
   let requests = 0;
   let isFast = false;
   const write = (response: ServerResponse, content: string): void => {
@@ -116,7 +119,11 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
     open.delete(response);
   };
   const server = createServer((request, response) => {
-    request.resume();
+    let body = "";
+    request.setEncoding("utf8").on("data", (piece: string) => {
+      body += piece;
+    });
+    request.on("end", () => bodies.push(body));
     requests++;
     response.writeHead(200, { "content-type": "text/event-stream" });
     open.add(response);
@@ -130,6 +137,7 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
     get requests() {
       return requests;
     },
+    bodies,
     get open() {
       return open.size;
     },

@@ -124,6 +124,52 @@ describe("an approval", () => {
     );
   });
 
+  it("that a request answers twice is refused, whatever the answers are", async (t) => {
+    const small = await startSmallServer(t);
+    const server = await startServer(t, script(call("change", "it")), { settings });
+    const tools = [mcp(small.url, ask)];
+    const first = await server.create({ input: "Change", tools });
+    const approval_request_id = (first.output[1] as { id: string }).id;
+    const answer = { type: "mcp_approval_response", approval_request_id };
+    for (const approve of [true, false]) {
+      const input = [
+        { ...answer, approve: true },
+        { ...answer, approve },
+      ];
+      const body = { input, previous_response_id: first.id, tools };
+      const { status, body: answered } = await server.ask("POST", "/v1/responses", body);
+      assert.equal(status, 400, JSON.stringify(answered));
+      assert.match(JSON.stringify(answered), /answered twice.*input\[1\]/);
+    }
+    assert.equal(small.calls.length, 0);
+  });
+
+  it("that was refused stays refused, and one that was given is used once", async (t) => {
+    const small = await startSmallServer(t);
+    const replies = [call("change", "it"), reply.text("No."), reply.text("Still no.")];
+    const more = [call("change", "it"), reply.text("Done.")];
+    const server = await startServer(t, script(...replies, ...more), { settings });
+    const tools = [mcp(small.url, ask)];
+    const toAnswer = (output: readonly unknown[], approve: boolean) => {
+      const { id } = output.at(-1) as { id: string };
+      return { type: "mcp_approval_response", approval_request_id: id, approve };
+    };
+    const first = await server.create({ input: "Change", tools });
+    const no = await server.create({
+      ...{ input: [toAnswer(first.output, false)], previous_response_id: first.id, tools },
+    });
+    await server.create({
+      ...{ input: [toAnswer(first.output, true)], previous_response_id: no.id, tools },
+    });
+    assert.equal(small.calls.length, 0);
+    const second = await server.create({ input: "Change", tools });
+    const yes = { input: [toAnswer(second.output, true)], previous_response_id: second.id, tools };
+    assert.equal((await server.create(yes)).output_text, "Done.");
+    const { status, body } = await server.ask("POST", "/v1/responses", yes);
+    assert.equal(status, 409, JSON.stringify(body));
+    assert.equal(small.calls.length, 1);
+  });
+
   it("works over the input alone, for clients that keep their own history", async (t) => {
     const small = await startSmallServer(t);
     const replies = [call("change", "it"), reply.text("Done.")];

@@ -44,4 +44,14 @@ describe("the responses over HTTP", () => {
     const { id } = await server.create({ input: "Hi", store: false });
     assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 404);
   });
+
+  it("is named by its own id where there is none, followed or not", async (t) => {
+    const server = await startServer(t, script(reply.text("Hello.")));
+    for (const query of ["", "?stream=true"]) {
+      const { status, body } = await server.ask("GET", `/v1/responses/resp_none${query}`);
+      assert.equal(status, 404);
+      assert.match(JSON.stringify(body), /There is no response `resp_none`/);
+      assert.doesNotMatch(JSON.stringify(body), /run_/);
+    }
+  });
 });

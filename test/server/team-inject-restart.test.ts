@@ -113,10 +113,12 @@ describe("a server that stops behind an injection", () => {
 
         const second = await open();
         t.after(() => second.runtime.close());
-        await assert.rejects(second.responses.api.inject(id, [item], ANYBODY), {
-          ...{ code: "conflict", message: /goes on in another process/ },
+        // Left for whoever takes the run over, which knows that it was answered.
+        const again = assert.rejects(second.responses.api.inject(id, [item], ANYBODY), {
+          ...{ code: "invalid_request", message: /No call `call_1\w*` waits for an answer/ },
         });
         await second.responses.start();
+        await again;
         gate.open();
         await second.runtime.engine.result(toRunId(id));
         const after = await follow(second.responses, id, () => false);
@@ -148,6 +150,38 @@ function isAsked({ instructions }: ModelRequest, agent: string): boolean {
   if (agent === "/root") return !instructions?.includes("You are /root/");
   return instructions?.includes(`You are ${agent},`) === true;
 }
+
+describe("an injection", () => {
+  it("reaches a team that works in another process, and so does its refusal", async (t) => {
+    const gate = createGate();
+    const { waits, answer, agents } = CASES["an agent"] ?? assert.fail();
+    const { engine } = playSlowly([], agents(gate));
+    const open = await prepare(t, engine);
+    const [first, second] = [await open(), await open()];
+    t.after(() => first.runtime.close());
+    t.after(() => second.runtime.close());
+    const asked = { ...{ input: "Weigh.", background: true, tools }, ...team };
+    const { id } = await first.responses.api.create(asked, ANYBODY);
+    let callId = "";
+    await follow(first.responses, id, (event) => {
+      if (event.type !== "response.output_item.done" || nameOf(event) !== waits) return false;
+      if (event.item.type !== "function_call") return false;
+      callId = event.item.call_id;
+      return true;
+    });
+    const { api } = second.responses;
+    const wrong = { type: "function_call_output", call_id: "call_x", output: "?" };
+    await assert.rejects(api.inject(id, [wrong], ANYBODY), { code: "invalid_request" });
+    const stranger = { ...ANYBODY, tenant: "stranger" };
+    const item = { type: "function_call_output", call_id: callId, output: "7 kilos" };
+    await assert.rejects(api.inject(id, [item], stranger), { code: "not_found" });
+    await api.inject(id, [item], ANYBODY);
+    gate.open();
+    await second.runtime.engine.result(toRunId(id));
+    const { output_text } = await api.retrieve(id, ANYBODY);
+    assert.equal(output_text.slice(-answer.length), answer);
+  });
+});
 
 type Open = () => Promise<{ readonly runtime: Runtime; readonly responses: OpenedResponses }>;
 

@@ -129,7 +129,7 @@ describe("a search for tools, over HTTP", () => {
     await second.responses.start();
     await second.runtime.engine.result(toRunId(id));
     const { status, output_text } = await second.responses.api.retrieve(id, ANYBODY);
-    assert.deepEqual([status, output_text], ["completed", "ItIt is there."]);
+    assert.deepEqual([status, output_text], ["completed", "It is there."]);
     assert.deepEqual(offered({ upstream }), [
       ["tool_search"],
       ...Array.from({ length: 2 }, () => ["tool_search", "weather"]),

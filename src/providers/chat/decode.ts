@@ -86,6 +86,10 @@ class ChatDecoder implements Decoder {
     if (isTextAlone(chunk, choice)) this.#template.learn(data, choice.delta?.content ?? "");
   }
 
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
   end(out: ModelEvent[]): void {
     if (this.#isEnded) return;
     if (this.#isDone || this.#finishReason !== undefined) return this.#finish(out);

@@ -48,7 +48,11 @@ export async function requestFile({
   let sha256: string | undefined;
   for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const request = { method: "GET", url: at, headers, body: undefined, signal } as const;
-    const answer = await transport.send({ ...request, timeouts: TIMEOUTS });
+    const answer = await transport.send({
+      ...request,
+      timeouts: TIMEOUTS,
+      maxBytes: Number.POSITIVE_INFINITY,
+    });
     sha256 ??= readSha256(answer);
     const location = isRedirect(answer) ? answer.headers["location"] : undefined;
     if (location === undefined) return await toFileAnswer(answer, url, sha256);

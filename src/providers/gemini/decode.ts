@@ -84,6 +84,10 @@ class GeminiDecoder implements Decoder {
     for (const chunk of chunks) if (isJsonObject(chunk)) this.#readChunk(chunk, out);
   }
 
+  get usage(): Usage {
+    return readUsage(this.#usage);
+  }
+
   end(out: ModelEvent[]): void {
     if (this.#isEnded) return;
     if (!this.#finish) {

@@ -185,15 +185,18 @@ async function askWhole(sending: Sending): Promise<WholeAnswer> {
   const answer = await send(sending);
   if (!isDocument(answer)) return await collectAnswer(readRedacted(sending, answer));
   const decoder = options.wire.decoder(request, options.quirks);
-  return { events: readWhole(await answer.text(MAX_TEXT_BYTES), decoder), failure: undefined };
+  return {
+    events: readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder),
+    failure: undefined,
+  };
 }
 
 async function* readRedacted(
-  { options, request }: Sending,
+  { options, request, call }: Sending,
   answer: HttpAnswer,
 ): AsyncGenerator<Batch, void> {
   try {
-    yield* readBatches(options, request, answer);
+    yield* readBatches(options, { request, call }, answer);
   } catch (thrown) {
     throw redactFailure(thrown, options.redact);
   }
@@ -206,9 +209,9 @@ interface Begun {
 
 /** Sends the request and waits for the first output: until then it may be sent again. */
 async function begin(sending: Sending): Promise<Begun> {
-  const { options, request } = sending;
+  const { options } = sending;
   const answer = await send(sending);
-  const rest = readBatches(options, request, answer);
+  const rest = readBatches(options, sending, answer);
   const first: ModelEvent[] = [];
   while (!hasOutput(first)) {
     const next = await rest.next();
@@ -234,6 +237,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const signed = options.sign?.({ method: "POST", url, headers: head, body, signal });
   // Most signatures are a key that is there; waiting for one costs more than writing it.
   Object.assign(head, signed instanceof Promise ? await signed : signed);
+  call.onSend?.();
   const answer = await transport.send({
     method: "POST",
     url,
@@ -245,7 +249,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { status } = answer;
   log.debug("answer", { vendor, status, id: answer.headers["x-request-id"] ?? "" });
   if (status < 300) return answer;
-  const text = await answer.text(MAX_TEXT_BYTES);
+  const text = await answer.text(MAX_ERROR_BYTES);
   throw toHttpFailure(vendor, { status, headers: answer.headers, body: text });
 }
 
@@ -268,14 +272,16 @@ export function joinUrl(baseUrl: string, path: string): string {
 /** One batch a read of the network; ends with the decoder's word that the answer is whole. */
 async function* readBatches(
   { vendor, wire, quirks }: HttpProviderOptions,
-  request: ModelRequest,
+  { request, call }: Pick<Sending, "request" | "call">,
   answer: HttpAnswer,
 ): AsyncGenerator<Batch, void> {
   const decoder = wire.decoder(request, quirks);
-  if (isDocument(answer)) return yield readWhole(await answer.text(MAX_TEXT_BYTES), decoder);
+  if (isDocument(answer))
+    return yield readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
   if (typeOf(answer).startsWith("text/html")) throw await toPageFailure(vendor, answer);
 
   let batch: ModelEvent[] = [];
+  let isWhole = false;
   const reader = wire.createReader((data) => decoder.read(data, batch));
   try {
     for await (const chunk of answer.chunks) {
@@ -287,10 +293,14 @@ async function* readBatches(
     }
     reader.end();
     decoder.end(batch);
+    isWhole = true;
   } catch (thrown) {
     // What it said before it broke counts, however it was cut into reads.
     if (batch.length > 0) yield batch;
     throw thrown;
+  } finally {
+    // Reached as well when whoever reads leaves.
+    if (!isWhole && decoder.usage) call.onUsage?.(decoder.usage);
   }
   if (batch.length > 0) yield batch;
 }
@@ -319,5 +329,5 @@ async function toPageFailure(vendor: string, answer: HttpAnswer): Promise<Failur
   );
 }
 
-/** Enough of a body for a message or a document; a server that goes on for ever is left. */
-const MAX_TEXT_BYTES = 32 * 1024 * 1024;
+/** Enough of a body for a message; a server that goes on for ever is left. */
+const MAX_ERROR_BYTES = 1024 * 1024;

@@ -11,6 +11,8 @@ export interface ServerRequest {
   readonly signal: AbortSignal;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly timeouts?: Timeouts;
+  /** Most bytes of the answer; enough for a list of models when left out. */
+  readonly maxBytes?: number | "transport";
 }
 
 export interface ServerAnswer {
@@ -29,21 +31,17 @@ const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Whatever the status says. Rejects with a `Failure` when there is no answer. */
 export async function askServer(request: ServerRequest): Promise<ServerAnswer> {
-  const { status, headers, chunks } = await sendToServer(request);
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    pieces.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) break;
-  }
-  const body = Buffer.concat(pieces).toString("utf8");
+  const { maxBytes = MAX_BYTES } = request;
+  const answer = await sendToServer({ ...request, maxBytes });
+  const { status, headers } = answer;
+  const body = await answer.text(Number.POSITIVE_INFINITY);
   return { status, headers, body, json: tryParseJson(body) };
 }
 
 /** The same, with the body as it comes. */
 export function sendToServer(request: ServerRequest): ReturnType<Transport["send"]> {
   const { transport, url, body, signal, headers, timeouts = QUESTION_TIMEOUTS } = request;
+  const { maxBytes = "transport" } = request;
   return transport.send({
     method: body === undefined ? "GET" : "POST",
     url,
@@ -51,5 +49,6 @@ export function sendToServer(request: ServerRequest): ReturnType<Transport["send
     body: body === undefined ? undefined : JSON.stringify(body),
     signal,
     timeouts,
+    maxBytes: maxBytes === "transport" ? undefined : maxBytes,
   });
 }

@@ -26,6 +26,8 @@ export interface HttpRequest {
   readonly body: string | undefined;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
+  /** Most bytes of the answer's body; the transport's own limit when left out. */
+  readonly maxBytes?: number | undefined;
 }
 
 export interface Timeouts {
@@ -40,7 +42,10 @@ export interface Timeouts {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`. */
+  /**
+   * The body as it comes. Leaving it early closes the connection. Rejects with a `Failure`: with
+   * `answer_too_large` when all bytes within the limit were given on.
+   */
   readonly chunks: Chunks;
   /** The whole body, in place of `chunks`; what is beyond `maxBytes` is not waited for. */
   text(maxBytes: number): Promise<string>;
@@ -61,10 +66,21 @@ export const MODEL_TIMEOUTS: Timeouts = {
 /** A reader this far behind makes the connection wait. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 
+/** The limit on an answer where no setting gives one: far more than the longest that models write. */
+export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+
+export interface TransportOptions {
+  /** Where the distribution's authorities are looked for. */
+  readonly systemBundles?: readonly string[] | undefined;
+  readonly maxAnswerBytes?: number | undefined;
+}
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `systemBundles` are where the distribution's authorities are looked for. */
-export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES): Transport {
+export function createTransport(
+  env: Environment,
+  { systemBundles = SYSTEM_BUNDLES, maxAnswerBytes = MAX_ANSWER_BYTES }: TransportOptions = {},
+): Transport {
   const dispatchers = new Map<string, Promise<Dispatcher>>();
   const trusted = readTrustedBundle(env);
   /** The pools that are open and trust what is usual, by their connect timeouts. */
@@ -98,7 +114,8 @@ export function createTransport(env: Environment, systemBundles = SYSTEM_BUNDLES
   }
 
   return {
-    send(request) {
+    send(asked) {
+      const request = asked.maxBytes === undefined ? { ...asked, maxBytes: maxAnswerBytes } : asked;
       const known = usual.get(request.timeouts.connectMs);
       const sent = known
         ? exchange(known, request)
@@ -183,6 +200,7 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   #controller: Dispatcher.DispatchController | undefined;
   readonly #queue: Buffer[] = [];
   #queuedBytes = 0;
+  #bytes = 0;
   #isAnswered = false;
   #ending: { error: unknown } | undefined;
   #wake: (() => void) | undefined;
@@ -218,9 +236,14 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#queue.push(chunk);
+    if (this.#ending) return;
+    const { maxBytes = MAX_ANSWER_BYTES, url } = this.#request;
+    const room = maxBytes - this.#bytes;
+    this.#bytes += chunk.length;
+    this.#queue.push(chunk.length > room ? chunk.subarray(0, room) : chunk);
     this.#queuedBytes += chunk.length;
     if (this.#queuedBytes > MAX_QUEUED_BYTES) controller.pause();
+    if (chunk.length > room) return this.#stop(toTooLarge(maxBytes, url));
     this.#wake?.();
   }
 
@@ -315,6 +338,15 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     if (!this.#isAnswered) this.#reject(error);
     this.#wake?.();
   }
+}
+
+function toTooLarge(maxBytes: number, url: string): Failure {
+  const megabytes = maxBytes / 1024 / 1024;
+  const limit = megabytes >= 1 ? `${Math.round(megabytes * 10) / 10} MiB` : `${maxBytes} bytes`;
+  return new Failure(
+    "answer_too_large",
+    `The answer of ${new URL(url).host} is larger than ${limit}. The setting \`max_answer_bytes\` allows more.`,
+  );
 }
 
 /** Undici has made them for this answer: those that came twice are joined in place. */

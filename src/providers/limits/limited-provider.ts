@@ -161,8 +161,9 @@ function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): R
 }
 
 /** A try that is repeated says again what it left out; a person needs to read it once. */
-function toInner({ signal, run, notice }: ModelCall): ModelCall {
-  if (!notice) return { signal, run };
+function toInner(call: ModelCall): ModelCall {
+  const { notice } = call;
+  if (!notice) return call;
   let told: Set<string> | undefined;
   const once: typeof notice = (said) => {
     if (told?.has(said.message)) return;
@@ -170,5 +171,5 @@ function toInner({ signal, run, notice }: ModelCall): ModelCall {
     told.add(said.message);
     notice(said);
   };
-  return { signal, run, notice: once };
+  return { ...call, notice: once };
 }

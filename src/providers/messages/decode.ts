@@ -10,6 +10,7 @@ import { Failure } from "../../base/failure.ts";
 import { type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import type { Decoder } from "../wire.ts";
 import {
@@ -45,6 +46,10 @@ class MessagesDecoder implements Decoder {
   readonly #usage = createUsageCount();
   #stopReason: string | undefined;
   #explanation: string | undefined;
+
+  get usage(): Usage {
+    return this.#usage.current();
+  }
 
   read(data: string, out: ModelEvent[]): void {
     const event = tryParsePayload(data) as MessagesEvent | undefined;
@@ -97,7 +102,7 @@ class MessagesDecoder implements Decoder {
 
   #start(message: AnswerFields, out: ModelEvent[]): void {
     this.#responseId = message.id ?? "";
-    this.#usage.add(message.usage);
+    this.#usage.begin(message.usage);
     out.push({ type: "start", response_id: this.#responseId, model: message.model ?? "" });
     this.#readBlocks(message.content ?? [], out);
   }

@@ -4,17 +4,31 @@ import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { MessagesUsage } from "./schema.ts";
 
 export interface UsageCount {
+  /** What the first event says: of the output it knows the first few tokens alone. */
+  begin(usage: MessagesUsage | null | undefined): void;
   /** A later event replaces the counts it names and leaves the others. */
   add(usage: MessagesUsage | null | undefined): void;
   total(): Usage;
+  /** What is known before the end; no output until an event has counted it. */
+  current(): Usage;
 }
 
 export function createUsageCount(): UsageCount {
   let counted: MessagesUsage = {};
+  let hasOutput = false;
+  const merge = (usage: MessagesUsage | null | undefined): void => {
+    const named = Object.entries(usage ?? {}).filter(([, value]) => value !== null);
+    counted = { ...counted, ...Object.fromEntries(named) };
+  };
   return {
+    begin: merge,
     add(usage) {
-      const named = Object.entries(usage ?? {}).filter(([, value]) => value !== null);
-      counted = { ...counted, ...Object.fromEntries(named) };
+      merge(usage);
+      hasOutput ||= usage?.output_tokens !== undefined;
+    },
+    current() {
+      const usage = this.total();
+      return hasOutput ? usage : { ...usage, output_tokens: 0, total_tokens: usage.input_tokens };
     },
     total() {
       const compactions = (counted.iterations ?? []).filter(({ type }) => type === "compaction");

@@ -82,6 +82,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 ]);
 
 class ResponsesDecoder implements Decoder {
+  usage: Usage | undefined;
   readonly #stored: boolean;
   readonly #canChain: boolean;
   #responseId = "";
@@ -239,6 +240,7 @@ class ResponsesDecoder implements Decoder {
   }
 
   readFailed({ response }: WireEvent): never {
+    if (response?.usage) this.usage = readUsage(response.usage);
     throw toVendorFailure(response?.error ?? { message: "the response failed" });
   }
 

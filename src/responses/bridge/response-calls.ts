@@ -38,7 +38,10 @@ function toCall(item: Item, { bridge, offer, run }: Run): OwnCall {
   };
 }
 
-/** The calls that the client's last answers have agreed to and nobody has made yet. */
+/**
+ * The calls that the client has agreed to, each once, and that nobody has made yet. A call that was
+ * refused once, in whichever request, stays refused.
+ */
 export function toApprovedCalls(items: readonly Item[], bridge: Bridge): OwnCall[] {
   const made = new Set(
     items.flatMap((item) => (item.type === "mcp_call" ? [item.approval_request_id] : [])),
@@ -46,12 +49,17 @@ export function toApprovedCalls(items: readonly Item[], bridge: Bridge): OwnCall
   const requests = new Map(
     items.flatMap((item) => (item.type === "mcp_approval_request" ? [[item.id, item]] : [])),
   );
-  return items.flatMap((item) => {
-    if (item.type !== "mcp_approval_response" || !item.approve) return [];
+  const answers = items.filter((item) => item.type === "mcp_approval_response");
+  const refused = new Set(
+    answers.flatMap((item) => (item.approve ? [] : [item.approval_request_id])),
+  );
+  return answers.flatMap((item) => {
     const { approval_request_id } = item;
+    if (refused.has(approval_request_id)) return [];
     const request = requests.get(approval_request_id);
     const offer = request && bridge.offerOf(request);
     if (!request || !offer?.approved || made.has(approval_request_id)) return [];
+    made.add(approval_request_id);
     const { server_label, name, arguments: text } = request;
     const call = { id: "", server_label, name, arguments: toText(text), approval_request_id };
     return [toCall(toMcpCall(call), { bridge, offer, run: offer.approved })];

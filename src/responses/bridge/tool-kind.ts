@@ -6,6 +6,7 @@
  * A new kind is one file in `kinds/` and one line where the runtime joins them.
  */
 
+import type { Payer } from "../../agent/payer.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { FunctionTool, Tool } from "../../protocol/tools.ts";
@@ -45,6 +46,8 @@ export interface KindRequest {
   /** This server's own tools that the client may use. */
   readonly catalogue: readonly GateTool[];
   readonly signal: AbortSignal;
+  /** Who pays for what a call costs beside the model, by the call's idempotency key. */
+  readonly payerOf?: ((idempotencyKey: string) => Payer) | undefined;
   /** The conversation so far. */
   readonly items?: readonly Item[] | undefined;
   /** What the model is not told of before it is found; given to kinds that find. */

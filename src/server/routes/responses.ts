@@ -83,7 +83,7 @@ async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
   if (stream) {
     return { kind: "events", events: live.events(signal), failure: () => live.failure(), headers };
   }
-  const response = await live.response(store ? undefined : signal);
+  const response = await live.response(store ? call.cutSignal() : signal);
   return { kind: "json", body: response, headers: withPolling(headers, response) };
 }
 

@@ -7,6 +7,7 @@ import type { ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { App } from "../app.ts";
+import { cutClient } from "../client-signal.ts";
 import { sendFailure } from "../send-answer.ts";
 
 export interface Drain {
@@ -14,9 +15,11 @@ export interface Drain {
   watchApp(app: App): App;
   /**
    * Resolves when nothing is on its way any more, `others` included, or the time is up: then with false.
-   * Once.
+   * May be called again to wait on.
    */
   begin(limitMs: number, clock: Clock, others?: Promise<unknown>): Promise<boolean>;
+  /** Ends what is still on its way: each answer says that the server stops. */
+  cut(): void;
 }
 
 /** Health is told to the end; it decides who is sent where. */
@@ -65,7 +68,16 @@ export function createDrain(): Drain {
       done.abort();
       return isEmpty;
     },
+    cut() {
+      for (const { socket } of open) if (socket) cutClient(socket, toCut());
+    },
   };
+}
+
+/** For answers that the server had no time to finish. */
+export function toCut(): Failure {
+  const message = "The server stopped before the answer was finished. Send the request again.";
+  return new Failure("draining", message, { retryAfterMs: 1000 });
 }
 
 function toDraining(): Failure {

@@ -49,13 +49,15 @@ export interface GenerationParts {
   readonly clock: Clock;
   readonly guard: Guard;
   /** What keys may spend. */
-  readonly money: Pick<ResponsesSettings, "charge" | "openPurse">;
+  readonly money: Pick<ResponsesSettings, "charge" | "openPurse" | "enterPlace" | "payerOf">;
   readonly quotaOf: QuotaOf;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;
   readonly watchSocket: WatchSocket;
   /** Told of every event of every run of this process. */
   readonly observe: (logged: LoggedEvent) => void;
+  /** Told of each run that this process gives up without an ending. */
+  readonly leave: (runId: string) => void;
   readonly onDefect: (thrown: unknown) => void;
 }
 
@@ -79,7 +81,8 @@ export async function openGeneration(
 ): Promise<Generation> {
   const { settings } = loaded;
   const runtime = await createRuntime({ limiters: LIMITERS, ...loaded.runtime });
-  const network = createNetwork(loaded.runtime.env ?? {});
+  const { env = {}, maxAnswerBytes } = loaded.runtime;
+  const network = createNetwork(env, { maxAnswerBytes });
   const close = async (): Promise<void> => {
     await runtime.close();
     await network.close();
@@ -95,7 +98,8 @@ export async function openGeneration(
       quotaOf: parts.quotaOf,
       observeDirect: parts.observe,
     });
-    for (const { engine } of [responses.durable, responses.passing]) engine.watch(parts.observe);
+    const { observe, leave } = parts;
+    for (const { engine } of [responses.durable, responses.passing]) engine.watch(observe, leave);
     const env = loaded.runtime.env ?? {};
     const routes = [
       ...createRoutes(responses),

@@ -2,11 +2,13 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
+import { toUsage } from "../../protocol/usage.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createOpenAiEmbedder } from "../../providers/embeddings/openai-embeddings.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { Network } from "../../runtime/network.ts";
 import type { Environment } from "../../runtime/paths.ts";
+import { toPriceOf } from "../../runtime/responses/hosted-prices.ts";
 import { createImagesServer } from "../../runtime/responses/images-server.ts";
 import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
@@ -57,7 +59,7 @@ export function toHostedSettings(config: Config): HostedSettings {
 /** `network` is the caller's, who closes it. */
 export function openHosted(
   settings: HostedSettings,
-  { toolSettings, env = {} }: Pick<RuntimeOptions, "toolSettings" | "env">,
+  { toolSettings, env = {}, overrides }: Pick<RuntimeOptions, "toolSettings" | "env" | "overrides">,
   network: Network,
 ): Pick<ResponsesSettings, "machine" | "embedder"> {
   const python = toolSettings?.python;
@@ -68,26 +70,31 @@ export function openHosted(
         ? { wheels: python?.wheels, index: python?.index, fetchPackage: python?.fetchPackage }
         : undefined,
       shell: shell === "off" ? undefined : { level: shell, env },
-      images: images && createImagesServer(images, network, env),
+      images: images && {
+        ...createImagesServer(images, network, env),
+        costOf: toPriceOf(images, overrides),
+      },
       patches: settings.applyPatch,
     },
-    embedder: openEmbedder(settings, env, network),
+    embedder: openEmbedder(settings, { env, overrides }, network),
   };
 }
 
 function openEmbedder(
   { embeddings }: HostedSettings,
-  env: Environment,
+  { env, overrides }: { readonly env: Environment } & Pick<RuntimeOptions, "overrides">,
   network: Network,
 ): Embedder | undefined {
   if (!embeddings) return undefined;
   const { model, url, api_key_name, dimensions } = embeddings;
+  const priceOf = toPriceOf(embeddings, overrides);
   return createOpenAiEmbedder({
     transport: network.open,
     baseUrl: url,
     model,
     dimensions,
     key: api_key_name === null ? undefined : env[api_key_name],
+    costOf: (tokens) => priceOf(toUsage({ input: tokens })),
     clock: systemClock,
     random: Math.random,
     redact: createRedact(findSecrets(env)),

@@ -82,7 +82,7 @@ async function runPrimary(
 ): Promise<number> {
   const books = await openBooks(loaded.settings.storePath);
   await showFirstKey(books, loaded, around).finally(() => books.close());
-  const workers = startWorkers(loaded.settings.workers, CLOCK);
+  const workers = startWorkers(loaded.settings.workers, CLOCK, around.tell);
   const started = await workers.ready;
   if ("exitCode" in started) {
     workers.kill();

@@ -3,21 +3,23 @@
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
 import { VERSION } from "../../version.ts";
 import { createGuard } from "../guard/create-guard.ts";
 import type { PlaceCount } from "../guard/places.ts";
+import { createKeyMetrics } from "../watching/key-metrics.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
 import { watchProcess } from "../watching/process-metrics.ts";
 import { createRequestLog } from "../watching/request-log.ts";
 import { openRequestTracer, type RequestTracer } from "../watching/request-trace.ts";
 import { createRequestWatch } from "../watching/request-watch.ts";
-import { createRunMetrics } from "../watching/run-metrics.ts";
+import { addQueued, createRunMetrics } from "../watching/run-metrics.ts";
 import type { Books } from "./books.ts";
-import { createDrain, type Drain } from "./drain.ts";
+import { createDrain, type Drain, toCut } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
 import { type Listener, openListener, type Upgrade } from "./listener.ts";
-import { sweep, sweepBooks } from "./sweep.ts";
+import { removeOrphans, sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
 
 export interface Serving {
@@ -52,6 +54,8 @@ const TAKE_OVER_MS = 2000;
 const SWEEP_MS = 60_000;
 /** How often connections are looked at that their clients keep, while the server stops. */
 const CLOSE_IDLE_MS = 50;
+/** How long answers that were cut may take to say so. */
+const CUT_MS = 2000;
 
 export async function openServing(loaded: LoadedServer, parts: ServingParts): Promise<Serving> {
   const { env, clock, log } = parts;
@@ -81,6 +85,8 @@ class OneServing implements Serving {
   #loaded: LoadedServer;
   #current: Generation | undefined;
   #listener: Listener | undefined;
+  #isSweeping = false;
+  #isClosing = false;
   #writeRecord: ReturnType<typeof createRequestLog>;
 
   constructor(loaded: LoadedServer, parts: ServingParts, tracer: RequestTracer | undefined) {
@@ -91,7 +97,8 @@ class OneServing implements Serving {
     this.#loaded = loaded;
     this.#writeRecord = createRequestLog(settings.log, write);
     const rules = { ...settings.guard, catalogue: [] };
-    this.#guard = createGuard({ ...books, clock, places, settings: rules });
+    const onUse = createKeyMetrics(this.#registry);
+    this.#guard = createGuard({ ...books, clock, places, settings: rules, onUse });
     this.#watch = createRequestWatch({
       ...{ clock, tracer, worker, registry: this.#registry },
       log: () => this.#writeRecord,
@@ -122,6 +129,14 @@ class OneServing implements Serving {
     this.#listener = await openListener(listening, this.#drain.watchApp(app));
     this.#every(TAKE_OVER_MS, async () => this.#current?.responses.start());
     this.#every(SWEEP_MS, () => this.#sweep());
+    const { shelf } = this.#current.responses;
+    const { clock } = this.#parts;
+    const orphans = removeOrphans({ shelf, clock, isOver: () => this.#isClosing });
+    void orphans.catch((thrown: unknown) =>
+      this.#warn("Removing what is left of responses", thrown),
+    );
+    // One that is started often would else never come to it.
+    void this.#sweep().catch((thrown: unknown) => this.#warn("The first sweep", thrown));
   }
 
   async reload(loaded: LoadedServer): Promise<readonly string[]> {
@@ -148,8 +163,19 @@ class OneServing implements Serving {
     const closed = this.#listener?.close();
     const closing = setInterval(() => this.#listener?.closeIdle(), CLOSE_IDLE_MS);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
+    for (const { responses } of generations) responses.durable.engine.retire();
     const sockets = Promise.all(generations.map((generation) => generation.sockets.drain()));
-    const isClean = await this.#drain.begin(this.#loaded.settings.drainMs, clock, sockets);
+    const { drainMs } = this.#loaded.settings;
+    const answered = this.#drain.begin(drainMs, clock, sockets);
+    // Calls of background responses come to their ends too. What does not is left to the next start.
+    const engines = generations.map(({ responses }) => responses.durable.engine);
+    const rested = Promise.all(engines.map((engine) => engine.drain()));
+    const [isClean] = await Promise.all([answered, within(rested, drainMs, clock)]);
+    if (!isClean) {
+      this.#drain.cut();
+      for (const generation of generations) generation.sockets.cut(toCut());
+      await this.#drain.begin(CUT_MS, clock, sockets);
+    }
     clearInterval(closing);
     for (const generation of generations) generation.sockets.destroy();
     this.#listener?.destroy();
@@ -160,11 +186,13 @@ class OneServing implements Serving {
 
   /** Gives everything back but the socket. */
   async close(): Promise<void> {
+    this.#isClosing = true;
     for (const timer of this.#timers) clearInterval(timer);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
     for (const generation of generations) await generation.close();
     this.#unwatchProcess();
     await this.#tracer?.close();
+    await this.#guard.budgets.flush();
     await this.#parts.books.close();
   }
 
@@ -173,16 +201,26 @@ class OneServing implements Serving {
     const generation = await openGeneration(loaded, {
       clock,
       guard: this.#watch.watchGuard(this.#guard),
-      money: this.#guard.budgets,
+      money: {
+        charge: this.#guard.budgets.charge,
+        openPurse: this.#guard.budgets.openPurse,
+        payerOf: this.#guard.budgets.payerOf,
+        enterPlace: this.#guard.enterPlace,
+      },
       quotaOf: this.#guard.quotaOf,
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,
         store: () => (this.#current ?? generation).responses.durable.store,
       }),
-      collectMetrics: this.#parts.collectMetrics ?? (async () => this.metrics()),
+      collectMetrics: async () => {
+        const collected = (await this.#parts.collectMetrics?.()) ?? this.metrics();
+        const { store } = (this.#current ?? generation).responses.durable;
+        return addQueued(collected, await store.countWaiting(BACKGROUND_QUEUE));
+      },
       watchSocket: this.#watch.watchSocket,
       observe: this.#runs.observe,
+      leave: this.#runs.leave,
       onDefect,
     });
     const { catalogue, settings } = generation;
@@ -192,6 +230,7 @@ class OneServing implements Serving {
 
   #retire(old: Generation): void {
     this.#retired.add(old);
+    old.responses.durable.engine.retire();
     const close = async (): Promise<void> => {
       await old.idle();
       // The end of the server may have been faster.
@@ -200,11 +239,24 @@ class OneServing implements Serving {
     void close().catch((thrown: unknown) => this.#warn("An old generation", thrown));
   }
 
+  /** One at a time: a long one must not be overtaken by the next. */
   async #sweep(): Promise<void> {
+    if (this.#isSweeping) return;
+    this.#isSweeping = true;
+    try {
+      await this.#sweepOnce();
+    } finally {
+      this.#isSweeping = false;
+    }
+  }
+
+  async #sweepOnce(): Promise<void> {
     const { clock, log, books } = this.#parts;
     if (!this.#current) return;
     const { shelf, durable, search } = this.#current.responses;
-    await sweep({ shelf, durable, expire: search.expire, clock, log });
+    const isOver = (): boolean => this.#isClosing;
+    await sweep({ shelf, durable, expire: search.expire, clock, log, isOver });
+    if (isOver()) return;
     const { auditKeptMs } = this.#loaded.settings;
     await sweepBooks({ ...books, auditKeptMs, clock });
     await this.#guard.budgets.sweep();
@@ -223,6 +275,12 @@ class OneServing implements Serving {
   #warn(what: string, thrown: unknown): void {
     this.#parts.log.warn(`${what} failed: ${toFailure(thrown).message}`);
   }
+}
+
+async function within(work: Promise<unknown>, limitMs: number, clock: Clock): Promise<void> {
+  const done = new AbortController();
+  await Promise.race([work, clock.sleep(limitMs, done.signal).catch(() => {})]);
+  done.abort();
 }
 
 /** What is given once. */

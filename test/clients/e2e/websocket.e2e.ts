@@ -10,7 +10,7 @@ import { WebSocket } from "ws";
 import { z } from "zod";
 import { reply, script, startChatUpstream } from "../../../src/testing/index.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "../../e2e/served.ts";
-import { until } from "../../patience.ts";
+import { until, untilTrue } from "../../patience.ts";
 
 const KEY = "a-key-of-the-server";
 
@@ -42,6 +42,7 @@ describe("WebSockets of the served API", () => {
     const second = await ask(socket, { input: "Again", previous_response_id: first.id });
     assert.equal(second.previous_response_id, first.id);
     assert.equal((await served.ask("GET", `/v1/responses/${first.id}`)).status, 404);
+    await untilTrue(() => served.lines().length > 2, "three lines in the log");
     const lines = served.lines().map(({ method, route, status }) => `${method} ${route} ${status}`);
     const turns = ["GET /v1/responses 101", "WS /v1/responses 200", "WS /v1/responses 200"];
     assert.deepEqual(lines.slice(0, 3), turns);

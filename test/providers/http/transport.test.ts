@@ -35,7 +35,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 function transportFor(env: Record<string, string>, systemBundles?: readonly string[]): Transport {
-  const transport = createTransport(env, systemBundles);
+  const transport = createTransport(env, { systemBundles });
   transports.push(transport);
   return transport;
 }

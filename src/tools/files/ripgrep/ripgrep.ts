@@ -7,6 +7,7 @@ import { spawn } from "node:child_process";
 import { toAbortFailure } from "../../../base/async.ts";
 import { Failure } from "../../../base/failure.ts";
 import { clip } from "../../../base/text.ts";
+import { keepChild } from "../../sandbox/life-line.ts";
 import { PROTECTED_PATHS } from "../../workspace/protected.ts";
 
 export const RIPGREP_TIMEOUT_MS = 30_000;
@@ -37,10 +38,12 @@ export async function runRipgrep(call: RipgrepCall, take: (chunk: Buffer) => voi
   const child = spawn(rgPath, [...ALWAYS, ...flags, "--", stdin ? "-" : "./"], {
     cwd,
     env: {},
+    detached: process.platform !== "win32",
     timeout: RIPGREP_TIMEOUT_MS,
     killSignal: "SIGKILL",
     signal,
   });
+  keepChild(child);
   const exited = new Promise<number | Error | null>((resolve) => {
     child.once("error", resolve);
     child.once("close", resolve);

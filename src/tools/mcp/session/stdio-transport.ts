@@ -12,6 +12,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { Failure } from "../../../base/failure.ts";
+import { keepChild, makeMark } from "../../sandbox/life-line.ts";
+import { MARK } from "../../sandbox/process.ts";
 import { toCleanTail } from "../clean-text.ts";
 import { createMessageLines, findRequestId, tooLarge } from "./message-lines.ts";
 
@@ -108,14 +110,17 @@ function receive(transport: Transport, line: string, toMessage: StdioOptions["to
 const isWindows = process.platform === "win32";
 
 function spawnGroup({ command, args, env, cwd }: StdioOptions): ChildProcessWithoutNullStreams {
-  return spawn(command, [...args], {
+  const mark = makeMark();
+  const child = spawn(command, [...args], {
     cwd,
-    env,
+    env: { ...env, [MARK]: mark },
     stdio: ["pipe", "pipe", "pipe"],
     // Makes it the leader of a group, and keeps a terminal's Ctrl-C from it: its end is ours to order.
     detached: !isWindows,
     windowsHide: true,
   });
+  keepChild(child, `${MARK}=${mark}`);
+  return child;
 }
 
 async function spawned(child: ChildProcessWithoutNullStreams, command: string): Promise<void> {

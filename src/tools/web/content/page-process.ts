@@ -15,6 +15,7 @@ import { Failure } from "../../../base/failure.ts";
 import { isJsonObject, tryParseJson } from "../../../base/json.ts";
 import { findOwnProgram } from "../../../base/own-program.ts";
 import { guardFlags } from "../../python/pyodide-command.ts";
+import { keepChild } from "../../sandbox/life-line.ts";
 import { nodeReservedKib } from "../../sandbox/node-memory.ts";
 import type { SearchResult } from "../search/provider.ts";
 import type { PdfText } from "./pdf-to-text.ts";
@@ -119,12 +120,16 @@ function startWorker() {
     process.platform === "win32"
       ? argv
       : ["/bin/sh", "-c", `{ ${limits}; } 2>/dev/null; exec "$@"`, "sh", ...argv];
-  return spawn(program, args, {
+  const child = spawn(program, args, {
     cwd: dirname(worker),
     env: {},
+    // A group of its own, which the keeper ends should we be killed.
+    detached: process.platform !== "win32",
     stdio: ["pipe", "pipe", "ignore"],
     windowsHide: true,
   });
+  keepChild(child);
+  return child;
 }
 
 /** Undefined where there is more than the limit. */

@@ -1,0 +1,148 @@
+/**
+ * Threads for work on what strangers wrote: schemas, patterns, large texts. The loop of this process goes on
+ * meanwhile, and a thread that does not come back is ended.
+ *
+ * Owners take turns, so that one with a thousand jobs delays another by one of them. A thread that
+ * rests keeps no process alive.
+ */
+
+import { Worker } from "node:worker_threads";
+import { Failure } from "./failure.ts";
+import { findOwnProgram, type OwnProgram } from "./own-program.ts";
+
+export interface ThreadSettings {
+  readonly program: OwnProgram;
+  /** Most threads at once. */
+  readonly size: number;
+  /** Most time of one job, the start of its thread included. */
+  readonly limitMs: number;
+  /** Most memory of a thread. */
+  readonly heapMib: number;
+}
+
+export interface Threads {
+  /**
+   * Has a thread do the job. Jobs and results are what `postMessage` takes. Rejects with
+   * `invalid_request` where the thread took too long or too much, and as the job does.
+   */
+  run(owner: string, job: unknown, what: WorkName): Promise<unknown>;
+}
+
+export interface WorkName {
+  /** Names it in a refusal: `The output schema`. */
+  readonly what: string;
+  readonly param?: string | undefined;
+}
+
+/** What a thread answers. */
+export type ThreadReply =
+  | { readonly done: unknown }
+  | { readonly refused: string }
+  | { readonly broke: string };
+
+interface Waiting extends WorkName {
+  readonly owner: string;
+  readonly job: unknown;
+  resolve(value: unknown): void;
+  reject(failure: Error): void;
+}
+
+export function createThreads({ program, size, limitMs, heapMib }: ThreadSettings): Threads {
+  const queues = new Map<string, Waiting[]>();
+  const idle: Worker[] = [];
+  let busy = 0;
+
+  /** The owner whose turn it is goes to the end of the line. */
+  function takeNext(): Waiting | undefined {
+    const [first] = queues;
+    if (!first) return undefined;
+    const [owner, waiting] = first;
+    const next = waiting.shift();
+    queues.delete(owner);
+    if (waiting.length > 0) queues.set(owner, waiting);
+    return next;
+  }
+
+  function startNext(): void {
+    if (busy >= size) return;
+    const next = takeNext();
+    if (!next) return;
+    busy++;
+    const thread = idle.pop() ?? openThread();
+    const ended = (isWell: boolean): void => {
+      if (isWell) idle.push(thread);
+      busy--;
+      startNext();
+    };
+    work(thread, next, { limitMs, ended });
+  }
+
+  function openThread(): Worker {
+    const thread = startThread(program, heapMib);
+    // One that ends while it rests gets no more work.
+    thread.once("exit", () => {
+      const at = idle.indexOf(thread);
+      if (at >= 0) idle.splice(at, 1);
+    });
+    return thread;
+  }
+
+  return {
+    run: (owner, job, { what, param }) =>
+      new Promise((resolve, reject) => {
+        const waiting = queues.get(owner) ?? [];
+        waiting.push({ owner, job, what, param, resolve, reject });
+        queues.set(owner, waiting);
+        startNext();
+      }),
+  };
+}
+
+interface Work {
+  readonly limitMs: number;
+  /** Called once, with whether the thread can be used again. */
+  readonly ended: (isWell: boolean) => void;
+}
+
+function work(thread: Worker, next: Waiting, { limitMs, ended }: Work): void {
+  thread.ref();
+  const late = setTimeout(() => lose("takes too long to work with"), limitMs);
+  const onError = (cause: unknown): void => lose("asks for too much", cause);
+  const onExit = (): void => lose("asks for too much");
+  const rest = (): void => {
+    clearTimeout(late);
+    thread.off("error", onError).off("exit", onExit).off("message", onMessage);
+  };
+  const lose = (why: string, cause?: unknown): void => {
+    rest();
+    void thread.terminate();
+    next.reject(toRefusal(next, why, cause));
+    ended(false);
+  };
+  const onMessage = (reply: ThreadReply): void => {
+    rest();
+    thread.unref();
+    if ("done" in reply) next.resolve(reply.done);
+    else if ("refused" in reply) next.reject(new Failure("invalid_request", reply.refused, next));
+    else next.reject(new Failure("internal", reply.broke));
+    ended(true);
+  };
+  thread.on("error", onError).on("exit", onExit).on("message", onMessage);
+  thread.postMessage(next.job);
+}
+
+function startThread(program: OwnProgram, heapMib: number): Worker {
+  const thread = new Worker(findOwnProgram(program), {
+    env: {},
+    // The flags of this process are not for it: a debugger's port, a loader.
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: heapMib },
+  });
+  // One that is being ended has nobody else to tell.
+  thread.on("error", () => {});
+  return thread;
+}
+
+function toRefusal({ what, param }: WorkName, why: string, cause: unknown): Failure {
+  return new Failure("invalid_request", `${what} ${why}.`, { param, cause });
+}

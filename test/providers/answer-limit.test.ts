@@ -1,0 +1,61 @@
+/** An answer that is larger than the limit, over every wire: as a stream, whole, and as an error. */
+
+import assert from "node:assert/strict";
+import { after, describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import type { ModelEvent } from "../../src/protocol/model-events.ts";
+import { createTransport } from "../../src/providers/http/transport.ts";
+import { reply, type Script, script, type Upstream } from "../../src/testing/index.ts";
+import { patience } from "../patience.ts";
+import { CONTRACT_WIRES, type ContractWire, providerOver } from "./contract-wires.ts";
+import { request } from "./provider-contract.ts";
+
+const MAX_BYTES = 20_000;
+const transport = createTransport({}, { maxAnswerBytes: MAX_BYTES });
+const upstreams: Upstream[] = [];
+after(async () => {
+  await transport.close();
+  await Promise.all(upstreams.map((upstream) => upstream.close()));
+});
+
+const ENDLESS = "All work and no play makes a model a dull one. ".repeat(2000);
+
+async function open(row: ContractWire, engine: Script) {
+  const upstream = await row.start({ engine });
+  upstreams.push(upstream);
+  return { upstream, provider: await providerOver(row, upstream, { transport, isSilent: false }) };
+}
+
+function namesLimit(thrown: unknown): true {
+  assert.ok(thrown instanceof Failure);
+  assert.equal(thrown.code, "answer_too_large", thrown.message);
+  assert.match(thrown.message, /larger than 20000 bytes.*`max_answer_bytes`/);
+  return true;
+}
+
+for (const row of CONTRACT_WIRES) {
+  describe(`an answer larger than the limit, over ${row.name}`, () => {
+    it("gives on what came within it, then fails and is not asked for again", async () => {
+      const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
+      const events: ModelEvent[] = [];
+      const signal = patience();
+      await assert.rejects(async () => {
+        for await (const batch of provider.stream(request(), { signal })) events.push(...batch);
+      }, namesLimit);
+      const text = events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
+      assert.ok(text.length > 0 && text.length <= MAX_BYTES, `${text.length} characters`);
+      assert.ok(ENDLESS.startsWith(text));
+      assert.equal(upstream.requests.length, 1);
+    });
+
+    it("fails where nobody watches it come", async () => {
+      const { provider } = await open(row, script(reply.text(ENDLESS)));
+      const signal = patience();
+      const asked = request({ whole: true });
+      const answered = provider.answer?.(asked, { signal }).then(({ failure }) => {
+        throw failure;
+      });
+      await assert.rejects(answered ?? Promise.resolve(), namesLimit);
+    });
+  });
+}
