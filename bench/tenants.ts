@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const REQUESTS = 60;
+const REQUESTS = 600;
 const PROMPT_BYTES = [19_000_000, 58_000_000] as const;
 const BACKGROUND_JOBS = 1000;
 const SCHEMAS_AT_ONCE = 40;
@@ -116,7 +116,9 @@ async function beHostile(kind: string): Promise<void> {
     for (let at = 0; at < SCHEMAS_AT_ONCE; at++) void repeat(sendSchema);
   }
   if (all || kind === "prompts") {
-    for (const bytes of PROMPT_BYTES) void repeat(() => sendPrompt(bytes));
+    for (const bytes of PROMPT_BYTES) {
+      for (const isStored of [false, true]) void repeat(() => sendPrompt(bytes, isStored));
+    }
   }
   process.send?.("ready");
 }
@@ -140,8 +142,9 @@ async function sendSchema(): Promise<void> {
   await (await post(url, token, { input: "Hello", store: false, text: { format } })).text();
 }
 
-async function sendPrompt(bytes: number): Promise<void> {
-  const answer = await post(url, token, `{"store":false,"input":"${"a ".repeat(bytes / 2)}"}`);
+async function sendPrompt(bytes: number, isStored: boolean): Promise<void> {
+  const input = "a ".repeat(bytes / 2);
+  const answer = await post(url, token, `{"store":${isStored},"input":"${input}"}`);
   await answer.text();
 }
 

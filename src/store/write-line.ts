@@ -1,5 +1,6 @@
 /** The line of those who want to write to a file that another process is writing to. */
 
+import { setImmediate } from "node:timers/promises";
 import { BUSY_LIMIT_MS, whenFree } from "../base/busy.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
@@ -10,6 +11,12 @@ import { Failure } from "../base/failure.ts";
  */
 export type WriteLine = <Out>(work: () => Out) => Promise<Out>;
 
+/**
+ * After a longer write others have a turn: one that writes megabytes several times over would keep the event
+ * loop from all else until it is through, because nothing between its writes is waited for.
+ */
+const LONG_MS = 10;
+
 export function createWriteLine(clock: Clock): WriteLine {
   /** The last one in the line; undefined where nobody waits. */
   let last: Promise<unknown> | undefined;
@@ -18,7 +25,10 @@ export function createWriteLine(clock: Clock): WriteLine {
     const before = last;
     if (before === undefined) {
       try {
-        return work();
+        const startedMs = performance.now();
+        const done = work();
+        if (performance.now() - startedMs > LONG_MS) await setImmediate();
+        return done;
       } catch (thrown) {
         if (!(thrown instanceof Failure) || thrown.code !== "store_busy") throw thrown;
       }

@@ -8,6 +8,7 @@ import { openDatabase } from "../../src/store/sqlite-database.ts";
 import { type Connection, openConnection } from "../../src/store/sqlite-driver.ts";
 import { createSqliteStore } from "../../src/store/sqlite-store.ts";
 import { waitForSpending } from "../../src/store/waiting-spending.ts";
+import { createWriteLine } from "../../src/store/write-line.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { newRun, notices } from "./store-contract.ts";
@@ -135,5 +136,21 @@ describe("a store that another program has locked", () => {
     await store.checkWritable();
     foreign.close();
     db.close();
+  });
+});
+
+describe("a write that takes long", () => {
+  it("gives the event loop a turn before the next one", async () => {
+    const inLine = createWriteLine(createManualClock());
+    const holdUp = (ms: number) => () => {
+      const endMs = performance.now() + ms;
+      while (performance.now() < endMs);
+    };
+    let hadTurn = false;
+    setImmediate(() => {
+      hadTurn = true;
+    });
+    await inLine(holdUp(30));
+    assert.equal(hadTurn, true);
   });
 });
