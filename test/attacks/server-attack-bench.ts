@@ -1,10 +1,10 @@
 /** A whole server with keys, under attack: what was sent, what came back, and whether it is well. */
 
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect } from "node:net";
 import type { TestContext } from "node:test";
 import { reply, respond, type Script, type ScriptEngine } from "../../src/testing/index.ts";
+import { whenClosed } from "../closing.ts";
 import {
   createGuardBench,
   errorOf,
@@ -110,6 +110,6 @@ export async function sayRaw(url: string, text: string): Promise<string> {
   // What the server no longer reads resets the connection; the answer was there before.
   socket.on("error", () => {});
   socket.write(text, "latin1");
-  await once(socket, "close");
+  await whenClosed(socket);
   return answer;
 }

@@ -11,6 +11,7 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { WebSocket } from "ws";
+import { whenClosed } from "../closing.ts";
 import { until } from "../patience.ts";
 import { type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
@@ -124,12 +125,13 @@ describe("floods", { concurrency: 2 }, () => {
     await using served = await serve({ env });
     const sockets = Array.from({ length: 500 }, () => dial(served));
     await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    // Listened for from here on: their second may be over before the server has answered anybody.
+    const closed = sockets.filter((_, at) => at % 2 === 0).map(whenClosed);
     for (const [at, socket] of sockets.entries()) {
       socket.resume();
       socket.write(at % 2 === 0 ? "POST /v1/responses HTTP/1.1\r\nho" : "");
     }
     await isWell(served);
-    const closed = sockets.filter((_, at) => at % 2 === 0).map((socket) => once(socket, "close"));
     await Promise.all(closed);
     await isWell(served);
     for (const socket of sockets) socket.destroy();

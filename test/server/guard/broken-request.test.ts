@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import { answerBrokenRequest } from "../../../src/server/guard/broken-request.ts";
+import { whenClosed } from "../../closing.ts";
 
 /** What a server says to these bytes, until it closes the connection. */
 async function say(t: TestContext, text: string): Promise<string> {
@@ -20,7 +21,7 @@ async function say(t: TestContext, text: string): Promise<string> {
   // What the server no longer reads resets the connection; the answer was there before.
   socket.on("error", () => {});
   socket.write(text);
-  await once(socket, "close");
+  await whenClosed(socket);
   return answer;
 }
 

@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import {
@@ -7,6 +6,7 @@ import {
   SOCKET_LIMITS,
   type SocketLimits,
 } from "../../../src/server/running/listener.ts";
+import { whenClosed } from "../../closing.ts";
 
 describe("the socket", () => {
   const listen = async (t: TestContext, limits: Partial<SocketLimits> = {}) => {
@@ -31,7 +31,7 @@ describe("the socket", () => {
       text += piece;
     });
     socket.write(bytes);
-    await once(socket, "close");
+    await whenClosed(socket);
     return text;
   };
 

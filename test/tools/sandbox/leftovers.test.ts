@@ -6,6 +6,7 @@ import type { ProcessMark } from "../../../src/protocol/run-events.ts";
 import { endLeftovers } from "../../../src/tools/sandbox/leftovers.ts";
 import { spawnWaiting, type Waiting } from "../../../src/tools/sandbox/life-line.ts";
 import { MARK } from "../../../src/tools/sandbox/process.ts";
+import { whenEnded } from "../../closing.ts";
 
 /** A command as a past owner of the run would have left it: nobody here holds it. */
 async function leave(script: string): Promise<{ waiting: Waiting; process: ProcessMark }> {
@@ -43,7 +44,7 @@ describe("what a past owner's commands left running", () => {
 
   it("is nothing where all have ended", async () => {
     const { waiting, process } = await leave("echo up");
-    await once(waiting.child, "close");
+    await whenEnded(waiting.child);
     assert.deepEqual(await endLeftovers([process]), []);
     waiting.release();
   });
