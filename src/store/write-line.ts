@@ -25,10 +25,7 @@ export function createWriteLine(clock: Clock): WriteLine {
     const before = last;
     if (before === undefined) {
       try {
-        const startedMs = performance.now();
-        const done = work();
-        if (performance.now() - startedMs > LONG_MS) await setImmediate();
-        return done;
+        return await doNow(work);
       } catch (thrown) {
         if (!(thrown instanceof Failure) || thrown.code !== "store_busy") throw thrown;
       }
@@ -41,6 +38,13 @@ export function createWriteLine(clock: Clock): WriteLine {
       if (last === turn) last = undefined;
     }
   };
+}
+
+async function doNow<Out>(work: () => Out): Promise<Out> {
+  const startedMs = performance.now();
+  const done = work();
+  if (performance.now() - startedMs > LONG_MS) await setImmediate();
+  return done;
 }
 
 /** Whatever became of it. */
