@@ -42,8 +42,11 @@ function isPlainSchema(schema: Json | undefined): boolean {
   return Object.entries(schema).every(([key, value]) => !COSTLY.has(key) && isPlainSchema(value));
 }
 
-/** Two, so that one slow schema does not hold up all others; more would take the cores of the loop. */
-const THREADS = { program: "schema-worker", size: 2, limitMs: 10_000, heapMib: 256 } as const;
+/**
+ * Two, so that one slow schema does not hold up all others; more would take the cores of the loop. The work
+ * itself is held to a second inside: the minute is for what that cannot stop, and for the start of a thread.
+ */
+const THREADS = { program: "schema-worker", size: 2, limitMs: 60_000, heapMib: 256 } as const;
 let threads: Threads | undefined;
 
 async function checkInThread(owner: string, job: SchemaJob): Promise<string | undefined> {

@@ -45,6 +45,19 @@ describe("work that may never end", () => {
     );
   });
 
+  it("is tried again with more time where the machine had none for it", () => {
+    let tries = 0;
+    const slow = (): number => {
+      tries++;
+      const endMs = performance.now() + 200;
+      while (performance.now() < endMs);
+      return 42;
+    };
+    const idle = { ...SHORT, readUsedMs: () => 0 };
+    assert.equal(runWithin(idle, slow), 42);
+    assert.ok(tries > 1, "the first try was too short");
+  });
+
   it("is refused where it asks for more than there is", () => {
     const deeper = (depth: number): number => deeper(depth + 1) + 1;
     const works: readonly (() => unknown)[] = [() => deeper(0), () => "x".repeat(2 ** 30)];
