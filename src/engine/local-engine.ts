@@ -38,6 +38,7 @@ import { waitUncounted } from "./uncounted.ts";
 import {
   createHeartbeat,
   createLiveness,
+  createRhythm,
   type Heartbeat,
   isYoung,
   makeWorkerId,
@@ -81,14 +82,15 @@ class LocalEngine implements Engine {
     this.#clock = clock;
     if (observe) this.#observers.add(observe);
     this.#hub = createHub(clock, this.#observers);
-    this.#heartbeat = createHeartbeat(store, clock, workerId, around);
+    const rhythm = createRhythm();
+    this.#heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm });
     this.#cancels = createCancelWatch({
       ...{ store, clock, owner: workerId },
       onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
     });
     this.#owners = createOwners({
       ...{ store, clock, workerId },
-      lifeOf: createLiveness(around, isAlive),
+      lifeOf: createLiveness(around, isAlive, rhythm),
       isHere: (id) => this.#isHere(id),
     });
     const isOwned = (id: string): boolean => this.#owned.has(id);

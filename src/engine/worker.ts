@@ -6,6 +6,10 @@
  * time, which all processes of one boot share. Whoever cannot compare (another machine, another boot)
  * watches whether the beat changes, for the length of a lease in time of its own. A process id counts
  * only within one boot and one PID namespace, and only together with the time of the process's start.
+ *
+ * Silence is not death: where the process can be looked for, it lives until it is gone, stopped or held up
+ * as it may be. Where it cannot, nobody is judged for the time in which the judge could not write either:
+ * a program that locks the file silences all of them.
  */
 
 import { randomUUID } from "node:crypto";
@@ -44,6 +48,28 @@ export function readSurroundings(): Surroundings {
   };
 }
 
+/** Three beats: less is a machine that is a little late. */
+const GAP_MS = 3 * BEAT_MS;
+
+/** How regularly this process itself has come to write its beat. */
+export interface Rhythm {
+  beaten(nowMs: number): void;
+  /** Since when its beats have come without a gap; long ago for one that never beat. */
+  steadySince(nowMs: number): number;
+}
+
+export function createRhythm(): Rhythm {
+  let last: number | undefined;
+  let since = Number.NEGATIVE_INFINITY;
+  return {
+    beaten(nowMs) {
+      if (last !== undefined && nowMs - last > GAP_MS) since = nowMs;
+      last = nowMs;
+    },
+    steadySince: (nowMs) => (last !== undefined && nowMs - last > GAP_MS ? nowMs : since),
+  };
+}
+
 export interface Heartbeat {
   readonly workerId: string;
   /** Beats once before it returns, then each second until `pause`. */
@@ -53,19 +79,26 @@ export interface Heartbeat {
   end(): Promise<void>;
 }
 
+export interface HeartbeatParts {
+  readonly around?: Surroundings | undefined;
+  readonly rhythm?: Rhythm | undefined;
+}
+
 export function createHeartbeat(
   store: Store,
   clock: Clock,
   workerId: string,
-  around: Surroundings = readSurroundings(),
+  { around = readSurroundings(), rhythm = createRhythm() }: HeartbeatParts = {},
 ): Heartbeat {
   const { host, pid, boot, pidNamespace } = around;
   const started = around.startTimeOf(pid);
   const self = { id: workerId, host, pid, boot, pid_namespace: pidNamespace, started };
   let timer: NodeJS.Timeout | undefined;
   let first: Promise<void> | undefined;
-  const beat = (beat_at_ms: number): Promise<void> =>
-    store.beat({ ...self, beat_at_ms, beat_ms: around.monotonicMs() });
+  const beat = async (beat_at_ms: number): Promise<void> => {
+    await store.beat({ ...self, beat_at_ms, beat_ms: around.monotonicMs() });
+    rhythm.beaten(around.monotonicMs());
+  };
 
   return {
     workerId,
@@ -101,6 +134,7 @@ export type Life = "alive" | "dead" | "unsure";
 export function createLiveness(
   around: Surroundings = readSurroundings(),
   isAlive?: (worker: Worker) => boolean,
+  rhythm: Rhythm = createRhythm(),
 ): (worker: Worker) => Life {
   if (isAlive) return (worker) => (isAlive(worker) ? "alive" : "dead");
   const seen = new Map<string, { readonly beat: string; readonly sinceMs: number }>();
@@ -110,30 +144,34 @@ export function createLiveness(
     const beat = `${beat_at_ms} ${beat_ms}`;
     const nowMs = around.monotonicMs();
     const last = seen.get(id);
-    if (last?.beat === beat) return nowMs - last.sinceMs > LEASE_MS ? "dead" : "unsure";
+    if (last?.beat === beat) return isOver(last.sinceMs, nowMs) ? "dead" : "unsure";
     seen.set(id, { beat, sinceMs: nowMs });
     return last ? "alive" : "unsure";
+  }
+
+  function isOver(beatMs: number, nowMs: number): boolean {
+    return nowMs - Math.max(beatMs, rhythm.steadySince(nowMs)) > LEASE_MS;
   }
 
   return (worker) => {
     // Its farewell.
     if (worker.beat_at_ms === 0) return "dead";
-    if (isGone(worker, around)) return "dead";
+    const seenHere = lookFor(worker, around);
+    if (seenHere !== "unsure") return seenHere;
     if (worker.boot === "" || worker.boot !== around.boot) return watch(worker);
-    return around.monotonicMs() - worker.beat_ms > LEASE_MS ? "dead" : "alive";
+    return isOver(worker.beat_ms, around.monotonicMs()) ? "dead" : "alive";
   };
 }
 
-/** Whether this machine knows that the process has ended; false where it cannot know. */
-function isGone(
-  { host, pid, boot, pid_namespace, started }: Worker,
-  around: Surroundings,
-): boolean {
-  if (boot !== around.boot || pid_namespace !== around.pidNamespace) return false;
+/** What this machine knows of the process; `unsure` where it cannot know. */
+function lookFor({ host, pid, boot, pid_namespace, started }: Worker, around: Surroundings): Life {
+  if (boot !== around.boot || pid_namespace !== around.pidNamespace) return "unsure";
   // Without `/proc` nothing but the host's name says where a process id means something.
-  if (boot === "" && host !== around.host) return false;
-  if (!around.hasProcess(pid)) return true;
-  return started !== "" && around.startTimeOf(pid) !== started;
+  if (boot === "" && host !== around.host) return "unsure";
+  if (!around.hasProcess(pid)) return "dead";
+  // Another process may have its number by now.
+  if (started === "") return "unsure";
+  return around.startTimeOf(pid) === started ? "alive" : "dead";
 }
 
 /**

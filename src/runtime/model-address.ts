@@ -29,7 +29,7 @@ export function addressOfModel(config: Config, ref: string): ModelAddress {
       : `\`url\` (${config.sourceOf("url")}) is for ${boundVendor(config, "url") ?? "another vendor"}, so ${ref} is asked at its own address`;
   return {
     url: isMeant ? url : undefined,
-    apiKeyName: isBoundTo(config, "api_key_name", vendor) ? config.get("api_key_name") : undefined,
+    apiKeyName: isKeyFor(config, vendor, isMeant) ? config.get("api_key_name") : undefined,
     note,
   };
 }
@@ -74,6 +74,12 @@ function isBoundTo(config: Config, name: Bound, vendor: string): boolean {
   return bound === undefined || bound === vendor;
 }
 
+/** A key that a layer names alone is for vendors' own addresses: another layer's `url` is not among them. */
+function isKeyFor(config: Config, vendor: string, hasUrl: boolean): boolean {
+  const isAlone = !isFlag(config, "api_key_name") && !boundVendor(config, "api_key_name");
+  return isBoundTo(config, "api_key_name", vendor) && !(isAlone && hasUrl);
+}
+
 /** The vendor that the layer of this setting speaks of; undefined for a key that it names alone. */
 function boundVendor(config: Config, name: Bound): string | undefined {
   const url = config.beside(name, "url");
@@ -89,7 +95,7 @@ function checkSaid(config: Config, ref: string, vendor: string): void {
     return;
   const { keyVariable, auth } = vendorOf(vendor);
   const hasKey = keyVariable !== undefined || auth === "google" || auth === "aws";
-  if (!hasKey || vendor === "custom" || config.get("api_key_name") !== undefined) return;
+  if (!hasKey || vendor === "custom" || isFlag(config, "api_key_name")) return;
   const message = `\`--url\` would get the key of \`${vendor}\`. Name the model beside it: \`-m ${ref}\` if that is meant, else \`-m custom/MODEL\`.`;
   throw new Failure("invalid_request", message, { param: "url" });
 }

@@ -257,15 +257,15 @@ export function describeEngine(name: string, createStore: () => Promise<Store>):
         bench.clock.advance(60_000);
         const second = bench.engine();
         second.define("node", node);
-        const started = await second.start();
-        assert.equal(started.length, 7);
+        // A parent that goes on takes its children itself, if it comes to them first.
+        assert.ok((await second.start()).includes("run_1"));
         assert.deepEqual((await second.result("run_1")).result, [
           "run_1",
           ["run_1/a", ["run_1/a/a"], ["run_1/a/b"]],
           ["run_1/b", ["run_1/b/a"], ["run_1/b/b"]],
         ]);
         assert.equal(ran.length, 7, "every step had been journaled");
-        for (const id of started) assert.equal((await second.status(id))?.epoch, 2, id);
+        for (const id of ran) assert.equal((await second.status(id))?.epoch, 2, id);
         const leaf = await second.status("run_1/b/a");
         assert.deepEqual([leaf?.path, leaf?.parent_id], ["/root/b/a", "run_1/b"]);
       }),

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import {
   createHeartbeat,
   createLiveness,
+  createRhythm,
   LEASE_MS,
   type Life,
   type Surroundings,
@@ -35,7 +36,7 @@ describe("whether a worker lives", () => {
   const cases: [string, Partial<Worker>, Life][] = [
     ["one of this boot that beats", {}, "alive"],
     ["one that missed some beats", { beat_ms: 1_000_000 - LEASE_MS }, "alive"],
-    ["one that missed too many", { beat_ms: old }, "dead"],
+    ["one that is silent and there, stopped or held up", { beat_ms: old }, "alive"],
     ["one that is gone", { pid: 11, started: "5" }, "dead"],
     ["one whose number another process has now", { started: "5" }, "dead"],
     ["one that said farewell", { beat_at_ms: 0 }, "dead"],
@@ -69,6 +70,29 @@ describe("whether a worker lives", () => {
     assert.deepEqual(lives, ["unsure", "alive", "alive", "unsure", "dead"]);
   });
 
+  it("is not judged by the silence of a time in which nobody could write", async () => {
+    const { around, advance } = createSurroundings();
+    const store = createMemoryStore();
+    const rhythm = createRhythm();
+    const heartbeat = createHeartbeat(store, createManualClock(), "me", { around, rhythm });
+    const lifeOf = createLiveness(around, undefined, rhythm);
+    const other = toWorker({ pid_namespace: "9", pid: 2 });
+    await heartbeat.begin();
+    heartbeat.pause();
+    advance(LEASE_MS + 5000);
+    assert.equal(lifeOf(other), "alive", "this one could not beat either");
+    // The file is free again, and this one is the first to write.
+    await heartbeat.begin();
+    assert.equal(lifeOf(other), "alive", "the other one has had no time yet");
+    for (let second = 0; second <= LEASE_MS / 1000; second++) {
+      heartbeat.pause();
+      advance(1000);
+      await heartbeat.begin();
+    }
+    heartbeat.pause();
+    assert.equal(lifeOf(other), "dead");
+  });
+
   it("is known by the process id where the system tells no boot, on one host", () => {
     const { around } = createSurroundings({ boot: "", pidNamespace: "", startTimeOf: () => "" });
     const lifeOf = createLiveness(around);
@@ -85,7 +109,7 @@ describe("whether a worker lives", () => {
       createSurroundings(),
     ];
     const lifeOf = createLiveness(around);
-    const heartbeat = createHeartbeat(store, clock, "w", around);
+    const heartbeat = createHeartbeat(store, clock, "w", { around });
     await heartbeat.begin();
     for (const step of [3_600_000, -7_200_000, 40 * 86_400_000, -80 * 86_400_000]) {
       clock.advance(step);

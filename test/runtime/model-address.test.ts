@@ -105,6 +105,18 @@ describe("an address that lasts", () => {
     const alone = { user: "api_key_name: MINE\n", flags: { model: "openai/gpt-5.1" } };
     assert.equal((await pick(t, alone)).apiKeyName, "MINE");
   });
+
+  it("gets no key that was named in another place", async (t) => {
+    const user = "api_key_name: MINE\n";
+    const env = { OFFSHOOT_URL: SERVER };
+    const picked = await pick(t, { user, env, flags: { model: "custom/x" } });
+    assert.deepEqual([picked.baseUrl, picked.apiKeyName], [SERVER, undefined]);
+    const flags = { url: SERVER };
+    const named = "model: openai/gpt-5.1\napi_key_name: MINE\n";
+    await assert.rejects(pick(t, { user: named, flags }), /would get the key of `openai`/);
+    const said = { ...flags, model: "custom/x", "api-key-name": "MINE" };
+    assert.equal((await pick(t, { flags: said })).apiKeyName, "MINE");
+  });
 });
 
 describe("an address for one run", () => {

@@ -109,6 +109,17 @@ describe("a project's file", () => {
     assert.equal((await loadConfig(sandbox)).get("max_turns"), 21);
   });
 
+  it("offers no tool that a run does not have by itself", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, 'tools: ["*", terminal, read, parallel_subagent]\n');
+    const config = await loadConfig(sandbox);
+    assert.deepEqual(config.get("tools"), ["read"]);
+    put(sandbox.projectFile, 'tools: ["*"]\n');
+    const starred = await loadConfig(sandbox);
+    assert.equal(starred.get("tools"), undefined);
+    assert.match(starred.warnings.join(), /`tools` in it is ignored/);
+  });
+
   it("decides nothing about where data or money goes, and whether there is a record", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "model: ollama/mine\nsystem: Mine.\n");

@@ -87,6 +87,7 @@ export const CONFIG_KEYS = {
   },
   output: {
     type: "enum",
+    guarded: true,
     values: ["text", "json", "jsonl", "sse"],
     default: "text",
     flag: "output",
@@ -169,11 +170,13 @@ export const CONFIG_KEYS = {
   },
   ollama_keep_alive: {
     type: "string",
+    guarded: true,
     summary:
       "How long Ollama keeps the model in memory behind an answer: `10m`, `0`, `-1` for ever",
   },
   ollama_num_ctx: {
     type: "integer",
+    guarded: true,
     min: 1,
     summary: "The context Ollama loads the model with; its own default is a few thousand tokens",
   },

@@ -166,6 +166,7 @@ export const SUBAGENT_KEYS = {
     summary: "Most seconds of a run and all its subagents",
   },
   "agent.subagent.executor": {
+    guarded: true,
     type: "enum",
     values: ["in_process", "child_process"],
     default: "in_process",

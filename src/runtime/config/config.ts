@@ -159,8 +159,10 @@ async function readProjectFile(
     return undefined;
   }
   const read = await readConfigFile(path);
-  const file = read && { ...read, settings: toNarrowed(read.settings, ownOf) };
-  if (!read || !file) return undefined;
+  if (!read) return undefined;
+  const usual = read.settings.has("tools") ? await usualTools() : undefined;
+  const own = (name: ConfigName): unknown => ownOf(name) ?? (name === "tools" ? usual : undefined);
+  const file = { ...read, settings: toNarrowed(read.settings, own) };
   const widened = [...read.settings.keys()].filter((name) => !file.settings.has(name));
   const guarded = [...guardedIn(file), ...widened];
   if (guarded.length === 0) return file;
@@ -175,6 +177,13 @@ async function readProjectFile(
   );
   const settings = [...file.settings].filter(([name]) => !guarded.includes(name));
   return { ...file, settings: new Map(settings) };
+}
+
+/** What a run is offered whose user has named no tools. */
+async function usualTools(): Promise<readonly string[]> {
+  const { CATALOGUE } = await import("../../tools/catalogue.ts");
+  const usual = CATALOGUE.filter(({ isUsual }) => isUsual).map(({ tool }) => tool.spec.name);
+  return [...usual, "subagent"];
 }
 
 /**

@@ -96,9 +96,9 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
     checkScope(key, scope);
     budgets.note(key);
-    const release = await places.take(key);
+    const spends = isSpending(about.route ?? toAction(request));
+    const release = spends ? await places.take(key) : () => {};
     try {
-      const spends = isSpending(about.route ?? toAction(request));
       const allowance = await takeAllowance(spending, key, { spends, nowMs: clock.now() });
       setHeaders(about, allowance.headers);
       if (allowance.refusal) throw allowance.refusal;
@@ -185,7 +185,10 @@ function checkScope({ scopes }: Key, scope: Scope | null): void {
   throw new Failure("forbidden", `This key lacks the scope \`${scope}\`.`);
 }
 
-/** All that is asked for may cost something, but for what ends it. */
+/**
+ * All that is asked for may cost something, but for what ends it. Looking at what runs, and ending it, must
+ * not wait until it has ended.
+ */
 function isSpending(route: string): boolean {
   return route.startsWith("POST ") && !route.endsWith("/cancel");
 }

@@ -42,7 +42,7 @@ export function toHostedSettings(config: Config): HostedSettings {
         : {
             model: images,
             url: config.get("server.image_url"),
-            api_key_name: config.get("server.image_api_key_name") || null,
+            api_key_name: keyNameOf(config, "image"),
           },
     embeddings:
       embeddings === undefined
@@ -50,10 +50,18 @@ export function toHostedSettings(config: Config): HostedSettings {
         : {
             model: embeddings,
             url: config.get("server.embeddings_url"),
-            api_key_name: config.get("server.embeddings_api_key_name") || null,
+            api_key_name: keyNameOf(config, "embeddings"),
             dimensions: config.get("server.embeddings_dimensions"),
           },
   };
+}
+
+/** The key that is used where none is named is OpenAI's, and goes to OpenAI alone. */
+function keyNameOf(config: Config, kind: "image" | "embeddings"): string | null {
+  const name = `server.${kind}_api_key_name` as const;
+  const url = config.get(`server.${kind}_url`);
+  const isOwn = URL.canParse(url) && new URL(url).host === "api.openai.com";
+  return config.sourceOf(name) === "default" && !isOwn ? null : config.get(name) || null;
 }
 
 /** `network` is the caller's, who closes it. */

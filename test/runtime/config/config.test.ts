@@ -37,6 +37,7 @@ describe("table of settings", () => {
       "hard_links",
       "agent.subagent.telemetry_enabled",
       "agent.subagent.persistence_enabled",
+      "agent.subagent.executor",
       "own_tools",
       "mcp_servers",
       "python",
@@ -49,11 +50,14 @@ describe("table of settings", () => {
       "web_robots",
       "web_proxy",
       "think",
+      "output",
       "brief",
       "quiet",
       "store",
       "store_path",
       "continuation",
+      "ollama_keep_alive",
+      "ollama_num_ctx",
       "models",
       "probe_local",
     ]);
@@ -61,15 +65,7 @@ describe("table of settings", () => {
 
   it("leaves to any project's file only what moves neither data nor money", () => {
     const free = CONFIG_NAMES.filter((name) => !rowOf(name).guarded && !rowOf(name).narrows);
-    assert.deepEqual(free, [
-      "ask",
-      "deny",
-      "agent.subagent.executor",
-      "temperature",
-      "output",
-      "ollama_keep_alive",
-      "ollama_num_ctx",
-    ]);
+    assert.deepEqual(free, ["ask", "deny", "temperature"]);
     const limits = CONFIG_NAMES.filter((name) => /(^|[._])max_|timeout|limit/.test(name));
     for (const name of limits) assert.ok(rowOf(name).narrows || rowOf(name).guarded, name);
   });

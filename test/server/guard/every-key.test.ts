@@ -53,7 +53,11 @@ describe("a key with places for some requests at once", () => {
       const refused = await server.send({ token, body: asked });
       assert.equal(refused.status, 429, refused.text);
     }
-    await server.responses.api.cancel(id, { ...ANYBODY, tenant: "default" });
+    const path = `/v1/responses/${id}`;
+    const looked = await server.send({ token, method: "GET", path });
+    assert.equal(looked.status, 200, "whoever waits for it can see how far it is");
+    const ended = await server.send({ token, path: `${path}/cancel` });
+    assert.equal(ended.status, 200, "and end it");
     const second = await server.send({ token, body });
     assert.equal(second.status, 200, second.text);
     while (server.upstream.requests.length < 2) await turn();
