@@ -85,7 +85,7 @@ export async function until(claim: () => boolean | Promise<boolean>): Promise<vo
 
 /** Lets everything go on that can, when nothing tells when it is done. */
 export async function settle(): Promise<void> {
-  for (let turn = 0; turn < 10; turn++) await setImmediate();
+  for (let turn = 0; turn < 100; turn++) await setImmediate();
 }
 
 export function completed(result: Json): RunOutcome {
