@@ -8,6 +8,8 @@ export interface Usage {
     cached_tokens: number;
     /** Part of `input_tokens` that was written to it; vendors that say nothing write none. */
     cache_write_tokens: number;
+    /** Part of `cache_write_tokens` that is kept for an hour, which costs more; left out where none is. */
+    cache_write_hour_tokens?: number;
   };
   output_tokens: number;
   output_tokens_details: {
@@ -22,13 +24,19 @@ export function toUsage(counts: {
   input?: number | undefined;
   cached?: number | undefined;
   cacheWrite?: number | undefined;
+  /** Part of `cacheWrite`. */
+  cacheWriteHour?: number | undefined;
   output?: number | undefined;
   reasoning?: number | undefined;
 }): Usage {
   const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrite },
+    input_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: cacheWrite,
+      ...hourWritten(counts.cacheWriteHour),
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning },
     total_tokens: input + output,
@@ -44,6 +52,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
       cached_tokens: a.input_tokens_details.cached_tokens + b.input_tokens_details.cached_tokens,
       cache_write_tokens:
         a.input_tokens_details.cache_write_tokens + b.input_tokens_details.cache_write_tokens,
+      ...hourWritten(hourOf(a) + hourOf(b)),
     },
     output_tokens: a.output_tokens + b.output_tokens,
     output_tokens_details: {
@@ -52,4 +61,12 @@ export function addUsage(a: Usage, b: Usage): Usage {
     },
     total_tokens: a.total_tokens + b.total_tokens,
   };
+}
+
+function hourOf({ input_tokens_details: details }: Usage): number {
+  return details.cache_write_hour_tokens ?? 0;
+}
+
+function hourWritten(tokens = 0): Pick<Usage["input_tokens_details"], "cache_write_hour_tokens"> {
+  return tokens > 0 ? { cache_write_hour_tokens: tokens } : {};
 }

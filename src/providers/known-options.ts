@@ -32,6 +32,18 @@ export function keepOptions(request: ModelRequest, isKnown: (name: OptionName) =
   const kept = Object.fromEntries(lost.map((name) => [name, undefined]));
   return {
     request: { ...request, options: { ...options, ...kept } },
-    dropped: lost.map((name) => MODEL_OPTIONS[name]),
+    dropped: lost.filter((name) => !isUsual(name, options)).map((name) => MODEL_OPTIONS[name]),
   };
 }
+
+/** What an answer has anyway: whoever asks for it loses nothing. */
+function isUsual(name: OptionName, { serviceTier }: ModelOptions): boolean {
+  return name === "serviceTier" && (serviceTier === "auto" || serviceTier === "default");
+}
+
+/** What is lost of a format where its API has no word for what it is for. */
+export function omittedOfFormat({ format }: Pick<ModelRequest, "format">): readonly string[] {
+  return format.type === "json_schema" && format.description ? FORMAT_DESCRIPTION : NONE;
+}
+
+const FORMAT_DESCRIPTION = ["text.format.description"];

@@ -13,11 +13,35 @@ import { readRetryAfter } from "./limits/rate-limit-headers.ts";
 
 const MAX_MESSAGE_CHARS = 400;
 
+interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly body: string;
+}
+
+/** The same for an answer to a request that names a model, which may not be there. */
+export function toModelFailure(who: string, answer: HttpAnswer): Failure {
+  const failure = toHttpFailure(who, answer);
+  const { message } = readError(tryParseJson(answer.body) ?? answer.body);
+  if (failure.code !== "provider_rejected" || !isMissingModel(answer.status, failure, message)) {
+    return failure;
+  }
+  const { vendorCode, retryAfterMs } = failure;
+  const details = { vendorCode, retryAfterMs, param: "model" };
+  return new Failure("model_not_found", failure.message, details);
+}
+
+const MISSING_CODES: ReadonlySet<string> = new Set(["model_not_found", "DeploymentNotFound"]);
+
+/** Where vendors have no code for it, their 404 speaks of a model; that of a wrong address does not. */
+function isMissingModel(status: number, { vendorCode }: Failure, message: string): boolean {
+  if (vendorCode && MISSING_CODES.has(vendorCode)) return true;
+  if (/provided model identifier is invalid/i.test(message)) return true;
+  return status === 404 && /\bmodels?\b/i.test(message);
+}
+
 /** An HTTP answer that is no success. `who` names the vendor. */
-export function toHttpFailure(
-  who: string,
-  answer: { status: number; headers: Readonly<Record<string, string | undefined>>; body: string },
-): Failure {
+export function toHttpFailure(who: string, answer: HttpAnswer): Failure {
   const { status, headers, body } = answer;
   const parsed = tryParseJson(body) ?? body;
   const { message, code, param } = readError(parsed);
@@ -60,8 +84,16 @@ export function redactFailure(thrown: unknown, redact: Redact = (text) => text):
   const failure = toFailure(thrown);
   const message = redact(failure.message);
   if (message === failure.message) return failure;
-  const { code, param, vendorCode, retryAfterMs } = failure;
-  return new Failure(code, message, { param, vendorCode, retryAfterMs });
+  const { code, param, vendorCode, retryAfterMs, retryable } = failure;
+  return new Failure(code, message, { param, vendorCode, retryAfterMs, retryable });
+}
+
+/** Groq's word for a call that its model wrote and that it cannot read. The same request may well succeed. */
+const SLIP = "tool_use_failed";
+
+/** Whether it was the model that slipped, and not the request that was wrong. */
+export function isSlip({ vendorCode }: Failure): boolean {
+  return vendorCode === SLIP;
 }
 
 const OVERLOAD_CODES: ReadonlySet<string> = new Set([
@@ -85,6 +117,7 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   // Google calls a wrong key a wrong argument.
   if (/API key not valid|API key expired/i.test(message)) return "provider_unauthorized";
   if (status === 401 || status === 403) return "provider_unauthorized";
+  if (vendorCode === SLIP) return "provider_failed";
   // A spent quota comes as 429 as well, and no wait mends it.
   if (vendorCode === "insufficient_quota") return "provider_rejected";
   if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) {
@@ -99,6 +132,7 @@ function streamCodeFor(vendorCode: string | undefined, status: number | undefine
   if (vendorCode && OVERLOAD_CODES.has(vendorCode)) return "provider_overloaded";
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
   if (vendorCode === "insufficient_quota") return "provider_rejected";
+  if (vendorCode && MISSING_CODES.has(vendorCode)) return "model_not_found";
   return status === undefined ? "provider_failed" : codeFor(status, vendorCode, "");
 }
 

@@ -23,6 +23,8 @@ export interface Provider {
    * generator. `collectAnswer` does it with a stream where this is left out.
    */
   answer?: ((request: ModelRequest, call: ModelCall) => Promise<WholeAnswer>) | undefined;
+  /** Which of these options its API is not told, as requests spell them; none where it is left out. */
+  omits?: ((options: ModelOptions) => readonly string[]) | undefined;
 }
 
 /** An answer that nobody watched being written. */
@@ -109,6 +111,8 @@ export type OutputFormat =
   | {
       readonly type: "json_schema";
       readonly name: string;
+      /** What the answer is for, told to the model where its API has a word for it. */
+      readonly description?: string | undefined;
       readonly schema: JsonObject;
       readonly strict: boolean;
     };

@@ -1,6 +1,6 @@
 /** An answer that nobody watches being written, read to its end. */
 
-import { toFailure } from "../base/failure.ts";
+import { Failure, toFailure } from "../base/failure.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { WholeAnswer } from "./provider.ts";
 
@@ -16,6 +16,14 @@ export async function collectAnswer(
     if (!hasOutput(events)) throw thrown;
     return { events, failure: toFailure(thrown) };
   }
+}
+
+/** Refuses an answer without a word, a call or a reason: whoever asked would take it for a success. */
+export function checkSaid(events: readonly ModelEvent[]): void {
+  const end = events.at(-1);
+  if (end?.type !== "end" || end.reason !== "stop") return;
+  if (events.some(({ type }) => type === "item_start")) return;
+  throw new Failure("empty_answer", "The model's answer is empty, and no reason is given.");
 }
 
 export function hasOutput(events: readonly ModelEvent[]): boolean {

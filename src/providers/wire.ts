@@ -18,6 +18,8 @@ export interface Wire {
   readonly name: string;
   /** The options it has words for. */
   readonly options?: ReadonlySet<keyof ModelOptions>;
+  /** Whether it has a word for what a format of the answer is for. */
+  readonly describesFormat?: boolean;
   /**
    * What `encode` leaves out of this request, or changes, besides options that are not listed: values
    * without a word, forms of a choice that cannot be forced. Named as requests spell it.
@@ -72,8 +74,20 @@ export interface Quirks {
   readonly jsonSchema?: boolean;
   /** The field in which this vendor wants its own chain of thought back, in the middle of calls. */
   readonly reasoningField?: "reasoning_content" | "reasoning";
+  /** Whether it wants `reasoning_details` back as they came. */
+  readonly reasoningDetails?: boolean;
+  /** Whether it may want the `extra_content` of its calls back. */
+  readonly extraContent?: boolean;
+  /** Whether the server breaks off where it cannot read its model's call: the model is asked to go on. */
+  readonly slips?: boolean;
   /** Whether the server knows `reasoning_effort: none` in a chat body. */
   readonly effortNone?: boolean;
+  /** The fields that say it in place of that, to a server whose models think unless they are told not to. */
+  readonly thinkingOff?: JsonObject;
+  /** Whether it takes Mistral's own forms of parts. */
+  readonly mistralParts?: boolean;
+  /** Whether Claude's prompts are cached only where a field of the body asks for it. */
+  readonly cacheControl?: boolean;
   /** How a model of the Messages API is told to think, where its name does not say. */
   readonly thinking?: "adaptive" | "budget" | "none";
   /** Ollama: how long the model stays in memory behind the answer: `10m`, seconds, -1 for ever. */

@@ -16,7 +16,11 @@ import { decodeConverseRequest } from "./bedrock/converse-decode.ts";
 import { checkConverseRequest } from "./bedrock/converse-request.ts";
 import { collectConverse, encodeConverseStream } from "./bedrock/converse-stream.ts";
 import { toBinary } from "./bedrock/event-frames.ts";
-import { createReasoningMemory } from "./bedrock/reasoning-memory.ts";
+import {
+  createReasoningMemory,
+  type ReasoningMemory,
+  UNSIGNED,
+} from "./bedrock/reasoning-memory.ts";
 import { type AwsCaller, checkSignature } from "./bedrock/signature.ts";
 import { type Exchange, isStream, sseExchange, textExchange } from "./exchange.ts";
 import { applyFaults, type Fault, type Faults, faultsOf, replacementOf } from "./faults/fault.ts";
@@ -40,9 +44,9 @@ export interface BedrockUpstreamOptions {
 /** Its `url` is the bare origin: the API's paths start with `/model`. */
 export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock } = options;
-  const memory = createReasoningMemory();
+  const signing = createReasoningMemory();
 
-  function check(request: RecordedRequest): AwsRejection | undefined {
+  function check(request: RecordedRequest, memory: ReasoningMemory): AwsRejection | undefined {
     const body = tryParseJson(request.text);
     const refused = checkCaller(request, options, clock.now());
     if (refused || !isJsonObject(body)) return refused ?? NOT_JSON;
@@ -53,7 +57,8 @@ export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Prom
   async function answer({ request, path, number }: Asked, signal: AbortSignal): Promise<Exchange> {
     const [route, model = "", operation] = ROUTE.exec(path) ?? [];
     const isKnown = route !== undefined && request.method === "POST";
-    const rejection = isKnown ? check(request) : UNKNOWN_OPERATION;
+    const memory = UNSIGNED_MAKERS.test(decodeURIComponent(model)) ? UNSIGNED : signing;
+    const rejection = isKnown ? check(request, memory) : UNKNOWN_OPERATION;
     if (rejection) return awsRejectionExchange(rejection);
     const faults = faultsOf(options.faults, number);
     const replaced = replacementOf(faults);
@@ -61,11 +66,15 @@ export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Prom
     const asked = decodeConverseRequest(request.body, decodeURIComponent(model));
     const opened = await openAnswer(engine, asked, signal);
     if (opened.kind === "exchange") return withFaults(opened.exchange, faults);
-    if (operation === "converse") return await whole(opened.events, faults);
+    if (operation === "converse") return await whole(opened.events, memory, faults);
     return withFaults(sseExchange(encodeConverseStream(opened.events, memory)), faults);
   }
 
-  async function whole(events: Batches, faults: readonly Fault[]): Promise<Exchange> {
+  async function whole(
+    events: Batches,
+    memory: ReasoningMemory,
+    faults: readonly Fault[],
+  ): Promise<Exchange> {
     try {
       const body = JSON.stringify(await collectConverse(events, memory));
       return withFaults(textExchange(200, body), faults);
@@ -80,6 +89,8 @@ export function startBedrockUpstream(options: BedrockUpstreamOptions = {}): Prom
 
 type Batches = Parameters<typeof collectConverse>[0];
 
+/** Whose models think in plain text. */
+const UNSIGNED_MAKERS = /(^|\.)(openai|moonshot(ai)?|qwen|minimax|deepseek)\./;
 const ROUTE = /^\/model\/([^/]+)\/(converse|converse-stream)$/;
 const NOT_JSON = invalid("The request body is not a JSON object. Fix it and try again.");
 const UNKNOWN_OPERATION: AwsRejection = {

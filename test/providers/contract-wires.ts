@@ -65,7 +65,10 @@ const RESPONSES: Words = {
   allowed: "list",
   hasWhole: true,
 };
-const CLAUDE: Words = { options: ["stop", "user", "safetyIdentifier"], hasSound: false };
+const CLAUDE: Words = {
+  options: ["stop", "user", "safetyIdentifier", "promptCacheRetention"],
+  hasSound: false,
+};
 const GEMINI: Words = {
   options: [...SAMPLING, "serviceTier"],
   allowed: "list",

@@ -125,6 +125,20 @@ describe("the Messages provider", { concurrency: 8 }, () => {
     assert.deepEqual(Array.isArray(turns) && turns.at(-1), { role: "assistant", content: [use] });
   });
 
+  it("asks again without holding the model to a tool that the vendor does not hold it to", async () => {
+    const message = "tools.0.custom.strict: Extra inputs are not permitted";
+    const error = { type: "error", error: { type: "invalid_request_error", message } };
+    const engine = script(reply.status(400, JSON.stringify(error)), reply.text("Loosely."));
+    await using upstream = await startMessagesUpstream({ engine });
+    const asked = request({ tools: [{ ...READ, strict: true }] });
+    assert.equal(textOf(await eventsOf(over(upstream), asked)), "Loosely.");
+    const strict = upstream.requests.map(({ body }) => {
+      const [tool] = body["tools"] as readonly { strict?: boolean }[];
+      return tool?.strict;
+    });
+    assert.deepEqual(strict, [true, undefined]);
+  });
+
   it("says in one line what the vendor refused", async () => {
     const long = "prompt is too long: 213462 tokens > 200000 maximum";
     const error = { type: "error", error: { type: "invalid_request_error", message: long } };

@@ -61,7 +61,7 @@ describe("the ollama provider", () => {
   it("says which model is not there", async () => {
     await using upstream = await startOllamaUpstream({ engine: script() });
     await assert.rejects(eventsOf(over(upstream), request({ model: "qwen9" })), {
-      code: "provider_rejected",
+      code: "model_not_found",
       message: /^ollama answered 404: model 'qwen9' not found\./,
     });
     assert.equal(upstream.requests.length, 1);

@@ -49,6 +49,20 @@ const ROWS: readonly Row[] = [
     body: { service_tier: "standard_only" },
   },
   {
+    name: "Claude keeps nothing for as long as a word it does not know",
+    wire: messagesWire,
+    asked: { options: { promptCacheRetention: "forever" } },
+    omits: ["prompt_cache_retention"],
+    body: {},
+  },
+  {
+    name: "Claude keeps what is to last for an hour",
+    wire: messagesWire,
+    asked: { options: { promptCacheRetention: "24h" } },
+    omits: [],
+    body: {},
+  },
+  {
     name: "Claude knows one user",
     wire: messagesWire,
     asked: { options: { user: "a", safetyIdentifier: "b" } },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { createRedact } from "../../src/base/redact.ts";
-import { redactFailure } from "../../src/providers/provider-failure.ts";
+import { redactFailure, toModelFailure } from "../../src/providers/provider-failure.ts";
 
 describe("redactFailure", () => {
   const redact = createRedact(["Grm7pQ2vXw9s"]);
@@ -25,5 +25,32 @@ describe("redactFailure", () => {
     const failure = new Failure("provider_failed", "It broke.", { cause: new Error("socket") });
     assert.equal(redactFailure(failure, redact), failure);
     assert.equal(redactFailure(failure), failure);
+  });
+});
+
+describe("toModelFailure", () => {
+  const codeOf = (status: number, error: object | string): string =>
+    toModelFailure("acme", { status, headers: {}, body: JSON.stringify({ error }) }).code;
+
+  it("knows a model that is not there by the words of each vendor", () => {
+    for (const [status, error] of [
+      [404, { message: "The model `x` does not exist.", type: "NotFoundError", code: 404 }],
+      [400, { message: "The requested model 'x' does not exist.", code: "model_not_found" }],
+      [404, "model 'x' not found"],
+      [404, { type: "not_found_error", message: "model: x" }],
+      [
+        404,
+        { code: 404, message: "models/x is not found for API version v1", status: "NOT_FOUND" },
+      ],
+      [400, { message: "The provided model identifier is invalid.", code: "ValidationException" }],
+      [404, { message: "No such deployment.", code: "DeploymentNotFound" }],
+    ] as const) {
+      assert.equal(codeOf(status, error), "model_not_found", JSON.stringify(error));
+    }
+  });
+
+  it("leaves a wrong address and every other refusal as they are", () => {
+    assert.equal(codeOf(404, "page not found"), "provider_rejected");
+    assert.equal(codeOf(400, "this model has no tools"), "provider_rejected");
   });
 });

@@ -183,13 +183,21 @@ describe("bedrock upstream", () => {
     await using upstream = await startBedrockUpstream({ engine });
     const url = `${upstream.url}/model/m/converse`;
     const first = JSON.parse((await post(url, { messages: HI, toolConfig })).text);
-    const content: { toolUse?: { toolUseId: string } }[] = first.output.message.content;
+    const content: { toolUse?: { toolUseId: string; type: string } }[] =
+      first.output.message.content;
+    assert.equal(content[1]?.toolUse?.type, "tool_use");
     const results = user(result(content[1]?.toolUse?.toolUseId ?? ""));
     const without = [...HI, assistant(...content.slice(1)), results];
     const refused = await post(url, { messages: without, toolConfig });
     assert.match(JSON.parse(refused.text).message, /Expected `thinking`/);
     const whole = [...HI, assistant(...content), results];
     assert.equal((await post(url, { messages: whole, toolConfig })).status, 200);
+  });
+
+  it("says of every call that it streams that it is an ordinary one", async () => {
+    const engine = script(reply.calls([{ name: "read", arguments: {} }]));
+    const answer = await ask({ messages: HI, toolConfig }, { engine });
+    assert.match(answer.text, /"toolUse":\{[^}]*"type":"tool_use"/);
   });
 
   it("takes a conversation with a call, its result and a cache point", async () => {

@@ -157,6 +157,7 @@ describe("gemini upstream", () => {
 
 const call = (name: string, more: object = {}) => ({ functionCall: { name, args: {} }, ...more });
 const response = (name: string) => ({ functionResponse: { name, response: { output: "1" } } });
+const LINKED = { functionResponse: { name: "f", response: {}, parts: [{ fileData: {} }] } };
 const model = (...parts: object[]) => ({ role: "model", parts });
 const user = (...parts: object[]) => ({ role: "user", parts });
 const HI = user({ text: "Hi" });
@@ -217,6 +218,11 @@ describe("gemini upstream refuses", () => {
       "a response to another call",
       { contents: [HI, model(call("f", SKIP)), user(response("g"))] },
       /matches no function call/,
+    ],
+    [
+      "an address in a response",
+      { contents: [HI, model(call("f", SKIP)), user(LINKED)] },
+      /"fileData" at 'contents\[2\].parts\[0\].function_response.parts\[0\]'/,
     ],
     [
       "a call at the beginning",

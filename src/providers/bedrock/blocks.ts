@@ -37,6 +37,8 @@ export interface BlockHead {
   readonly number: number;
   /** Whose model writes it. */
   readonly maker: string;
+  /** Whether that model is given back what it thought without a signature. */
+  readonly keepsUnsigned: boolean;
   /** Of a call. */
   readonly callId: string;
   /** The tool of a call; the key of a block of the vendor's own. */
@@ -83,13 +85,17 @@ export function unsealReasoning(
   return sealer === maker ? (content as ReasoningContent) : undefined;
 }
 
+export function isUnsigned(content: ReasoningContent): boolean {
+  return "reasoningText" in content && content.reasoningText.signature === undefined;
+}
+
 export function toAnnotation(citation: Citation): Annotation {
   const url = citation.location?.web?.url ?? (isUrl(citation.source) ? citation.source : undefined);
   if (url === undefined) return { type: "bedrock:citation", ...citation } as unknown as Annotation;
   return { type: "url_citation", url, title: citation.title ?? "" };
 }
 
-function isUrl(text: string | undefined): text is string {
+function isUrl(text: string | null | undefined): text is string {
   return /^https?:\/\//.test(text ?? "");
 }
 
@@ -110,11 +116,15 @@ function toReasoning(block: Block): Item {
 
 /**
  * The text goes in as well: the signature fits it as it was, whatever becomes of the text that people
- * see. Reasoning without a signature is taken back by no model, so there is nothing to seal.
+ * see.
  */
-function toSealed({ signature, bytes }: Block, text: string): ReasoningContent | undefined {
+function toSealed(
+  { signature, bytes, keepsUnsigned }: Block,
+  text: string,
+): ReasoningContent | undefined {
   if (bytes.length > 0) return { redactedContent: toBase64(bytes) };
-  return signature === "" ? undefined : { reasoningText: { text, signature } };
+  if (signature !== "") return { reasoningText: { text, signature } };
+  return keepsUnsigned && text !== "" ? { reasoningText: { text } } : undefined;
 }
 
 function toCall({ callId, name, pieces }: Block, status: Status): FunctionCall {

@@ -7,11 +7,12 @@
  */
 
 import { Failure, type FailureCode } from "../../base/failure.ts";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import {
   type Block,
@@ -23,24 +24,31 @@ import {
   toOwnItem,
 } from "./blocks.ts";
 import { JSON_TOOL, usesJsonTool } from "./encode.ts";
-import { parseModelId } from "./model-id.ts";
-import type {
-  BlockDelta,
-  BlockStart,
-  Citation,
-  ConverseAnswer,
-  ConverseUsage,
-  Delta,
-  ReasoningDelta,
+import { type ModelId, parseModelId, takesUnsigned } from "./model-id.ts";
+import {
+  ANSWER,
+  BLOCK_DELTA,
+  BLOCK_START,
+  BLOCK_STOP,
+  type BlockDelta,
+  type BlockStart,
+  type Call,
+  type Citation,
+  type ConverseAnswer,
+  type ConverseUsage,
+  type Delta,
+  MESSAGE_STOP,
+  METADATA,
+  type ReasoningDelta,
 } from "./schema.ts";
-import { toStreamEvents } from "./whole-answer.ts";
+import { OWN_USE, toStreamEvents } from "./whole-answer.ts";
 
 export function createDecoder(request: Pick<ModelRequest, "model" | "format">): Decoder {
-  return new ConverseDecoder(parseModelId(request.model).maker, usesJsonTool(request));
+  return new ConverseDecoder(parseModelId(request.model), usesJsonTool(request));
 }
 
 class ConverseDecoder implements Decoder {
-  readonly #maker: string;
+  readonly #model: ModelId;
   /** Whether the answer is the input of `JSON_TOOL`, which turns what is said before into asides. */
   readonly #isJsonTool: boolean;
   readonly #open = new Map<number, Block>();
@@ -54,17 +62,18 @@ class ConverseDecoder implements Decoder {
   #stopReason: string | undefined;
   #usage: Usage | undefined;
 
-  constructor(maker: string, isJsonTool: boolean) {
-    this.#maker = maker;
+  constructor(model: ModelId, isJsonTool: boolean) {
+    this.#model = model;
     this.#isJsonTool = isJsonTool;
   }
 
   read(data: string, out: ModelEvent[]): void {
     const event = tryParseJson(data);
     if (!isJsonObject(event) || this.#isEnded) return;
-    if ("output" in event) return this.#readWhole(event as ConverseAnswer, out);
-    for (const [name, payload] of Object.entries(event)) {
-      if (isJsonObject(payload)) this.#readEvent(name, payload, out);
+    if ("output" in event) return this.#readWhole(readShape(event, ANSWER), out);
+    for (const name in event) {
+      const payload = event[name];
+      if (payload !== null && payload !== undefined) this.#readEvent(name, payload, out);
     }
   }
 
@@ -77,20 +86,20 @@ class ConverseDecoder implements Decoder {
     );
   }
 
-  #readEvent(name: string, payload: JsonObject, out: ModelEvent[]): void {
+  #readEvent(name: string, payload: unknown, out: ModelEvent[]): void {
     switch (name) {
       case "messageStart":
         return this.#start(out);
       case "contentBlockStart":
-        return this.#readStart(payload as BlockStart, out);
+        return this.#readStart(readShape(payload, BLOCK_START), out);
       case "contentBlockDelta":
-        return this.#readDelta(payload as BlockDelta, out);
+        return this.#readDelta(readShape(payload, BLOCK_DELTA), out);
       case "contentBlockStop":
-        return this.#readStop(payload as BlockStart);
+        return this.#readStop(readShape(payload, BLOCK_STOP).contentBlockIndex ?? 0);
       case "messageStop":
-        return this.#readMessageStop(payload, out);
+        return this.#readMessageStop(readShape(payload, MESSAGE_STOP).stopReason ?? "", out);
       case "metadata":
-        return this.#readMetadata(payload, out);
+        return this.#readMetadata(readShape(payload, METADATA).usage ?? {}, out);
       default:
         if (name === "error" || name.endsWith("Exception")) throw toStreamFailure(name, payload);
     }
@@ -103,17 +112,19 @@ class ConverseDecoder implements Decoder {
     out.push({ type: "start", response_id: "", model: "" });
   }
 
-  #readStart({ contentBlockIndex: number = 0, start }: BlockStart, out: ModelEvent[]): void {
+  #readStart({ contentBlockIndex, start }: BlockStart, out: ModelEvent[]): void {
     if (!start || this.#stopReason !== undefined) return;
+    const number = contentBlockIndex ?? 0;
     const { toolUse, toolResult, image } = start;
-    if (toolUse?.type) this.#openOwn(number, "toolUse", toolUse as JsonObject, out);
+    if (toolUse?.type === OWN_USE) this.#openOwn(number, "toolUse", toolUse, out);
     else if (toolUse) this.#openCall(number, toolUse, out);
     else if (toolResult) this.#openOwn(number, "toolResult", toolResult, out);
     else if (image) this.#openOwn(number, "image", image, out);
   }
 
-  #readDelta({ contentBlockIndex: number = 0, delta }: BlockDelta, out: ModelEvent[]): void {
+  #readDelta({ contentBlockIndex, delta }: BlockDelta, out: ModelEvent[]): void {
     if (!delta || this.#stopReason !== undefined) return;
+    const number = contentBlockIndex ?? 0;
     if (delta.text) this.#writeText(number, delta.text, out);
     if (delta.reasoningContent) this.#writeReasoning(number, delta.reasoningContent, out);
     if (delta.toolUse?.input) this.#writeInput(number, delta.toolUse.input, out);
@@ -121,27 +132,32 @@ class ConverseDecoder implements Decoder {
     if (delta.toolResult || delta.image) this.#writeOwn(number, delta);
   }
 
-  #readStop({ contentBlockIndex: number = 0 }: BlockStart): void {
+  #readStop(number: number): void {
     const block = this.#open.get(number);
     if (block) block.isStopped = true;
   }
 
-  #readMessageStop({ stopReason }: JsonObject, out: ModelEvent[]): void {
+  #readMessageStop(stopReason: string, out: ModelEvent[]): void {
     this.#start(out);
     if (this.#stopReason !== undefined) return;
-    this.#stopReason = typeof stopReason === "string" ? stopReason : "";
-    throwIfMalformed(this.#stopReason);
+    this.#stopReason = stopReason;
+    throwIfMalformed(stopReason);
     this.#tellHeld(out);
     const last = [...this.#open.values()].at(-1);
     for (const block of this.#open.values()) {
       const isCut = block === last && this.#endReason() === "length";
       this.#close(block, isCut ? "incomplete" : "completed", out);
     }
+    if (stopReason === "tool_use" && !this.#hasCalled()) throw toNoCall();
     if (this.#usage) this.#finish(out);
   }
 
-  #readMetadata({ usage }: JsonObject, out: ModelEvent[]): void {
-    this.#usage = readUsage((usage ?? {}) as ConverseUsage);
+  #hasCalled(): boolean {
+    return this.#callIds.size > 0 || this.#hasDocument;
+  }
+
+  #readMetadata(usage: ConverseUsage, out: ModelEvent[]): void {
+    this.#usage = readUsage(usage);
     if (this.#stopReason !== undefined) this.#finish(out);
   }
 
@@ -151,9 +167,9 @@ class ConverseDecoder implements Decoder {
     for (const [number, block] of (output?.message?.content ?? []).entries()) {
       const events = toStreamEvents(block, number);
       if (events) for (const [name, payload] of events) this.#readEvent(name, payload, out);
-      else this.#tellOwn(block, out);
+      else this.#tellOwn(block as JsonObject, out);
     }
-    this.#readMessageStop({ stopReason: stopReason ?? "" }, out);
+    this.#readMessageStop(stopReason ?? "", out);
   }
 
   #writeText(number: number, delta: string, out: ModelEvent[]): void {
@@ -207,15 +223,11 @@ class ConverseDecoder implements Decoder {
   #writeOwn(number: number, { toolResult, image }: Delta): void {
     const block = this.#open.get(number);
     if (block?.kind !== "own") return;
-    if (toolResult) block.results.push(...toolResult);
+    if (toolResult) block.results.push(...(toolResult as readonly Json[]));
     if (image?.source?.bytes) block.bytes.push(Buffer.from(image.source.bytes, "base64"));
   }
 
-  #openCall(
-    number: number,
-    { toolUseId, name }: { readonly toolUseId?: string; readonly name?: string },
-    out: ModelEvent[],
-  ): void {
+  #openCall(number: number, { toolUseId, name }: Call, out: ModelEvent[]): void {
     if (!name) {
       throw new Failure(
         "provider_broke_protocol",
@@ -229,8 +241,8 @@ class ConverseDecoder implements Decoder {
     else this.#openBlock({ number, kind: "call", callId: this.#callId(toolUseId), name }, out);
   }
 
-  #openOwn(number: number, name: string, start: JsonObject, out: ModelEvent[]): void {
-    this.#openBlock({ number, kind: "own", name, start }, out);
+  #openOwn(number: number, name: string, start: object, out: ModelEvent[]): void {
+    this.#openBlock({ number, kind: "own", name, start: start as JsonObject }, out);
   }
 
   #openBlock(
@@ -244,7 +256,8 @@ class ConverseDecoder implements Decoder {
     const index = this.#nextIndex++;
     const block = createBlock({
       index,
-      maker: this.#maker,
+      maker: this.#model.maker,
+      keepsUnsigned: takesUnsigned(this.#model),
       callId: "",
       name: "",
       start: {},
@@ -270,7 +283,7 @@ class ConverseDecoder implements Decoder {
   #tellHeld(out: ModelEvent[]): void {
     for (const [number, text] of this.#held) {
       this.#write(number, this.#hasDocument ? "reasoning" : "text", text, out);
-      this.#readStop({ contentBlockIndex: number });
+      this.#readStop(number);
     }
     this.#held.clear();
   }
@@ -282,7 +295,7 @@ class ConverseDecoder implements Decoder {
   }
 
   /** Results are told apart by id, so one that is missing or given twice is replaced. */
-  #callId(id: string | undefined): string {
+  #callId(id: string | null | undefined): string {
     const wanted = id || "call";
     const callId = id && !this.#callIds.has(id) ? id : `${wanted}_${this.#callIds.size}`;
     this.#callIds.add(callId);
@@ -322,6 +335,13 @@ function throwIfMalformed(stopReason: string): void {
   );
 }
 
+function toNoCall(): Failure {
+  return new Failure(
+    "provider_broke_protocol",
+    "Bedrock says that a tool is called, and named none.",
+  );
+}
+
 /** What an exception in the middle of a stream means. */
 const CODES: Readonly<Record<string, FailureCode>> = {
   throttlingException: "provider_overloaded",
@@ -335,8 +355,8 @@ const CODES: Readonly<Record<string, FailureCode>> = {
 };
 
 /** `name` is the exception's; an error that the API does not model has only a code. */
-function toStreamFailure(name: string, payload: JsonObject): Failure {
-  const { message, Message, originalMessage, code } = payload;
+function toStreamFailure(name: string, payload: unknown): Failure {
+  const { message, Message, originalMessage, code } = isJsonObject(payload) ? payload : {};
   const vendorCode = typeof code === "string" ? code : name;
   const said = message ?? Message ?? originalMessage;
   const failure = toVendorFailure({ code: vendorCode, message: said });

@@ -32,3 +32,13 @@ export function claudeVersion({ maker, name }: ModelId): number | undefined {
   if (major !== undefined) return Number(`${major}.${minor}`);
   return /^claude(-instant)?$/.test(name) ? 2 : Number.POSITIVE_INFINITY;
 }
+
+/**
+ * Whether what the model thought goes back without a signature. Claude and Nova sign theirs, DeepSeek-R1
+ * refuses it, and of a model whose maker is not known nobody can tell.
+ */
+export function takesUnsigned({ maker, name }: ModelId): boolean {
+  return !SIGNING.has(maker) && !(maker === "deepseek" && name.startsWith("r1"));
+}
+
+const SIGNING: ReadonlySet<string> = new Set(["", "anthropic", "amazon"]);

@@ -1,11 +1,13 @@
 /**
  * The Converse API in JSON. What we send is typed closely: a test holds it to the types of the
- * vendor's own package. What we read is loose: every field may be missing.
+ * vendor's own package. What we read is held against its
+ * shape; fields whose loss costs no words are loose.
  *
  * Types and not interfaces, so that they are JSON to the compiler as well.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { anything, list, loose, number, object, type Shaped, text } from "../shape.ts";
 
 export type ConverseBody = {
   readonly messages: readonly Turn[];
@@ -83,7 +85,7 @@ export type ToolResult = {
 export type ToolResultBlock = { readonly text: string } | MediaBlock;
 
 export type ReasoningContent =
-  | { readonly reasoningText: { readonly text: string; readonly signature: string } }
+  | { readonly reasoningText: { readonly text: string; readonly signature?: string } }
   | { readonly redactedContent: string };
 
 export type ToolConfig = {
@@ -118,59 +120,90 @@ export type OutputConfig = {
   readonly effort?: string;
 };
 
-/** The whole answer of `Converse`. */
-export interface ConverseAnswer {
-  readonly output?: {
-    readonly message?: { readonly content?: readonly JsonObject[] | null };
-  } | null;
-  readonly stopReason?: string | null;
-  readonly usage?: ConverseUsage | null;
-}
+const CITATION = object({
+  title: loose(text),
+  source: loose(text),
+  location: loose(object({ web: loose(object({ url: loose(text) })) })),
+});
 
-export interface BlockStart {
-  readonly contentBlockIndex?: number;
-  readonly start?: {
-    readonly toolUse?: {
-      readonly toolUseId?: string;
-      readonly name?: string;
-      readonly type?: string;
-    };
-    readonly toolResult?: JsonObject;
-    readonly image?: JsonObject;
-  } | null;
-}
+const CALL = object({
+  toolUseId: loose(text),
+  name: text,
+  /** `server_tool_use` on calls that the vendor answers itself. */
+  type: loose(text),
+});
 
-export interface BlockDelta {
-  readonly contentBlockIndex?: number;
-  readonly delta?: Delta | null;
-}
+export const BLOCK_START = object({
+  // Not loose: it says which block a piece belongs to.
+  contentBlockIndex: number,
+  start: object({ toolUse: CALL, toolResult: object({}), image: object({}) }),
+});
 
-export interface Delta {
-  readonly text?: string | null;
-  readonly toolUse?: { readonly input?: string | null } | null;
-  readonly reasoningContent?: ReasoningDelta | null;
-  readonly citation?: Citation | null;
-  readonly toolResult?: readonly Json[] | null;
-  readonly image?: { readonly source?: { readonly bytes?: string } | null } | null;
-}
-
-export interface ReasoningDelta {
-  readonly text?: string | null;
-  readonly signature?: string | null;
+/** A signature counts as content: without it the reasoning is not taken back. */
+const REASONING = object({
+  text,
+  signature: text,
   /** Base64, as are all bytes in JSON. */
-  readonly redactedContent?: string | null;
-}
+  redactedContent: text,
+});
 
-export type Citation = JsonObject & {
-  readonly title?: string;
-  readonly source?: string;
-  readonly location?: { readonly web?: { readonly url?: string } };
-};
+const DELTA = object({
+  text,
+  toolUse: object({ input: text }),
+  reasoningContent: REASONING,
+  citation: loose(CITATION),
+  toolResult: list(anything),
+  image: object({ source: object({ bytes: text }) }),
+});
 
-export interface ConverseUsage {
+export const BLOCK_DELTA = object({ contentBlockIndex: number, delta: DELTA });
+
+export const BLOCK_STOP = object({ contentBlockIndex: number });
+
+export const MESSAGE_STOP = object({ stopReason: loose(text) });
+
+const USAGE = object({
   /** Without those read from the cache or written to it. */
-  readonly inputTokens?: number | null;
-  readonly outputTokens?: number | null;
-  readonly cacheReadInputTokens?: number | null;
-  readonly cacheWriteInputTokens?: number | null;
-}
+  inputTokens: loose(number),
+  outputTokens: loose(number),
+  cacheReadInputTokens: loose(number),
+  cacheWriteInputTokens: loose(number),
+});
+
+export const METADATA = object({ usage: loose(USAGE) });
+
+/** Of an answer in one piece. */
+const BLOCK = object({
+  text,
+  toolUse: object({
+    toolUseId: loose(text),
+    name: text,
+    type: loose(text),
+    input: anything,
+  }),
+  reasoningContent: object({
+    reasoningText: object({ text, signature: text }),
+    redactedContent: text,
+  }),
+  citationsContent: object({
+    content: list(object({ text })),
+    citations: loose(list(CITATION)),
+  }),
+});
+
+/** The whole answer of `Converse`. */
+export const ANSWER = object({
+  output: object({ message: object({ content: list(BLOCK) }) }),
+  stopReason: loose(text),
+  usage: loose(USAGE),
+});
+
+export type ConverseAnswer = Shaped<typeof ANSWER>;
+export type BlockStart = Shaped<typeof BLOCK_START>;
+export type BlockDelta = Shaped<typeof BLOCK_DELTA>;
+export type Call = Shaped<typeof CALL>;
+export type Delta = Shaped<typeof DELTA>;
+export type ReasoningDelta = Shaped<typeof REASONING>;
+export type Citation = Shaped<typeof CITATION>;
+export type AnswerBlock = Shaped<typeof BLOCK>;
+export type ConverseUsage = Shaped<typeof USAGE>;

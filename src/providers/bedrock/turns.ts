@@ -7,7 +7,6 @@
  * up by their call and put where they must be.
  */
 
-import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type {
@@ -17,7 +16,7 @@ import type {
   Message,
   Reasoning,
 } from "../../protocol/items.ts";
-import { unsealReasoning } from "./blocks.ts";
+import { isUnsigned, unsealReasoning } from "./blocks.ts";
 import { encodeAudio, encodeDocument, encodeImage } from "./media.ts";
 import { createNames } from "./names.ts";
 import type { ContentBlock, Role, ToolResult, ToolResultBlock, Turn } from "./schema.ts";
@@ -37,7 +36,7 @@ export interface TurnOptions {
 
 export function encodeTurns(items: readonly Item[], options: TurnOptions): Conversation {
   const list = new TurnList(items, options);
-  for (const item of items) list.add(item);
+  for (const [at, item] of items.entries()) list.add(item, at);
   return list.finish();
 }
 
@@ -56,18 +55,23 @@ class TurnList {
   readonly #names = createNames();
   readonly #outputs = new Map<string, Output[]>();
   readonly #called: ReadonlySet<string>;
+  /** Where the user spoke last. */
+  readonly #asked: number;
   readonly #system: string[] = [];
   readonly #turns: OpenTurn[] = [];
   /** The answers that the next turn must begin with. */
   #due: ContentBlock[] = [];
+  /** What those answers hold, and may not hold in themselves. */
+  #behind: ContentBlock[] = [];
 
   constructor(items: readonly Item[], options: TurnOptions) {
     this.#options = options;
     this.#called = new Set(items.flatMap((item) => (isCall(item) ? [item.call_id] : [])));
+    this.#asked = items.findLastIndex((item) => item.type === "message" && item.role === "user");
     for (const item of items) if (isOutput(item)) this.#keepOutput(item);
   }
 
-  add(item: Item): void {
+  add(item: Item, at: number): void {
     switch (item.type) {
       case "message":
         return this.#addMessage(item);
@@ -79,7 +83,7 @@ class TurnList {
       case "custom_tool_call_output":
         return this.#addOutput(item);
       case "reasoning":
-        return this.#addReasoning(item);
+        return this.#addReasoning(item, at > this.#asked);
       default:
         return this.#addOwn(item as { type: string; block?: unknown });
     }
@@ -121,9 +125,12 @@ class TurnList {
     this.#push("user", [{ text: "[Result of an earlier call]" }, ...this.#told(item)]);
   }
 
-  #addReasoning({ encrypted_content }: Reasoning): void {
-    const content = unsealReasoning(encrypted_content, this.#options.maker);
-    if (content) this.#push("assistant", [{ reasoningContent: content }]);
+  /** Without a signature it is of use between calls; behind the answer it is no more than its price. */
+  #addReasoning({ encrypted_content }: Reasoning, isCurrent: boolean): void {
+    const { maker, hasTools } = this.#options;
+    const content = unsealReasoning(encrypted_content, maker);
+    if (!content || (isUnsigned(content) && !(isCurrent && hasTools))) return;
+    this.#push("assistant", [{ reasoningContent: content }]);
   }
 
   /** What the vendor's own tools left goes back word for word. */
@@ -141,10 +148,10 @@ class TurnList {
   }
 
   #answerCalls(): void {
-    const due = this.#due;
-    if (due.length === 0) return;
+    if (this.#due.length === 0) return;
+    this.#turns.push({ role: "user", content: [...this.#due, ...this.#behind] });
     this.#due = [];
-    this.#turns.push({ role: "user", content: due });
+    this.#behind = [];
   }
 
   #keepOutput(item: Output): void {
@@ -155,12 +162,23 @@ class TurnList {
 
   #toResult(output: Output | undefined): Omit<ToolResult, "toolUseId"> {
     if (!output) return { content: [{ text: NO_RESULT }], status: "error" };
-    const content = this.#encodeContent(output.output).filter(isResultBlock);
-    return { content: content.length > 0 ? content : [{ text: EMPTY_RESULT }] };
+    const all = this.#encodeContent(output.output);
+    const content = all.filter((block) => this.#isResultBlock(block));
+    this.#behind.push(...all.filter((block) => !this.#isResultBlock(block)));
+    if (content.length > 0) return { content };
+    return { content: [{ text: all.length > 0 ? RESULT_BEHIND : EMPTY_RESULT }] };
+  }
+
+  /** No result holds sound, and none that a model of Amazon is given a document. */
+  #isResultBlock(block: ContentBlock): block is ToolResultBlock {
+    if ("document" in block) return this.#options.maker !== "amazon";
+    return "text" in block || "image" in block;
   }
 
   #told(output: Output | undefined): readonly ContentBlock[] {
-    return this.#toResult(output).content;
+    if (!output) return [{ text: NO_RESULT }];
+    const content = this.#encodeContent(output.output);
+    return content.length > 0 ? content : [{ text: EMPTY_RESULT }];
   }
 
   #encodeContent(content: string | readonly ContentPart[]): ContentBlock[] {
@@ -183,16 +201,10 @@ class TurnList {
   }
 }
 
-/** Rejects sound, the only part of a message that is none of a result. */
-function isResultBlock(block: ContentBlock): block is ToolResultBlock {
-  if (!("audio" in block)) return true;
-  const message = "Bedrock takes no sound in a tool's result.";
-  throw new Failure("invalid_request", message, { param: "input" });
-}
-
 const BEGIN = "(The conversation begins.)";
 const NO_RESULT = "No result: the call was interrupted.";
 const EMPTY_RESULT = "(no output)";
+const RESULT_BEHIND = "(It stands below.)";
 const SEE_DOCUMENT = "(See the document.)";
 
 function isCall(item: Item): item is Extract<Item, { type: "function_call" | "custom_tool_call" }> {

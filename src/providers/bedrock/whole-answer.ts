@@ -1,43 +1,41 @@
 /** A finished content block as the events that would have streamed it. */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { AnswerBlock, BlockDelta, BlockStart, Delta } from "./schema.ts";
+
+/** The `type` of a call that the vendor answers itself; other calls have another one, or none. */
+export const OWN_USE = "server_tool_use";
 
 /** Its name and payload, as `ConverseStream` has them. */
-export type StreamEvent = readonly [name: string, payload: JsonObject];
+export type StreamEvent = readonly [name: string, payload: BlockStart | BlockDelta];
 
 /** Undefined for a block of a kind that has no stream form we know: it is kept as it is. */
-export function toStreamEvents(block: JsonObject, number: number): StreamEvent[] | undefined {
+export function toStreamEvents(block: AnswerBlock, number: number): StreamEvent[] | undefined {
   const { toolUse, reasoningContent, citationsContent, text } = block;
   const place = { contentBlockIndex: number };
-  const deltas = (all: readonly JsonObject[]): StreamEvent[] => [
+  const deltas = (all: readonly Delta[]): StreamEvent[] => [
     ...all.map((delta): StreamEvent => ["contentBlockDelta", { ...place, delta }]),
     ["contentBlockStop", place],
   ];
   if (typeof text === "string") return deltas([{ text }]);
-  if (isJsonObject(reasoningContent)) {
-    return deltas(
-      toReasoningDeltas(reasoningContent).map((delta) => ({ reasoningContent: delta })),
-    );
-  }
-  if (isJsonObject(citationsContent)) return deltas(toCitedDeltas(citationsContent));
-  if (!isJsonObject(toolUse) || toolUse["type"] !== undefined) return undefined;
-  const { input = {}, ...start } = toolUse;
-  const delta = { toolUse: { input: JSON.stringify(input) } };
+  if (reasoningContent) return deltas(toReasoningDeltas(reasoningContent));
+  if (citationsContent) return deltas(toCitedDeltas(citationsContent));
+  if (!toolUse || toolUse.type === OWN_USE) return undefined;
+  const { input, ...start } = toolUse;
+  const delta = { toolUse: { input: JSON.stringify(input ?? {}) } };
   return [["contentBlockStart", { ...place, start: { toolUse: start } }], ...deltas([delta])];
 }
 
-function toReasoningDeltas({ reasoningText, redactedContent }: JsonObject): JsonObject[] {
-  if (redactedContent !== undefined) return [{ redactedContent }];
-  if (!isJsonObject(reasoningText)) return [];
-  const { text, signature } = reasoningText;
-  return [{ text }, { signature }].filter((delta) => Object.values(delta)[0] !== undefined);
+type Content<Name extends keyof AnswerBlock> = NonNullable<AnswerBlock[Name]>;
+
+function toReasoningDeltas({
+  reasoningText,
+  redactedContent,
+}: Content<"reasoningContent">): Delta[] {
+  if (redactedContent) return [{ reasoningContent: { redactedContent } }];
+  return reasoningText ? [{ reasoningContent: reasoningText }] : [];
 }
 
-function toCitedDeltas({ content, citations }: JsonObject): JsonObject[] {
-  const texts = listOf(content).map(({ text }) => ({ text }));
-  return [...texts, ...listOf(citations).map((citation) => ({ citation }))];
-}
-
-function listOf(value: Json | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+function toCitedDeltas({ content, citations }: Content<"citationsContent">): Delta[] {
+  const texts = (content ?? []).map(({ text }) => ({ text: text ?? "" }));
+  return [...texts, ...(citations ?? []).map((citation) => ({ citation }))];
 }

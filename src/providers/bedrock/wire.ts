@@ -1,11 +1,14 @@
 /** Amazon Bedrock's Converse API: one form for the models of many makers, in AWS frames. */
 
 import type { Failure } from "../../base/failure.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Wire } from "../wire.ts";
+import { isUnsigned, unsealReasoning } from "./blocks.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest, omitsOf } from "./encode.ts";
 import { createEventStreamReader } from "./event-stream.ts";
+import { parseModelId } from "./model-id.ts";
 import { OPTIONS } from "./options.ts";
 
 export const bedrockWire: Wire = {
@@ -21,14 +24,19 @@ export const bedrockWire: Wire = {
 };
 
 /**
- * Two wishes that not every model knows are given up when they are refused: to hold the answer to a
- * schema, which then becomes a tool's, and not to think. The vendor says what it refuses in words only.
+ * What not every model knows is given up when it is refused: to hold the answer to a schema, which then
+ * becomes a tool's; not to think; and to have its own unsigned thoughts back. The vendor says what it
+ * refuses in words only.
  */
 function recover(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (failure.code !== "provider_rejected") return undefined;
   const { format, reasoning } = request;
   if (format.type === "json_schema" && format.strict && SCHEMA_WORDS.test(failure.message)) {
     return { ...request, format: { ...format, strict: false } };
+  }
+  if (/reasoning/i.test(failure.message)) {
+    const items = request.items.filter((item) => !isUnsignedItem(item, request));
+    if (items.length < request.items.length) return { ...request, items };
   }
   if (reasoning.effort === "none" && /thinking/i.test(failure.message)) {
     return { ...request, reasoning: { ...reasoning, effort: undefined } };
@@ -37,3 +45,9 @@ function recover(request: ModelRequest, failure: Failure): ModelRequest | undefi
 }
 
 const SCHEMA_WORDS = /output_?config|text_?format|output_?format|structured output|schema/i;
+
+function isUnsignedItem(item: Item, { model }: ModelRequest): boolean {
+  if (item.type !== "reasoning") return false;
+  const content = unsealReasoning(item.encrypted_content, parseModelId(model).maker);
+  return content !== undefined && isUnsigned(content);
+}

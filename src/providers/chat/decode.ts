@@ -7,35 +7,30 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParseJson, tryParsePayload } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson, tryParsePayload } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
-import type { FunctionCall, Item } from "../../protocol/items.ts";
+import type { FunctionCall } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import { DeltaTemplate } from "./delta-template.ts";
-import type {
-  ChatAnnotation,
-  ChatChoice,
-  ChatChunk,
-  ChatDelta,
-  ChatToolCall,
-  ChatUsage,
+import { type OpenItem, openAs, toItem } from "./open-item.ts";
+import { addDetails } from "./reasoning-details.ts";
+import {
+  CHUNK,
+  type ChatChoice,
+  type ChatChunk,
+  type ChatContent,
+  type ChatDelta,
+  type ChatToolCall,
+  type ChatUsage,
 } from "./schema.ts";
+import { type Citation, citePages, type Page, pagesOf, toCitation } from "./sources.ts";
 
 export function createDecoder(): Decoder {
   return new ChatDecoder();
-}
-
-/** The reasoning, message or refusal that is being written. */
-interface OpenItem {
-  readonly kind: "reasoning" | "text" | "refusal";
-  readonly index: number;
-  readonly pieces: string[];
-  readonly annotations: ReturnType<typeof toCitation>[];
-  /** Of the tokens so far; none until the server gives some. */
-  logprobs: Logprob[] | undefined;
 }
 
 type Logprobs = readonly Logprob[] | null | undefined;
@@ -58,6 +53,10 @@ class ChatDecoder implements Decoder {
   readonly #calls: OpenCall[] = [];
   #finishReason: string | undefined;
   #hasRefusal = false;
+  /** Citations that came before the text they are of. */
+  #early: Citation[] = [];
+  /** What the answer was made from, as far as the server has told. */
+  #pages: readonly Page[] = [];
   #usage: Usage | undefined;
   readonly #template = new DeltaTemplate();
 
@@ -70,20 +69,32 @@ class ChatDecoder implements Decoder {
   }
 
   #readChunk(data: string, out: ModelEvent[]): void {
-    const chunk = tryParsePayload(data) as ChatChunk | undefined;
-    if (typeof chunk !== "object" || chunk === null) return;
-    if (chunk.error) throw toVendorFailure(chunk.error);
-    if (chunk.type === "error") throw toVendorFailure(chunk as JsonObject);
+    const parsed = tryParsePayload(data);
+    if (!isJsonObject(parsed)) return;
+    if (parsed["error"]) throw toVendorFailure(parsed["error"]);
+    if (parsed["type"] === "error") throw toVendorFailure(parsed);
+    const chunk = readShape(parsed, CHUNK);
     if (!this.#isStarted) this.#start(chunk, out);
-    const usage = chunk.usage ?? chunk.x_groq?.usage;
-    if (usage) this.#usage = readUsage(usage);
+    this.#readAside(chunk);
     const choice = chunk.choices?.[0];
     if (!choice) return;
     const logprobs = choice.logprobs?.content;
     if (choice.delta) this.#readDelta(choice.delta, logprobs, out);
     else if (choice.message) this.#readMessage(choice.message, logprobs, out);
-    if (choice.finish_reason) this.#finishReason = choice.finish_reason;
-    if (isTextAlone(chunk, choice)) this.#template.learn(data, choice.delta?.content ?? "");
+    // Of an answer in one piece an empty reason is one too: nothing comes behind it.
+    const reason =
+      choice.finish_reason || (choice.message && choice.finish_reason === "" && "stop");
+    if (reason) this.#finishReason = reason;
+    const said = choice.delta?.content;
+    if (typeof said === "string" && isTextAlone(chunk, choice)) this.#template.learn(data, said);
+  }
+
+  /** What a chunk tells beside the answer. */
+  #readAside(chunk: ChatChunk): void {
+    const usage = chunk.usage ?? chunk.x_groq?.usage;
+    if (usage) this.#usage = readUsage(usage);
+    const pages = pagesOf(chunk);
+    if (pages.length > 0) this.#pages = pages;
   }
 
   get usage(): Usage | undefined {
@@ -127,10 +138,27 @@ class ChatDecoder implements Decoder {
   #readText(delta: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
     const reasoning = delta.reasoning_content || delta.reasoning;
     if (reasoning) this.#write("reasoning", reasoning, out);
-    if (logprobs && logprobs.length > 0) this.#writeLikely(delta.content ?? "", logprobs, out);
-    else if (delta.content) this.#write("text", delta.content, out);
+    if (delta.reasoning_details?.length) this.#addDetails(delta.reasoning_details, out);
+    const content = typeof delta.content === "string" ? delta.content : "";
+    if (logprobs && logprobs.length > 0) this.#writeLikely(content, logprobs, out);
+    else if (content) this.#write("text", content, out);
+    if (typeof delta.content === "object") this.#readParts(delta.content, out);
     if (delta.refusal) this.#write("refusal", delta.refusal, out);
-    for (const annotation of delta.annotations ?? []) this.#annotate(annotation, out);
+    for (const annotation of delta.annotations ?? []) this.#annotate(toCitation(annotation), out);
+  }
+
+  #readParts(parts: Exclude<ChatContent, string> | null, out: ModelEvent[]): void {
+    for (const { thinking, text } of parts ?? []) {
+      const thoughts = typeof thinking === "string" ? [{ text: thinking }] : (thinking ?? []);
+      for (const thought of thoughts) if (thought.text) this.#write("reasoning", thought.text, out);
+      if (text) this.#write("text", text, out);
+    }
+  }
+
+  /** Where nothing is being thought they are an item of their own, with nothing to read in it. */
+  #addDetails(details: readonly object[], out: ModelEvent[]): void {
+    const open = this.#open?.kind === "reasoning" ? this.#open : this.#openItem("reasoning", out);
+    addDetails(open.details, details as readonly JsonObject[]);
   }
 
   /** Tokens without text are pieces of a character; those of no text at all are of calls. */
@@ -156,23 +184,27 @@ class ChatDecoder implements Decoder {
   #openItem(kind: OpenItem["kind"], out: ModelEvent[]): OpenItem {
     this.#closeItem(out);
     const index = this.#nextIndex++;
-    const open: OpenItem = { kind, index, pieces: [], annotations: [], logprobs: undefined };
+    const open = openAs(kind, index);
     this.#open = open;
     if (kind === "refusal") this.#hasRefusal = true;
-    out.push({ type: "item_start", index, item: toItem({ ...open, pieces: [] }) });
+    out.push({ type: "item_start", index, item: toItem(open) });
+    if (kind === "text") for (const early of this.#early.splice(0)) this.#annotate(early, out);
     return open;
   }
 
   #closeItem(out: ModelEvent[]): void {
     if (!this.#open) return;
-    const { index } = this.#open;
+    const { index, kind, pieces, annotations } = this.#open;
+    if (kind === "text") {
+      const cited = citePages(this.#pages, pieces.join(""), annotations);
+      for (const citation of cited) this.#annotate(citation, out);
+    }
     out.push({ type: "item_end", index, item: toItem(this.#open, this.#itemStatus()) });
     this.#open = undefined;
   }
 
-  #annotate(annotation: ChatAnnotation, out: ModelEvent[]): void {
-    if (this.#open?.kind !== "text") return;
-    const citation = toCitation(annotation);
+  #annotate(citation: Citation, out: ModelEvent[]): void {
+    if (this.#open?.kind !== "text") return void this.#early.push(citation);
     this.#open.annotations.push(citation);
     out.push({ type: "annotation", index: this.#open.index, part: 0, annotation: citation });
   }
@@ -200,13 +232,15 @@ class ChatDecoder implements Decoder {
     return isOther && tryParseJson(found.arguments) !== undefined ? undefined : found;
   }
 
-  #openCall({ index, id, function: named }: ChatToolCall, out: ModelEvent[]): OpenCall {
+  #openCall(part: ChatToolCall, out: ModelEvent[]): OpenCall {
+    const { index, id, function: named, extra_content: extra } = part;
     if (!named?.name) {
       throw new Failure(
         "provider_broke_protocol",
         "A tool call came without the name of its tool.",
       );
     }
+    if (extra) this.#openItem("reasoning", out).extra = extra as JsonObject;
     this.#closeItem(out);
     const open: OpenCall = {
       index: this.#nextIndex++,
@@ -231,6 +265,7 @@ class ChatDecoder implements Decoder {
     this.#isEnded = true;
     if (!this.#isStarted) this.#start({}, out);
     this.#closeItem(out);
+    if (this.#calls.length === 0 && CALLING.has(this.#finishReason ?? "")) throw toNoCall();
     const status = this.#itemStatus();
     for (const { index, call, arguments: text } of this.#calls) {
       out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
@@ -255,40 +290,33 @@ function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean 
   const { delta, logprobs, finish_reason } = choice;
   if (!delta?.content || usage || x_groq || logprobs?.content || finish_reason) return false;
   if (delta.reasoning_content || delta.reasoning || delta.refusal) return false;
+  if (delta.reasoning_details?.length) return false;
   return !delta.tool_calls?.length && !delta.annotations?.length;
 }
 
-function toItem(
-  { kind, pieces, annotations, logprobs }: OpenItem,
-  status: "in_progress" | "completed" | "incomplete" = "in_progress",
-): Item {
-  const text = pieces.join("");
-  if (kind === "reasoning") {
-    const content = text === "" ? [] : [{ type: "reasoning_text" as const, text }];
-    return { type: "reasoning", summary: [], content };
-  }
-  const part =
-    kind === "text"
-      ? { type: "output_text" as const, text, annotations, ...(logprobs && { logprobs }) }
-      : { type: "refusal" as const, refusal: text };
-  return { type: "message", role: "assistant", status, content: text === "" ? [] : [part] };
+/** Reasons that say: a tool is asked for. */
+const CALLING: ReadonlySet<string> = new Set(["tool_calls", "function_call"]);
+
+function toNoCall(): Failure {
+  return new Failure(
+    "provider_broke_protocol",
+    "The model's server says that a tool is called, and named none.",
+  );
 }
 
-function toCitation({ url_citation: cited = {} }: ChatAnnotation) {
-  const { url = "", title = "", start_index = 0, end_index = 0 } = cited;
-  return { type: "url_citation" as const, url, title, start_index, end_index };
-}
-
+/** Some count what was thought beside the completion and not in it: then the total is more than both. */
 function readUsage(usage: ChatUsage): Usage {
+  const input = usage.prompt_tokens ?? 0;
+  const said = usage.completion_tokens ?? 0;
   return toUsage({
-    input: usage.prompt_tokens ?? 0,
+    input,
     cached:
       usage.prompt_tokens_details?.cached_tokens ??
       usage.prompt_cache_hit_tokens ??
       usage.cached_tokens ??
       0,
     cacheWrite: usage.prompt_tokens_details?.cache_write_tokens ?? 0,
-    output: usage.completion_tokens ?? 0,
+    output: Math.max(said, (usage.total_tokens ?? 0) - input),
     reasoning: usage.completion_tokens_details?.reasoning_tokens ?? usage.reasoning_tokens ?? 0,
   });
 }

@@ -6,20 +6,28 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
+import type {
+  FunctionCall,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import { allowedTools, isForced } from "../offered-tools.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelOptions, ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
+import { isMistral, toMistralMessages, toMistralParts } from "./mistral.ts";
 import { encodeParts, mediaOf, toPlainText } from "./parts.ts";
+import { unsealChat } from "./reasoning-details.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   const { model, temperature, topP, maxOutputTokens, reasoning, parallelToolCalls } = request;
   const { options, whole = false } = request;
   const tools = allowedTools(request.tools, request.toolChoice).flatMap(encodeTool);
-  const effort = reasoning.effort === "none" && !quirks.effortNone ? undefined : reasoning.effort;
+  const isOff = reasoning.effort === "none" && !quirks.effortNone;
   const body: JsonObject = {
     model,
     stream: !whole,
@@ -31,12 +39,16 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     temperature,
     top_p: topP,
     [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens,
-    reasoning_effort: effort,
+    reasoning_effort: isOff ? undefined : reasoning.effort,
+    cache_control: quirks.cacheControl && CLAUDE.test(model) ? { type: "ephemeral" } : undefined,
+    ...(isOff && quirks.thinkingOff),
     response_format: encodeFormat(request.format, quirks),
     ...(options && encodeOptions(options)),
   };
   return toBody(body, quirks);
 }
+
+const CLAUDE = /\bclaude\b/i;
 
 function encodeOptions(options: ModelOptions): JsonObject {
   const { topLogprobs } = options;
@@ -78,8 +90,9 @@ function encodeToolChoice(choice: ToolChoice): string | JsonObject {
 function encodeFormat(format: OutputFormat, quirks: Quirks): JsonObject | undefined {
   if (format.type === "text") return undefined;
   if (format.type === "json_object" || quirks.jsonSchema === false) return { type: "json_object" };
-  const { name, schema, strict } = format;
-  return { type: "json_schema", json_schema: { name, schema, strict } };
+  const { name, description, schema, strict } = format;
+  const described = description ? { description } : {};
+  return { type: "json_schema", json_schema: { name, ...described, schema, strict } };
 }
 
 function encodeMessages(request: ModelRequest, quirks: Quirks): JsonObject[] {
@@ -87,7 +100,12 @@ function encodeMessages(request: ModelRequest, quirks: Quirks): JsonObject[] {
   const instructions = toInstructions(request, quirks);
   if (instructions) messages.add({ role: "system", content: instructions });
   for (const item of request.items) messages.addItem(item);
-  return messages.finish();
+  return toForms(messages.finish(), request.model, quirks);
+}
+
+function toForms(messages: JsonObject[], model: string, quirks: Quirks): JsonObject[] {
+  const formed = isMistral(model) ? toMistralMessages(messages) : messages;
+  return quirks.mistralParts ? formed.map(toMistralParts) : formed;
 }
 
 /**
@@ -100,7 +118,9 @@ function toInstructions(
 ): string | undefined {
   const rules: string[] = [];
   if (format.type === "json_schema" && quirks.jsonSchema === false) {
-    rules.push(`${JSON_RULE} It fits this JSON schema:\n${JSON.stringify(format.schema)}`);
+    const { description, schema } = format;
+    const use = description ? ` It is this: ${description}` : "";
+    rules.push(`${JSON_RULE}${use} It fits this JSON schema:\n${JSON.stringify(schema)}`);
   }
   if (format.type === "json_object" && !mentionsJson(instructions, items)) rules.push(JSON_RULE);
   return instructions === undefined && rules.length === 0
@@ -115,6 +135,9 @@ class MessageList {
   /** What a tool gave besides text: chat takes none in a `tool` message, so a user's follows all. */
   #media: JsonObject[] = [];
   #reasoning: string | undefined;
+  /** What the server gave to have it back with the message, and with the next call. */
+  #details: readonly JsonObject[] = [];
+  #extra: JsonObject | undefined;
 
   constructor(quirks: Quirks) {
     this.#quirks = quirks;
@@ -134,8 +157,7 @@ class MessageList {
       case "function_call_output":
         return this.#addOutput(item);
       case "reasoning":
-        this.#reasoning = readOwnReasoning(item);
-        return;
+        return this.#addReasoning(item);
       default:
       // Items of tools that other vendors run themselves have no place in a chat.
     }
@@ -152,6 +174,7 @@ class MessageList {
     }
     // What was thought before belongs to a turn that ended without a word.
     this.#reasoning = undefined;
+    this.#details = [];
     const encoded = typeof content === "string" ? content : encodeParts(content);
     this.add({
       // The newer word for the same role is known to a few servers only.
@@ -160,8 +183,26 @@ class MessageList {
     });
   }
 
+  /** Thoughts stand before what was said; what is only to be given back may come behind it. */
+  #addReasoning(item: Reasoning): void {
+    this.#reasoning = readOwnReasoning(item);
+    const sealed = unsealChat(item);
+    if (this.#quirks.extraContent) this.#extra = sealed?.extra;
+    if (!this.#quirks.reasoningDetails || !sealed) return;
+    this.#details = [...this.#details, ...sealed.details];
+    const last = this.#messages.at(-1);
+    // Behind its calls a message is over, but for what is to be given back with it.
+    if (last?.["tool_calls"]) this.#messages.splice(-1, 1, this.#withReasoning(last));
+  }
+
   #addCall({ call_id, name, arguments: text }: FunctionCall): void {
-    const call = { id: call_id, type: "function", function: { name, arguments: text } };
+    const call = toBody({
+      id: call_id,
+      type: "function",
+      function: { name, arguments: text },
+      extra_content: this.#extra,
+    });
+    this.#extra = undefined;
     const last = this.#messages.at(-1);
     if (last?.["role"] !== "assistant") {
       return this.add(
@@ -169,7 +210,8 @@ class MessageList {
       );
     }
     const calls = (last["tool_calls"] as JsonObject[] | undefined) ?? [];
-    this.#messages[this.#messages.length - 1] = { ...last, tool_calls: [...calls, call] };
+    const message = this.#withReasoning({ ...last, tool_calls: [...calls, call] });
+    this.#messages.splice(-1, 1, message);
   }
 
   #addOutput({ call_id, output }: FunctionCallOutput): void {
@@ -185,8 +227,13 @@ class MessageList {
 
   #withReasoning(message: JsonObject): JsonObject {
     const { reasoningField } = this.#quirks;
-    const reasoning = this.#reasoning;
+    const [reasoning, details] = [this.#reasoning, this.#details];
     this.#reasoning = undefined;
+    this.#details = [];
+    if (details.length > 0) {
+      const known = (message["reasoning_details"] as JsonObject[] | undefined) ?? [];
+      return { ...message, reasoning_details: [...known, ...details] };
+    }
     return reasoningField && reasoning ? { ...message, [reasoningField]: reasoning } : message;
   }
 }

@@ -1,68 +1,109 @@
-/**
- * The chat completions API as servers really write it: every field optional, because each of them
- * is missing somewhere. Read without validation; the decoder asks for what it uses.
- */
+/** The chat completions API as servers really write it. Fields whose loss costs no words are loose. */
 
-import type { JsonObject } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
+import {
+  anything,
+  either,
+  flag,
+  list,
+  loose,
+  number,
+  object,
+  type Shape,
+  type Shaped,
+  text,
+} from "../shape.ts";
 
-export interface ChatChunk {
-  readonly id?: string | null;
-  readonly model?: string | null;
-  readonly choices?: readonly ChatChoice[] | null;
-  readonly usage?: ChatUsage | null;
-  /** Groq repeats the usage here, and once gave it nowhere else. */
-  readonly x_groq?: { readonly usage?: ChatUsage | null } | null;
-  readonly error?: JsonObject | string | null;
-  /** `error`, where a server puts the error itself in place of a chunk. */
-  readonly type?: string | null;
-}
+/** Servers copy the token's fields; what is read of them is the text. */
+const LOGPROB = object({ token: text, logprob: number }) as Shape<unknown> as Shape<Logprob>;
 
-export interface ChatChoice {
-  readonly delta?: ChatDelta | null;
-  /** In place of `delta` when the server did not stream. */
-  readonly message?: ChatDelta | null;
-  readonly finish_reason?: string | null;
-  /** In the shape that the Responses API has taken over. */
-  readonly logprobs?: { readonly content?: readonly Logprob[] | null } | null;
-}
+const CALL = object({
+  index: loose(number),
+  id: loose(text),
+  function: object({ name: text, arguments: text }),
+  /** Google's compatible endpoint: what it wants back with this call. */
+  extra_content: loose(object({})),
+});
 
-export interface ChatDelta {
-  readonly content?: string | null;
-  readonly refusal?: string | null;
-  readonly reasoning_content?: string | null;
-  readonly reasoning?: string | null;
-  readonly tool_calls?: readonly ChatToolCall[] | null;
-  readonly annotations?: readonly ChatAnnotation[] | null;
-}
+const ANNOTATION = object({
+  type: loose(text),
+  url_citation: object({
+    url: text,
+    title: loose(text),
+    start_index: loose(number),
+    end_index: loose(number),
+  }),
+});
 
-export interface ChatToolCall {
-  readonly index?: number | null;
-  readonly id?: string | null;
-  readonly function?: { readonly name?: string | null; readonly arguments?: string | null } | null;
-}
+/** A part of a list where others send text: Mistral's models put what they think there. */
+const PART = object({
+  type: loose(text),
+  text,
+  /** Text, or parts of text once more. */
+  thinking: either(text, list(object({ text }))),
+});
 
-export interface ChatAnnotation {
-  readonly type?: string;
-  readonly url_citation?: {
-    readonly url?: string;
-    readonly title?: string;
-    readonly start_index?: number;
-    readonly end_index?: number;
-  };
-}
+const CONTENT = either(text, list(PART));
 
-export interface ChatUsage {
-  readonly prompt_tokens?: number | null;
-  readonly completion_tokens?: number | null;
-  readonly prompt_tokens_details?: {
-    readonly cached_tokens?: number | null;
-    readonly cache_write_tokens?: number | null;
-  } | null;
-  readonly completion_tokens_details?: { readonly reasoning_tokens?: number | null } | null;
+const DELTA = object({
+  content: CONTENT,
+  refusal: text,
+  reasoning_content: text,
+  reasoning: text,
+  /** OpenRouter's: what a model behind it wants back as it came. */
+  reasoning_details: loose(list(object({}))),
+  tool_calls: list(CALL),
+  annotations: loose(list(ANNOTATION)),
+});
+
+const USAGE = object({
+  prompt_tokens: loose(number),
+  completion_tokens: loose(number),
+  total_tokens: loose(number),
+  prompt_tokens_details: loose(
+    object({ cached_tokens: loose(number), cache_write_tokens: loose(number) }),
+  ),
+  completion_tokens_details: loose(object({ reasoning_tokens: loose(number) })),
   /** DeepSeek's name of the cached tokens, and Moonshot's. */
-  readonly prompt_cache_hit_tokens?: number | null;
-  readonly cached_tokens?: number | null;
+  prompt_cache_hit_tokens: loose(number),
+  cached_tokens: loose(number),
   /** Some servers count reasoning at the top. */
-  readonly reasoning_tokens?: number | null;
-}
+  reasoning_tokens: loose(number),
+  /** OpenRouter's: what the answer cost, in US dollars. */
+  cost: loose(number),
+  is_byok: loose(flag),
+});
+
+const CHOICE = object({
+  delta: DELTA,
+  /** In place of `delta` when the server did not stream. */
+  message: DELTA,
+  finish_reason: loose(text),
+  /** In the shape that the Responses API has taken over. */
+  logprobs: loose(object({ content: list(LOGPROB) })),
+});
+
+const SOURCE = object({ url: text, title: loose(text) });
+
+export const CHUNK = object({
+  id: loose(text),
+  model: loose(text),
+  choices: list(CHOICE),
+  usage: loose(USAGE),
+  /** Groq repeats the usage here, and once gave it nowhere else. */
+  x_groq: loose(object({ usage: loose(USAGE) })),
+  /** Perplexity's: the pages behind the answer, with titles or as addresses alone. */
+  search_results: loose(list(SOURCE)),
+  citations: loose(list(text)),
+  error: anything,
+  /** `error`, where a server puts the error itself in place of a chunk. */
+  type: loose(text),
+});
+
+export type ChatChunk = Shaped<typeof CHUNK>;
+export type ChatChoice = Shaped<typeof CHOICE>;
+export type ChatDelta = Shaped<typeof DELTA>;
+export type ChatContent = Shaped<typeof CONTENT>;
+export type ChatToolCall = Shaped<typeof CALL>;
+export type ChatAnnotation = Shaped<typeof ANNOTATION>;
+export type ChatUsage = Shaped<typeof USAGE>;

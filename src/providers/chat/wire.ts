@@ -29,6 +29,9 @@ const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
 export const chatWire: Wire = {
   name: "openai-chat",
   options: OPTIONS,
+  omits: ({ reasoning }, { effortNone, thinkingOff }) =>
+    reasoning.effort === "none" && !effortNone && !thinkingOff ? ["reasoning.effort"] : [],
+  describesFormat: true,
   canAnswerWhole: true,
   path: () => "/chat/completions",
   createReader: createSseReader,

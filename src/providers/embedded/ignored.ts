@@ -2,7 +2,7 @@
 
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
-import { keepOptions } from "../known-options.ts";
+import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import type { ModelRequest } from "../provider.ts";
 import { isUnseen } from "./attachments.ts";
 
@@ -14,6 +14,7 @@ export function ignoredIn(request: ModelRequest): string[] {
     ...(temperature === undefined ? [] : ["temperature"]),
     ...(topP === undefined ? [] : ["top_p"]),
     ...keepOptions(request, () => false).dropped,
+    ...omittedOfFormat(request),
     ...new Set(unseen.map(({ type }) => type)),
   ];
 }

@@ -9,7 +9,13 @@ import { Failure } from "../../base/failure.ts";
 import { type MakeId, makeId as processId } from "../../base/ids.ts";
 import type { FunctionCall, Message, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import {
+  MODEL_OPTIONS,
+  type ModelCall,
+  type ModelOptions,
+  type ModelRequest,
+  type Provider,
+} from "../provider.ts";
 import { ignoredIn } from "./ignored.ts";
 import type { ToolRequest } from "./intents/intent.ts";
 import { interpret } from "./interpret.ts";
@@ -41,7 +47,11 @@ export function createEmbeddedProvider(options: { readonly makeId?: MakeId } = {
     }
   }
 
-  return { name: "embedded", stream };
+  return { name: "embedded", stream, omits: toOmitted };
+}
+
+function toOmitted(options: ModelOptions): readonly string[] {
+  return Object.keys(options).map((name) => MODEL_OPTIONS[name as keyof ModelOptions]);
 }
 
 function throwIfAborted(signal: AbortSignal): void {

@@ -1,10 +1,10 @@
 /** Where Gemini says a text comes from, as annotations of that text. */
 
 import type { UrlCitation } from "../../protocol/content.ts";
-import type { GeminiCandidate, GeminiCitation, GeminiGrounding, GeminiSource } from "./schema.ts";
+import type { GeminiAside, GeminiCitation, GeminiGrounding, GeminiSource } from "./schema.ts";
 
 /** What a candidate says of its sources; it may be said in several events. */
-export type Sources = Pick<GeminiCandidate, "citationMetadata" | "groundingMetadata">;
+export type Sources = Pick<GeminiAside, "citationMetadata" | "groundingMetadata">;
 
 /** Each citation once, in the order they came. */
 export function toCitations(sources: readonly Sources[], text: string): UrlCitation[] {
@@ -16,7 +16,7 @@ export function toCitations(sources: readonly Sources[], text: string): UrlCitat
   return [...unique.values()];
 }
 
-function readQuotes(metadata: GeminiCandidate["citationMetadata"], text: string): UrlCitation[] {
+function readQuotes(metadata: GeminiAside["citationMetadata"], text: string): UrlCitation[] {
   const quotes = metadata?.citations ?? metadata?.citationSources ?? [];
   return quotes.flatMap((quote) => toCitation(quote, quote, text));
 }
@@ -53,7 +53,7 @@ function toSpan(
   segment: GeminiCitation | undefined,
   text: string,
 ): { start_index?: number; end_index?: number } {
-  if (typeof segment?.endIndex !== "number") return {};
+  if (text === "" || typeof segment?.endIndex !== "number") return {};
   // Zero is left out on the wire.
   const { startIndex, endIndex } = segment;
   return { start_index: toIndex(text, startIndex ?? 0), end_index: toIndex(text, endIndex) };

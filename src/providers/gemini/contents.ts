@@ -8,6 +8,7 @@
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
+import type { ImageGenerationCall } from "../../protocol/hosted-items.ts";
 import type {
   FunctionCall,
   FunctionCallOutput,
@@ -18,6 +19,7 @@ import type {
 import type { ModelRequest } from "../provider.ts";
 import type { Family } from "./family.ts";
 import { toMedia } from "./media.ts";
+import { toPicturePart } from "./picture.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./schema.ts";
 import { OWN_ID, type TextSegment, unsealPart } from "./sealed-part.ts";
 
@@ -25,6 +27,15 @@ import { OWN_ID, type TextSegment, unsealPart } from "./sealed-part.ts";
 const NO_SIGNATURE = "skip_thought_signature_validator";
 
 const UNANSWERED = "This call was not answered.";
+
+/** What a function's response may hold, as the API documents it. */
+const RESPONSE_TYPES: ReadonlySet<string> = new Set([
+  "image/png",
+  "image/jpeg",
+  "image/webp",
+  "application/pdf",
+  "text/plain",
+]);
 
 export function encodeContents({ items }: ModelRequest, family: Family): GeminiContent[] {
   const list = new ContentList(items, family);
@@ -46,9 +57,15 @@ export function findContinuation(
   return { token, items: items.slice(0, asked + 1) };
 }
 
+const ANSWERS: ReadonlySet<string> = new Set([
+  "reasoning",
+  "function_call",
+  "image_generation_call",
+]);
+
 function isAnswer(item: Item): boolean {
   if (item.type === "message") return item.role === "assistant";
-  return item.type === "reasoning" || item.type === "function_call" || item.type.includes(":");
+  return ANSWERS.has(item.type) || item.type.includes(":");
 }
 
 class ContentList {
@@ -77,6 +94,8 @@ class ContentList {
         return this.#addOutput(item);
       case "reasoning":
         return this.#addReasoning(item);
+      case "image_generation_call":
+        return this.#addPicture(item);
       default:
         return this.#addBlock(item as unknown as JsonObject);
     }
@@ -118,15 +137,24 @@ class ContentList {
     const calls = this.#unanswered;
     if (calls.length === 0) return;
     this.#unanswered = [];
-    const images: GeminiMedia[] = [];
+    const behind: GeminiMedia[] = [];
     const parts = calls.map((call) => {
       const output = this.#outputs.get(call);
       const media = output ? mediaOf(output.output) : [];
-      if (!this.#family.hasMediaResponses) images.push(...media.splice(0));
-      return toResponse(call, output, media);
+      behind.push(...media.filter((part) => !this.#fitsResponse(part)));
+      return toResponse(
+        call,
+        output,
+        media.filter((part) => this.#fitsResponse(part)),
+      );
     });
     this.#contents.push({ role: "user", parts });
-    if (images.length > 0) this.#contents.push({ role: "user", parts: images });
+    if (behind.length > 0) this.#contents.push({ role: "user", parts: behind });
+  }
+
+  /** Other media, and all that is given by address, stand behind the responses. */
+  #fitsResponse({ inlineData }: GeminiMedia): boolean {
+    return this.#family.hasMediaResponses && RESPONSE_TYPES.has(inlineData?.mimeType ?? "");
   }
 
   /** What another vendor sealed tells this one nothing. */
@@ -169,6 +197,11 @@ class ContentList {
     if (String(type).startsWith("google:") && isJsonObject(block)) {
       this.#addModel(block as GeminiPart);
     }
+  }
+
+  #addPicture(item: ImageGenerationCall): void {
+    const part = toPicturePart(item);
+    if (part) this.#addModel(part);
   }
 
   #addModel(...parts: GeminiPart[]): void {

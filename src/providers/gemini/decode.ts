@@ -10,37 +10,39 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
-import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
+import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import { type Sources, toCitations } from "./citations.ts";
 import { isBroken, isFiltered, toRefusalText } from "./finish-reason.ts";
 import { toLogprobs } from "./logprobs.ts";
+import {
+  addSegment,
+  createOpenText,
+  type OpenText,
+  toMessage,
+  toReasoning,
+  toStart,
+} from "./open-text.ts";
 import { ArgumentsWriter, toArguments } from "./partial-arguments.ts";
-import type {
-  GeminiAnswerCall,
-  GeminiAnswerPart,
-  GeminiCandidate,
-  GeminiChunk,
-  GeminiUsage,
+import { pictureIn, toPicture, toPictureStart } from "./picture.ts";
+import {
+  ASIDE,
+  CHUNK,
+  type GeminiAnswerCall,
+  type GeminiAnswerPart,
+  type GeminiCandidate,
+  HEAD,
+  USAGE,
 } from "./schema.ts";
-import { OWN_ID, type SealedPart, sealPart, type TextSegment } from "./sealed-part.ts";
+import { OWN_ID, type SealedPart } from "./sealed-part.ts";
 
 export function createDecoder(request: Pick<ModelRequest, "items">): Decoder {
   return new GeminiDecoder(request.items.length);
-}
-
-interface OpenText {
-  readonly kind: "thought" | "text";
-  readonly index: number;
-  text: string;
-  readonly segments: TextSegment[];
-  readonly sources: Sources[];
-  /** Of the tokens so far; none unless they were asked for. */
-  logprobs: Logprob[] | undefined;
 }
 
 interface OpenCall {
@@ -65,11 +67,16 @@ class GeminiDecoder implements Decoder {
   #isEnded = false;
   #nextIndex = 0;
   #open: OpenText | undefined;
+  /** A text that a picture or code ended: it is told as ended later, as its sources may still come. */
+  #waiting: OpenText | undefined;
+  /** Sources that came before a text. */
+  #early: Sources[] = [];
   #call: OpenCall | undefined;
   readonly #callIds = new Set<string>();
   #finish: { readonly reason: string; readonly message: string | undefined } | undefined;
   #token: string | undefined;
-  #usage: GeminiUsage = {};
+  /** As they came. */
+  #usage: object = {};
   /** Of an event whose text is still to be read. */
   #logprobs: Logprob[] | undefined;
 
@@ -99,12 +106,13 @@ class GeminiDecoder implements Decoder {
     this.#end(this.#finish.reason, out);
   }
 
-  #readChunk(chunk: JsonObject & GeminiChunk, out: ModelEvent[]): void {
-    if (chunk.error) throw toVendorFailure(chunk.error);
-    if (chunk.type === "error") throw toVendorFailure(chunk);
-    const { candidates, promptFeedback, usageMetadata } = chunk;
+  #readChunk(sent: JsonObject, out: ModelEvent[]): void {
+    if (sent["error"]) throw toVendorFailure(sent["error"]);
+    // A proxy puts the error itself in place of a chunk.
+    if (sent["type"] === "error") throw toVendorFailure(sent);
+    const { candidates, promptFeedback, usageMetadata } = readShape(sent, CHUNK);
     if (!candidates && !promptFeedback && !usageMetadata) return;
-    if (!this.#isStarted) this.#start(chunk, out);
+    if (!this.#isStarted) this.#start(sent, out);
     // Counts come bit by bit; one that is left out later still stands.
     this.#usage = { ...this.#usage, ...usageMetadata };
     if (promptFeedback?.blockReason) {
@@ -115,25 +123,30 @@ class GeminiDecoder implements Decoder {
     if (candidate) this.#readCandidate(candidate, out);
   }
 
-  #start({ responseId, modelVersion }: GeminiChunk, out: ModelEvent[]): void {
+  #start(sent: JsonObject, out: ModelEvent[]): void {
     this.#isStarted = true;
+    const { responseId, modelVersion } = readShape(sent, HEAD);
     this.#responseId = responseId ?? "";
     out.push({ type: "start", response_id: this.#responseId, model: modelVersion ?? "" });
   }
 
   #readCandidate(candidate: GeminiCandidate, out: ModelEvent[]): void {
-    const { logprobsResult } = candidate;
+    const aside = hasAside(candidate) ? readShape(candidate, ASIDE) : {};
+    const { logprobsResult, finishMessage, continuationToken } = aside;
     this.#logprobs = logprobsResult ? toLogprobs(logprobsResult) : undefined;
     for (const part of candidate.content?.parts ?? []) this.#readPart(part, out);
-    if (candidate.citationMetadata || candidate.groundingMetadata) {
-      this.#open?.sources.push(candidate);
-    }
-    this.#token = candidate.continuationToken ?? this.#token;
-    const { finishReason, finishMessage } = candidate;
+    if (aside.citationMetadata || aside.groundingMetadata) this.#addSources(aside);
+    this.#token = continuationToken ?? this.#token;
+    const { finishReason } = candidate;
     if (!finishReason || finishReason === "FINISH_REASON_UNSPECIFIED") return;
     const message = finishMessage ?? undefined;
     if (isBroken(finishReason)) throw toVendorFailure({ code: finishReason, message });
     this.#finish = { reason: finishReason, message };
+  }
+
+  #addSources(sources: Sources): void {
+    const open = this.#open?.kind === "text" ? this.#open : this.#waiting;
+    (open?.sources ?? this.#early).push(sources);
   }
 
   #readPart(part: GeminiAnswerPart, out: ModelEvent[]): void {
@@ -165,13 +178,11 @@ class GeminiDecoder implements Decoder {
 
   #openText(kind: OpenText["kind"], out: ModelEvent[]): void {
     this.#closeText("completed", out);
+    if (kind === "text") this.#endWaiting(out);
     const index = this.#nextIndex++;
-    this.#open = { kind, index, text: "", segments: [], sources: [], logprobs: undefined };
-    const item: Item =
-      kind === "thought"
-        ? { type: "reasoning", summary: [] }
-        : { type: "message", role: "assistant", status: "in_progress", content: [] };
-    out.push({ type: "item_start", index, item });
+    const sources = kind === "text" ? this.#early.splice(0) : [];
+    this.#open = createOpenText(kind, index, sources);
+    out.push({ type: "item_start", index, item: toStart(kind) });
   }
 
   #append(delta: string, signature: string | undefined, out: ModelEvent[]): void {
@@ -199,6 +210,19 @@ class GeminiDecoder implements Decoder {
     else if (this.#open) this.#closeMessage(this.#open, status, out);
   }
 
+  #interrupt(out: ModelEvent[]): void {
+    const open = this.#open;
+    if (open?.kind !== "text") return this.#closeText("completed", out);
+    this.#open = undefined;
+    this.#waiting = open;
+    this.#sealText(open, out);
+  }
+
+  #endWaiting(out: ModelEvent[]): void {
+    if (this.#waiting) this.#endMessage(this.#waiting, "completed", out);
+    this.#waiting = undefined;
+  }
+
   #closeThought(sealed: SealedPart, out: ModelEvent[]): void {
     if (!this.#open) return;
     const { index, text } = this.#open;
@@ -206,20 +230,22 @@ class GeminiDecoder implements Decoder {
     out.push({ type: "item_end", index, item: toReasoning(text, sealed) });
   }
 
-  #closeMessage(
-    { index, text, segments, sources, logprobs }: OpenText,
-    status: Status,
-    out: ModelEvent[],
-  ): void {
+  #closeMessage(open: OpenText, status: Status, out: ModelEvent[]): void {
     this.#open = undefined;
+    this.#endMessage(open, status, out);
+    this.#sealText(open, out);
+  }
+
+  #endMessage(open: OpenText, status: Status, out: ModelEvent[]): void {
+    const { index, sources, text } = open;
     const annotations = toCitations(sources, text);
     for (const annotation of annotations) {
       out.push({ type: "annotation", index, part: 0, annotation });
     }
-    const likely = logprobs && { logprobs };
-    const content = [{ type: "output_text" as const, text, annotations, ...likely }];
-    const item: Item = { type: "message", role: "assistant", status, content };
-    out.push({ type: "item_end", index, item });
+    out.push({ type: "item_end", index, item: toMessage(open, annotations, status) });
+  }
+
+  #sealText({ segments }: OpenText, out: ModelEvent[]): void {
     const isSigned = segments.some(([, signature]) => signature !== null);
     if (isSigned) this.#sealAlone({ text: segments }, out);
   }
@@ -242,7 +268,7 @@ class GeminiDecoder implements Decoder {
       throw new Failure("provider_broke_protocol", "A call came without the name of its function.");
     }
     if (goesOn) call.lateSignature = signature ?? call.lateSignature;
-    call.args = part.args ?? call.args;
+    call.args = (part.args as JsonObject | null | undefined) ?? call.args;
     for (const partial of part.partialArgs ?? []) {
       const delta = call.writer.write(partial);
       if (delta !== "") out.push({ type: "arguments_delta", index: call.index, delta });
@@ -291,11 +317,14 @@ class GeminiDecoder implements Decoder {
 
   #readBlock(kind: string, block: GeminiAnswerPart, out: ModelEvent[]): void {
     this.#closeCall("completed", out);
-    this.#closeText("completed", out);
+    this.#interrupt(out);
     const index = this.#nextIndex++;
     const id = `${this.#responseId || "google"}_${index}`;
-    const item = { type: `google:${kind}`, id, block } as unknown as Item;
-    out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
+    const isPicture = pictureIn(block) !== undefined;
+    const own = { type: `google:${kind}`, id, block } as unknown as Item;
+    const start = isPicture ? toPictureStart(id) : own;
+    const item = isPicture ? toPicture(id, block) : own;
+    out.push({ type: "item_start", index, item: start }, { type: "item_end", index, item });
   }
 
   #end(finishReason: string, out: ModelEvent[]): void {
@@ -303,10 +332,19 @@ class GeminiDecoder implements Decoder {
     const status = finishReason === "MAX_TOKENS" ? "incomplete" : "completed";
     this.#closeCall(status, out);
     this.#closeText(status, out);
+    this.#endWaiting(out);
+    this.#citeAlone(out);
     const reason = this.#endReason(finishReason);
     if (reason === "refusal") this.#refuse(finishReason, out);
     if (reason === "pause" && this.#token) this.#sealAlone({ token: this.#token }, out);
     out.push({ type: "end", reason, usage: readUsage(this.#usage), continuation: undefined });
+  }
+
+  /** Sources of an answer without a text are told in a message that says nothing. */
+  #citeAlone(out: ModelEvent[]): void {
+    if (toCitations(this.#early, "").length === 0) return;
+    this.#openText("text", out);
+    this.#closeText("completed", out);
   }
 
   #endReason(finishReason: string): EndReason {
@@ -329,28 +367,23 @@ class GeminiDecoder implements Decoder {
   }
 }
 
+function hasAside(candidate: GeminiCandidate): boolean {
+  if (candidate.finishReason || "logprobsResult" in candidate) return true;
+  if ("groundingMetadata" in candidate || "citationMetadata" in candidate) return true;
+  return "continuationToken" in candidate;
+}
+
 const WORDS = new Set(["text", "thought", "thoughtSignature"]);
 
 /** The name of a part's content if it is none that we read. */
 function kindOf(part: GeminiAnswerPart): string | undefined {
   if (typeof part.text === "string") return undefined;
-  return Object.keys(part).find((name) => !WORDS.has(name));
+  const isOther = ([name, value]: readonly [string, unknown]) => !WORDS.has(name) && value !== null;
+  return Object.entries(part).find(isOther)?.[0];
 }
 
-/** Unsigned text needs no borders: what came in many events goes back as one part. */
-function addSegment(segments: TextSegment[], [length, signature]: TextSegment): void {
-  const last = segments.at(-1);
-  if (last?.[1] === null && signature === null)
-    segments[segments.length - 1] = [last[0] + length, null];
-  else segments.push([length, signature]);
-}
-
-function toReasoning(text: string, sealed: SealedPart): Reasoning {
-  const summary = text === "" ? [] : [{ type: "summary_text" as const, text }];
-  return { type: "reasoning", summary, encrypted_content: sealPart(sealed) };
-}
-
-function readUsage(usage: GeminiUsage): Usage {
+function readUsage(sent: object): Usage {
+  const usage = readShape({ ...sent }, USAGE);
   const thoughts = usage.thoughtsTokenCount ?? 0;
   return toUsage({
     input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),

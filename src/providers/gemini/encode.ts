@@ -157,16 +157,20 @@ function encodeToolChoice(
 
 function encodeConfig(request: ModelRequest): GeminiGenerationConfig {
   const { temperature, topP, maxOutputTokens, reasoning, model } = request;
-  const thinkingConfig = toThinking(reasoning, familyOf(model));
+  const family = familyOf(model);
+  const thinkingConfig = toThinking(reasoning, family);
   return {
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(request.options && encodeSampling(request.options)),
+    ...(family.draws && request.format.type === "text" && DRAWING),
     ...encodeFormat(request.format),
     ...(thinkingConfig && { thinkingConfig }),
   };
 }
+
+const DRAWING: GeminiGenerationConfig = { responseModalities: ["TEXT", "IMAGE"] };
 
 function encodeFormat(format: OutputFormat): GeminiGenerationConfig {
   if (format.type === "text") return {};

@@ -15,23 +15,27 @@ export interface Family {
   readonly budget: { readonly min: number; readonly max: number };
   /** Whether the first call of a step must carry its signature. */
   readonly isSigned: boolean;
-  /** Whether a function's response may hold images. */
+  /** Whether a function's response may hold images and documents. */
   readonly hasMediaResponses: boolean;
+  /** Whether it draws; some do so only when told that they may. */
+  readonly draws: boolean;
 }
 
 export function familyOf(model: string): Family {
   const name = model.slice(model.lastIndexOf("/") + 1);
   const version = Number(/^gemini-(\d+(?:\.\d+)?)/.exec(name)?.[1] ?? Number.NaN);
-  if (name.startsWith("gemma") || version < 2.5) return PLAIN;
+  const draws = /^gemini-.*-image\b/.test(name);
+  if (name.startsWith("gemma") || version < 2.5) return { ...PLAIN, draws };
   const isPro = name.includes("pro");
   if (version < 3) {
     // Pro cannot stop thinking, and may think longer.
-    return { ...PLAIN, thinking: "budget", budget: isPro ? PRO_BUDGET : FLASH_BUDGET };
+    return { ...PLAIN, draws, thinking: "budget", budget: isPro ? PRO_BUDGET : FLASH_BUDGET };
   }
   // Later ones refuse the word.
   const isMinimal = name.includes("flash") && version <= 3.5;
   return {
     ...PLAIN,
+    draws,
     thinking: "level",
     lowestLevel: Number.isNaN(version) ? undefined : isMinimal ? "MINIMAL" : "LOW",
     isSigned: true,
@@ -48,6 +52,7 @@ const PLAIN: Family = {
   budget: FLASH_BUDGET,
   isSigned: false,
   hasMediaResponses: false,
+  draws: false,
 };
 
 type Effort = Exclude<Reasoning["effort"], undefined | "none">;

@@ -3,6 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import { isTextType, readDataUrl, readFileContent, typeOfName } from "../file-content.ts";
+import { isYouTube } from "../own-addresses.ts";
 import type { GeminiMedia } from "./schema.ts";
 
 type Part<Kind extends ContentPart["type"]> = Extract<ContentPart, { type: Kind }>;
@@ -40,6 +41,9 @@ function encodeFile(part: Part<"input_file">): GeminiMedia {
   if (file) {
     const mimeType = toKnownType(file.mediaType || "application/pdf");
     return { inlineData: { mimeType, data: file.base64 } };
+  }
+  if (file_url && isYouTube(file_url)) {
+    return { fileData: { mimeType: "video/mp4", fileUri: file_url } };
   }
   const type = typeOfName(filename ?? file_url ?? "") ?? "application/pdf";
   if (file_url) return fromUrl(file_url, toKnownType(type));

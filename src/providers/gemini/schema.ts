@@ -1,120 +1,129 @@
 /**
- * `generateContent` as it is really spoken: the answer with every field optional, because each of them
- * is missing somewhere, and the request with the fields we send. AI Studio and Vertex share both.
+ * `generateContent` as it is really spoken: the answer as shapes, and the request with the fields we send.
+ * AI Studio and Vertex share both. Fields whose loss costs no words are loose.
  *
  * The request's types are aliases, not interfaces, so that they are `JsonObject`s.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { anything, flag, list, loose, number, object, type Shaped, text } from "../shape.ts";
 
-/** One event of the stream, or the whole answer. */
-export interface GeminiChunk {
-  readonly candidates?: readonly GeminiCandidate[] | null;
-  readonly promptFeedback?: {
-    readonly blockReason?: string | null;
-    readonly blockReasonMessage?: string | null;
-  } | null;
-  readonly usageMetadata?: GeminiUsage | null;
-  readonly modelVersion?: string | null;
-  readonly responseId?: string | null;
-  readonly error?: Json;
-  /** `error`, where a proxy puts the error itself in place of a chunk. */
-  readonly type?: string | null;
-}
-
-export interface GeminiCandidate {
-  readonly index?: number | null;
-  readonly content?: { readonly parts?: readonly GeminiAnswerPart[] | null } | null;
-  readonly finishReason?: string | null;
-  readonly finishMessage?: string | null;
-  readonly citationMetadata?: {
-    readonly citations?: readonly GeminiCitation[] | null;
-    /** The older name, still sent by AI Studio. */
-    readonly citationSources?: readonly GeminiCitation[] | null;
-  } | null;
-  readonly groundingMetadata?: GeminiGrounding | null;
-  /** With `finishReason: CONTINUATION`: the same request with this goes on where the answer stopped. */
-  readonly continuationToken?: string | null;
-  readonly logprobsResult?: GeminiLogprobs | null;
-}
+const LIKELY = object({ token: loose(text), logProbability: loose(number) });
 
 /** Both lists go step by step, a token a step. */
-export interface GeminiLogprobs {
-  readonly chosenCandidates?: readonly GeminiLikely[] | null;
-  readonly topCandidates?:
-    | readonly { readonly candidates?: readonly GeminiLikely[] | null }[]
-    | null;
-}
+const LOGPROBS = object({
+  chosenCandidates: loose(list(LIKELY)),
+  topCandidates: loose(list(object({ candidates: loose(list(LIKELY)) }))),
+});
 
-export interface GeminiLikely {
-  readonly token?: string | null;
-  readonly logProbability?: number | null;
-}
-
-/** Text, a thought, a call, or one of the kinds that are kept word for word. */
-export type GeminiAnswerPart = JsonObject & {
-  readonly text?: string | null;
-  readonly thought?: boolean | null;
-  readonly thoughtSignature?: string | null;
-  readonly functionCall?: GeminiAnswerCall | null;
-};
-
-export type GeminiAnswerCall = JsonObject & {
-  readonly id?: string | null;
-  readonly name?: string | null;
-  readonly args?: JsonObject | null;
-  readonly partialArgs?: readonly GeminiPartialArg[] | null;
-  /** Whether more of this call follows in later parts. */
-  readonly willContinue?: boolean | null;
-};
-
-export type GeminiPartialArg = JsonObject & {
+const PARTIAL_ARG = object({
   /** `$.recipe.steps[0]`. */
-  readonly jsonPath?: string | null;
-  readonly stringValue?: string | null;
-  readonly numberValue?: number | null;
-  readonly boolValue?: boolean | null;
-  readonly nullValue?: Json;
+  jsonPath: text,
+  stringValue: text,
+  numberValue: number,
+  boolValue: flag,
+  nullValue: anything,
   /** Whether the next piece of the same text follows. */
-  readonly willContinue?: boolean | null;
-};
+  willContinue: flag,
+});
+
+const CALL = object({
+  id: loose(text),
+  name: text,
+  args: object({}),
+  partialArgs: list(PARTIAL_ARG),
+  /** Whether more of this call follows in later parts. */
+  willContinue: flag,
+});
+
+/**
+ * Text, a thought, a call, or one of the kinds that are kept word for word, whatever is in them. A
+ * signature counts as content: without it the part is not taken back.
+ */
+const PART = object({
+  text,
+  thought: flag,
+  thoughtSignature: text,
+  functionCall: CALL,
+  inlineData: object({ mimeType: text, data: text }),
+});
 
 /** Places are bytes of the part's UTF-8. */
-export interface GeminiCitation {
-  readonly startIndex?: number | null;
-  readonly endIndex?: number | null;
-  readonly uri?: string | null;
-  readonly title?: string | null;
-}
+const CITATION = object({
+  startIndex: loose(number),
+  endIndex: loose(number),
+  uri: loose(text),
+  title: loose(text),
+});
 
-export interface GeminiGrounding {
-  readonly groundingChunks?: readonly GeminiSource[] | null;
-  readonly groundingSupports?:
-    | readonly {
-        readonly segment?: GeminiCitation | null;
-        readonly groundingChunkIndices?: readonly number[] | null;
-      }[]
-    | null;
-}
+const PAGE = object({ uri: loose(text), title: loose(text) });
 
-interface GeminiPage {
-  readonly uri?: string | null;
-  readonly title?: string | null;
-}
+const SOURCE = object({
+  web: loose(PAGE),
+  retrievedContext: loose(PAGE),
+  maps: loose(PAGE),
+});
 
-export interface GeminiSource {
-  readonly web?: GeminiPage | null;
-  readonly retrievedContext?: GeminiPage | null;
-  readonly maps?: GeminiPage | null;
-}
+const GROUNDING = object({
+  groundingChunks: loose(list(SOURCE)),
+  groundingSupports: loose(
+    list(object({ segment: loose(CITATION), groundingChunkIndices: loose(list(number)) })),
+  ),
+});
 
-export interface GeminiUsage {
-  readonly promptTokenCount?: number | null;
-  readonly toolUsePromptTokenCount?: number | null;
-  readonly cachedContentTokenCount?: number | null;
-  readonly candidatesTokenCount?: number | null;
-  readonly thoughtsTokenCount?: number | null;
-}
+const CANDIDATE = object({
+  index: loose(number),
+  content: object({ parts: list(PART) }),
+  finishReason: loose(text),
+});
+
+/**
+ * What few events have of a candidate, held against its shape where it is there: looking for all of it in
+ * each event was half the cost of checking.
+ */
+export const ASIDE = object({
+  finishMessage: loose(text),
+  citationMetadata: loose(
+    object({
+      citations: loose(list(CITATION)),
+      /** The older name, still sent by AI Studio. */
+      citationSources: loose(list(CITATION)),
+    }),
+  ),
+  groundingMetadata: loose(GROUNDING),
+  /** With `finishReason: CONTINUATION`: the same request with this goes on where the answer stopped. */
+  continuationToken: text,
+  logprobsResult: loose(LOGPROBS),
+});
+
+export const USAGE = object({
+  promptTokenCount: loose(number),
+  toolUsePromptTokenCount: loose(number),
+  cachedContentTokenCount: loose(number),
+  candidatesTokenCount: loose(number),
+  thoughtsTokenCount: loose(number),
+});
+
+/** One event of the stream, or the whole answer. Its counts are looked at when they are asked for. */
+export const CHUNK = object({
+  candidates: list(CANDIDATE),
+  promptFeedback: loose(object({ blockReason: loose(text), blockReasonMessage: loose(text) })),
+  usageMetadata: loose(object({})),
+});
+
+/** What every event says again of the answer, and the first is asked for. */
+export const HEAD = object({ modelVersion: loose(text), responseId: loose(text) });
+
+export type GeminiCandidate = Shaped<typeof CANDIDATE>;
+export type GeminiAside = Shaped<typeof ASIDE>;
+export type GeminiAnswerPart = Shaped<typeof PART>;
+export type GeminiAnswerCall = Shaped<typeof CALL>;
+export type GeminiPartialArg = Shaped<typeof PARTIAL_ARG>;
+export type GeminiCitation = Shaped<typeof CITATION>;
+export type GeminiGrounding = Shaped<typeof GROUNDING>;
+export type GeminiSource = Shaped<typeof SOURCE>;
+export type GeminiLogprobs = Shaped<typeof LOGPROBS>;
+export type GeminiLikely = Shaped<typeof LIKELY>;
 
 export type GeminiRequest = {
   contents: GeminiContent[];
@@ -181,6 +190,7 @@ export type GeminiGenerationConfig = {
   presencePenalty?: number;
   responseLogprobs?: boolean;
   logprobs?: number;
+  responseModalities?: ("TEXT" | "IMAGE")[];
   responseMimeType?: string;
   responseJsonSchema?: JsonObject;
   thinkingConfig?: GeminiThinking;

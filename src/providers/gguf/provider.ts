@@ -13,7 +13,7 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { ItemWriter } from "../item-writer.ts";
-import { keepOptions, type OptionName } from "../known-options.ts";
+import { keepOptions, type OptionName, omittedOfFormat } from "../known-options.ts";
 import { isForced, offeredTools } from "../offered-tools.ts";
 import type { ModelCall, ModelOptions, ModelRequest, Provider } from "../provider.ts";
 import { dropNulls, toGrammarSchema } from "./grammar-schema.ts";
@@ -51,7 +51,8 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
     throwIfAborted(call.signal);
     const { request, dropped } = keepOptions(asked, (name) => OPTIONS.has(name));
     const isUnheard = request.tools.length > 0 && isForced(request.toolChoice);
-    const unsaid = isUnheard ? [...dropped, "tool_choice"] : dropped;
+    const omitted = [...dropped, ...omittedOfFormat(request)];
+    const unsaid = isUnheard ? [...omitted, "tool_choice"] : omitted;
     for (const name of unsaid) {
       const message = `\`${name}\` left out: a model in process has no word for it.`;
       call.notice?.({ code: "dropped", message, params: [name] });

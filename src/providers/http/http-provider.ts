@@ -6,22 +6,27 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import type { Redact } from "../../base/redact.ts";
 import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import { keepOptions } from "../known-options.ts";
+import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import { pairResults } from "../pair-results.ts";
 import {
   MODEL_OPTIONS,
   type ModelCall,
+  type ModelOptions,
   type ModelRequest,
   type Provider,
+  TEXT_FORMAT,
   type WholeAnswer,
 } from "../provider.ts";
-import { redactFailure, toHttpFailure } from "../provider-failure.ts";
-import { collectAnswer, hasOutput } from "../whole-answer.ts";
+import { redactFailure, toModelFailure } from "../provider-failure.ts";
+import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
+import { layOver } from "./own-fields.ts";
+import { goOnAfterSlips } from "./slips.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
 
 export interface HttpProviderOptions {
@@ -41,6 +46,8 @@ export interface HttpProviderOptions {
     request: ModelRequest;
     dropped: readonly string[];
   };
+  /** Fields of the vendor's own, laid over each body. */
+  readonly own?: JsonObject | undefined;
   readonly timeouts?: Timeouts;
   readonly retry?: RetryPolicy;
   readonly clock?: Clock;
@@ -111,8 +118,26 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
     return policy.attempts > 1 ? retry(ask, () => toRetrying(call)) : ask();
   }
 
-  return { name: wire.name, stream, answer };
+  const omits = (asked: ModelOptions): readonly string[] =>
+    fit(options, { ...NOTHING_ASKED, options: asked }).drops.flatMap(({ params }) => params);
+
+  const { slips } = options.quirks;
+  return {
+    name: wire.name,
+    stream: slips ? (asked, call) => goOnAfterSlips(stream, asked, call) : stream,
+    answer,
+    omits,
+  };
 }
+
+/** A request that says nothing, for questions about options alone. */
+const NOTHING_ASKED: ModelRequest = {
+  ...{ model: "", instructions: undefined, items: [], tools: [], toolChoice: "auto" },
+  ...{ parallelToolCalls: undefined, temperature: undefined, topP: undefined },
+  ...{ maxOutputTokens: undefined, previous: undefined },
+  reasoning: { effort: undefined, summary: undefined },
+  format: TEXT_FORMAT,
+};
 
 interface Drop {
   readonly message: string;
@@ -129,7 +154,8 @@ function fit(
     prepared.request,
     (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
   );
-  const omitted = wire.omits?.(request, quirks) ?? [];
+  const unheard = wire.describesFormat ? [] : omittedOfFormat(request);
+  const omitted = [...unheard, ...(wire.omits?.(request, quirks) ?? [])];
   const { model } = request;
   if (prepared.dropped.length + dropped.length + omitted.length === 0)
     return { request, drops: [] };
@@ -181,14 +207,21 @@ function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sendi
 }
 
 async function askWhole(sending: Sending): Promise<WholeAnswer> {
-  const { options, request } = sending;
   const answer = await send(sending);
-  if (!isDocument(answer)) return await collectAnswer(readRedacted(sending, answer));
+  const read = isDocument(answer)
+    ? await readDocument(sending, answer)
+    : await collectAnswer(readRedacted(sending, answer));
+  if (!read.failure) checkSaid(read.events);
+  return read;
+}
+
+async function readDocument(
+  { options, request }: Sending,
+  answer: HttpAnswer,
+): Promise<WholeAnswer> {
   const decoder = options.wire.decoder(request, options.quirks);
-  return {
-    events: readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder),
-    failure: undefined,
-  };
+  const events = readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
+  return { events, failure: undefined };
 }
 
 async function* readRedacted(
@@ -218,13 +251,14 @@ async function begin(sending: Sending): Promise<Begun> {
     if (next.done) throw new Failure("provider_broke_protocol", "The answer is empty.");
     first.push(...next.value);
   }
+  checkSaid(first);
   return { first, rest };
 }
 
 async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const { timeouts = MODEL_TIMEOUTS } = options;
-  const body = JSON.stringify(wire.encode(request, quirks));
+  const body = JSON.stringify(layOver(wire.encode(request, quirks), options.own));
   const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: body.length });
   const isWhole = request.whole === true && wire.canAnswerWhole === true;
@@ -250,7 +284,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   log.debug("answer", { vendor, status, id: answer.headers["x-request-id"] ?? "" });
   if (status < 300) return answer;
   const text = await answer.text(MAX_ERROR_BYTES);
-  throw toHttpFailure(vendor, { status, headers: answer.headers, body: text });
+  throw toModelFailure(vendor, { status, headers: answer.headers, body: text });
 }
 
 const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };

@@ -2,16 +2,27 @@
 
 import { Failure, type FailureCode } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { refusedTunnel, toProxyFailure } from "./proxies.ts";
 
-export function toTransportFailure(thrown: unknown, url: string): Failure {
+/** `proxy` stands between, where one is set: it may be what refuses, or is not there. */
+export function toTransportFailure(thrown: unknown, url: string, proxy?: URL): Failure {
   if (thrown instanceof Failure) return thrown;
   if (!URL.canParse(url)) {
     const message = `\`${clip(url, 80)}\` is no address. Give one such as http://127.0.0.1:8080/v1.`;
     return new Failure("invalid_request", message, { cause: thrown });
   }
   const { host } = new URL(url);
-  const { code, message } = readCause(thrown);
-  const [failure, text] = meaningOf(code, host, message);
+  const error = readCause(thrown);
+  const { code, message } = error;
+  const refusal = refusedTunnel(message);
+  if (refusal !== undefined) return toProxyFailure(refusal, proxy, { host, cause: thrown });
+  const missing = proxy && isAt(error, proxy, new URL(url)) ? MISSING_PROXY[code] : undefined;
+  const [failure, text] = missing
+    ? ([
+        missing,
+        `Nothing answers at the proxy \`${proxy?.host}\`. Check the proxy variable.`,
+      ] as const)
+    : meaningOf(code, host, message);
   return new Failure(failure, text, { cause: thrown });
 }
 
@@ -47,12 +58,12 @@ function meaningOf(code: string, host: string, message: string): readonly [Failu
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":
+    // Never our own abort, which comes as the failure it was given.
+    case "UND_ERR_ABORTED":
       return [
         "provider_unreachable",
         `The connection to \`${host}\` was lost before the answer's end.`,
       ];
-    case "UND_ERR_ABORTED":
-      return ["cancelled", "The run was cancelled."];
     default:
       break;
   }
@@ -68,14 +79,38 @@ function meaningOf(code: string, host: string, message: string): readonly [Failu
   return ["provider_unreachable", `The connection to \`${host}\` failed: ${message || code}`];
 }
 
+const MISSING_PROXY: Readonly<Record<string, FailureCode | undefined>> = {
+  ENOTFOUND: "host_unknown",
+  EAI_AGAIN: "host_unknown",
+  ECONNREFUSED: "provider_unreachable",
+};
+
+/** Whether it was the proxy that a connection was tried to: by its name, or by a port that is its alone. */
+function isAt({ hostname, port }: Cause, proxy: URL, server: URL): boolean {
+  if (hostname !== undefined) return hostname === proxy.hostname;
+  return port === portOf(proxy) && port !== portOf(server);
+}
+
+function portOf({ port, protocol }: URL): number {
+  return Number(port) || (protocol === "https:" ? 443 : 80);
+}
+
+interface Cause {
+  readonly code: string;
+  readonly message: string;
+  readonly hostname: unknown;
+  readonly port: unknown;
+}
+
 /** The innermost error that has a code: undici and Node wrap, and join attempts by address. */
-function readCause(thrown: unknown): { code: string; message: string } {
-  let error = thrown as { code?: unknown; message?: string; cause?: unknown; errors?: unknown[] };
+function readCause(thrown: unknown): Cause {
+  let error = thrown as Partial<Cause> & { cause?: unknown; errors?: unknown[] };
   for (let depth = 0; depth < 5 && typeof error?.code !== "string"; depth++) {
     const inner = error?.errors?.[0] ?? error?.cause;
     if (!inner) break;
     error = inner as typeof error;
   }
   const code = typeof error?.code === "string" ? error.code : "";
-  return { code, message: error?.message ?? String(thrown) };
+  const { hostname, port } = error ?? {};
+  return { code, message: error?.message ?? String(thrown), hostname, port };
 }

@@ -10,6 +10,7 @@ import Agent from "undici/lib/dispatcher/agent.js";
 import { addStop, removeStop, toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
+import { proxyFor, readProxies } from "./proxies.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
@@ -83,6 +84,7 @@ export function createTransport(
 ): Transport {
   const dispatchers = new Map<string, Promise<Dispatcher>>();
   const trusted = readTrustedBundle(env);
+  const proxies = readProxies(env);
   /** The pools that are open and trust what is usual, by their connect timeouts. */
   const usual = new Map<number, Dispatcher>();
 
@@ -106,10 +108,11 @@ export function createTransport(
   /** Reading the system's bundle costs 20 ms of every start, so it is read when it is needed. */
   async function sendAgain(thrown: unknown, request: HttpRequest): Promise<HttpAnswer> {
     const system = isUntrusted(thrown) && !trusted ? readSystemBundle(systemBundles) : undefined;
-    if (!system) throw toTransportFailure(thrown, request.url);
+    const proxy = proxyFor(proxies, request.url);
+    if (!system) throw toTransportFailure(thrown, request.url, proxy);
     const dispatcher = await dispatcherFor(request.timeouts.connectMs, system);
     return await exchange(dispatcher, request).catch((again) => {
-      throw toTransportFailure(again, request.url);
+      throw toTransportFailure(again, request.url, proxy);
     });
   }
 
@@ -136,9 +139,7 @@ async function createDispatcher(
 ): Promise<Dispatcher> {
   const connect = { timeout: connectMs, ...(ca ? { ca: [...ca] } : {}) };
   const options = { connect, keepAliveTimeout: 30_000, maxResponseSize: -1 };
-  const all = env["all_proxy"] ?? env["ALL_PROXY"];
-  const httpProxy = env["http_proxy"] ?? env["HTTP_PROXY"] ?? all;
-  const httpsProxy = env["https_proxy"] ?? env["HTTPS_PROXY"] ?? all;
+  const { http: httpProxy, https: httpsProxy } = readProxies(env);
   if (!httpProxy && !httpsProxy) return new Agent(options);
   // The proxy agents work only with what undici's entry adds to its dispatchers.
   const { EnvHttpProxyAgent } = await import("undici");

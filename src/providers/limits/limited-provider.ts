@@ -68,7 +68,8 @@ export function limitProvider(
     }
   }
 
-  if (!provider.answer) return { name: provider.name, stream };
+  const { name, omits } = provider;
+  if (!provider.answer) return { name, stream, omits };
   const ask = provider.answer;
   const answer: typeof ask = (request, call) => {
     const inner = toInner(call);
@@ -83,7 +84,7 @@ export function limitProvider(
       () => toRetrying(limiter, call, options),
     );
   };
-  return { name: provider.name, stream, answer };
+  return { name, stream, answer, omits };
 }
 
 /** Owns the slot. */

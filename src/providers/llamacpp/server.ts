@@ -90,7 +90,7 @@ export function waitForServer(provider: Provider, wait: ServerWait): Provider {
     yield* provider.stream(request, call);
   }
 
-  return { name: provider.name, stream };
+  return { name: provider.name, stream, omits: provider.omits };
 }
 
 async function untilLoaded(

@@ -22,6 +22,7 @@ export const llamacppWire: Wire = {
   ...chatWire,
   name: "llamacpp",
   options: OPTIONS,
+  describesFormat: false,
   omits,
   encode,
   recover: relaxGrammar,

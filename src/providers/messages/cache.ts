@@ -2,12 +2,19 @@
  * Where the server is told to keep what it has read. Prefixes are kept, tools before instructions
  * before turns, and a request may mark four ends.
  *
- * Writing to the cache costs a quarter more than reading plainly, so the tail of a conversation is
+ * Writing to the cache costs a quarter more than reading plainly, for an hour twice as much, so the tail of a conversation is
  * marked only when a next request is likely: there are tools, or it has gone on before. The tail of
  * the request before is marked too, because the server looks back over 20 blocks and no further.
  */
 
-import type { Cached, MessagesBlock, MessagesTool, MessagesTurn, TextBlock } from "./schema.ts";
+import type {
+  Cached,
+  CacheMark,
+  MessagesBlock,
+  MessagesTool,
+  MessagesTurn,
+  TextBlock,
+} from "./schema.ts";
 
 const MAX_MARKS = 4;
 
@@ -17,10 +24,21 @@ interface Cacheable {
   readonly turns: MessagesTurn[];
 }
 
-/** Marks the blocks in place; those the caller marked come first. */
-export function markCached({ system, tools, turns }: Cacheable): void {
+/** How long what is marked is kept, by the request's word; none for words that mean nothing here. */
+export function markFor(retention: string | undefined): CacheMark | undefined {
+  if (retention === undefined || retention === "in_memory") return { type: "ephemeral" };
+  // An hour is the longest there is.
+  return retention === "24h" || retention === "1h" ? { type: "ephemeral", ttl: "1h" } : undefined;
+}
+
+/**
+ * Marks the blocks in place; those the caller marked come first. All marks are alike: the API refuses
+ * one that lasts longer than another before it.
+ */
+export function markCached({ system, tools, turns }: Cacheable, mark: CacheMark): void {
   const own = turns.flatMap(({ content }) => content.filter(isMarked));
   for (const block of own.slice(0, -MAX_MARKS)) delete block.cache_control;
+  for (const block of own.slice(-MAX_MARKS)) block.cache_control = mark;
   const goesOn = tools.length > 0 || turns.some(({ role }) => role === "assistant");
   const users = turns.filter(({ role }) => role === "user");
   const tails = goesOn ? [users.at(-1), users.at(-2)] : [];
@@ -32,7 +50,7 @@ export function markCached({ system, tools, turns }: Cacheable): void {
   ];
   const free = ends.filter((end) => end !== undefined && !isMarked(end));
   for (const end of free.slice(0, Math.max(0, MAX_MARKS - own.length))) {
-    if (end) end.cache_control = { type: "ephemeral" };
+    if (end) end.cache_control = mark;
   }
 }
 

@@ -7,11 +7,13 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParsePayload } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
+import { toMissingCall } from "../broken-call.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import {
   CALL_FIELDS,
@@ -23,12 +25,22 @@ import {
   OpenThought,
 } from "./open-blocks.ts";
 import { OpenMessage, OpenText } from "./open-message.ts";
-import type { AnswerFields, BlockDelta, MessagesEvent, ReadBlock } from "./schema.ts";
+import {
+  type AnswerFields,
+  type BlockDelta,
+  DELTA_EVENT,
+  EVENT,
+  type MessagesEvent,
+  READ_CALL,
+  type ReadBlock,
+} from "./schema.ts";
 import { createUsageCount } from "./usage.ts";
 
 export function createDecoder(): Decoder {
   return new MessagesDecoder();
 }
+
+type Ending = Pick<AnswerFields, "stop_reason" | "stop_details" | "container">;
 
 interface Slot {
   readonly block: OpenBlock;
@@ -52,18 +64,17 @@ class MessagesDecoder implements Decoder {
   }
 
   read(data: string, out: ModelEvent[]): void {
-    const event = tryParsePayload(data) as MessagesEvent | undefined;
-    if (typeof event !== "object" || event === null || this.#isEnded) return;
-    if (event.type === "error" || event.error) {
-      throw toVendorFailure(event.error ?? (event as unknown as JsonObject));
-    }
-    switch (event.type) {
+    const parsed = tryParsePayload(data);
+    if (!isJsonObject(parsed) || this.#isEnded) return;
+    const { type, error } = parsed;
+    if (type === "error" || error) throw toVendorFailure(error ?? parsed);
+    if (type === "content_block_delta") return this.#readBlockDelta(readDelta(parsed), out);
+    const event = readShape(parsed, EVENT);
+    switch (type) {
       case "message_start":
         return this.#readStart(event.message ?? {}, out);
       case "content_block_start":
         return this.#readBlockStart(event, out);
-      case "content_block_delta":
-        return this.#readBlockDelta(event, out);
       case "content_block_stop":
         return this.#readBlockStop(event.index ?? 0);
       case "message_delta":
@@ -125,8 +136,9 @@ class MessagesDecoder implements Decoder {
   #readBlockStart({ index, content_block }: MessagesEvent, out: ModelEvent[]): void {
     if (!content_block) return;
     if (this.#responseId === undefined) this.#start({}, out);
-    this.#closeSlots(({ isStopped }, at) => isStopped || at === index, "completed", out);
-    this.#slots.set(index ?? 0, { block: this.#open(content_block, out), isStopped: false });
+    const place = index ?? 0;
+    this.#closeSlots(({ isStopped }, at) => isStopped || at === place, "completed", out);
+    this.#slots.set(place, { block: this.#open(content_block, out), isStopped: false });
   }
 
   #open(block: ReadBlock, out: ModelEvent[]): OpenBlock {
@@ -161,13 +173,14 @@ class MessagesDecoder implements Decoder {
 
   /** Results are told apart by id, so one that is missing or given twice is replaced. */
   #openCall(block: ReadBlock, out: ModelEvent[]): OpenBlock {
-    const id = typeof block["id"] === "string" ? block["id"] : "";
+    const call = readShape(block, READ_CALL);
+    const id = call.id ?? "";
     const isFree = id !== "" && !this.#callIds.has(id);
     const callId = isFree ? id : `${id || `call_${this.#responseId}`}_${this.#callIds.size}`;
     this.#callIds.add(callId);
     const fields = fieldsOfCall(block);
     if (fields) this.#keep({ type: CALL_FIELDS, id: callId, ...fields }, out);
-    return new OpenCall(block, { callId, index: this.#nextIndex++ }, out);
+    return new OpenCall(call, { callId, index: this.#nextIndex++ }, out);
   }
 
   #readBlockDelta({ index, delta }: MessagesEvent, out: ModelEvent[]): void {
@@ -185,10 +198,10 @@ class MessagesDecoder implements Decoder {
   #readMessageDelta({ delta, usage }: MessagesEvent, out: ModelEvent[]): void {
     this.#usage.add(usage);
     if (this.#responseId === undefined) this.#start({}, out);
-    this.#readEnding((delta ?? {}) as AnswerFields, out);
+    this.#readEnding(delta ?? {}, out);
   }
 
-  #readEnding({ stop_reason, stop_details, container }: AnswerFields, out: ModelEvent[]): void {
+  #readEnding({ stop_reason, stop_details, container }: Ending, out: ModelEvent[]): void {
     this.#stopReason = stop_reason ?? this.#stopReason;
     this.#explanation = stop_details?.explanation ?? this.#explanation;
     if (!container) return;
@@ -224,6 +237,7 @@ class MessagesDecoder implements Decoder {
     this.#isEnded = true;
     if (this.#responseId === undefined) this.#start({}, out);
     this.#closeAll(out);
+    if (this.#stopReason === "tool_use" && this.#callIds.size === 0) throw toMissingCall();
     if (this.#explanation) this.#refuse(this.#explanation, out);
     const usage = this.#usage.total();
     out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
@@ -257,6 +271,19 @@ const END_REASONS: Readonly<Record<string, EndReason | undefined>> = {
   // The server made room in the context and wants to be asked again.
   compaction: "pause",
 };
+
+function readDelta(event: JsonObject): MessagesEvent {
+  return isPlainDelta(event) ? event : readShape(event, DELTA_EVENT);
+}
+
+/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+function isPlainDelta(event: JsonObject): event is JsonObject & MessagesEvent {
+  const { index, delta } = event;
+  if (typeof index !== "number" || !isJsonObject(delta)) return false;
+  const { text, thinking, signature, partial_json, citation } = delta;
+  if (typeof delta["type"] !== "string" || typeof text !== "string") return false;
+  return !(thinking || signature || partial_json || citation);
+}
 
 const BLOCK_OF_DELTA: Readonly<Record<string, string | undefined>> = {
   text_delta: "text",

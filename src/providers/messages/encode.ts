@@ -5,7 +5,7 @@ import type { JsonObject } from "../../base/json.ts";
 import { allowedTools } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
-import { markCached } from "./cache.ts";
+import { markCached, markFor } from "./cache.ts";
 import { encodeText } from "./content.ts";
 import { encodeOptions, omittedOptions } from "./options.ts";
 import { toOutputSchema } from "./output-schema.ts";
@@ -18,7 +18,8 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   const { refuses = [] } = quirks;
   const body = encodeBody(request, quirks);
   const { system = [], tools = [], messages: turns } = body;
-  if (!refuses.includes("cache_control")) markCached({ system, tools, turns });
+  const mark = markFor(request.options?.promptCacheRetention) ?? { type: "ephemeral" };
+  if (!refuses.includes("cache_control")) markCached({ system, tools, turns }, mark);
   return toBody(body as unknown as JsonObject, quirks);
 }
 
@@ -47,7 +48,7 @@ export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody 
 /** What the body of this request leaves out. */
 export function omitsOf(request: ModelRequest, quirks: Quirks): readonly string[] {
   const sampling = omittedSampling(request, quirks);
-  return request.options ? [...sampling, ...omittedOptions(request.options)] : sampling;
+  return request.options ? [...sampling, ...omittedOptions(request.options, quirks)] : sampling;
 }
 
 function omittedSampling(request: ModelRequest, quirks: Quirks): readonly string[] {

@@ -3,13 +3,14 @@
  * means something to the vendor alone and is carried word for word.
  */
 
-import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { toNamelessCall } from "../broken-call.ts";
 import { seal } from "../sealed-reasoning.ts";
-import type { BlockDelta, ReadBlock } from "./schema.ts";
+import { readShape, type Shaped } from "../shape.ts";
+import { type BlockDelta, type READ_CALL, READ_THOUGHT, type ReadBlock } from "./schema.ts";
 
 /** A block that is being read, and the item or the part of one that it becomes. */
 export interface OpenBlock {
@@ -35,10 +36,13 @@ export class OpenThought implements OpenBlock {
     this.#block = block;
     this.#index = index;
     out.push({ type: "item_start", index, item: { type: "reasoning", summary: [], content: [] } });
-    this.read(block, out);
+    this.read(readShape(block, READ_THOUGHT), out);
   }
 
-  read({ thinking, signature }: BlockDelta, out: ModelEvent[]): void {
+  read(
+    { thinking, signature }: Pick<BlockDelta, "thinking" | "signature">,
+    out: ModelEvent[],
+  ): void {
     if (signature) this.#signature += signature;
     if (!thinking) return;
     this.#pieces.push(thinking);
@@ -72,22 +76,20 @@ export class OpenCall implements OpenBlock {
   readonly #input: unknown;
   readonly #pieces: string[] = [];
 
-  constructor(block: ReadBlock, place: { callId: string; index: number }, out: ModelEvent[]) {
-    const name = block["name"];
-    if (typeof name !== "string" || name === "") {
-      throw new Failure(
-        "provider_broke_protocol",
-        "A tool call came without the name of its tool.",
-      );
-    }
+  constructor(
+    { name, input }: Shaped<typeof READ_CALL>,
+    place: { callId: string; index: number },
+    out: ModelEvent[],
+  ) {
+    if (!name) throw toNamelessCall();
     this.#index = place.index;
     this.#call = { type: "function_call", call_id: place.callId, name };
-    this.#input = block["input"];
+    this.#input = input;
     const item: FunctionCall = { ...this.#call, arguments: "", status: "in_progress" };
     out.push({ type: "item_start", index: place.index, item });
   }
 
-  read({ partial_json: delta }: BlockDelta, out: ModelEvent[]): void {
+  read({ partial_json: delta }: Pick<BlockDelta, "partial_json">, out: ModelEvent[]): void {
     if (!delta) return;
     this.#pieces.push(delta);
     out.push({ type: "arguments_delta", index: this.#index, delta });

@@ -5,9 +5,10 @@ import type { Annotation, OutputText } from "../../protocol/content.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { Message } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { readShape } from "../shape.ts";
 import { toAnnotation } from "./content.ts";
 import type { OpenBlock } from "./open-blocks.ts";
-import type { BlockDelta, ReadBlock } from "./schema.ts";
+import { type BlockDelta, READ_TEXT, type ReadBlock } from "./schema.ts";
 
 interface Part {
   readonly pieces: string[];
@@ -52,7 +53,7 @@ export class OpenText implements OpenBlock {
     out: ModelEvent[],
   ) {
     this.#openMessage = openMessage;
-    const { text, citations } = block as { text?: string; citations?: readonly JsonObject[] };
+    const { text, citations } = readShape(block, READ_TEXT);
     if (text) this.#write(text, out);
     if (citations) this.#citations.push(...citations);
   }

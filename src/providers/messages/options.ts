@@ -2,6 +2,8 @@
 
 import type { OptionName } from "../known-options.ts";
 import type { ModelOptions } from "../provider.ts";
+import type { Quirks } from "../wire.ts";
+import { markFor } from "./cache.ts";
 import type { MessagesBody } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
@@ -9,6 +11,7 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "serviceTier",
   "user",
   "safetyIdentifier",
+  "promptCacheRetention",
 ]);
 
 type Tier = NonNullable<MessagesBody["service_tier"]>;
@@ -31,13 +34,15 @@ export function encodeOptions(options: ModelOptions): Partial<MessagesBody> {
   };
 }
 
-export function omittedOptions(options: ModelOptions): string[] {
-  const { stop, serviceTier, user, safetyIdentifier = user } = options;
+export function omittedOptions(options: ModelOptions, { refuses = [] }: Quirks): string[] {
+  const { stop, serviceTier, user, safetyIdentifier = user, promptCacheRetention } = options;
+  const isKept = markFor(promptCacheRetention) && !refuses.includes("cache_control");
   return [
     ...(stop?.every(isSayable) === false ? ["stop"] : []),
     ...(serviceTier !== undefined && !TIERS[serviceTier] ? ["service_tier"] : []),
     // There is one place for whoever is asking, and the newer word takes it.
     ...(user !== undefined && safetyIdentifier !== user ? ["user"] : []),
+    ...(promptCacheRetention !== undefined && !isKept ? ["prompt_cache_retention"] : []),
   ];
 }
 

@@ -2,10 +2,11 @@
  * The Messages API of Anthropic, as far as we write it and as servers write it back.
  *
  * What we send is typed as the API has it, so that the compiler can hold it against the vendor's own
- * types. What we read is all optional and read without validation: the decoder asks for what it uses.
+ * types. What we read is held against shapes: fields whose loss costs no words are loose.
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import { anything, list, loose, number, object, type Shape, type Shaped, text } from "../shape.ts";
 
 /** A request's body. `temperature` and `top_p` are known to models before Claude 4.7 alone. */
 export interface MessagesBody {
@@ -41,9 +42,14 @@ export type MessagesBlock =
   | ToolUseBlock
   | ToolResultBlock;
 
-/** Marks the end of a prefix that the server keeps for five minutes. */
+/** Marks the end of a prefix that the server keeps: for five minutes, or for an hour. */
 export interface Cached {
-  cache_control?: { type: "ephemeral" };
+  cache_control?: CacheMark;
+}
+
+export interface CacheMark {
+  type: "ephemeral";
+  ttl?: "1h";
 }
 
 export interface TextBlock extends Cached {
@@ -118,6 +124,8 @@ export type Citation =
 export interface MessagesTool extends Cached {
   name: string;
   description?: string;
+  /** Whether the model cannot but write what the schema allows. */
+  strict?: boolean;
   input_schema: { type: "object"; [keyword: string]: unknown };
 }
 
@@ -140,47 +148,83 @@ export interface OutputConfig {
   format?: { type: "json_schema"; schema: { [keyword: string]: unknown } };
 }
 
-/** One event of a stream, or a whole answer, whose `type` is `message`. */
-export interface MessagesEvent extends AnswerFields {
-  readonly type?: string | null;
-  readonly message?: AnswerFields | null;
-  readonly index?: number | null;
-  readonly content_block?: ReadBlock | null;
-  readonly delta?: BlockDelta | null;
-  readonly error?: JsonObject | string | null;
-}
+/** A content block as it starts, or whole: what is of its kind is held against that kind's shape. */
+const BLOCK = object({ type: text }) as Shape<unknown> as Shape<ReadBlock>;
+/** All of a kind we do not know is kept. */
+export type ReadBlock = JsonObject & { readonly type?: string | null };
 
-export interface AnswerFields {
-  readonly id?: string | null;
-  readonly model?: string | null;
-  readonly content?: readonly ReadBlock[] | null;
-  readonly usage?: MessagesUsage | null;
-  readonly stop_reason?: string | null;
-  readonly stop_details?: { readonly explanation?: string | null } | null;
-  readonly container?: JsonObject | null;
-}
+/** The vendor's own words for what a text is of: handed on, and wanted back. */
+const CITATION = object({}) as Shape<unknown> as Shape<JsonObject>;
 
-/** A content block as it starts, or whole. All of a kind we do not know is kept. */
-export type ReadBlock = JsonObject & { readonly type?: string };
+export const READ_TEXT = object({ text, citations: loose(list(CITATION)) });
 
-/** Of a block, or of the answer itself, which then says how it ended. */
-export type BlockDelta = JsonObject & {
-  readonly type?: string;
-  readonly text?: string | null;
-  readonly thinking?: string | null;
-  readonly signature?: string | null;
-  readonly partial_json?: string | null;
-  readonly citation?: JsonObject | null;
-};
+export const READ_THOUGHT = object({
+  thinking: text,
+  signature: text,
+  /** Of thinking that is not shown. */
+  data: text,
+});
+
+export const READ_CALL = object({ id: loose(text), name: text, input: anything });
 
 /** Counts are of the answer so far; a later event replaces what it names. */
-export interface MessagesUsage {
+const COUNTS = {
   /** Without those read from the cache or written to it. */
-  readonly input_tokens?: number | null;
-  readonly cache_read_input_tokens?: number | null;
-  readonly cache_creation_input_tokens?: number | null;
-  readonly output_tokens?: number | null;
-  readonly output_tokens_details?: { readonly thinking_tokens?: number | null } | null;
+  input_tokens: loose(number),
+  cache_read_input_tokens: loose(number),
+  cache_creation_input_tokens: loose(number),
+  cache_creation: loose(object({ ephemeral_1h_input_tokens: loose(number) })),
+  output_tokens: loose(number),
+  output_tokens_details: loose(object({ thinking_tokens: loose(number) })),
+};
+
+const USAGE = object({
+  ...COUNTS,
   /** The steps of an answer; those of type `compaction` are counted here and nowhere else. */
-  readonly iterations?: readonly (MessagesUsage & { readonly type?: string })[] | null;
-}
+  iterations: loose(list(object({ ...COUNTS, type: loose(text) }))),
+});
+export type MessagesUsage = Shaped<typeof USAGE>;
+
+const ENDING = {
+  stop_reason: loose(text),
+  stop_details: loose(object({ explanation: loose(text) })),
+  /** Kept as it came. */
+  container: loose(object({}) as Shape<unknown> as Shape<JsonObject>),
+};
+
+const ANSWER = {
+  ...ENDING,
+  id: loose(text),
+  model: loose(text),
+  content: list(BLOCK),
+  usage: loose(USAGE),
+};
+const WHOLE = object(ANSWER);
+export type AnswerFields = Shaped<typeof WHOLE>;
+
+/** Of a block, or of the answer itself, which then says how it ended. */
+const DELTA_FIELDS = object({
+  ...ENDING,
+  type: text,
+  text,
+  thinking: text,
+  signature: text,
+  partial_json: text,
+  citation: loose(CITATION),
+});
+const DELTA = DELTA_FIELDS as Shape<unknown> as Shape<BlockDelta>;
+export type BlockDelta = JsonObject & Shaped<typeof DELTA_FIELDS>;
+
+/** One event of a stream, or a whole answer, whose `type` is `message`. */
+export const EVENT = object({
+  ...ANSWER,
+  type: text,
+  message: WHOLE,
+  index: number,
+  content_block: BLOCK,
+  delta: DELTA,
+});
+export type MessagesEvent = Shaped<typeof EVENT>;
+
+/** The event that nearly all of a stream is, held against no more than it can have. */
+export const DELTA_EVENT: Shape<MessagesEvent> = object({ index: number, delta: DELTA });

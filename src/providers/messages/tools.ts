@@ -1,8 +1,10 @@
 /** Tools on offer, and the choice among them, in the words of the Messages API. */
 
+import type { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
+import { toOutputSchema } from "./output-schema.ts";
 import type { MessagesTool, MessagesToolChoice } from "./schema.ts";
 
 /** Tools that only other vendors run are left out; those this vendor runs go word for word. */
@@ -25,12 +27,28 @@ export function encodeToolChoice({
   return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;
 }
 
-function encodeFunction({ name, description, parameters }: FunctionTool): MessagesTool {
+/** A tool that the model is held to has a schema of the kind that answers are held to. */
+function encodeFunction({ name, description, parameters, strict }: FunctionTool): MessagesTool {
+  const schema = { properties: {}, ...parameters, type: "object" } as const;
   return {
     name,
     ...(description ? { description } : {}),
-    input_schema: { properties: {}, ...parameters, type: "object" },
+    ...(strict ? { strict } : {}),
+    input_schema: strict ? { ...toOutputSchema(schema as JsonObject), type: "object" } : schema,
   };
+}
+
+/** Some models, platforms and servers hold a model to no tool, or not to this many or this large ones. */
+export function relaxTools(request: ModelRequest, failure: Failure): ModelRequest | undefined {
+  const isHeld = request.tools.some((tool) => tool.type === "function" && tool.strict);
+  if (!isHeld || failure.code !== "provider_rejected") return undefined;
+  if (!/strict|schema|grammar|structured|additionalProperties/i.test(failure.message)) {
+    return undefined;
+  }
+  const tools = request.tools.map((tool) =>
+    tool.type === "function" ? { ...tool, strict: false } : tool,
+  );
+  return { ...request, tools };
 }
 
 /** The vendor dates the kinds of its tools: `web_search_20250305`, `bash_20250124`. */

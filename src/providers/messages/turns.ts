@@ -174,11 +174,12 @@ function toInput({ arguments: text }: FunctionCall): JsonObject {
 function toResult(tool_use_id: string, output: Output | undefined): ToolResultBlock {
   const block: ToolResultBlock = { type: "tool_result", tool_use_id };
   if (!output) return { ...block, content: NO_RESULT, is_error: true };
-  if (typeof output.output === "string") {
-    return output.output.trim() === "" ? block : { ...block, content: output.output };
-  }
-  const content = encodeContent(output.output);
-  return content.length > 0 ? { ...block, content } : block;
+  const { output: given, status } = output;
+  const content = typeof given === "string" ? given : encodeContent(given);
+  if (content.length === 0 || (typeof content === "string" && content.trim() === "")) return block;
+  const isSayable = typeof content === "string" || content.every(({ type }) => type === "text");
+  // What failed must be told in words: the API refuses an error without any, or with a picture.
+  return { ...block, content, ...(status === "incomplete" && isSayable ? { is_error: true } : {}) };
 }
 
 const OWN_BLOCKS: readonly string[] = ["text", "thinking", "redacted_thinking", "tool_use"];

@@ -17,7 +17,9 @@ export function createUsageCount(): UsageCount {
   let counted: MessagesUsage = {};
   let hasOutput = false;
   const merge = (usage: MessagesUsage | null | undefined): void => {
-    const named = Object.entries(usage ?? {}).filter(([, value]) => value !== null);
+    const named = Object.entries(usage ?? {}).filter(
+      ([, value]) => value !== null && value !== undefined,
+    );
     counted = { ...counted, ...Object.fromEntries(named) };
   };
   return {
@@ -41,6 +43,7 @@ export function createUsageCount(): UsageCount {
         input: sum((usage) => usage.input_tokens) + cached + cacheWrite,
         cached,
         cacheWrite,
+        cacheWriteHour: sum((usage) => usage.cache_creation?.ephemeral_1h_input_tokens),
         output: sum((usage) => usage.output_tokens),
         reasoning: counted.output_tokens_details?.thinking_tokens ?? 0,
       });

@@ -13,6 +13,7 @@ import { createDecoder } from "./decode.ts";
 import { encodeRequest, omitsOf } from "./encode.ts";
 import { FOREIGN } from "./open-blocks.ts";
 import { OPTIONS } from "./options.ts";
+import { relaxTools } from "./tools.ts";
 
 /**
  * The version that every server of this API knows. Its successor (2026-10-21) takes `temperature` of
@@ -35,6 +36,7 @@ export const messagesWire: Wire = {
   createReader: createSseReader,
   encode: encodeRequest,
   decoder: () => createDecoder(),
+  recover: relaxTools,
 };
 
 /** What this request needs, in the order of the table; nothing for most. */

@@ -6,6 +6,7 @@
  */
 
 import type { Usage } from "../../protocol/usage.ts";
+import type { OwnFields } from "../http/own-fields.ts";
 import { keepOptions } from "../known-options.ts";
 import { MODEL_OPTIONS, type ModelRequest, type Reasoning } from "../provider.ts";
 import { MODELS } from "./model-table.ts";
@@ -25,6 +26,9 @@ export interface Model {
   /** Whether it can be held to a JSON schema. */
   readonly structured: boolean;
   readonly refuses: readonly Refusal[];
+  /** Of the user's rows alone: what each request of it has besides. */
+  readonly options?: OwnFields["options"];
+  readonly headers?: OwnFields["headers"];
 }
 
 /** USD per million tokens. */
@@ -89,16 +93,21 @@ export function vendorsOfModel(name: string): string[] {
   ];
 }
 
+/** Anthropic's price of input that is kept for an hour, beside that of plain input. */
+const HOUR_FACTOR = 2;
+
 /** USD for one answer; undefined when the price is unknown. */
 export function costOf({ price }: Model, usage: Usage): number | undefined {
   if (!price) return undefined;
   const { cached_tokens, cache_write_tokens } = usage.input_tokens_details;
+  const hour = usage.input_tokens_details.cache_write_hour_tokens ?? 0;
   const plain = Math.max(0, usage.input_tokens - cached_tokens - cache_write_tokens);
   const isLong = price.long !== undefined && usage.input_tokens > price.long.aboveTokens;
   const input =
     plain * price.input +
     cached_tokens * (price.cached ?? price.input) +
-    cache_write_tokens * (price.cacheWrite ?? price.input);
+    (cache_write_tokens - hour) * (price.cacheWrite ?? price.input) +
+    hour * HOUR_FACTOR * price.input;
   const output = usage.output_tokens * price.output;
   const [inputFactor, outputFactor] =
     isLong && price.long ? [price.long.inputFactor, price.long.outputFactor] : [1, 1];

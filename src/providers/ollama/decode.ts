@@ -4,16 +4,24 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParseJson } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage } from "../../protocol/usage.ts";
+import { toMissingCall, toNamelessCall } from "../broken-call.ts";
 import { ItemWriter } from "../item-writer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
-import type { OllamaChunk, OllamaChunkCall, OllamaLogprob, OllamaToken } from "./schema.ts";
+import {
+  CHUNK,
+  type OllamaChunk,
+  type OllamaChunkCall,
+  type OllamaLogprob,
+  type OllamaToken,
+} from "./schema.ts";
 
 export function createDecoder(request: ModelRequest): Decoder {
   return new OllamaDecoder(request);
@@ -33,9 +41,11 @@ class OllamaDecoder implements Decoder {
 
   read(data: string, out: ModelEvent[]): void {
     if (this.#isEnded) return;
-    const chunk = tryParseJson(data) as OllamaChunk | undefined;
-    if (typeof chunk !== "object" || chunk === null) return;
-    if (chunk.error) throw toVendorFailure(chunk as JsonObject);
+    const parsed = tryParseJson(data);
+    if (!isJsonObject(parsed)) return;
+    // In place of everything else when the server fails in the middle.
+    if (parsed["error"]) throw toVendorFailure(parsed);
+    const chunk = isPlainText(parsed) ? parsed : readShape(parsed, CHUNK);
     if (!chunk.message && !chunk.done) return;
     if (!this.#isStarted) this.#start(chunk, out);
     const { thinking, content, tool_calls } = chunk.message ?? {};
@@ -64,12 +74,7 @@ class OllamaDecoder implements Decoder {
   }
 
   #readCall({ id, function: made }: OllamaChunkCall, out: ModelEvent[]): void {
-    if (!made?.name) {
-      throw new Failure(
-        "provider_broke_protocol",
-        "A tool call came without the name of its tool.",
-      );
-    }
+    if (!made?.name) throw toNamelessCall();
     const text = toArguments(made.arguments);
     this.#items.addCall({ call_id: this.#callId(id), name: made.name, arguments: text }, out);
   }
@@ -86,10 +91,23 @@ class OllamaDecoder implements Decoder {
 
   #finish({ done_reason, prompt_eval_count, eval_count }: OllamaChunk, out: ModelEvent[]): void {
     this.#isEnded = true;
+    if (CALLING.has(done_reason ?? "") && !this.#callIds) throw toMissingCall();
     const usage = toUsage({ input: prompt_eval_count ?? 0, output: eval_count ?? 0 });
     this.#items.finish(done_reason === "length" ? "length" : "whole", usage, out);
   }
 }
+
+/** What nearly all lines are, seen at a glance: the shape says the same in four times as long. */
+function isPlainText(line: JsonObject): line is JsonObject & OllamaChunk {
+  const { model, message, done, logprobs } = line;
+  if (typeof model !== "string" || done !== false || logprobs || !isJsonObject(message))
+    return false;
+  const { content, thinking, tool_calls } = message;
+  return typeof content === "string" && !thinking && !tool_calls;
+}
+
+/** Reasons that say: a tool is called. Ollama has none; servers that stand in for it do. */
+const CALLING: ReadonlySet<string> = new Set(["tool_calls", "tool_call", "tool_use"]);
 
 function toLogprob({ top_logprobs, ...chosen }: OllamaLogprob): Logprob {
   return { ...toToken(chosen), top_logprobs: (top_logprobs ?? []).map(toToken) };
@@ -100,7 +118,7 @@ function toToken({ token, logprob, bytes }: OllamaToken) {
   return { token: text, logprob: logprob ?? 0, bytes: [...(bytes ?? Buffer.from(text))] };
 }
 
-function toArguments(given: JsonObject | string | null | undefined): string {
+function toArguments(given: unknown): string {
   return typeof given === "string" ? given : JSON.stringify(given ?? {});
 }
 

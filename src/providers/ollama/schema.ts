@@ -1,11 +1,12 @@
 /**
  * Ollama's own chat API, both ways. Requests are typed as its client types them
- * (`test/providers/ollama/sdk-types.test.ts`); answers have every field optional, because versions
- * differ, and are read without validation. Requests are type aliases, so that they are JSON objects
- * to the compiler too.
+ * (`test/providers/ollama/sdk-types.test.ts`); answers are held against shapes, in which fields whose
+ * loss costs no words are loose. Requests are type aliases, so that they are JSON objects to the
+ * compiler too.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
+import { anything, flag, list, loose, number, object, type Shaped, text } from "../shape.ts";
 
 export type OllamaRequest = {
   readonly model: string;
@@ -68,38 +69,29 @@ export type OllamaParameters = {
   readonly properties?: Readonly<Record<string, { readonly description?: string }>>;
 };
 
-/** One line of a streamed answer, or the whole of one that was not streamed. */
-export interface OllamaChunk {
-  readonly model?: string | null;
-  readonly message?: {
-    readonly content?: string | null;
-    readonly thinking?: string | null;
-    readonly tool_calls?: readonly OllamaChunkCall[] | null;
-  } | null;
-  readonly logprobs?: readonly OllamaLogprob[] | null;
-  readonly done?: boolean | null;
-  readonly done_reason?: string | null;
-  readonly prompt_eval_count?: number | null;
-  readonly eval_count?: number | null;
-  /** In place of everything else when the server fails in the middle. */
-  readonly error?: Json;
-}
+const TOKEN = { token: text, logprob: loose(number), bytes: loose(list(number)) };
+const TOP = object(TOKEN);
+export type OllamaToken = Shaped<typeof TOP>;
+
+const LOGPROB = object({ ...TOKEN, top_logprobs: loose(list(TOP)) });
+export type OllamaLogprob = Shaped<typeof LOGPROB>;
 
 /** A call comes whole; only newer servers number it. */
-export interface OllamaChunkCall {
-  readonly id?: string | null;
-  readonly function?: {
-    readonly name?: string | null;
-    readonly arguments?: JsonObject | string | null;
-  } | null;
-}
+const CALL = object({
+  id: loose(text),
+  /** Arguments are an object; some servers in between make a text of it. */
+  function: object({ name: text, arguments: anything }),
+});
+export type OllamaChunkCall = Shaped<typeof CALL>;
 
-export interface OllamaToken {
-  readonly token?: string | null;
-  readonly logprob?: number | null;
-  readonly bytes?: readonly number[] | null;
-}
-
-export interface OllamaLogprob extends OllamaToken {
-  readonly top_logprobs?: readonly OllamaToken[] | null;
-}
+/** One line of a streamed answer, or the whole of one that was not streamed. */
+export const CHUNK = object({
+  model: loose(text),
+  message: object({ content: text, thinking: text, tool_calls: list(CALL) }),
+  logprobs: loose(list(LOGPROB)),
+  done: loose(flag),
+  done_reason: loose(text),
+  prompt_eval_count: loose(number),
+  eval_count: loose(number),
+});
+export type OllamaChunk = Shaped<typeof CHUNK>;

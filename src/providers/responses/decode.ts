@@ -7,16 +7,35 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { type JsonObject, tryParsePayload } from "../../base/json.ts";
-import type { Annotation } from "../../protocol/content.ts";
-import type { Item } from "../../protocol/items.ts";
+import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { Continuation, EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
+import { readShape, text } from "../shape.ts";
 import type { Decoder, Quirks } from "../wire.ts";
-import { addLogprobs, addText, type OpenItem, toEndedItem, withSaid } from "./open-item.ts";
-import type { WireEvent, WireItem, WireResponse, WireUsage } from "./schema.ts";
+import { findListed, isUnlisted } from "./listed-tools.ts";
+import {
+  addLogprobs,
+  addText,
+  isCall,
+  type OpenItem,
+  toArguments,
+  toBegunItem,
+  toEndedItem,
+  toItem,
+} from "./open-item.ts";
+import {
+  DELTA_EVENT,
+  EVENT,
+  OUTPUT,
+  partsOf,
+  RESPONSE,
+  type WireEvent,
+  type WireItem,
+  type WireResponse,
+  type WireUsage,
+} from "./schema.ts";
 import { toBegun, writeDeltas } from "./whole-item.ts";
 
 export function createDecoder(request: ModelRequest, quirks: Quirks): Decoder {
@@ -25,60 +44,52 @@ export function createDecoder(request: ModelRequest, quirks: Quirks): Decoder {
 
 type Handler = (decoder: ResponsesDecoder, event: WireEvent, out: ModelEvent[]) => void;
 
-const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+const readArguments: Handler = (decoder, event, out) => decoder.readArguments(event, out);
+const readAllArguments: Handler = (decoder, event, out) => decoder.readAllArguments(event, out);
+const readTerminal: Handler = (decoder, event, out) => decoder.readTerminal(event, out);
+
+/** Pieces of the answer, which nearly all events are. */
+const DELTAS: ReadonlyMap<unknown, Handler> = new Map<unknown, Handler>([
   ["response.output_text.delta", (decoder, event, out) => decoder.readText(event, out)],
-  [
-    "response.function_call_arguments.delta",
-    (decoder, event, out) => decoder.readArguments(event, out),
-  ],
-  [
-    "response.tool_call_arguments.delta",
-    (decoder, event, out) => decoder.readArguments(event, out),
-  ],
-  [
-    "response.custom_tool_call_input.delta",
-    (decoder, event, out) => decoder.readArguments(event, out),
-  ],
+  ["response.function_call_arguments.delta", readArguments],
+  ["response.tool_call_arguments.delta", readArguments],
+  ["response.custom_tool_call_input.delta", readArguments],
   [
     "response.reasoning_summary_text.delta",
     (decoder, event, out) => decoder.readSummary(event, out),
   ],
   ["response.reasoning_text.delta", (decoder, event, out) => decoder.readReasoning(event, out)],
   ["response.refusal.delta", (decoder, event, out) => decoder.readRefusal(event, out)],
+]);
+
+const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   [
     "response.output_text.annotation.added",
     (decoder, event, out) => decoder.readAnnotation(event, out),
   ],
-  [
-    "response.function_call_arguments.done",
-    (decoder, event, out) => decoder.readAllArguments(event, out),
-  ],
-  [
-    "response.tool_call_arguments.done",
-    (decoder, event, out) => decoder.readAllArguments(event, out),
-  ],
-  [
-    "response.custom_tool_call_input.done",
-    (decoder, event, out) => decoder.readAllArguments(event, out),
-  ],
+  ["response.function_call_arguments.done", readAllArguments],
+  ["response.tool_call_arguments.done", readAllArguments],
+  ["response.custom_tool_call_input.done", readAllArguments],
   ["response.created", (decoder, event, out) => decoder.readCreated(event, out)],
   ["response.output_item.added", (decoder, event, out) => decoder.readAdded(event, out)],
   ["response.output_item.done", (decoder, event, out) => decoder.readDone(event, out)],
-  ["response.completed", (decoder, event, out) => decoder.readTerminal(event, out)],
-  ["response.incomplete", (decoder, event, out) => decoder.readTerminal(event, out)],
+  ["response.completed", readTerminal],
+  ["response.incomplete", readTerminal],
   ["response.failed", (decoder, event) => decoder.readFailed(event)],
-  ["error", (_, event) => fail(event)],
-  // What these say is said again by the items themselves.
-  ["response.in_progress", ignore],
-  ["response.queued", ignore],
-  ["response.content_part.added", ignore],
-  ["response.content_part.done", ignore],
-  ["response.output_text.done", ignore],
-  ["response.refusal.done", ignore],
-  ["response.reasoning_text.done", ignore],
-  ["response.reasoning_summary_part.added", ignore],
-  ["response.reasoning_summary_part.done", ignore],
-  ["response.reasoning_summary_text.done", ignore],
+]);
+
+/** What these say is said again by the items themselves. */
+const IGNORED: ReadonlySet<string> = new Set([
+  "response.in_progress",
+  "response.queued",
+  "response.content_part.added",
+  "response.content_part.done",
+  "response.output_text.done",
+  "response.refusal.done",
+  "response.reasoning_text.done",
+  "response.reasoning_summary_part.added",
+  "response.reasoning_summary_part.done",
+  "response.reasoning_summary_text.done",
 ]);
 
 class ResponsesDecoder implements Decoder {
@@ -103,12 +114,20 @@ class ResponsesDecoder implements Decoder {
   }
 
   read(data: string, out: ModelEvent[]): void {
-    const event = tryParsePayload(data) as WireEvent | undefined;
-    if (typeof event !== "object" || event === null || this.#isEnded) return;
-    if (event.type === undefined) return this.#readWhole(event, out);
-    const handler = HANDLERS.get(event.type);
-    if (handler) handler(this, event, out);
-    else out.push({ type: "opaque", event: event as JsonObject });
+    const parsed = tryParsePayload(data);
+    if (!isJsonObject(parsed) || this.#isEnded) return;
+    const { type } = parsed;
+    const piece = DELTAS.get(type);
+    if (piece) piece(this, isPlainDelta(parsed) ? parsed : readShape(parsed, DELTA_EVENT), out);
+    else if (type === undefined || type === null) this.#readWhole(parsed, out);
+    else this.#readOther(readShape(type, text), parsed, out);
+  }
+
+  #readOther(type: string, parsed: JsonObject, out: ModelEvent[]): void {
+    if (type === "error") throw toVendorFailure(parsed);
+    const handler = HANDLERS.get(type);
+    if (handler) handler(this, readShape(parsed, EVENT), out);
+    else if (!IGNORED.has(type)) out.push({ type: "opaque", event: parsed });
   }
 
   end(): void {
@@ -120,13 +139,13 @@ class ResponsesDecoder implements Decoder {
   }
 
   /** An answer that was not streamed, or an error body without a type. */
-  #readWhole(body: WireEvent, out: ModelEvent[]): void {
-    const response = body as WireResponse & { object?: string };
-    if (response.object === "response" || Array.isArray(response.output)) {
+  #readWhole(body: JsonObject, out: ModelEvent[]): void {
+    if (body["object"] === "response" || Array.isArray(body["output"])) {
+      const response = readShape(body, RESPONSE);
       if (response.status === "failed") return this.readFailed({ response });
       this.readTerminal({ response }, out);
-    } else if (response.error) {
-      fail(body);
+    } else if (body["error"]) {
+      throw toVendorFailure(body);
     }
   }
 
@@ -147,7 +166,9 @@ class ResponsesDecoder implements Decoder {
   readText(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event, "message") ?? this.#openMessage(event, out);
     if (!open) return;
-    const { content_index: part = 0, delta = "", logprobs } = event;
+    const part = event.content_index ?? 0;
+    const delta = event.delta ?? "";
+    const { logprobs } = event;
     const written = addText(open, { kind: "output_text", part }, delta);
     if (!logprobs || logprobs.length === 0) {
       out.push({ type: "text_delta", index: open.index, part, delta });
@@ -161,7 +182,8 @@ class ResponsesDecoder implements Decoder {
     const open = this.#find(event, "message") ?? this.#openMessage(event, out);
     if (!open) return;
     this.#hasRefusal = true;
-    const { content_index: part = 0, delta = "" } = event;
+    const part = event.content_index ?? 0;
+    const delta = event.delta ?? "";
     addText(open, { kind: "refusal", part }, delta);
     out.push({ type: "refusal_delta", index: open.index, part, delta });
   }
@@ -200,7 +222,7 @@ class ResponsesDecoder implements Decoder {
   readAllArguments(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event);
     const whole = event.arguments ?? event.input;
-    if (!open || whole === undefined) return;
+    if (!open || typeof whole !== "string") return;
     if (open.arguments === "" && whole !== "") {
       out.push({ type: "arguments_delta", index: open.index, delta: whole });
     }
@@ -210,7 +232,7 @@ class ResponsesDecoder implements Decoder {
   readAnnotation(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event);
     if (!open || !event.annotation) return;
-    const annotation = event.annotation as unknown as Annotation;
+    const { annotation } = event;
     out.push({ type: "annotation", index: open.index, part: event.content_index ?? 0, annotation });
   }
 
@@ -219,16 +241,21 @@ class ResponsesDecoder implements Decoder {
     const found = this.#find({ ...event, item_id: event.item.id ?? "" });
     // Said twice.
     if (!found && this.#isTaken(event)) return;
-    if (found) this.#closeItem(found, event.item, out);
+    if (isUnlisted(event.item)) {
+      const open = found ?? this.#openItem(event.item, this.#place(event, event.item), out);
+      open.done = event.item;
+    } else if (found) this.#closeItem(found, event.item, out);
     else this.#addWhole(event.item, this.#place(event, event.item), out);
   }
 
-  readTerminal({ response = {} }: WireEvent, out: ModelEvent[]): void {
+  readTerminal(event: WireEvent, out: ModelEvent[]): void {
+    const response = event.response ?? {};
     if (!this.#isStarted) this.readCreated({ response }, out);
-    if (this.#nextIndex === 0) this.#readOutput(response.output ?? [], out);
+    if (this.#nextIndex === 0) this.#readOutput(readShape(response.output ?? [], OUTPUT), out);
     const status = response.status === "incomplete" ? "incomplete" : "completed";
     for (const open of [...this.#open.values()]) {
-      this.#closeItem(open, toEndedItem(open, status), out);
+      const done = open.done && (findListed(open.done, response.output) ?? open.done);
+      this.#closeItem(open, done ?? toEndedItem(open, status), out);
     }
     this.#isEnded = true;
     out.push({
@@ -241,7 +268,8 @@ class ResponsesDecoder implements Decoder {
 
   readFailed({ response }: WireEvent): never {
     if (response?.usage) this.usage = readUsage(response.usage);
-    throw toVendorFailure(response?.error ?? { message: "the response failed" });
+    const error = response?.error as Json | null | undefined;
+    throw toVendorFailure(error ?? { message: "the response failed" });
   }
 
   /** A server that streamed no items may still have put them into its last event. */
@@ -252,20 +280,21 @@ class ResponsesDecoder implements Decoder {
   /** An item that was never announced. */
   #addWhole(item: WireItem, index: number, out: ModelEvent[]): void {
     const open = this.#openItem(toBegun(item), index, out);
-    const isCall = CALL_TYPES.has(item.type ?? "");
-    const text = item.type === "custom_tool_call" ? (item.input ?? "") : toArguments(item, open);
-    writeDeltas({ item, index, text: isCall ? text : "" }, out);
-    if (item.content?.some(({ type }) => type === "refusal")) this.#hasRefusal = true;
+    const given = item.type === "custom_tool_call" ? (item.input ?? "") : toArguments(item, open);
+    writeDeltas({ item, index, text: isCall(item) ? given : "" }, out);
+    const isMessage = item.type === "message";
+    if (isMessage && partsOf(item).some(({ type }) => type === "refusal")) this.#hasRefusal = true;
     this.#closeItem(open, item, out);
   }
 
   /** By place, else by id, else the last one that was opened, if it is of the kind that is meant. */
   #find(event: WireEvent, type?: string): OpenItem | undefined {
-    if (event.output_index !== undefined) {
-      return this.#open.get(this.#indexByPlace.get(event.output_index) ?? -1);
+    const { output_index } = event;
+    if (typeof output_index === "number") {
+      return this.#open.get(this.#indexByPlace.get(output_index) ?? -1);
     }
     const id = event.item_id ?? event.tool_call_id ?? event.call_id;
-    const index = id === undefined ? undefined : this.#indexById.get(id);
+    const index = typeof id === "string" ? this.#indexById.get(id) : undefined;
     if (index !== undefined) return this.#open.get(index);
     const last = [...this.#open.values()].at(-1);
     return type === undefined || last?.item.type === type ? last : undefined;
@@ -273,11 +302,11 @@ class ResponsesDecoder implements Decoder {
 
   /** Whether an item has begun at the server's place, ended or not. */
   #isTaken({ output_index }: WireEvent): boolean {
-    return output_index !== undefined && this.#indexByPlace.has(output_index);
+    return typeof output_index === "number" && this.#indexByPlace.has(output_index);
   }
 
   #place(event: WireEvent, item: WireItem): number {
-    const { output_index = this.#nextIndex } = event;
+    const output_index = event.output_index ?? this.#nextIndex;
     const index = this.#isTaken(event) ? this.#nextIndex : output_index;
     this.#indexByPlace.set(output_index, index);
     for (const id of [item.id, item.call_id]) if (id) this.#indexById.set(id, index);
@@ -307,10 +336,17 @@ class ResponsesDecoder implements Decoder {
     if (!this.#isStarted) this.readCreated({}, out);
     this.#nextIndex = Math.max(this.#nextIndex, index + 1);
     if (item.type === "tool_call") this.#dialect = "tool_call";
-    if (CALL_TYPES.has(item.type ?? "")) this.#hasCalls = true;
-    const open: OpenItem = { index, item, parts: [], arguments: "", isImplied: false };
+    if (isCall(item)) this.#hasCalls = true;
+    const open: OpenItem = {
+      index,
+      item,
+      parts: [],
+      arguments: "",
+      isImplied: false,
+      done: undefined,
+    };
     this.#open.set(index, open);
-    out.push({ type: "item_start", index, item: toItem({ ...item, ...withoutText(item) }, open) });
+    out.push({ type: "item_start", index, item: toBegunItem(open) });
     return open;
   }
 
@@ -338,36 +374,6 @@ class ResponsesDecoder implements Decoder {
   }
 }
 
-const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "tool_call", "custom_tool_call"]);
-
-/** The item in our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
-function toItem(item: WireItem, open: OpenItem): Item {
-  if (item.type !== "tool_call" && item.type !== "function_call") {
-    return withSaid(item, open) as unknown as Item;
-  }
-  const { type: _, tool_call_id: __, ...rest } = item as WireItem & { tool_call_id?: string };
-  const call_id = item.call_id ?? item.id ?? open.item.call_id ?? open.item.id ?? "";
-  return {
-    ...rest,
-    type: "function_call",
-    call_id,
-    name: item.name ?? "",
-    arguments: toArguments(item, open),
-  } as Item;
-}
-
-/** JSON text; some servers send the parsed object instead. */
-function toArguments({ arguments: given }: WireItem, open: OpenItem): string {
-  if (typeof given === "string" && given !== "") return given;
-  if (given !== undefined && given !== null && given !== "") return JSON.stringify(given);
-  return open.arguments;
-}
-
-/** A call opens without its arguments, whatever the server put there: they come as deltas. */
-function withoutText(item: WireItem): WireItem {
-  return item.type === "function_call" || item.type === "tool_call" ? { arguments: "" } : {};
-}
-
 function readUsage(usage: WireUsage): Usage {
   return toUsage({
     input: usage.input_tokens ?? 0,
@@ -378,8 +384,12 @@ function readUsage(usage: WireUsage): Usage {
   });
 }
 
-function fail(event: WireEvent): never {
-  throw toVendorFailure(event as JsonObject);
+/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+function isPlainDelta(event: JsonObject): event is JsonObject & WireEvent {
+  const { delta, output_index, content_index, summary_index, item_id, logprobs } = event;
+  if (typeof delta !== "string" || typeof output_index !== "number") return false;
+  if (content_index !== undefined && typeof content_index !== "number") return false;
+  if (summary_index !== undefined && typeof summary_index !== "number") return false;
+  if (item_id !== undefined && typeof item_id !== "string") return false;
+  return logprobs === undefined || (Array.isArray(logprobs) && logprobs.length === 0);
 }
-
-function ignore(): void {}

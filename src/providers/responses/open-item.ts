@@ -1,8 +1,9 @@
-/** An item that has begun, and what it must have been when its server never ends it. */
+/** An item that has begun, what it is when it ends, and what it must have been when its server never ends it. */
 
-import type { JsonObject } from "../../base/json.ts";
 import type { Logprob } from "../../protocol/content.ts";
-import type { WireItem } from "./schema.ts";
+import type { Item } from "../../protocol/items.ts";
+import { toNamelessCall } from "../broken-call.ts";
+import { partsOf, type WireItem, type WirePart } from "./schema.ts";
 
 export interface OpenItem {
   /** Place in the answer. */
@@ -14,6 +15,8 @@ export interface OpenItem {
   arguments: string;
   /** Opened by its first delta, because the server announces no items of this kind. */
   isImplied: boolean;
+  /** What it ended as, where the answer's last event may know more of it. */
+  done: WireItem | undefined;
 }
 
 type PartKind = "output_text" | "refusal" | "summary_text" | "reasoning_text";
@@ -50,32 +53,85 @@ export function toEndedItem(open: OpenItem, status: "completed" | "incomplete"):
   const { item, parts } = open;
   switch (item.type) {
     case "message":
-      return { ...item, status, content: toContent(parts) } as WireItem;
+      return { ...item, status, content: toContent(parts) };
     case "reasoning": {
       const summary = parts.filter(({ kind }) => kind === "summary_text");
       const thoughts = parts.filter(({ kind }) => kind === "reasoning_text");
       const content = thoughts.length > 0 ? { content: toContent(thoughts) } : {};
-      return { ...item, summary: toContent(summary), ...content } as WireItem;
+      return { ...item, summary: toContent(summary), ...content };
     }
     case "custom_tool_call":
-      return { ...item, status, input: open.arguments } as WireItem;
+      return { ...item, status, input: open.arguments };
     default:
-      return "status" in item ? ({ ...item, status } as WireItem) : item;
+      return "status" in item ? { ...item, status } : item;
   }
+}
+
+const CALL_TYPES: ReadonlySet<string> = new Set(["function_call", "tool_call", "custom_tool_call"]);
+
+export function isCall({ type }: WireItem): boolean {
+  return CALL_TYPES.has(type ?? "");
+}
+
+/** A call opens without its arguments, whatever the server put there: they come as deltas. */
+export function toBegunItem(open: OpenItem): Item {
+  const { item } = open;
+  return toOurs(isFunction(item) ? { ...item, arguments: "" } : item, open);
+}
+
+/** The whole item. Rejects a call that names no tool, neither here nor where it began. */
+export function toItem(item: WireItem, open: OpenItem): Item {
+  if (isCall(item) && !(item.name ?? open.item.name)) throw toNamelessCall();
+  return toOurs(item, open);
+}
+
+/** In our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
+function toOurs(item: WireItem, open: OpenItem): Item {
+  if (!isFunction(item)) return withSaid(item, open) as unknown as Item;
+  const { type: _, tool_call_id: __, ...rest } = item as WireItem & { tool_call_id?: string };
+  const call_id = item.call_id ?? item.id ?? open.item.call_id ?? open.item.id ?? "";
+  const name = item.name ?? open.item.name ?? "";
+  return {
+    ...rest,
+    type: "function_call",
+    call_id,
+    name,
+    arguments: toArguments(item, open),
+  } as Item;
+}
+
+function isFunction({ type }: WireItem): boolean {
+  return type === "tool_call" || type === "function_call";
+}
+
+/** JSON text; some servers send the parsed object instead. */
+export function toArguments({ arguments: given }: WireItem, open: OpenItem): string {
+  if (typeof given === "string" && given !== "") return given;
+  if (given !== undefined && given !== null && given !== "") return JSON.stringify(given);
+  return open.arguments;
 }
 
 /** Some servers leave out what an item says, or even who says it: what the deltas said stands in its place. */
-export function withSaid(item: WireItem, open: OpenItem): WireItem {
+function withSaid(item: WireItem, open: OpenItem): WireItem {
   if (item.type === "message") {
-    const content = item.content?.length ? item.content : toContent(open.parts);
-    return { role: "assistant", ...item, content } as WireItem;
+    const said = partsOf(item);
+    const content = said.length > 0 ? said : toContent(open.parts);
+    return { ...item, role: item.role ?? "assistant", content };
   }
   if (item.type !== "reasoning") return item;
-  const summary = open.parts.filter(({ kind }) => kind === "summary_text");
-  return { ...item, summary: item.summary?.length ? item.summary : toContent(summary) };
+  const said = item.summary?.filter(hasText) ?? [];
+  const told = open.parts.filter(({ kind }) => kind === "summary_text");
+  const summary = said.length > 0 ? said : toContent(told);
+  return item.content
+    ? { ...item, summary, content: partsOf(item).filter(hasText) }
+    : { ...item, summary };
 }
 
-function toContent(parts: readonly OpenPart[]): JsonObject[] {
+function hasText({ text }: WirePart): boolean {
+  return typeof text === "string";
+}
+
+function toContent(parts: readonly OpenPart[]): WirePart[] {
   return parts.map(({ kind, text, logprobs }) => {
     if (kind === "refusal") return { type: kind, refusal: text };
     if (kind !== "output_text") return { type: kind, text };

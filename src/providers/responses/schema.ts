@@ -1,66 +1,134 @@
 /**
  * The stream of the Responses API as servers really write it, in both vocabularies: the published
- * one (`function_call`) and the older one (`tool_call`). Read without validation: fields the
- * decoder does not use pass through it untouched.
+ * one (`function_call`) and the older one (`tool_call`). Fields whose loss costs no words are loose;
+ * fields the decoder does not use, and items of the vendor's own, pass through it untouched.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
-import type { Logprob } from "../../protocol/content.ts";
+import type { Annotation, Logprob } from "../../protocol/content.ts";
+import {
+  anything,
+  either,
+  flag,
+  list,
+  loose,
+  number,
+  object,
+  type Shape,
+  type Shaped,
+  text,
+} from "../shape.ts";
 
-export interface WireEvent {
-  readonly type?: string;
-  readonly response?: WireResponse;
-  readonly item?: WireItem;
-  readonly output_index?: number;
-  readonly content_index?: number;
-  readonly summary_index?: number;
-  readonly item_id?: string;
-  readonly tool_call_id?: string;
-  readonly call_id?: string;
-  readonly delta?: string;
-  readonly arguments?: string;
-  readonly input?: string;
-  readonly annotation?: JsonObject;
-  /** Empty unless they were asked for. */
-  readonly logprobs?: readonly Logprob[] | null;
-}
+/** Empty unless they were asked for. What is read of one is the text. */
+const LOGPROBS = loose(
+  list(object({ token: text, logprob: number }) as Shape<unknown> as Shape<Logprob>),
+);
 
-export interface WireResponse {
-  readonly id?: string;
-  readonly model?: string;
-  readonly status?: string;
-  readonly store?: boolean | null;
-  readonly output?: readonly WireItem[];
-  readonly usage?: WireUsage | null;
-  readonly error?: Json;
-  readonly incomplete_details?: { readonly reason?: string } | null;
-}
+const ANNOTATION = object({
+  type: text,
+  url: text,
+  title: text,
+  file_id: text,
+  filename: text,
+  index: number,
+  start_index: number,
+  end_index: number,
+}) as Shape<unknown> as Shape<Annotation>;
 
-export interface WireItem {
-  readonly type?: string;
-  readonly id?: string;
-  readonly call_id?: string;
-  readonly name?: string;
-  readonly arguments?: Json;
-  readonly input?: string;
-  readonly summary?: readonly WirePart[] | null;
-  readonly content?: readonly WirePart[] | null;
-}
+const PART = object({
+  type: text,
+  text,
+  refusal: text,
+  annotations: loose(list(ANNOTATION)),
+  logprobs: LOGPROBS,
+});
+export type WirePart = Shaped<typeof PART>;
 
-export interface WirePart {
-  readonly type?: string;
-  readonly text?: string;
-  readonly refusal?: string;
-  readonly annotations?: readonly JsonObject[] | null;
-  readonly logprobs?: readonly Logprob[] | null;
-}
+const ANY_ITEM = object({ type: text, id: loose(text), call_id: loose(text) });
 
-export interface WireUsage {
-  readonly input_tokens?: number;
-  readonly output_tokens?: number;
-  readonly input_tokens_details?: {
-    readonly cached_tokens?: number;
-    readonly cache_write_tokens?: number;
-  } | null;
-  readonly output_tokens_details?: { readonly reasoning_tokens?: number } | null;
+const OWN_ITEM = object({
+  role: loose(text),
+  status: loose(text),
+  name: text,
+  /** JSON text, or the object itself. */
+  arguments: anything,
+  input: text,
+  summary: list(PART),
+  content: either(text, list(PART)),
+  encrypted_content: loose(text),
+});
+export type WireItem = Shaped<typeof ANY_ITEM> & Shaped<typeof OWN_ITEM>;
+
+/** The kinds whose fields are read here. */
+const OWN_TYPES: ReadonlySet<string> = new Set([
+  "message",
+  "reasoning",
+  "function_call",
+  "tool_call",
+  "custom_tool_call",
+]);
+
+const ITEM: Shape<WireItem> = {
+  check(value) {
+    const problem = ANY_ITEM.check(value);
+    if (problem !== undefined) return problem;
+    const { type } = value as WireItem;
+    return OWN_TYPES.has(type ?? "") ? OWN_ITEM.check(value) : undefined;
+  },
+};
+
+/** The items of an answer in one piece; those of a stream's last event are read where they are used. */
+export const OUTPUT = list(ITEM);
+
+const USAGE = object({
+  input_tokens: loose(number),
+  output_tokens: loose(number),
+  input_tokens_details: loose(
+    object({ cached_tokens: loose(number), cache_write_tokens: loose(number) }),
+  ),
+  output_tokens_details: loose(object({ reasoning_tokens: loose(number) })),
+});
+export type WireUsage = Shaped<typeof USAGE>;
+
+export const RESPONSE = object({
+  object: loose(text),
+  id: loose(text),
+  model: loose(text),
+  status: loose(text),
+  store: loose(flag),
+  output: anything,
+  usage: loose(USAGE),
+  error: anything,
+  incomplete_details: loose(object({ reason: loose(text) })),
+});
+export type WireResponse = Shaped<typeof RESPONSE>;
+
+/** Where an event belongs: by place, else by id. */
+const PLACE = {
+  output_index: loose(number),
+  content_index: loose(number),
+  summary_index: loose(number),
+  item_id: loose(text),
+  tool_call_id: loose(text),
+  call_id: loose(text),
+};
+
+/** The events that nearly all of a stream is, held against no more than they can have. */
+export const DELTA_EVENT = object({ ...PLACE, delta: text, logprobs: LOGPROBS });
+
+const EVENT_FIELDS = object({
+  ...PLACE,
+  response: RESPONSE,
+  item: ITEM,
+  arguments: text,
+  input: text,
+  annotation: loose(ANNOTATION),
+});
+export const EVENT: Shape<WireEvent> = EVENT_FIELDS;
+export type WireEvent = Shaped<typeof EVENT_FIELDS> & Shaped<typeof DELTA_EVENT>;
+
+/** What a message or a thought says, also where a server writes it as one text. */
+export function partsOf({ type, content }: WireItem): readonly WirePart[] {
+  if (typeof content !== "string") return content ?? [];
+  const kind = type === "reasoning" ? "reasoning_text" : "output_text";
+  return content === "" ? [] : [{ type: kind, text: content }];
 }

@@ -1,15 +1,13 @@
 /** An item that no deltas told: what it began as, and the deltas that would have told it. */
 
-import type { JsonObject } from "../../base/json.ts";
-import type { Annotation } from "../../protocol/content.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import type { WireItem, WirePart } from "./schema.ts";
+import { partsOf, type WireItem, type WirePart } from "./schema.ts";
 
 /** The item without what it says. */
 export function toBegun(item: WireItem): WireItem {
   switch (item.type) {
     case "message":
-      return { ...item, status: "in_progress", content: [] } as WireItem;
+      return { ...item, status: "in_progress", content: [] };
     case "reasoning": {
       const { content: _, ...rest } = item;
       return { ...rest, summary: [] };
@@ -29,10 +27,10 @@ export function writeDeltas(
   if (text !== "") out.push({ type: "arguments_delta", index, delta: text });
   if (item.type === "reasoning") {
     writeThoughts(item.summary ?? [], { index, kind: "summary" }, out);
-    writeThoughts(item.content ?? [], { index, kind: "text" }, out);
+    writeThoughts(partsOf(item), { index, kind: "text" }, out);
   }
   if (item.type !== "message") return;
-  for (const [part, content] of (item.content ?? []).entries()) {
+  for (const [part, content] of partsOf(item).entries()) {
     writePart(content, { index, part }, out);
   }
 }
@@ -42,21 +40,20 @@ function writeThoughts(
   place: { readonly index: number; readonly kind: "summary" | "text" },
   out: ModelEvent[],
 ): void {
-  for (const [part, { text = "" }] of parts.entries()) {
-    if (text !== "") out.push({ type: "reasoning_delta", ...place, part, delta: text });
+  for (const [part, { text }] of parts.entries()) {
+    if (text) out.push({ type: "reasoning_delta", ...place, part, delta: text });
   }
 }
 
 function writePart(
-  { text = "", refusal = "", logprobs, annotations }: WirePart,
+  { text, refusal, logprobs, annotations }: WirePart,
   place: { readonly index: number; readonly part: number },
   out: ModelEvent[],
 ): void {
-  if (refusal !== "") out.push({ type: "refusal_delta", ...place, delta: refusal });
-  if (text === "") return;
+  if (refusal) out.push({ type: "refusal_delta", ...place, delta: refusal });
+  if (!text) return;
   const likely = logprobs && logprobs.length > 0 ? { logprobs } : {};
   out.push({ type: "text_delta", ...place, delta: text, ...likely });
-  for (const annotation of (annotations ?? []) as readonly JsonObject[]) {
-    out.push({ type: "annotation", ...place, annotation: annotation as unknown as Annotation });
-  }
+  for (const annotation of annotations ?? [])
+    out.push({ type: "annotation", ...place, annotation });
 }

@@ -27,6 +27,7 @@ const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
 export const responsesWire: Wire = {
   name: "openai-responses",
   options: OPTIONS,
+  describesFormat: true,
   canAnswerWhole: true,
   path: () => "/responses",
   createReader: createSseReader,

@@ -8,13 +8,17 @@
 import type { Quirks } from "../wire.ts";
 import type { WireName } from "../wires.ts";
 import {
+  ALIBABA,
   COMPATIBLE,
   DEEPSEEK,
   GROQ,
   MISTRAL,
+  MOONSHOT,
   OPENAI_ALONE,
   OPENROUTER,
   STATELESS_COMPATIBLE,
+  VLLM,
+  ZAI,
 } from "./vendor-quirks.ts";
 
 export type KeyHeader = "api-key" | "x-api-key" | "x-goog-api-key";
@@ -205,7 +209,7 @@ export const VENDORS = {
     keyUrl: "https://api.together.ai/settings/api-keys",
     local: false,
     defaultModel: "openai/gpt-oss-120b",
-    quirks: COMPATIBLE,
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning" },
     summary: "Together AI: open models",
   },
   mistral: {
@@ -251,7 +255,7 @@ export const VENDORS = {
     keyUrl: "https://app.fireworks.ai/settings/users/api-keys",
     local: false,
     defaultModel: "accounts/fireworks/models/gpt-oss-120b",
-    quirks: COMPATIBLE,
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning_content" },
     summary: "Fireworks AI: open models",
   },
   cerebras: {
@@ -284,7 +288,7 @@ export const VENDORS = {
     keyUrl: "https://platform.moonshot.ai/console/api-keys",
     local: false,
     defaultModel: undefined,
-    quirks: { ...COMPATIBLE, reasoningField: "reasoning_content" },
+    quirks: MOONSHOT,
     summary: "Moonshot AI: Kimi",
   },
   zai: {
@@ -296,7 +300,7 @@ export const VENDORS = {
     keyUrl: "https://z.ai/manage-apikey/apikey-list",
     local: false,
     defaultModel: undefined,
-    quirks: { ...COMPATIBLE, jsonSchema: false, reasoningField: "reasoning_content" },
+    quirks: ZAI,
     summary: "Z.ai: GLM",
   },
   alibaba: {
@@ -308,7 +312,7 @@ export const VENDORS = {
     keyUrl: "https://modelstudio.console.alibabacloud.com",
     local: false,
     defaultModel: "qwen-plus",
-    quirks: COMPATIBLE,
+    quirks: ALIBABA,
     summary: "Alibaba Cloud Model Studio: Qwen",
   },
   huggingface: {
@@ -357,7 +361,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: COMPATIBLE,
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning" },
     summary: "LM Studio on this machine",
   },
   vllm: {
@@ -368,7 +372,7 @@ export const VENDORS = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: STATELESS_COMPATIBLE,
+    quirks: VLLM,
     summary: "vLLM on this machine",
   },
   custom: {
@@ -380,7 +384,7 @@ export const VENDORS = {
     local: true,
     defaultModel: undefined,
     // Of a server we know nothing of, the fields of the API's oldest form are asked.
-    quirks: COMPATIBLE,
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning_content", extraContent: true },
     summary: "Any OpenAI-compatible server: give its base URL with --url",
   },
 } as const satisfies Record<string, Vendor>;

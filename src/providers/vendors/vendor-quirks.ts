@@ -24,23 +24,47 @@ export const STATELESS_COMPATIBLE: Quirks = { ...STATELESS, ...COMPATIBLE };
 export const OPENROUTER: Quirks = {
   ...STATELESS,
   reasoningField: "reasoning",
+  reasoningDetails: true,
+  cacheControl: true,
   refuses: ["safety_identifier", "prompt_cache_retention", "prompt_cache_options", "moderation"],
 };
 
 /** It has tiers of its own under the same name, and answers 400 to a wish for likelihoods. */
 export const GROQ: Quirks = {
   ...STATELESS,
+  reasoningField: "reasoning",
   maxTokensField: "max_completion_tokens",
+  slips: true,
   refuses: [...OPENAI_ALONE, "top_logprobs"],
 };
 
 /** Unknown fields are a 422 there; usage comes with the last chunk unasked. */
 export const MISTRAL: Quirks = {
-  refuses: [...OPENAI_ALONE, "service_tier", "stream_options", "top_logprobs", "user"],
+  reasoningField: "reasoning_content",
+  mistralParts: true,
+  refuses: [
+    // It keeps prompts by the same key, and for as long as it likes.
+    ...OPENAI_ALONE.filter((name) => name !== "prompt_cache_key"),
+    ...["service_tier", "stream_options", "top_logprobs", "user"],
+  ],
 };
 
-export const DEEPSEEK: Quirks = {
-  ...STATELESS_COMPATIBLE,
-  jsonSchema: false,
+/** Their models think unless they are told not to, and want their thoughts back between calls. */
+export const MOONSHOT: Quirks = {
+  ...COMPATIBLE,
   reasoningField: "reasoning_content",
+  thinkingOff: { thinking: { type: "disabled" } },
+};
+
+export const ZAI: Quirks = { ...MOONSHOT, jsonSchema: false };
+
+export const DEEPSEEK: Quirks = { ...STATELESS, ...ZAI };
+
+export const ALIBABA: Quirks = { ...MOONSHOT, thinkingOff: { enable_thinking: false } };
+
+/** Models behind it want their thoughts back between calls, and are told not to think in their template. */
+export const VLLM: Quirks = {
+  ...STATELESS_COMPATIBLE,
+  reasoningField: "reasoning",
+  thinkingOff: { chat_template_kwargs: { enable_thinking: false, thinking: false } },
 };

@@ -176,7 +176,7 @@ function* checkReasoning(
   place: string,
   memory: ReasoningMemory,
 ): AwsCheck {
-  if (redactedContent !== undefined) return;
+  if (redactedContent !== undefined || !memory.isSigning) return;
   const { text, signature } = isJsonObject(reasoningText) ? reasoningText : {};
   if (typeof signature !== "string") {
     yield refusedByModel(`${place}.thinking.signature: Field required`);

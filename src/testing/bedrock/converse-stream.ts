@@ -56,6 +56,9 @@ export async function collectConverse(
   };
 }
 
+/** The service says it of every call; its own package knows the word for its own tools alone. */
+const ORDINARY = { type: "tool_use" } as const;
+
 type Named = readonly [name: string, payload: JsonObject];
 
 function createEventEncoder(memory: ReasoningMemory): (event: ModelEvent) => Iterable<Named> {
@@ -64,7 +67,7 @@ function createEventEncoder(memory: ReasoningMemory): (event: ModelEvent) => Ite
   function* open(index: number, item: Item): Generator<Named> {
     if (item.type !== "function_call") return;
     const { call_id: toolUseId, name } = item;
-    const start = { toolUse: { toolUseId, name } };
+    const start = { toolUse: { toolUseId, name, ...ORDINARY } };
     yield ["contentBlockStart", { contentBlockIndex: index, start, p: "abcd" }];
   }
 
@@ -133,12 +136,13 @@ function reasoningText(item: Extract<Item, { type: "reasoning" }>): string {
 function toBlocks(item: Item, trail: ReturnType<typeof createTrail>): JsonObject[] {
   const signature = trail.follow(item);
   if (item.type === "reasoning") {
-    return [{ reasoningContent: { reasoningText: { text: reasoningText(item), signature } } }];
+    const signed = signature ? { signature } : {};
+    return [{ reasoningContent: { reasoningText: { text: reasoningText(item), ...signed } } }];
   }
   if (item.type === "function_call") {
     const input = tryParseJson(item.arguments);
     const { call_id: toolUseId, name } = item;
-    return [{ toolUse: { toolUseId, name, input: isJsonObject(input) ? input : {} } }];
+    return [{ toolUse: { toolUseId, name, input: isJsonObject(input) ? input : {}, ...ORDINARY } }];
   }
   if (item.type !== "message" || typeof item.content === "string") return [];
   return item.content.flatMap((part) => {

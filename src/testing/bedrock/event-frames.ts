@@ -125,15 +125,15 @@ function errorText({ error, message }: JsonObject): Json {
 function withKitCall(payload: JsonObject): JsonObject {
   const call = callOf(payload);
   if (!call) return payload;
-  const { toolUseId: call_id, ...rest } = call;
-  return { ...payload, start: { toolUse: { ...rest, type: "function_call", call_id } } };
+  const { toolUseId: call_id, type: kind, ...rest } = call;
+  return { ...payload, start: { toolUse: { ...rest, kind, type: "function_call", call_id } } };
 }
 
 function withoutKitCall(payload: JsonObject): JsonObject {
   const call = callOf(payload);
   if (call?.["type"] !== "function_call") return payload;
-  const { type: _, call_id: toolUseId, ...rest } = call;
-  return { ...payload, start: { toolUse: { toolUseId, ...rest } } };
+  const { type: _, kind: type, call_id: toolUseId, ...rest } = call;
+  return { ...payload, start: { toolUse: { toolUseId, ...rest, type } } };
 }
 
 function callOf({ start }: JsonObject): JsonObject | undefined {

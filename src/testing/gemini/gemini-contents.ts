@@ -92,6 +92,7 @@ function* checkPart(part: JsonObject, place: string): GeminiCheck {
 
 function* checkData(kind: string, data: JsonObject, place: string): GeminiCheck {
   if (kind === "functionCall" || kind === "functionResponse") {
+    yield* checkResponseMedia(data, `${place}.${toSnake(kind)}`);
     if (typeof data["name"] === "string" && data["name"] !== "") return;
     yield invalidField(`${place}.${toSnake(kind)}.name`, "Name cannot be empty.");
   }
@@ -105,6 +106,19 @@ function* checkData(kind: string, data: JsonObject, place: string): GeminiCheck 
     yield invalidArgument(`Unsupported MIME type: ${String(data["mimeType"])}`);
   }
 }
+
+/** A function's response holds bytes of a few kinds, and nothing by address. */
+function* checkResponseMedia(data: JsonObject, place: string): GeminiCheck {
+  for (const [index, { inlineData, ...other }] of partsOf(data).entries()) {
+    const [name] = Object.keys(other);
+    if (name !== undefined) yield unknownName(name, `${place}.parts[${index}]`);
+    const type = isJsonObject(inlineData) ? String(inlineData["mimeType"]) : "";
+    if (RESPONSE_TYPES.includes(type)) continue;
+    yield invalidArgument(`Unsupported MIME type: ${type}`);
+  }
+}
+
+const RESPONSE_TYPES = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"];
 
 const REFUSED_TYPES = ["image/gif", "image/svg+xml", "image/bmp", "image/tiff"];
 

@@ -172,6 +172,7 @@ function* checkTool(tool: JsonObject, place: string): MessagesCheck {
   if (tool["input_schema"]["type"] !== "object") {
     yield refuse(`${place}.input_schema.type: Input should be 'object'`);
   }
+  if (tool["strict"] === true) yield* checkSchema(tool["input_schema"], place);
 }
 
 function* checkSystem(system: Json | undefined): MessagesCheck {
@@ -197,7 +198,7 @@ function* checkOutput({ effort, format, ...rest }: JsonObject): MessagesCheck {
   if (type !== "json_schema")
     yield refuse("output_config.format.type: Input should be 'json_schema'");
   if (!isJsonObject(schema)) return yield required("output_config.format.schema");
-  yield* checkSchema(schema);
+  yield* checkSchema(schema, "output_config.format.schema");
 }
 
 const REFUSED_KEYWORDS = [
@@ -217,20 +218,18 @@ const REFUSED_KEYWORDS = [
   "not",
 ];
 
-function* checkSchema(schema: JsonObject): MessagesCheck {
+function* checkSchema(schema: JsonObject, place: string): MessagesCheck {
   const { type, additionalProperties } = schema;
   if (type === "object" && additionalProperties !== false) {
     yield refuse(
-      "output_config.format.schema: For 'object' type, 'additionalProperties' must be explicitly set to false",
+      `${place}: For 'object' type, 'additionalProperties' must be explicitly set to false`,
     );
   }
   for (const keyword of REFUSED_KEYWORDS) {
     if (schema[keyword] === undefined) continue;
-    yield refuse(
-      `output_config.format.schema: For '${type}' type, property '${keyword}' is not supported`,
-    );
+    yield refuse(`${place}: For '${type}' type, property '${keyword}' is not supported`);
   }
-  for (const child of childrenOf(schema)) yield* checkSchema(child);
+  for (const child of childrenOf(schema)) yield* checkSchema(child, place);
 }
 
 function childrenOf(schema: JsonObject): readonly JsonObject[] {

@@ -20,8 +20,9 @@ const piece = (index: number, delta: JsonObject): JsonObject => ({
 const text = (index: number, said: string): JsonObject => piece(index, { text: said });
 const thought = (index: number, reasoningContent: JsonObject): JsonObject =>
   piece(index, { reasoningContent });
+// Newer models write the type on calls of ordinary tools as well.
 const call = (index: number, toolUseId: string, name = "read"): JsonObject => ({
-  contentBlockStart: { ...at(index), start: { toolUse: { toolUseId, name } } },
+  contentBlockStart: { ...at(index), start: { toolUse: { toolUseId, name, type: "tool_use" } } },
 });
 const input = (index: number, json: string): JsonObject =>
   piece(index, { toolUse: { input: json } });

@@ -18,7 +18,14 @@ export function joinBlocks(events: readonly JsonObject[]): JsonObject[] {
 
 /** The blocks of a whole answer, without the `type` that some of them were given by hand. */
 export function blocksIn(answer: { output: { message: { content: JsonObject[] } } }): JsonObject[] {
-  return answer.output.message.content.map(({ type: _, ...block }) => block);
+  return answer.output.message.content.map(({ type: _, toolUse, ...block }) =>
+    isJsonObject(toolUse) ? { ...block, toolUse: withoutOrdinaryType(toolUse) } : block,
+  );
+}
+
+/** Calls say that they are ordinary ones; requests have no word for that. */
+function withoutOrdinaryType({ type, ...toolUse }: JsonObject): JsonObject {
+  return type === undefined || type === "tool_use" ? toolUse : { ...toolUse, type };
 }
 
 function join(blocks: JsonObject[], { contentBlockIndex }: JsonObject, piece: unknown): void {
@@ -47,7 +54,7 @@ function joinedObject(before: Json | undefined, { content, ...piece }: JsonObjec
 function toFinished({ text, toolUse, toolResult, reasoningContent }: JsonObject): JsonObject {
   if (isJsonObject(toolUse)) {
     const input = String(toolUse["input"] ?? "") || "{}";
-    return { toolUse: { ...toolUse, input: JSON.parse(input) } };
+    return { toolUse: { ...withoutOrdinaryType(toolUse), input: JSON.parse(input) } };
   }
   if (toolResult) return { toolResult };
   if (!isJsonObject(reasoningContent)) return { text };

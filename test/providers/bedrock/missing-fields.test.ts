@@ -51,6 +51,15 @@ describe("a converse stream", () => {
     );
   });
 
+  it("breaks the protocol if its reason tells of a tool that it did not call", () => {
+    const toolUse = { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" };
+    const own = { contentBlockStart: { start: { toolUse } } };
+    for (const events of [[], [delta({ text: "Let me see." })], [own]]) {
+      const sent = [...events, { messageStop: { stopReason: "tool_use" } }];
+      assert.throws(() => decode(...sent), { code: "provider_broke_protocol" });
+    }
+  });
+
   it("adds nothing after the reason for its end", () => {
     const start = { toolUse: { toolUseId: "a", name: "read" } };
     const late = [

@@ -12,6 +12,7 @@ const CALLS_WITH_TEXT_BETWEEN = [
 describeBedrockStreams("bedrock streams", readOwnStreams("bedrock"), {
   "call-alone-without-usage.jsonl": ["function_call"],
   "call-with-empty-input.jsonl": ["message", "function_call"],
+  "call-with-its-type.jsonl": ["message", "function_call"],
   "calls-side-by-side.jsonl": ["function_call", "function_call"],
   "calls-with-text-between.jsonl": CALLS_WITH_TEXT_BETWEEN,
   "reasoning-before-a-call.jsonl": ["reasoning", "function_call"],
@@ -23,6 +24,7 @@ describeBedrockStreams("bedrock streams", readOwnStreams("bedrock"), {
   "usage-before-the-reason.jsonl": ["message", "function_call"],
   "usage-with-a-cache.jsonl": ["message"],
   "whole-call-with-nested-input.json": ["function_call"],
+  "whole-call-with-its-type.json": ["message", "function_call"],
   "whole-call-without-input.json": ["message", "function_call"],
   "whole-calls-with-text-between.json": CALLS_WITH_TEXT_BETWEEN,
   "whole-reasoning-that-only-its-maker-reads.json": ["reasoning", "message"],

@@ -188,6 +188,31 @@ describe("images, documents and sound", () => {
     assert.deepEqual(turns[2]?.content, [{ toolResult: { toolUseId: "a", content } }]);
   });
 
+  it("of a tool stand behind its result where the model takes them there alone", () => {
+    const pdf = file("size.pdf", "data:application/pdf;base64,AAAA");
+    const audio: ContentPart = { type: "input_audio", data: "AAAA", format: "mp3" };
+    const document = { format: "pdf", name: "size", source: { bytes: "AAAA" } };
+    const sound = { audio: { format: "mp3", source: { bytes: "AAAA" } } };
+    const turnOf = (model: string, ...given: ContentPart[]) => {
+      const outputs = [output("a", given), output("b", "2")];
+      const items = [user("Hi"), call("a"), call("b"), ...outputs];
+      return encode({ model, items, tools: [READ] }).messages[2]?.content;
+    };
+    const given = (...content: object[]) => ({ toolResult: { toolUseId: "a", content } });
+    assert.deepEqual(turnOf("us.amazon.nova-pro-v1:0", { type: "input_text", text: "1" }, pdf), [
+      given({ text: "1" }),
+      result("b", "2"),
+      { document },
+      { text: "(See the document.)" },
+    ]);
+    assert.deepEqual(turnOf("us.amazon.nova-pro-v1:0", audio), [
+      given({ text: "(It stands below.)" }),
+      result("b", "2"),
+      sound,
+    ]);
+    assert.deepEqual(turnOf("mistral.pixtral-large", pdf), [given({ document }), result("b", "2")]);
+  });
+
   const refused: readonly [part: ContentPart, message: RegExp][] = [
     [image("https://x.org/a.png"), /not by URL/],
     [{ type: "input_image", file_id: "file_1" }, /not by file id/],

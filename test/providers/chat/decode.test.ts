@@ -266,7 +266,6 @@ describe("the end of a chat answer", () => {
     ["stop", "stop"],
     ["length", "length"],
     ["content_filter", "refusal"],
-    ["function_call", "stop"],
     ["something_new", "stop"],
   ] as const;
   for (const [given, reason] of reasons) {

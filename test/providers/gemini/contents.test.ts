@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { Item } from "../../../src/protocol/items.ts";
-import type { GeminiRequest } from "../../../src/providers/gemini/schema.ts";
+import type { GeminiMedia, GeminiRequest } from "../../../src/providers/gemini/schema.ts";
 import { sealPart } from "../../../src/providers/gemini/sealed-part.ts";
 import { geminiWire } from "../../../src/providers/gemini/wire.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
@@ -146,6 +146,14 @@ describe("gemini contents", () => {
       { fileData: { mimeType: "image/webp", fileUri: "https://x.org/a.WEBP?x=1" } },
     ],
     [
+      { type: "input_file", file_url: "https://www.youtube.com/watch?v=abc" },
+      { fileData: { mimeType: "video/mp4", fileUri: "https://www.youtube.com/watch?v=abc" } },
+    ],
+    [
+      { type: "input_file", file_url: "gs://bucket/a.mp4" },
+      { fileData: { mimeType: "video/mp4", fileUri: "gs://bucket/a.mp4" } },
+    ],
+    [
       { type: "input_image", file_id: "files/abc" },
       {
         fileData: {
@@ -211,6 +219,45 @@ describe("gemini contents", () => {
       { role: "user", parts: [inline] },
     ]);
   });
+
+  const fromTools: readonly [part: ContentPart, encoded: GeminiMedia, isInside: boolean][] = [
+    [
+      { type: "input_file", file_data: "data:application/pdf;base64,AA==" },
+      { inlineData: { mimeType: "application/pdf", data: "AA==" } },
+      true,
+    ],
+    [
+      { type: "input_audio", data: "AA==", format: "mp3" },
+      { inlineData: { mimeType: "audio/mp3", data: "AA==" } },
+      false,
+    ],
+    [
+      { type: "input_file", file_data: "data:video/mp4;base64,AA==" },
+      { inlineData: { mimeType: "video/mp4", data: "AA==" } },
+      false,
+    ],
+    [
+      { type: "input_image", image_url: "https://x.org/a.png" },
+      { fileData: { mimeType: "image/png", fileUri: "https://x.org/a.png" } },
+      false,
+    ],
+  ];
+  for (const [part, encoded, isInside] of fromTools) {
+    it(`stand ${isInside ? "in" : "behind"} a tool's response: ${JSON.stringify(encoded)}`, () => {
+      const items: Item[] = [
+        user("Hi"),
+        call("a"),
+        call("b"),
+        { type: "function_call_output", call_id: "a", output: [part] },
+        { type: "function_call_output", call_id: "b", output: "2" },
+      ];
+      const [responses, behind] = contentsOf(items, "gemini-4-argon").slice(2);
+      assert.equal(responses?.parts.length, 2);
+      const inside = responses?.parts[0]?.functionResponse?.parts;
+      assert.deepEqual(isInside ? inside : behind?.parts, [encoded]);
+      assert.equal(isInside ? behind : inside, undefined);
+    });
+  }
 });
 
 describe("gemini signatures", () => {

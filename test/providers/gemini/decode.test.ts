@@ -269,7 +269,7 @@ describe("what Gemini does itself", () => {
     const parts = [
       { executableCode: { language: "PYTHON", code: "print(1)" }, thoughtSignature: "s" },
       { codeExecutionResult: { outcome: "OUTCOME_OK", output: "1" } },
-      { inlineData: { mimeType: "image/png", data: "AA==" } },
+      { inlineData: { mimeType: "audio/wav", data: "AA==" } },
       { somethingNew: { a: 1 } },
     ];
     const events = decode(chunk([{ text: "A" }, ...parts]), STOP);

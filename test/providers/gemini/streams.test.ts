@@ -18,7 +18,7 @@ describeGeminiStreams("gemini streams", readOwnStreams("gemini"), {
   ],
   "complete-calls-with-ids.jsonl": ["reasoning", "function_call", "function_call"],
   "finish-reason-in-every-event.jsonl": ["message"],
-  "image-beside-text.jsonl": ["message", "google:inlineData", "message"],
+  "image-beside-text.jsonl": ["message", "image_generation_call", "message"],
   "nested-arguments-in-pieces.jsonl": ["reasoning", "function_call"],
   "server-that-names-no-answer.jsonl": [
     "message",

@@ -26,6 +26,7 @@ import {
 } from "../../../src/testing/index.ts";
 import { PATIENCE_MS, PATIENT_TIMEOUTS, patience } from "../../patience.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
+import { startLoopbackProxy } from "./loopback-proxy.ts";
 
 const transport = createTransport({});
 const upstreams: Upstream[] = [];
@@ -84,14 +85,53 @@ describe("the HTTP provider", () => {
       notice: ({ code }) => notices.push(code),
     });
     for await (const _ of stream);
-    assert.deepEqual(notices, ["retry"]);
+    assert.deepEqual(
+      notices.filter((code) => code !== "dropped"),
+      ["retry"],
+    );
   });
+
+  for (const whole of [false, true]) {
+    it(`asks again for an answer without a word, ${whole ? "whole" : "streamed"}`, async () => {
+      await using upstream = await startChatUpstream({
+        engine: script(reply.text(""), reply.text("Now.")),
+      });
+      assert.equal(textOf(await eventsOf(over(upstream), request({ whole }))), "Now.");
+      assert.equal(upstream.requests.length, 2);
+    });
+
+    it(`fails where no word ever comes, ${whole ? "whole" : "streamed"}`, async () => {
+      const engine = script(...Array.from({ length: 9 }, () => reply.text("")));
+      await using upstream = await startChatUpstream({ engine });
+      const asked = eventsOf(over(upstream), request({ whole }));
+      await assert.rejects(asked, { code: "empty_answer" });
+    });
+  }
 
   it("does not wait for an hour", async () => {
     const faults = tooManyRequests({ retryAfter: 3600 });
     await using upstream = await startChatUpstream({ engine: script(), faults });
     await assert.rejects(eventsOf(over(upstream), request()), /asks to wait 3600 s/);
     assert.equal(upstream.requests.length, 1);
+  });
+
+  it("asks again, a few times, when the server cannot read its model's call", async () => {
+    const error = {
+      message: "Failed to call a function.",
+      type: "invalid_request_error",
+      code: "tool_use_failed",
+      failed_generation: "<function=read>",
+    };
+    const slip = reply.status(400, JSON.stringify({ error }));
+    await using once = await startChatUpstream({ engine: script(slip, reply.text("Read.")) });
+    assert.equal(textOf(await eventsOf(over(once), request())), "Read.");
+    await using always = await startChatUpstream({ engine: script(slip, slip, slip) });
+    await assert.rejects(eventsOf(over(always), request()), {
+      code: "provider_failed",
+      vendorCode: "tool_use_failed",
+      message: /Failed to call a function/,
+    });
+    assert.equal(always.requests.length, RETRY.attempts);
   });
 
   it("never sends again what has begun to answer", async () => {
@@ -135,6 +175,42 @@ describe("the HTTP provider", () => {
     const upstream = await startChatUpstream({ engine: script() });
     await upstream.close();
     await assert.rejects(eventsOf(over(upstream), request()), /Nothing answers at/);
+  });
+
+  const refusals = [
+    { status: "502 Bad Gateway", message: /did not reach `models\.test/, asked: 2 },
+    { status: "407 Proxy Authentication Required", message: /wants a name/, asked: 1 },
+    { status: "403 Forbidden", message: /lets nothing through/, asked: 1 },
+  ];
+  for (const { status, message, asked } of refusals) {
+    it(`${asked > 1 ? "asks again" : "asks once"} where a proxy refuses with ${status}`, async () => {
+      const proxy = await startLoopbackProxy(Array<string>(RETRY.attempts).fill(status));
+      const proxied = createTransport({ HTTP_PROXY: proxy.url });
+      try {
+        const upstream = { url: "http://models.test:81/v1" } as Upstream;
+        const answering = eventsOf(over(upstream, { transport: proxied }), request());
+        await assert.rejects(answering, { code: "provider_unreachable", message });
+        assert.equal(proxy.asked.length, asked);
+      } finally {
+        await proxied.close();
+        proxy.server.close();
+      }
+    });
+  }
+
+  it("gets through a proxy that failed once", async () => {
+    await using upstream = await startChatUpstream({ engine: script(reply.text("Through.")) });
+    const proxy = await startLoopbackProxy(["503 Service Unavailable"]);
+    const proxied = createTransport({ HTTP_PROXY: proxy.url });
+    try {
+      const url = upstream.url.replace("127.0.0.1", "models.test");
+      const provider = over({ url } as Upstream, { transport: proxied });
+      assert.equal(textOf(await eventsOf(provider, request())), "Through.");
+      assert.equal(proxy.asked.length, 2);
+    } finally {
+      await proxied.close();
+      proxy.server.close();
+    }
   });
 
   it("says that a host does not resolve, and does not try again", async () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { type AddressInfo, connect } from "node:net";
+import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
@@ -14,6 +14,7 @@ import {
   type Transport,
 } from "../../../src/providers/http/transport.ts";
 import { PATIENCE_MS, PATIENT_TIMEOUTS, patience } from "../../patience.ts";
+import { type LoopbackProxy, startLoopbackProxy } from "./loopback-proxy.ts";
 
 const FIXTURES = new URL("../../../../test/providers/fixtures/", import.meta.url);
 const CA_FILE = fileURLToPath(new URL("ca.pem", FIXTURES));
@@ -56,23 +57,10 @@ async function textOf({ chunks }: HttpAnswer): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-/** A proxy for both ways of asking one: by the whole URL, and by a tunnel. All hosts are the loopback. */
-async function startProxy(): Promise<{ url: string; asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
-    response.end("through the proxy");
-  });
-  server.on("connect", (request, socket) => {
-    asked.push(`CONNECT ${request.url}`);
-    const port = Number(request.url?.split(":")[1]);
-    const target = connect(port, "127.0.0.1", () => {
-      socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
-      target.pipe(socket).pipe(target);
-    });
-    target.on("error", () => socket.destroy());
-  });
-  return { url: `http://127.0.0.1:${await listen(server)}`, asked };
+async function startProxy(refusals?: readonly string[]): Promise<LoopbackProxy> {
+  const proxy = await startLoopbackProxy(refusals);
+  servers.push(proxy.server);
+  return proxy;
 }
 
 describe("the transport", () => {
@@ -93,6 +81,73 @@ describe("the transport", () => {
     const url = `http://127.0.0.1:${target}/v1`;
     assert.equal(await textOf(await transport.send(get(url))), "direct");
     assert.deepEqual(proxy.asked, []);
+  });
+
+  const refusals: readonly [string, RegExp, boolean][] = [
+    [
+      "407 Proxy Authentication Required",
+      /The proxy `127\.0\.0\.1:\d+` wants a name and a password \(407\)/,
+      false,
+    ],
+    [
+      "403 Forbidden",
+      /The proxy `127\.0\.0\.1:\d+` lets nothing through to `models\.test` \(403\)/,
+      false,
+    ],
+    [
+      "404 Not Found",
+      /The proxy `127\.0\.0\.1:\d+` opens no tunnel to `models\.test` \(404\)/,
+      false,
+    ],
+    ["502 Bad Gateway", /The proxy `127\.0\.0\.1:\d+` did not reach `models\.test` \(502\)/, true],
+  ];
+  for (const [status, message, retryable] of refusals) {
+    it(`tells of a proxy that refuses with ${status}`, async () => {
+      const proxy = await startProxy([status, status]);
+      const transport = transportFor({ ALL_PROXY: proxy.url });
+      for (const scheme of ["https", "http"]) {
+        await assert.rejects(transport.send(get(`${scheme}://models.test/v1`)), (thrown) => {
+          assert.ok(thrown instanceof Failure);
+          assert.match(thrown.message, message);
+          assert.deepEqual([thrown.code, thrown.retryable], ["provider_unreachable", retryable]);
+          return true;
+        });
+      }
+      assert.deepEqual(proxy.asked, ["CONNECT models.test:443", "CONNECT models.test:80"]);
+    });
+  }
+
+  it("says that a proxy does not take the password it was given, and does not show it", async () => {
+    const proxy = await startProxy(["407 Proxy Authentication Required"]);
+    const transport = transportFor({ HTTPS_PROXY: proxy.url.replace("//", "//me:hush-1234@") });
+    await assert.rejects(transport.send(get("https://models.test/v1")), (thrown) => {
+      assert.ok(thrown instanceof Failure);
+      assert.match(thrown.message, /does not take the name and password it was given \(407\)/);
+      assert.ok(!thrown.message.includes("hush-1234"));
+      return true;
+    });
+  });
+
+  it("names the proxy when it is the proxy that does not answer", async () => {
+    const gone = createServer();
+    const port = await listen(gone);
+    await new Promise((resolve) => gone.close(resolve));
+    const transport = transportFor({ HTTPS_PROXY: `http://127.0.0.1:${port}` });
+    await assert.rejects(transport.send(get("https://models.test/v1")), {
+      code: "provider_unreachable",
+      message: new RegExp(`Nothing answers at the proxy \`127\\.0\\.0\\.1:${port}\``),
+    });
+  });
+
+  it("is cancelled by its own signal while a proxy opens the tunnel", async () => {
+    const stopping = new AbortController();
+    const server = createServer();
+    server.on("connect", () => stopping.abort());
+    const url = `http://127.0.0.1:${await listen(server)}`;
+    const sent = transportFor({ HTTPS_PROXY: url }).send(
+      get("https://models.test/v1", { signal: stopping.signal }),
+    );
+    await assert.rejects(sent, { code: "cancelled" });
   });
 
   it("keeps connections for the next request", async () => {

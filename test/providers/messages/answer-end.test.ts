@@ -38,6 +38,16 @@ describe("the end of an answer of the Messages API", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
+  it("breaks the protocol when it asks for results of no call", () => {
+    for (const blocks of [[], text(0, "I shall read it.")]) {
+      const answer = [START, ...blocks, ended("tool_use"), STOP];
+      assert.throws(() => decodeAll(createDecoder(), ...answer), {
+        code: "provider_broke_protocol",
+        message: /named none/,
+      });
+    }
+  });
+
   it("marks the last item as incomplete when the limit cut it, and no other", () => {
     const events = decode(START, ...text(0, "A"), ...call(1, "a", "{"), ended("max_tokens"), STOP);
     assert.deepEqual(
@@ -162,6 +172,18 @@ describe("usage of the Messages API", () => {
     assert.deepEqual(
       usageOf(first, last),
       toUsage({ input: 140, cached: 100, cacheWrite: 30, output: 20, reasoning: 15 }),
+    );
+  });
+
+  it("knows what is kept for an hour", () => {
+    const first = {
+      input_tokens: 10,
+      cache_creation_input_tokens: 30,
+      cache_creation: { ephemeral_5m_input_tokens: 5, ephemeral_1h_input_tokens: 25 },
+    };
+    assert.deepEqual(
+      usageOf(first, { output_tokens: 1 }),
+      toUsage({ input: 40, cacheWrite: 30, cacheWriteHour: 25, output: 1 }),
     );
   });
 

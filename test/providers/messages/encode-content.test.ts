@@ -148,6 +148,28 @@ describe("marks for the cache of the Messages API", () => {
     assert.deepEqual(marksOf({ tools: [tool], items }), ["read", "A", "a", "b"]);
   });
 
+  it("last an hour, all of them, where the request wants what is kept to last", () => {
+    const part = { type: "input_text" as const, text: "Go" };
+    const own = { ...part, prompt_cache_breakpoint: { mode: "explicit" as const } };
+    const items: Item[] = [{ type: "message", role: "user", content: [own] }];
+    const marks = (promptCacheRetention: string): unknown[] => {
+      const options = { promptCacheRetention };
+      const body = encode({ instructions: "A", tools: [tool], items, options }, {});
+      const turns = body["messages"] as { content: JsonObject[] }[];
+      const blocks = [
+        ...(body["tools"] as []),
+        ...(body["system"] as []),
+        ...(turns[0]?.content ?? []),
+      ];
+      return blocks.map(({ cache_control }: JsonObject) => cache_control);
+    };
+    const hour = { type: "ephemeral", ttl: "1h" };
+    assert.deepEqual(marks("24h"), [hour, hour, hour]);
+    assert.deepEqual(marks("1h"), [hour, hour, hour]);
+    const short = { type: "ephemeral" };
+    assert.deepEqual(marks("in_memory"), [short, short, short]);
+  });
+
   it("are not at the tail of a question that nothing will follow", () => {
     assert.deepEqual(marksOf({}), ["A"]);
   });

@@ -48,6 +48,29 @@ describe("a body of the Messages API", () => {
     assert.deepEqual([temperature, max_tokens], [0.5, 100]);
   });
 
+  it("holds the model to the parameters of a tool that wants it, and of no other", () => {
+    const range = { type: "integer", minimum: 1 };
+    const strict: Tool = {
+      type: "function",
+      name: "turn",
+      parameters: { type: "object", properties: { page: range }, required: ["page"] },
+      strict: true,
+    };
+    assert.deepEqual(encode({ tools: [strict, { ...tool, strict: false }] })["tools"], [
+      {
+        name: "turn",
+        strict: true,
+        input_schema: {
+          type: "object",
+          properties: { page: { type: "integer", description: "(minimum: 1)" } },
+          required: ["page"],
+          additionalProperties: false,
+        },
+      },
+      { name: "read", description: "Reads.", input_schema: parameters },
+    ]);
+  });
+
   it("has one of two ways of sampling, which are refused together", () => {
     assert.ok(!("top_p" in encode({ temperature: 0.5, topP: 0.5 })));
     assert.equal(encode({ topP: 0.5 })["top_p"], 0.5);
@@ -132,6 +155,22 @@ describe("turns of the Messages API", () => {
       says(use("a")),
       hears({ ...missing, is_error: true }, text("Stop")),
     ]);
+  });
+
+  it("say that a call failed", () => {
+    const failed: Item = {
+      type: "function_call_output",
+      call_id: "a",
+      output: "No such file.",
+      status: "incomplete",
+    };
+    const turns = turnsOf(user("Go"), call("a"), call("b"), failed, output("b", "one"));
+    assert.deepEqual(turns.at(-1)?.["content"], [
+      { type: "tool_result", tool_use_id: "a", content: "No such file.", is_error: true },
+      { type: "tool_result", tool_use_id: "b", content: "one" },
+    ]);
+    const wordless = turnsOf(user("Go"), call("a"), { ...failed, output: "" });
+    assert.deepEqual(wordless.at(-1)?.["content"], [{ type: "tool_result", tool_use_id: "a" }]);
   });
 
   it("give calls ids that the API takes, and no id twice", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { toUsage } from "../../../src/protocol/usage.ts";
+import { addUsage, toUsage } from "../../../src/protocol/usage.ts";
 import { MODELS } from "../../../src/providers/models/model-table.ts";
 import {
   costOf,
@@ -176,6 +176,14 @@ describe("costOf", () => {
     const usage = toUsage({ input: 1000, cached: 400, cacheWrite: 100, output: 200 });
     const dollars = (500 * 2 + 400 * 0.2 + 100 * 2.5 + 200 * 10) / 1e6;
     assert.equal(costOf(sol, usage)?.toFixed(9), dollars.toFixed(9));
+  });
+
+  it("prices what is written for an hour at twice the input", () => {
+    const sonnet = findModel("anthropic", "claude-sonnet-4-5");
+    const usage = toUsage({ input: 1000, cacheWrite: 600, cacheWriteHour: 400 });
+    const dollars = (400 * 3 + 200 * 3.75 + 400 * 6) / 1e6;
+    assert.equal(costOf(sonnet, usage)?.toFixed(9), dollars.toFixed(9));
+    assert.equal(costOf(sonnet, addUsage(usage, usage))?.toFixed(9), (2 * dollars).toFixed(9));
   });
 
   it("prices all of a long request higher", () => {

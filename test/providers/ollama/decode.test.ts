@@ -181,6 +181,15 @@ describe("the end of an ollama answer", () => {
     }
   });
 
+  it("breaks the protocol when it says that a tool is called, and none is", () => {
+    assert.throws(() => decode(line({ content: "A" }), done({ done_reason: "tool_calls" })), {
+      code: "provider_broke_protocol",
+      message: /named none/,
+    });
+    const called = line({ tool_calls: [toolCall("f", {})] });
+    assert.equal(endOf(decode(called, done({ done_reason: "tool_calls" }))).reason, "tool_calls");
+  });
+
   it("counts tokens, and none where the server says nothing", () => {
     assert.deepEqual(endOf(decode(done())).usage, toUsage({ input: 26, output: 282 }));
     const silent = done({ prompt_eval_count: undefined, eval_count: null });

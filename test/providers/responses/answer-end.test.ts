@@ -40,6 +40,24 @@ describe("the end of a responses answer", () => {
     });
   }
 
+  it("breaks the protocol when a call names no tool", () => {
+    const { name: _, ...nameless } = call;
+    for (const payloads of [
+      [added(0, nameless), done(0, nameless), completed()],
+      [done(0, nameless), completed()],
+      [completed({ output: [nameless] })],
+    ]) {
+      assert.throws(() => decodeAll(createResponsesDecoder(), created, ...payloads), {
+        code: "provider_broke_protocol",
+        message: /without the name/,
+      });
+    }
+    assert.equal(
+      endOf(decode(created, added(0, call), done(0, nameless), completed())).reason,
+      "tool_calls",
+    );
+  });
+
   it("counts its tokens", () => {
     const usage = {
       input_tokens: 10,

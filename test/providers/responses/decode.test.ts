@@ -299,12 +299,33 @@ describe("what servers leave out of a responses stream", () => {
     assert.ok(!events.some(({ type }) => type === "arguments_delta" || type === "annotation"));
   });
 
-  it("is the id or the name of a call", () => {
+  it("is the tools of an MCP server, which its last event still names", () => {
+    const listed = { type: "mcp_list_tools", id: "mcpl_1", server_label: "docs", tools: [] };
+    const full = { ...listed, tools: [{ name: "search", input_schema: {} }] };
+    const whole = { ...message, content: [{ type: "output_text", text: "Hi." }] };
+    const starts = [created, added(0, listed)];
+    const ends = [added(1, whole), done(1, whole)];
+    for (const [given, output, kept] of [
+      [listed, [full, whole], full],
+      [listed, [whole], listed],
+      [listed, "none", listed],
+      [listed, [listed, whole], listed],
+      [full, [listed, whole], full],
+    ] as const) {
+      const events = decode(...starts, done(0, given), ...ends, completed({ output }));
+      const items = itemsOf(events).filter(({ type }) => type === "mcp_list_tools");
+      assert.deepEqual(items, [kept]);
+    }
+    const unannounced = decode(created, done(0, listed), ...ends, completed({ output: [full] }));
+    assert.deepEqual(
+      itemsOf(unannounced).find(({ type }) => type === "mcp_list_tools"),
+      full,
+    );
+  });
+
+  it("is the id and the name of a call, which its start has told", () => {
     const bare = { type: "function_call", arguments: "{}" };
-    const events = decode(created, added(0, call), done(0, bare), done(1, bare), completed());
-    assert.deepEqual(itemsOf(events), [
-      { ...bare, call_id: "call_1", name: "" },
-      { ...bare, call_id: "", name: "" },
-    ]);
+    const events = decode(created, added(0, call), done(0, bare), completed());
+    assert.deepEqual(itemsOf(events), [{ ...bare, call_id: "call_1", name: call.name }]);
   });
 });

@@ -1,0 +1,57 @@
+/**
+ * What chat servers want back beside plain text. OpenRouter sends `reasoning_details`, which hold the
+ * signatures of the models behind it; Google's compatible endpoint signs calls in their `extra_content`.
+ * Both go into a reasoning item, sealed, and come back as they were.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Reasoning } from "../../protocol/items.ts";
+import { seal, unseal } from "../sealed-reasoning.ts";
+
+const SEALER = "chat";
+
+export interface Sealed {
+  readonly details: readonly JsonObject[];
+  /** For the call behind the reasoning. */
+  readonly extra?: JsonObject | undefined;
+}
+
+/** Texts that come in pieces. */
+const GROWING: ReadonlySet<string> = new Set(["text", "summary", "data"]);
+
+/** Adds the pieces of a chunk: those of one place and kind are one detail. */
+export function addDetails(known: JsonObject[], pieces: readonly JsonObject[]): void {
+  for (const piece of pieces) {
+    const at = known.findIndex(
+      (one) => one["index"] === piece["index"] && one["type"] === piece["type"],
+    );
+    const before = known[at];
+    if (!before || piece["index"] === undefined) known.push(piece);
+    else known[at] = join(before, piece);
+  }
+}
+
+function join(before: JsonObject, piece: JsonObject): JsonObject {
+  const joined: Record<string, Json | undefined> = { ...before };
+  for (const [name, value] of Object.entries(piece)) {
+    const old = joined[name];
+    if (GROWING.has(name) && typeof old === "string" && typeof value === "string") {
+      joined[name] = old + value;
+    } else if (value !== null && value !== undefined) joined[name] = value;
+  }
+  return joined;
+}
+
+/** Nothing where there is nothing to give back. */
+export function sealChat({ details, extra }: Sealed): Pick<Reasoning, "encrypted_content"> {
+  if (details.length === 0 && !extra) return {};
+  return { encrypted_content: seal(SEALER, { details, extra } as Json) };
+}
+
+export function unsealChat({ encrypted_content }: Reasoning): Sealed | undefined {
+  const payload = unseal(SEALER, encrypted_content);
+  if (!isJsonObject(payload)) return undefined;
+  const { details, extra } = payload;
+  const list: readonly Json[] = Array.isArray(details) ? details : [];
+  return { details: list.filter(isJsonObject), extra: isJsonObject(extra) ? extra : undefined };
+}

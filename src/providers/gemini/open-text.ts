@@ -1,0 +1,54 @@
+/** Text and thoughts while they are being written, and the items they become. */
+
+import type { Annotation, Logprob } from "../../protocol/content.ts";
+import type { Item, Reasoning } from "../../protocol/items.ts";
+import type { Sources } from "./citations.ts";
+import { type SealedPart, sealPart, type TextSegment } from "./sealed-part.ts";
+
+export interface OpenText {
+  readonly kind: "thought" | "text";
+  readonly index: number;
+  text: string;
+  readonly segments: TextSegment[];
+  readonly sources: Sources[];
+  /** Of the tokens so far; none unless they were asked for. */
+  logprobs: Logprob[] | undefined;
+}
+
+export function createOpenText(
+  kind: OpenText["kind"],
+  index: number,
+  sources: Sources[] = [],
+): OpenText {
+  return { kind, index, text: "", segments: [], sources, logprobs: undefined };
+}
+
+/** The item as it starts. */
+export function toStart(kind: OpenText["kind"]): Item {
+  return kind === "thought"
+    ? { type: "reasoning", summary: [] }
+    : { type: "message", role: "assistant", status: "in_progress", content: [] };
+}
+
+export function toMessage(
+  { text, logprobs }: OpenText,
+  annotations: Annotation[],
+  status: "completed" | "incomplete",
+): Item {
+  const likely = logprobs && { logprobs };
+  const content = [{ type: "output_text" as const, text, annotations, ...likely }];
+  return { type: "message", role: "assistant", status, content };
+}
+
+export function toReasoning(text: string, sealed: SealedPart): Reasoning {
+  const summary = text === "" ? [] : [{ type: "summary_text" as const, text }];
+  return { type: "reasoning", summary, encrypted_content: sealPart(sealed) };
+}
+
+/** Unsigned text needs no borders: what came in many events goes back as one part. */
+export function addSegment(segments: TextSegment[], [length, signature]: TextSegment): void {
+  const last = segments.at(-1);
+  if (last?.[1] === null && signature === null)
+    segments[segments.length - 1] = [last[0] + length, null];
+  else segments.push([length, signature]);
+}

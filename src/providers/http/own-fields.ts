@@ -1,0 +1,21 @@
+/** Fields and headers of a vendor's own, which our vocabulary has no word for: the user's, as they stand. */
+
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+
+/** What a user adds to each request of a model. */
+export interface OwnFields {
+  /** Laid over the body. Maps are joined, all else is replaced. */
+  readonly options?: JsonObject | undefined;
+  /** Beside the vendor's. A value `$NAME` is that variable's. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+}
+
+export function layOver(body: JsonObject, own: JsonObject | undefined): JsonObject {
+  if (!own) return body;
+  const joined: Record<string, Json | undefined> = { ...body };
+  for (const [name, value] of Object.entries(own)) {
+    const old = joined[name];
+    joined[name] = isJsonObject(old) && isJsonObject(value) ? layOver(old, value) : value;
+  }
+  return joined;
+}
