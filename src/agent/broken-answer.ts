@@ -57,6 +57,7 @@ function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): U
     input: counted?.input_tokens || estimateInput(request),
     cached: details?.cached_tokens,
     cacheWrite: details?.cache_write_tokens,
+    cacheWriteHour: details?.cache_write_hour_tokens,
     output: counted?.output_tokens || Math.min(toTokens(chars), most),
     reasoning: counted?.output_tokens_details.reasoning_tokens,
   });

@@ -55,6 +55,11 @@ export interface MadeCall {
   readonly shown: readonly Item[] | null;
 }
 
+/** What calls have added to the conversation. */
+export function resultsOf(made: readonly MadeCall[]): Item[] {
+  return made.flatMap(({ item, shown }) => shown ?? [item]);
+}
+
 /** The conversation with the calls' results in their places. */
 export function addResults(
   items: readonly Item[],

@@ -20,7 +20,8 @@ import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
 import { holdCall } from "./call-cost.ts";
-import { addResults, type Calls } from "./calls.ts";
+import { addResults, type Calls, resultsOf } from "./calls.ts";
+import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
@@ -72,20 +73,6 @@ export interface Begun {
   readonly done?: Pick<Answer, "usage" | "cost_usd"> | undefined;
   /** Whether that is because somebody else has to answer first. */
   readonly waits?: boolean | undefined;
-}
-
-/** Keeps a conversation within a model's window, or a client's wish. Called outside steps. */
-export interface ContextKeeper {
-  /** What of the conversation is sent. Pure. */
-  fit(items: readonly Item[]): readonly Item[];
-  /** The conversation that goes on in its place, once a turn used so much; undefined to leave it. */
-  compact(items: readonly Item[], usage: Usage, turn: number): Promise<Compacted | undefined>;
-}
-
-export interface Compacted {
-  readonly items: readonly Item[];
-  /** What it cost. */
-  readonly answer: Pick<Answer, "usage" | "cost_usd">;
 }
 
 /** Everything a run has come to know. Only `runLoop` and its helpers below write it. */
@@ -165,9 +152,11 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
     progress.abandoned = findAbandonedTurns(await context.readLog());
   }
   const begun = await wishes?.begin?.(progress.items);
-  if (!begun) return undefined;
-  progress.items = [...begun.items];
-  if (!begun.done) return undefined;
+  if (begun) progress.items = [...begun.items];
+  if (!begun?.done) {
+    await compact(parts, progress, { usage: NO_USAGE, since: [] });
+    return undefined;
+  }
   progress.usage = begun.done.usage;
   progress.costUsd = begun.done.cost_usd;
   return end(parts, progress, { ending: "completed", waits: begun.waits });
@@ -234,14 +223,16 @@ async function continueFrom(
   if (answer.reason === "pause") return undefined;
   const calls = parts.calls.findOwn(answer.items);
   let waits = parts.calls.waitsForClient(answer.items);
+  let since: readonly Item[] = [];
   if (calls.length > 0) {
     await parts.context.rest();
     const onCall = (): void => void progress.toolCalls++;
     const made = await runToolCalls({ ...parts, onCall }, progress.turns, calls);
     waits ||= parts.calls.stops?.(made) ?? false;
     progress.items = addResults(progress.items, calls, made);
+    since = resultsOf(made);
   }
-  await compact(parts, progress, answer.usage);
+  await compact(parts, progress, { usage: answer.usage, since });
   if (waits) return await waitForClient(parts, progress);
   return calls.length > 0 ? undefined : finishOrRepair(parts, progress);
 }
@@ -258,8 +249,8 @@ async function waitForClient(
 }
 
 /** Goes on with a shorter conversation, where somebody keeps it short. */
-async function compact(parts: LoopParts, progress: Progress, usage: Usage): Promise<void> {
-  const compacted = await parts.keeper?.compact(progress.items, usage, progress.turns);
+async function compact(parts: LoopParts, progress: Progress, used: Used): Promise<void> {
+  const compacted = await parts.keeper?.compact(progress.items, used, progress.turns);
   if (!compacted) return;
   const { items, answer } = compacted;
   progress.items = [...items];

@@ -3,6 +3,7 @@
  * set aside before it is made, and what it did cost is booked after it, as for every other call.
  */
 
+import { whenFree } from "../base/busy.ts";
 import type { Account } from "./account.ts";
 import { toUnknownPrice } from "./call-cost.ts";
 import { type Amount, NOTHING } from "./limits.ts";
@@ -27,7 +28,7 @@ export function createPayer(account: Account, onPaid?: (amount: Amount) => void)
   return {
     async pay(most, call) {
       if (most.usd === undefined && account.limits.usd !== null) throw toUnknownPrice();
-      const hold = account.hold(toAmount(most));
+      const hold = await whenFree(() => account.hold(toAmount(most)));
       const settle = (cost: Cost): void => {
         const amount = toAmount(cost);
         hold.settle(amount);

@@ -108,7 +108,12 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
   );
   const { output, failed, thrown } = result;
   const sent = typeof output === "string" ? output : [...output];
-  const item: FunctionCallOutput = { type: "function_call_output", call_id, output: sent };
+  const item: FunctionCallOutput = {
+    type: "function_call_output",
+    call_id,
+    output: sent,
+    ...(failed ? { status: "incomplete" as const } : {}),
+  };
   const shown = call.show?.(result);
   const end: RunEvent = { type: "tool_end", call_id, name, item, failed, at_ms: clock.now() };
   step.end([shown ? { ...end, shown } : end]);

@@ -7,6 +7,7 @@
  */
 
 import { encodeTask } from "../agent/task.ts";
+import { undoAfter } from "../base/busy.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
@@ -15,6 +16,7 @@ import type { QueuedPlace } from "../engine/engine.ts";
 import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
+import type { Provider } from "../providers/provider.ts";
 import type { DoomedThing, Shelf } from "../store/shelf.ts";
 import { checkApprovals } from "./approvals.ts";
 import type { Caller } from "./caller.ts";
@@ -24,11 +26,12 @@ import { createDirectResponse, type DirectParts } from "./direct/direct-response
 import type { PlacedItem } from "./fold/given-items.ts";
 import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
+import { followStored } from "./follow-stored.ts";
 import { createInject, type InjectParts } from "./inject.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { checkCalls } from "./request/check-calls.ts";
-import { fillEcho } from "./request/echo.ts";
+import { fillEcho, toUsedTier } from "./request/echo.ts";
 import {
   type AskedResponse,
   type Found,
@@ -38,6 +41,7 @@ import {
   type RequestDefaults,
 } from "./request/plan-response.ts";
 import { withId } from "./request/with-id.ts";
+import { needsThoughtSeal, sealThoughts, type ThoughtSeal } from "./sealing/thought-seal.ts";
 
 /** The name of the body in the record. */
 export const RESPONSE_BODY = "response";
@@ -94,6 +98,7 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
   /** The models of responses that need no run. */
   readonly models: DirectModels;
+  readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
 }
 
 type ChargeDirect = (
@@ -125,7 +130,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
     },
     async follow(id, caller, from) {
       await findOwn(id, caller);
-      return followResponse(durable, toRunId(id), from);
+      return followStored(durable, id, from);
     },
     async cancel(id, caller) {
       const { background } = await findOwn(id, caller);
@@ -168,7 +173,7 @@ interface FoundDirect {
 
 function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): LiveResponse {
   const { items, target } = found;
-  const { provider, sealed, checkInput } = found.model;
+  const { sealed, checkInput, provider } = found.model;
   checkInput(items);
   checkCalls([], items);
   const { model } = target;
@@ -176,12 +181,13 @@ function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): 
   const { include, instructions = null } = asked.request;
   const echo: EmittedResponse = { ...BLANK_RESPONSE };
   fillEcho(echo, asked, { instructions, model });
+  echo.service_tier = toUsedTier(echo, provider);
   return createDirectResponse({
     runId,
     id: toResponseId(runId),
     asked,
     model,
-    provider,
+    provider: toSealing(parts, asked, found),
     clock: parts.clock,
     observe: parts.observeDirect,
     charge: toCharge(parts, found, runId),
@@ -214,11 +220,22 @@ async function openRun(
     const options = { id: runId, title, tenant: caller.tenant, queue };
     await place.engine.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
-    if (store) await parts.shelf.delete({ tenant, kind: RESPONSE_KIND, id });
-    await takeBack();
+    await undoAfter(thrown, async () => {
+      if (store) await parts.shelf.delete({ tenant, kind: RESPONSE_KIND, id });
+      await takeBack();
+    });
     throw thrown;
   }
   return toLive(place, { id, asked, runId });
+}
+
+function toSealing(
+  { thoughtSealOf }: ApiParts,
+  { request: { include } }: AskedResponse,
+  { model: { provider }, items, caller: { tenant } }: FoundDirect,
+): Provider {
+  if (!needsThoughtSeal(include, items)) return provider;
+  return sealThoughts(provider, thoughtSealOf(tenant), include);
 }
 
 /** Where dollars are limited, a run keeps to the limit; what is spent here is counted all the same. */
@@ -290,7 +307,8 @@ function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
       injected = items;
     };
     try {
-      yield* followResponse(place, runId, { after: -1, signal, onFailed, onGiven });
+      const from = { after: -1, signal, onFailed, onGiven };
+      yield* store ? followStored(place, id, from) : followResponse(place, runId, from);
     } finally {
       if (!store) await forget(place, runId);
     }

@@ -1,6 +1,7 @@
 /**
- * What is written down when a run has answered: where its items are, and in a conversation the items
- * themselves. Run code: one step, repeatable; a run that was cut short writes nothing.
+ * What is written down when a stored run has answered: where its items are, and in a conversation the
+ * items themselves. With `store: false` a conversation is read and not added to. Run code: one step,
+ * repeatable; a run that was cut short writes nothing.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -34,13 +35,11 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<void> 
   const { wish, context, outcome } = ended;
   const { conversation, tenant, store } = wish;
   // No step can begin in a run that was cancelled; what it said is in its log all the same.
-  if (context.signal.aborted || (!store && !conversation)) return;
+  if (context.signal.aborted || !store) return;
   await context.step("keep", async () => {
     const items = await readItems(ended);
-    if (store) {
-      const parent = toResponseId(context.id);
-      await indexItems(kept, { tenant, parent, kind: "response" }, items);
-    }
+    const parent = toResponseId(context.id);
+    await indexItems(kept, { tenant, parent, kind: "response" }, items);
     if (conversation && ANSWERS.has(outcome.ending)) {
       await append(kept, { tenant, id: conversation.id }, items);
     }

@@ -44,13 +44,14 @@ export function createApp(parts: AppParts): App {
       const json = (): Promise<unknown> => readJsonBody(request, parts.body);
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
       const call = { params, query, caller: admitted.caller, json, request, signal, cutSignal };
-      await sendAnswer(response, await route.handle(call), parts.send);
+      const sending = { settings: parts.send, speaks: route.speaks };
+      await sendAnswer(response, await route.handle(call), sending);
     } catch (thrown) {
       const failure = toFailure(thrown);
       if (isOwnFault(failure)) parts.onDefect(thrown);
       // What is left of a body that was refused is not read: the connection ends with the answer.
       if (!request.complete && !response.headersSent) response.setHeader("connection", "close");
-      sendFailure(response, failure);
+      sendFailure(response, failure, found?.route.speaks);
     } finally {
       admitted?.done(toOutcome(found, response));
     }

@@ -2,7 +2,7 @@
 
 import { FAILURES, type Failure, type FailureCode } from "../base/failure.ts";
 import { toToldMessage } from "../base/own-fault.ts";
-import type { JsonAnswer } from "./route.ts";
+import type { JsonAnswer, Speaks } from "./route.ts";
 
 /** Where the failure's own code is not the word that clients of the API know. */
 const CODES: Partial<Record<FailureCode, string>> = {
@@ -19,22 +19,51 @@ const TYPES: Partial<Record<FailureCode, string>> = {
   model_not_found: "invalid_request_error",
 };
 
-/** Statuses that clients of the API act on, where those of the table are for people. */
-const STATUSES: Partial<Record<FailureCode, number>> = {
-  provider_overloaded: 429,
-  budget_exceeded: 429,
-  // The key that is missing or wrong is this server's, and nothing that the client can mend.
-  key_missing: 503,
-  provider_unauthorized: 502,
+/** The field at fault, for failures that can be about no other one. */
+const PARAMS: Partial<Record<FailureCode, string>> = { model_not_found: "model" };
+
+/** Statuses of `/v1/responses`, where the API has others there than elsewhere. */
+const RESPONSES_STATUSES: Partial<Record<FailureCode, number>> = { model_not_found: 400 };
+
+/**
+ * Fields of the other API, as requests to an address have them. Models' servers complain about what they
+ * were sent, and checks about what a chat became; places in those are not places of the client's request.
+ */
+const FIELDS: Readonly<Record<Speaks, Fields>> = {
+  responses: [
+    [/^messages\b.*/, "input"],
+    [/^max_(completion_)?tokens$/, "max_output_tokens"],
+    [/^response_format\b.*/, "text.format"],
+    [/^reasoning_effort$/, "reasoning.effort"],
+    [/^verbosity$/, "text.verbosity"],
+  ],
+  chat: [
+    [/^input\b.*/, "messages"],
+    [/^max_output_tokens$/, "max_tokens"],
+    [/^text\.format\b/, "response_format"],
+    [/^reasoning\.effort$/, "reasoning_effort"],
+    [/^text\.verbosity$/, "verbosity"],
+  ],
 };
 
-export function toFailureAnswer(failure: Failure): JsonAnswer {
-  const { code, param } = failure;
-  const status = STATUSES[code] ?? FAILURES[code].status;
+/** `speaks` is the API of the address that was asked. */
+export function toFailureAnswer(failure: Failure, speaks?: Speaks | undefined): JsonAnswer {
+  const { code } = failure;
+  const isResponses = speaks === "responses";
+  const own = isResponses ? RESPONSES_STATUSES[code] : undefined;
+  const status = own ?? FAILURES[code].status;
+  const param = speaks ? toFieldOf(FIELDS[speaks], failure.param) : failure.param;
   const message = toToldMessage(failure);
   const type = TYPES[code] ?? typeOf(status);
-  const error = { message, type, param: param ?? null, code: CODES[code] ?? code };
+  const error = { message, type, param: param ?? PARAMS[code] ?? null, code: CODES[code] ?? code };
   return { kind: "json", status, body: { error }, headers: toHeaders(failure) };
+}
+
+type Fields = readonly (readonly [RegExp, string])[];
+
+function toFieldOf(fields: Fields, param: string | undefined): string | undefined {
+  const row = fields.find(([form]) => param !== undefined && form.test(param));
+  return row ? param?.replace(row[0], row[1]) : param;
 }
 
 /** Longer than clients wait by themselves: they would ask again and again for nothing. */

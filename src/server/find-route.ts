@@ -18,7 +18,10 @@ interface Pattern {
   readonly name: string;
 }
 
-/** Rejects with `not_found`, or `wrong_method` where the address is right. Fixed segments win. */
+/**
+ * Rejects with `not_found`, or `wrong_method` where the address is right. Fixed segments win. HEAD is GET
+ * without its body, and a slash at the end of an address says nothing.
+ */
 export function createFindRoute(routes: readonly Route[]): FindRoute {
   const patterns = routes.map((route): Pattern => {
     return { route, segments: route.path.split("/"), name: `${route.method} ${route.path}` };
@@ -27,7 +30,14 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     patterns.map(({ route, name }): [string, FoundRoute] => [name, { route, name, params: {} }]),
   );
 
-  return (method, path) => {
+  return (asked, path) => {
+    const method = asked === "HEAD" ? "GET" : asked;
+    const known = fixed.get(`${method} ${path}`);
+    if (known) return known;
+    return find(method, path.replace(/(?<=[^/])\/$/, ""));
+  };
+
+  function find(method: string, path: string): FoundRoute {
     const known = fixed.get(`${method} ${path}`);
     if (known) return known;
     const segments = path.split("/");
@@ -37,7 +47,7 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     if (fitting.length === 0) throw new Failure("not_found", `There is nothing at \`${path}\`.`);
     const methods = fitting.map(({ route }) => route.method).join(", ");
     throw new Failure("wrong_method", `\`${path}\` takes ${methods}, not ${method}.`);
-  };
+  }
 }
 
 function fits(pattern: readonly string[], segments: readonly string[]): boolean {

@@ -18,8 +18,12 @@ export interface Route {
   readonly summary: string;
   /** What a key must be allowed; null for what anybody may ask. */
   readonly scope: Scope | null;
+  /** The API whose statuses and fields its failures have, where there are several. */
+  readonly speaks?: Speaks;
   handle(call: RouteCall): Promise<Answer>;
 }
+
+export type Speaks = "responses" | "chat";
 
 /** What keys may be allowed, one line each. */
 export const SCOPES = {

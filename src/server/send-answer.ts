@@ -8,9 +8,17 @@
 import type { ServerResponse } from "node:http";
 import type { Failure } from "../base/failure.ts";
 import { toFailure } from "../base/failure.ts";
+import { makeId } from "../base/ids.ts";
 import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
-import type { Answer, BytesAnswer, EventsAnswer, JsonAnswer, StreamEvent } from "./route.ts";
+import type {
+  Answer,
+  BytesAnswer,
+  EventsAnswer,
+  JsonAnswer,
+  Speaks,
+  StreamEvent,
+} from "./route.ts";
 import { toFrames } from "./sse-frames.ts";
 
 export interface SendSettings {
@@ -20,27 +28,41 @@ export interface SendSettings {
   readonly commitMs: number;
 }
 
+export interface Sending {
+  readonly settings: SendSettings;
+  /** The API of the address that was asked. */
+  readonly speaks?: Speaks | undefined;
+}
+
+const REQUEST_ID = "x-request-id";
+
 export async function sendAnswer(
   response: ServerResponse,
   answer: Answer,
-  settings: SendSettings,
+  sending: Sending,
 ): Promise<void> {
   switch (answer.kind) {
     case "json":
       return sendJson(response, answer);
     case "events":
-      return await sendEvents(response, answer, settings);
+      return await sendEvents(response, answer, sending);
     case "bytes":
       return await sendBytes(response, answer);
   }
 }
 
-export function sendFailure(response: ServerResponse, failure: Failure): void {
+export function sendFailure(
+  response: ServerResponse,
+  failure: Failure,
+  speaks?: Speaks | undefined,
+): void {
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  sendJson(response, toFailureAnswer(failure));
+  // Whoever reports a failure needs something to report it by.
+  if (!response.hasHeader(REQUEST_ID)) response.setHeader(REQUEST_ID, makeId("req"));
+  sendJson(response, toFailureAnswer(failure, speaks));
 }
 
 function sendJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): void {
@@ -75,12 +97,16 @@ const STREAM_HEADERS = {
 async function sendEvents(
   response: ServerResponse,
   answer: EventsAnswer,
-  settings: SendSettings,
+  { settings, speaks }: Sending,
 ): Promise<void> {
   const { events, headers } = answer;
   try {
+    if (response.req.method === "HEAD") {
+      response.writeHead(200, { ...headers, ...STREAM_HEADERS }).end();
+      return;
+    }
     const held = await holdBack(answer, settings.commitMs);
-    if (held.failure) return sendFailure(response, held.failure);
+    if (held.failure) return sendFailure(response, held.failure, speaks);
     response.writeHead(200, { ...headers, ...STREAM_HEADERS });
     await streamEvents(response, { events, held }, settings.keepAliveMs);
   } finally {

@@ -187,6 +187,7 @@ describe("the loop", () => {
       assert.equal(end.ending, "completed");
       const result = provider.requests[1]?.items.at(-1);
       assert.match(String(result && "output" in result && result.output), told);
+      assert.equal(result && "status" in result && result.status, "incomplete");
     });
   }
 

@@ -64,6 +64,37 @@ describe("a run that did not complete", () => {
     });
   }
 
+  describe("after a refusal", () => {
+    const refusing = (index: number): ModelEvent[] => {
+      const item = { type: "message", role: "assistant" } as const;
+      const content = [{ type: "refusal" as const, refusal: "No." }];
+      return [
+        { type: "item_start", index, item: { ...item, content: [] } },
+        { type: "refusal_delta", index, part: 0, delta: "No." },
+        { type: "item_end", index, item: { ...item, content } },
+      ];
+    };
+    const end = runEnd({ ending: "refused", message: "The model declined to answer." });
+
+    it("is completed: what the model says is its refusal", () => {
+      const events = write(runStart(), ...turn(1, ...refusing(0)), end);
+      const { status, incomplete_details, completed_at } = lastResponse(events);
+      assert.equal(events.at(-1)?.type, "response.completed");
+      assert.deepEqual([status, incomplete_details], ["completed", null]);
+      assert.notEqual(completed_at, null);
+    });
+
+    it("is incomplete where a filter cut words that had begun", () => {
+      for (const said of [message(0, "Well"), [...message(0, "Well"), ...refusing(1)]]) {
+        const response = lastResponse(write(runStart(), ...turn(1, ...said), end));
+        assert.deepEqual(
+          [response.status, response.incomplete_details?.reason],
+          ["incomplete", "content_filter"],
+        );
+      }
+    });
+  });
+
   const cuts: readonly [
     name: string,
     events: readonly ModelEvent[],

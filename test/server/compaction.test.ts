@@ -166,13 +166,26 @@ describe("a compaction trigger", () => {
 });
 
 describe("POST /v1/responses/compact", () => {
+  it("needs the name of a model, as the real address does", async (t) => {
+    const server = await startServer(t, script());
+    for (const model of [undefined, null, ""]) {
+      const asked = { model, input: "Hi" };
+      const { status, body } = await server.ask("POST", "/v1/responses/compact", asked);
+      assert.deepEqual([status, paramOf(body)], [400, "model"]);
+    }
+    assert.equal(server.upstream.requests.length, 0);
+  });
+
   it("gives the user's messages and the compaction, and keeps nothing", async (t) => {
     const server = await startServer(t, script(reply.text("MEMORY"), reply.text("Blue.")));
     const input = [
       { role: "user", content: "My colour is blue." },
       { role: "assistant", content: "Noted." },
     ];
-    const { status, body } = await server.ask("POST", "/v1/responses/compact", { input });
+    const { status, body } = await server.ask("POST", "/v1/responses/compact", {
+      model: "m",
+      input,
+    });
     assert.equal(status, 200);
     const made = body as { id: string; object: string; output: Item[]; usage: object };
     assert.equal(made.object, "response.compaction");
@@ -190,7 +203,7 @@ describe("POST /v1/responses/compact", () => {
   it("compacts the chain behind a response", async (t) => {
     const server = await startServer(t, script(reply.text("Noted."), reply.text("MEMORY")));
     const first = await server.create({ input: "My colour is blue." });
-    const asked = { previous_response_id: first.id };
+    const asked = { model: "m", previous_response_id: first.id };
     const { status } = await server.ask("POST", "/v1/responses/compact", asked);
     assert.equal(status, 200);
     assert.match(String(bodyOf(server).messages[1]?.content), /My colour is blue\.[\s\S]*Noted\./);
@@ -199,7 +212,7 @@ describe("POST /v1/responses/compact", () => {
   it("cannot be read, made or used by another tenant", async (t) => {
     const server = await startServer(t, script(reply.text("MEMORY")), { caller: { tenant: "a" } });
     const input = [{ role: "user", content: "Secret." }];
-    const { body } = await server.ask("POST", "/v1/responses/compact", { input });
+    const { body } = await server.ask("POST", "/v1/responses/compact", { model: "m", input });
     const compaction = (body as { output: Item[] }).output.at(-1);
     const other = await startServer(t, script(reply.text("Hm.")), { caller: { tenant: "b" } });
     await other.create({ input: [compaction, { role: "user", content: "What was said?" }] });

@@ -184,7 +184,13 @@ describe("22: every value of `include`", () => {
     for (const store of [true, false]) {
       const asked = { input: "Hi", store };
       assert.ok(partOf(await server.create({ ...asked, include })).logprobs.length > 0);
-      assert.ok(partOf(lastOf(await server.stream({ ...asked, include }))).logprobs.length > 0);
+      const events = await server.stream({ ...asked, include });
+      const { logprobs } = partOf(lastOf(events));
+      assert.ok(logprobs.length > 0);
+      const inPieces = events.flatMap((event) =>
+        event.type === "response.output_text.delta" ? event.logprobs : [],
+      );
+      assert.deepEqual(inPieces, logprobs);
       assert.equal(partOf(await server.create(asked)).logprobs.length, 0);
     }
     const { id } = await server.create({ input: "Hi", top_logprobs: 1 });

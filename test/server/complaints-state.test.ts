@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
-import { type Reply, reply, respond, script } from "../../src/testing/index.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { type Reply, reply, respond, script, startChatUpstream } from "../../src/testing/index.ts";
 import { checkError } from "../conformance/check.ts";
 import {
   PROVIDER_NAMES,
@@ -70,6 +71,7 @@ describe("6: background mode", () => {
     const running = await fetch(path);
     assert.ok(Number(running.headers.get("openai-poll-after-ms")) > 0);
     await running.text();
+    model.say("Done.");
     model.end();
     await server.ask("GET", `/v1/responses/${id}?stream=true`);
     const ended = await fetch(path);
@@ -93,6 +95,24 @@ describe("6: background mode", () => {
     await first.upstream.waitForRequest(2);
     const cancelled = await again.ask("POST", `/v1/responses/${id}/cancel`);
     assert.equal((cancelled.body as EmittedResponse).status, "cancelled");
+  });
+});
+
+describe("a run of the command line whose process died", () => {
+  it("is left to `offshoot runs resume`: a server of the same file does not go on with it", async (t) => {
+    const storePath = newDatabasePath();
+    const upstream = await startChatUpstream({ engine: script(reply.silence("I begin")) });
+    t.after(() => upstream.close());
+    const command = await createRuntime({ storePath });
+    const model = { model: "custom/scripted", provider: "openai-chat", url: upstream.url };
+    const { id } = await command.run({ ...model, input: "Hi" });
+    await upstream.waitForRequest(1);
+    await command.close();
+
+    const server = await startServer(t, script(), { storePath });
+    assert.deepEqual(await server.responses.start(), []);
+    assert.equal((await server.runtime.engine.status(id))?.epoch, 1);
+    assert.equal(upstream.requests.length, 1);
   });
 });
 

@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { reply, respond, script } from "../../src/testing/index.ts";
 import { newDatabasePath } from "../store/database-path.ts";
+import { lastOf } from "./complaints-bench.ts";
 import { type ServerSetup, startServer, type TestServer } from "./server-bench.ts";
 
 interface Listed {
@@ -89,6 +92,28 @@ describe("a response in a conversation", () => {
       assert.deepEqual(await wordsOf(server, conversation), ["zero", "one", "Ok.", "two", "Ok."]);
     });
   }
+
+  it("goes on with what it holds and leaves nothing there with `store: false`", async (t) => {
+    const storePath = newDatabasePath();
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Secret answer.")),
+      { storePath },
+    );
+    const conversation = await open(server, { items: [{ role: "user", content: "zero" }] });
+    const asked = { input: "Secret words.", conversation, store: false };
+    for (const made of [await server.create(asked), lastOf(await server.stream(asked))]) {
+      assert.deepEqual(made.conversation, { id: conversation });
+      assert.equal(made.output_text, "Secret answer.");
+      assert.deepEqual(toldLast(server), ["zero", "Secret words."]);
+    }
+    assert.deepEqual(await wordsOf(server, conversation), ["zero"]);
+    // The journal of SQLite beside the file holds what was written last.
+    const folder = dirname(storePath);
+    const files = readdirSync(folder).filter((name) => name.startsWith(basename(storePath)));
+    const written = files.map((name) => readFileSync(join(folder, name), "latin1")).join("");
+    assert.ok(written.includes("zero") && !written.includes("Secret"));
+  });
 
   it("finds it again after a restart", async (t) => {
     const storePath = newDatabasePath();

@@ -63,13 +63,13 @@ describe("a stream on the wire", () => {
     checkEvents(readEvents(body));
   });
 
-  it("is nothing to ask the head of", async (t) => {
+  it("has a head of its own, which ends at once and has no body", async (t) => {
     const server = await startServer(t, script(reply.text("Hello.")));
     const { id } = await server.create({ input: "Hi" });
     const lines = [`HEAD /v1/responses/${id}?stream=true HTTP/1.1`, "Connection: close", "", ""];
     const client = await openBareClient(t, server.url, lines);
     const text = await client.rest();
-    assert.match(text, /^HTTP\/1\.1 405 /);
+    assert.match(text, /^HTTP\/1\.1 200 [\s\S]+content-type: text\/event-stream/i);
     assert.ok(text.endsWith("\r\n\r\n"), "no body");
   });
 
@@ -246,7 +246,7 @@ async function startSender(
     note(response, "write");
     note(response, "end");
     const answer: EventsAnswer = { kind: "events", events: events() };
-    void sendAnswer(response, answer, settings);
+    void sendAnswer(response, answer, { settings });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {

@@ -6,21 +6,29 @@ import type { ItemEnd, ItemStart, ModelEvent } from "../../protocol/model-events
 import type { Provider } from "../../providers/provider.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { Bridge } from "./bridge.ts";
+import { withoutServerCalls } from "./call-limit.ts";
 import { createCitations } from "./citations.ts";
 import { createFieldReader, type FieldReader } from "./field-reader.ts";
 import type { Offer } from "./tool-kind.ts";
 
-export function bridgeProvider(provider: Provider, bridge: Bridge): Provider {
+/** `callsLeft` says how many calls the server may still make for the run. */
+export function bridgeProvider(
+  provider: Provider,
+  bridge: Bridge,
+  callsLeft: () => number,
+): Provider {
   return {
     name: provider.name,
     async *stream(request, call) {
-      const calls = new BridgedCalls(bridge);
+      const left = callsLeft();
+      const calls = new BridgedCalls(bridge, left);
       const citations = createCitations(request.items);
       const toolChoice = bridge.toolChoice(request.toolChoice);
+      const tools = request.tools.length > 0 ? bridge.toolsFor(request.items, toolChoice) : [];
+      const offered = { tools, toolChoice };
       const bridged = {
         ...request,
-        tools: request.tools.length > 0 ? bridge.toolsFor(request.items, toolChoice) : [],
-        toolChoice,
+        ...(left > 0 ? offered : withoutServerCalls(offered, bridge)),
         items: bridge.toHistory(request.items),
         // The provider's own count of what it knows is of other items.
         previous: undefined,
@@ -43,13 +51,18 @@ interface BridgedCall {
 class BridgedCalls {
   readonly #bridge: Bridge;
   readonly #open = new Map<number, BridgedCall>();
+  /** Calls beyond the limit. */
+  readonly #ignored = new Set<number>();
+  #left: number;
 
-  constructor(bridge: Bridge) {
+  constructor(bridge: Bridge, left: number) {
     this.#bridge = bridge;
+    this.#left = left;
   }
 
   read(event: ModelEvent): ModelEvent[] {
     if (event.type === "item_start") return this.#start(event);
+    if ("index" in event && this.#ignored.has(event.index)) return [];
     if (event.type !== "arguments_delta" && event.type !== "item_end") return [event];
     const call = this.#open.get(event.index);
     if (!call) return [event];
@@ -64,6 +77,10 @@ class BridgedCalls {
     const { item } = event;
     const offer = item.type === "function_call" && this.#bridge.offerNamed(item.name);
     if (!offer) return [event];
+    if (offer.run && this.#left-- <= 0) {
+      this.#ignored.add(event.index);
+      return [];
+    }
     const begun = { ...(item as FunctionCall), arguments: "" };
     const { type } = offer.toItem(begun, "");
     const id = makeId(idPrefixOf(type));

@@ -7,7 +7,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
-import type { Annotation } from "../../protocol/content.ts";
+import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import type { ItemEnd, ModelEvent, TextDelta } from "../../protocol/model-events.ts";
 import {
@@ -15,6 +15,7 @@ import {
   collectContainerLinks,
   findContainerLinks,
 } from "./container-links.ts";
+import { createQuotes, findStatement } from "./quotes.ts";
 
 export interface Citations {
   /** What is told in place of an event of an answer. */
@@ -32,6 +33,8 @@ export function createCitations(items: readonly Item[]): Citations | undefined {
 interface CitedFile {
   readonly file_id: string;
   readonly filename: string;
+  /** What of its passages a statement is taken from. */
+  readonly quote: (statement: string) => string;
 }
 
 interface Sources {
@@ -49,18 +52,27 @@ function collectSources(items: readonly Item[]): Sources {
     const key = toPageKey(page.url);
     if (key !== undefined && !pages.get(key)?.title) pages.set(key, page);
   }
-  for (const file of items.flatMap(filesOf)) {
+  for (const file of filesIn(items)) {
     files.set(file.file_id, file);
     if (!files.has(file.filename)) files.set(file.filename, file);
   }
   return { pages, files, links: collectContainerLinks(items) };
 }
 
-function filesOf(item: Item): CitedFile[] {
-  if (item.type !== "file_search_call") return [];
-  return (item.results ?? []).flatMap(({ file_id, filename }) =>
-    file_id ? [{ file_id, filename: filename ?? "" }] : [],
+function filesIn(items: readonly Item[]): CitedFile[] {
+  const found = items.flatMap((item) =>
+    item.type === "file_search_call" ? (item.results ?? []) : [],
   );
+  const files = new Map<string, { filename: string; passages: string[] }>();
+  for (const { file_id, filename, text } of found) {
+    if (!file_id) continue;
+    const passages: string[] = files.get(file_id)?.passages ?? [];
+    if (text) passages.push(text);
+    files.set(file_id, { filename: filename ?? "", passages });
+  }
+  return [...files].map(([file_id, { filename, passages }]) => {
+    return { file_id, filename, quote: createQuotes(passages) };
+  });
 }
 
 function pagesOf(item: Item): { url: string; title: string }[] {
@@ -90,6 +102,8 @@ interface OpenMessage {
   text: string;
   /** What may be the beginning of a marker. */
   held: string;
+  /** How likely the tokens were that have come and were not given on. */
+  logprobs: Logprob[];
   /** Whether the vendor annotates it itself. */
   isForeign: boolean;
 }
@@ -109,7 +123,7 @@ class CitedMessages implements Citations {
 
   read(event: ModelEvent): ModelEvent[] {
     if (event.type === "item_start" && event.item.type === "message") {
-      this.#open.set(event.index, { part: 0, text: "", held: "", isForeign: false });
+      this.#open.set(event.index, { part: 0, text: "", held: "", logprobs: [], isForeign: false });
     }
     if (!("index" in event)) return [event];
     const message = this.#open.get(event.index);
@@ -123,11 +137,13 @@ class CitedMessages implements Citations {
     const { index, part } = event;
     const before = part === message.part ? [] : this.#closePart(index, message);
     message.part = part;
-    const isPlain = message.held === "" && !/ $|【/.test(event.delta);
+    const isPlain =
+      message.held === "" && message.logprobs.length === 0 && !/ $|【/.test(event.delta);
     if (isPlain) {
       message.text += event.delta;
       return [...before, event];
     }
+    message.logprobs.push(...(event.logprobs ?? []));
     return [...before, ...this.#release(index, message, { delta: event.delta, isLast: false })];
   }
 
@@ -142,7 +158,7 @@ class CitedMessages implements Citations {
     const give = (text: string): void => {
       if (text === "") return;
       message.text += text;
-      events.push({ type: "text_delta", index, part, delta: text });
+      events.push({ type: "text_delta", index, part, delta: text, ...takeLogprobs(message) });
     };
     let rest = message.held + delta;
     for (let found = MARKER.exec(rest); found; found = MARKER.exec(rest)) {
@@ -150,7 +166,7 @@ class CitedMessages implements Citations {
       const cited = findFiles(found[1] ?? "", this.#sources);
       if (cited.length === 0) give(found[0]);
       for (const file of cited) {
-        const annotation = toFileCitation(file, message.text.length);
+        const annotation = toFileCitation(file, message.text);
         events.push({ type: "annotation", index, part, annotation });
       }
       rest = rest.slice(found.index + found[0].length);
@@ -182,6 +198,13 @@ class CitedMessages implements Citations {
   }
 }
 
+/** Tokens are not divided: those of a text that is given in pieces come with the first piece. */
+function takeLogprobs(message: OpenMessage): Pick<TextDelta, "logprobs"> {
+  const { logprobs } = message;
+  message.logprobs = [];
+  return logprobs.length > 0 ? { logprobs } : {};
+}
+
 /** The whole message as its deltas tell it. */
 function citeMessage(message: Message, sources: Sources): Message {
   const { content } = message;
@@ -204,7 +227,7 @@ function citeText(whole: string, sources: Sources): { text: string; annotations:
     text += rest.slice(0, found.index);
     const cited = findFiles(found[1] ?? "", sources);
     if (cited.length === 0) text += found[0];
-    annotations.push(...cited.map((file) => toFileCitation(file, text.length)));
+    annotations.push(...cited.map((file) => toFileCitation(file, text)));
     rest = rest.slice(found.index + found[0].length);
   }
   text += rest;
@@ -218,8 +241,12 @@ function findFiles(marker: string, { files }: Sources): CitedFile[] {
   return [...new Map(found.map((file) => [file.file_id, file])).values()];
 }
 
-function toFileCitation({ file_id, filename }: CitedFile, index: number): Annotation {
-  return { type: "file_citation", file_id, filename, index };
+/** `text` is what stands before the marker. The published citation has `index` alone; the rest is ours. */
+function toFileCitation({ file_id, filename, quote }: CitedFile, text: string): Annotation {
+  const span = findStatement(text);
+  const statement = text.slice(span.start_index);
+  const index = text.length;
+  return { type: "file_citation", file_id, filename, index, quote: quote(statement), ...span };
 }
 
 function findLinks(text: string, sources: Sources): Annotation[] {

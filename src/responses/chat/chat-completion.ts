@@ -58,8 +58,9 @@ export interface ChatAnswerMessage {
   content: string | null;
   refusal: string | null;
   annotations: ChatCitation[];
-  /** Not in the published API; the name that most servers give it. */
+  /** Not in the published API. Servers have two names for it, and clients read the one or the other. */
   reasoning_content?: string;
+  reasoning?: string;
   tool_calls?: ChatToolCall[];
   function_call?: { name: string; arguments: string };
 }
@@ -205,9 +206,14 @@ function toMessage(output: readonly EmittedItem[], spelling: CallSpelling): Chat
     content: isSilent ? null : text,
     refusal: refusal === "" ? null : refusal,
     annotations: toAllCitations(textsOf(output)),
-    ...(thought === "" ? {} : { reasoning_content: thought }),
+    ...(thought === "" ? {} : toThought(thought)),
     ...spellCalls(calls, spelling),
   };
+}
+
+/** Under both of its names. */
+export function toThought(text: string): { reasoning_content: string; reasoning: string } {
+  return { reasoning_content: text, reasoning: text };
 }
 
 function toAllCitations(parts: readonly EmittedText[]): ChatCitation[] {

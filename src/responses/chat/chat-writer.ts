@@ -32,6 +32,7 @@ import {
   toCitations,
   toFinishReason,
   toHead,
+  toThought,
 } from "./chat-completion.ts";
 
 export interface ChatChunk extends ChatHead {
@@ -51,6 +52,7 @@ export interface ChatDelta {
   content?: string | null;
   refusal?: string | null;
   reasoning_content?: string;
+  reasoning?: string;
   annotations?: ChatCitation[];
   tool_calls?: ChatCallDelta[];
   function_call?: { name?: string; arguments: string };
@@ -251,7 +253,7 @@ class ChunkWriter {
     told.text += delta;
     this.#hasThought = true;
     this.#open("");
-    this.#emitChoice({ reasoning_content: isNext ? THOUGHT_BREAK + delta : delta });
+    this.#emitChoice(toThought(isNext ? THOUGHT_BREAK + delta : delta));
   }
 
   #addCall(outputIndex: number, item: EmittedItem): void {

@@ -1,11 +1,11 @@
 /**
- * The form in which a compacted conversation is handed to a client: sealed with this server's key and
- * bound to the tenant, so that a client can neither read nor write one, and nobody can use another's.
- * What another server made does not open here and is nothing to us.
+ * The form in which a compacted conversation is handed to a client (`sealing/tenant-seal.ts`). What another
+ * server made does not open here and is nothing to us.
  */
 
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from "node:crypto";
+import type { Json } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
+import { createTenantSeal } from "../sealing/tenant-seal.ts";
 
 /** What stands in place of a conversation. */
 export interface CompactedContext {
@@ -25,39 +25,12 @@ export interface CompactionSeal {
   open(text: string): CompactedContext | undefined;
 }
 
-const ALGORITHM = "aes-256-gcm";
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
-const PREFIX = "offshoot1.";
-
 export function createCompactionSeal(serverKey: Uint8Array, tenant: string): CompactionSeal {
-  // A key of its own: what is sealed for one purpose must not open for another.
-  const key = createHmac("sha256", serverKey).update("compaction").digest();
-  const owner = Buffer.from(tenant, "utf8");
-
+  const { seal, open } = createTenantSeal(serverKey, tenant, {
+    ...{ purpose: "compaction", prefix: "offshoot1." },
+  });
   return {
-    seal(context) {
-      const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(ALGORITHM, key, nonce).setAAD(owner);
-      const text = Buffer.concat([cipher.update(JSON.stringify(context), "utf8"), cipher.final()]);
-      const bytes = Buffer.concat([nonce, cipher.getAuthTag(), text]);
-      return PREFIX + bytes.toString("base64url");
-    },
-    open(text) {
-      if (!text.startsWith(PREFIX)) return undefined;
-      const bytes = Buffer.from(text.slice(PREFIX.length), "base64url");
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-      const tagEnd = NONCE_BYTES + TAG_BYTES;
-      try {
-        const nonce = bytes.subarray(0, NONCE_BYTES);
-        const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
-        decipher.setAAD(owner).setAuthTag(bytes.subarray(NONCE_BYTES, tagEnd));
-        const opened = Buffer.concat([decipher.update(bytes.subarray(tagEnd)), decipher.final()]);
-        return JSON.parse(opened.toString("utf8")) as CompactedContext;
-      } catch {
-        // Not being ours is an ordinary outcome here.
-        return undefined;
-      }
-    },
+    seal: (context) => seal(context as unknown as Json),
+    open: (text) => open(text) as unknown as CompactedContext | undefined,
   };
 }

@@ -19,11 +19,12 @@ import type { ModelEnd } from "../../protocol/model-events.ts";
 import type { RunError, RunEvent } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../../providers/provider.ts";
+import { cutToFit } from "../context/cut-to-fit.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import type { CompactionSeal } from "./compaction-seal.ts";
-import { type Expanding, expandCompactions } from "./expand-compactions.ts";
-import { keepWords } from "./keep-words.ts";
-import { type SummaryWish, toSummaryRequest } from "./summary-request.ts";
+import { type Expanded, type Expanding, expandCompactions } from "./expand-compactions.ts";
+import { type KeptWords, keepAsked, keepWords } from "./keep-words.ts";
+import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summary-request.ts";
 
 export interface CompactorParts extends SummaryWish {
   readonly context: RunContext;
@@ -42,18 +43,21 @@ export interface MadeCompaction {
 }
 
 export interface Compactor {
-  /** `place` is unique in the run: the number of the turn behind which it is made, 0 for none. */
-  compact(items: readonly Item[], place: number): Promise<MadeCompaction>;
+  /**
+   * `place` is unique in the run: the number of the turn behind which it is made, 0 for none. `asked` are
+   * those of the items that the model is still to answer; the compaction ends with them as they are.
+   */
+  compact(items: readonly Item[], place: number, asked?: readonly Item[]): Promise<MadeCompaction>;
 }
 
 export function createCompactor(parts: CompactorParts): Compactor {
   return {
-    async compact(items, place) {
+    async compact(items, place, asked = []) {
       const { context, account } = parts;
       let isReplayed = true;
       const made = (await context.step(`compact:${place}`, async ({ signal, end }) => {
         isReplayed = false;
-        const tried = await make(parts, items, signal).catch(toVain);
+        const tried = await make(parts, { items, asked }, signal).catch(toVain);
         if ("item" in tried) end(toEvents(tried.item));
         return tried as unknown as Json;
       })) as unknown as MadeCompaction | Vain;
@@ -80,6 +84,7 @@ export function isVain(code: FailureCode): boolean {
 
 const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "provider_rejected",
+  "model_not_found",
   "provider_overloaded",
   "provider_failed",
   "provider_timeout",
@@ -89,12 +94,19 @@ const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "budget_exceeded",
 ]);
 
+interface Conversation {
+  readonly items: readonly Item[];
+  readonly asked: readonly Item[];
+}
+
 async function make(
   parts: CompactorParts,
-  items: readonly Item[],
+  { items, asked }: Conversation,
   signal: AbortSignal,
 ): Promise<MadeCompaction> {
-  const expanded = expandCompactions(items, { ...parts.expanding, isNative: false });
+  const open = new Set(asked);
+  const before = items.filter((item) => !open.has(item));
+  const expanded = expandCompactions(before, { ...parts.expanding, isNative: false });
   if (expanded.items.length === 0) {
     const message = "There is no conversation to compact. Give an `input` before the trigger.";
     throw new Failure("invalid_request", message, { param: "input" });
@@ -102,7 +114,8 @@ async function make(
   const { request, hold } = holdCall(parts.account, toSummaryRequest(expanded.items, parts), parts);
   const meter = createCallMeter();
   try {
-    const answer = await ask(parts, { request, meter }, signal);
+    const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, expanded.items));
+    const answer = await ask({ ...parts, provider }, { request, meter }, signal);
     hold.settle(toAmount(answer));
     const summary = textOf(answer.items).trim();
     if (summary === "") {
@@ -111,7 +124,7 @@ async function make(
         "The model gave no summary of the conversation.",
       );
     }
-    const kept = keepWords(expanded.items, parts.keptTokens, expanded.summary);
+    const kept = keep(parts, expanded, asked);
     const encrypted_content = parts.seal.seal({ summary, ...kept });
     const id = makeId(idPrefixOf("compaction"));
     const { usage, cost_usd } = answer;
@@ -123,6 +136,15 @@ async function make(
     else hold.release();
     throw thrown;
   }
+}
+
+function keep(
+  { keptTokens: maxTokens }: CompactorParts,
+  { items, summary: except }: Expanded,
+  asked: readonly Item[],
+): KeptWords {
+  if (asked.length === 0) return keepWords(items, maxTokens, except);
+  return keepAsked(items, asked, { maxTokens, except });
 }
 
 /** Nobody watches it being written: what counts is its end. */

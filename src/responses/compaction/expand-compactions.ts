@@ -38,6 +38,12 @@ export function expandCompactions(items: readonly Item[], { open, isNative }: Ex
   return { items: [...fresh, ...messages, told, ...tail, ...known], summary: told };
 }
 
+/** Whether an item is the message that holds a model's summary. */
+export function isSummary(item: Item): boolean {
+  if (item.type !== "message" || typeof item.content !== "string") return false;
+  return item.role === "user" && item.content.startsWith(HEADING);
+}
+
 const HEADING = "Summary of the conversation so far (the rest of it was left out to save space):";
 
 function findLastReadable(

@@ -25,6 +25,38 @@ export function keepWords(items: readonly Item[], maxTokens: number, except?: It
   return { messages: chooseMessages(said, room), tail, covered: said.map(toMark) };
 }
 
+/** Of a conversation of which the end is still to be answered: the end stays as it is. */
+export function keepAsked(
+  before: readonly Item[],
+  asked: readonly Item[],
+  room: KeptRoom,
+): KeptWords {
+  const { messages, covered } = keepWords(before, room.maxTokens, room.except);
+  const marks = asked.filter(isPromptMessage).map(toMark);
+  return { messages, tail: asked, covered: [...covered, ...marks] };
+}
+
+interface KeptRoom {
+  readonly maxTokens: number;
+  readonly except: Item | undefined;
+}
+
+/**
+ * What the model is asked to answer: the last thing the user said and what came of it. Of more than there
+ * is room for, the user's words and the end.
+ */
+export function findAsked(items: readonly Item[], maxTokens: number): readonly Item[] {
+  const lastUser = items.findLastIndex(isUserMessage);
+  const points = findCutPoints(items).filter((point) => point < items.length);
+  const fits = (point: number): boolean =>
+    items.slice(point).reduce((sum, item) => sum + estimateItem(item), 0) <= maxTokens;
+  const start = points.findLast((point) => point <= lastUser);
+  if (start !== undefined && fits(start)) return items.slice(start);
+  const behind = points.filter((point) => point > lastUser);
+  const cut = behind.find(fits) ?? behind.at(-1) ?? Math.max(start ?? 0, 0);
+  return items.filter((_, at) => at === lastUser || at >= cut);
+}
+
 /** Behind the last thing the user said, as much as there is room for; calls that wait in any case. */
 function findTail(items: readonly Item[], maxTokens: number): readonly Item[] {
   const lastUser = items.findLastIndex(isUserMessage);

@@ -31,12 +31,10 @@ export interface SummaryWish {
 
 export function toSummaryRequest(items: readonly Item[], wish: SummaryWish): ModelRequest {
   const { model, contextTokens = USUAL_WINDOW_TOKENS, reasoning, options } = wish;
-  const text = writeConversation(items, contextTokens * TEXT_SHARE * CHARS_PER_TOKEN);
-  const content = `<conversation>\n${text}\n</conversation>\n\nWrite the memory of this conversation.`;
   return {
     model,
     instructions: INSTRUCTIONS,
-    items: [{ type: "message", role: "user", content }],
+    items: [toQuestion(items, contextTokens * TEXT_SHARE * CHARS_PER_TOKEN)],
     tools: [],
     toolChoice: "auto",
     parallelToolCalls: undefined,
@@ -49,4 +47,24 @@ export function toSummaryRequest(items: readonly Item[], wish: SummaryWish): Mod
     options,
     whole: true,
   };
+}
+
+/** A summary of less would not be one. */
+const LEAST_CHARS = 1000;
+
+/** The request with half of the text, for a model that refused it as too long; undefined for too little. */
+export function halveSummaryRequest(
+  request: ModelRequest,
+  items: readonly Item[],
+): ModelRequest | undefined {
+  const before = JSON.stringify(request.items).length;
+  const shorter = [toQuestion(items, before / 2)];
+  const isShorter = JSON.stringify(shorter).length < before;
+  return isShorter && before / 2 >= LEAST_CHARS ? { ...request, items: shorter } : undefined;
+}
+
+function toQuestion(items: readonly Item[], maxChars: number): Item {
+  const text = writeConversation(items, maxChars);
+  const content = `<conversation>\n${text}\n</conversation>\n\nWrite the memory of this conversation.`;
+  return { type: "message", role: "user", content };
 }

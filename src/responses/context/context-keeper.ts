@@ -3,12 +3,13 @@
  * (`context_management`), and shows the model what compactions hold.
  */
 
-import type { Compacted, ContextKeeper } from "../../agent/loop.ts";
+import type { Compacted, ContextKeeper, Used } from "../../agent/context-keeper.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { type Compactor, isVain } from "../compaction/compactor.ts";
 import { type Expanding, expandCompactions } from "../compaction/expand-compactions.ts";
+import { findAsked } from "../compaction/keep-words.ts";
 import type { ResponseWish } from "../request/response-wish.ts";
 import { estimateTokens } from "./token-estimate.ts";
 import { truncate } from "./truncation.ts";
@@ -17,7 +18,7 @@ export interface KeeperParts {
   readonly wish: Pick<ResponseWish, "truncation" | "compact_threshold">;
   readonly expanding: Expanding;
   readonly compactor: Compactor;
-  /** The model's window; undefined where it is not known, and nothing can be cut to it. */
+  /** The model's window; undefined where it is not known: `cut-to-fit.ts` finds it out then. */
   readonly contextTokens: number | undefined;
   readonly maxOutputTokens: number | null;
   readonly instructions: string | null;
@@ -33,12 +34,41 @@ export function createContextKeeper(parts: KeeperParts): ContextKeeper {
       if (maxTokens === undefined) return expanded.items;
       return truncate(expanded.items, { maxTokens, stays: (item) => item === expanded.summary });
     },
-    async compact(items, usage, turn) {
+    async compact(items, used, turn) {
       const threshold = wish.compact_threshold;
-      if (threshold === null || usage.total_tokens < threshold) return undefined;
-      return await compactOrLeave(compactor, items, turn);
+      if (threshold === null || sizeOf(parts, items, used) < threshold) return undefined;
+      // Before the first turn the end of it is a question, which must not be lost in a summary.
+      const asked = turn === 0 ? findAsked(items, threshold * ASKED_SHARE) : [];
+      if (isUnknown(used) && !isWorthwhile(items, asked, threshold)) return undefined;
+      return await compactOrLeave(compactor, items, { turn, asked });
     },
   };
+}
+
+/** How much of the threshold may be taken by what the model is to answer. */
+const ASKED_SHARE = 0.5;
+/** Less than this share of the threshold is not made short: what is too long is something else. */
+const LEAST_SHARE = 0.25;
+
+/** The vendor's own count of a turn and what came since, or an estimate of it all. */
+function sizeOf(parts: KeeperParts, items: readonly Item[], { usage, since }: Used): number {
+  if (usage.total_tokens > 0) return usage.total_tokens + estimateTokens({ items: since });
+  const { items: sent } = expandCompactions(items, parts.expanding);
+  return estimateTokens({
+    items: sent,
+    instructions: parts.instructions ?? "",
+    tools: parts.tools,
+  });
+}
+
+function isUnknown({ usage }: Used): boolean {
+  return usage.total_tokens === 0;
+}
+
+function isWorthwhile(items: readonly Item[], asked: readonly Item[], threshold: number): boolean {
+  const stays = new Set(asked);
+  const rest = items.filter((item) => !stays.has(item) && item.type !== "compaction");
+  return estimateTokens({ items: rest }) >= threshold * LEAST_SHARE;
 }
 
 /** What an answer is given at least, where the request does not say. */
@@ -52,14 +82,19 @@ function toRoom(parts: KeeperParts): number | undefined {
   return contextTokens - Math.min(answer, contextTokens / 2) - fixed;
 }
 
-/** The answer is there already: a summary that cannot be had must not take it away. */
+interface Place {
+  readonly turn: number;
+  readonly asked: readonly Item[];
+}
+
+/** A summary that cannot be had takes no answer away, neither one that is there nor the next. */
 async function compactOrLeave(
   compactor: Compactor,
   items: readonly Item[],
-  turn: number,
+  { turn, asked }: Place,
 ): Promise<Compacted | undefined> {
   try {
-    const { item, answer } = await compactor.compact(items, turn);
+    const { item, answer } = await compactor.compact(items, turn, asked);
     return { items: [item], answer };
   } catch (thrown) {
     const failure = toFailure(thrown);

@@ -9,7 +9,7 @@ export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_ke
 
 export interface DirectModel {
   readonly provider: Provider;
-  /** Whether it gives its reasoning in a sealed form. */
+  /** Whether it gives its reasoning in a sealed form; undefined where that is not known. */
   readonly sealed: boolean | undefined;
   /** Whether it knows tools of a type itself. */
   readonly isNative: ((type: string) => boolean) | undefined;

@@ -10,6 +10,7 @@ import type { CreateResponse } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
 import { isPlainItem } from "../bridge/plain-items.ts";
+import { asksForSeal } from "../fold/show-item.ts";
 import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";
 import { type AskedResponse, toOptions, toReasoning } from "../request/plan-response.ts";
 
@@ -79,7 +80,7 @@ export function toDirectRequest(
     temperature: request.temperature ?? undefined,
     topP: request.top_p ?? undefined,
     maxOutputTokens: request.max_output_tokens ?? undefined,
-    reasoning: { effort, summary, sealed },
+    reasoning: { effort, summary, sealed: sealed ?? asksForSeal(request.include) },
     format: TEXT_FORMAT,
     previous: undefined,
     options: toOptions(request),

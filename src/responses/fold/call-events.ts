@@ -66,6 +66,11 @@ export function isFailedCall(item: Item): boolean {
   return "error" in item && item.error !== null && item.error !== undefined;
 }
 
+/** What the event of a finished call says of it: a picture is in it whole. */
+export function resultOf(item: Item | undefined): { result?: string } {
+  return item?.type === "image_generation_call" && item.result ? { result: item.result } : {};
+}
+
 /** What a shell was told, one command after the other: behind the call's `added`. */
 export function toCommandEvents(item: Item): JsonObject[] {
   if (item.type !== "shell_call") return [];

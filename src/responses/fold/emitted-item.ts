@@ -1,7 +1,12 @@
 /** An item as we send it: with an id and a status, and every field its readers rely on. */
 
-import type { Annotation } from "../../protocol/content.ts";
-import type { EmittedAnnotation, EmittedItem, EmittedMessage } from "../../protocol/emitted.ts";
+import type { Annotation, Logprob } from "../../protocol/content.ts";
+import type {
+  EmittedAnnotation,
+  EmittedItem,
+  EmittedLogprob,
+  EmittedMessage,
+} from "../../protocol/emitted.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import { showItem } from "./show-item.ts";
 
@@ -114,9 +119,23 @@ function toPart(part: Exclude<Message["content"], string>[number]): object {
     type: "output_text",
     text: part.text,
     annotations: (part.annotations ?? []).map(toEmittedAnnotation),
-    logprobs: part.logprobs ?? [],
+    logprobs: toEmittedLogprobs(part.logprobs ?? []),
   };
   return addRest(shown, part);
+}
+
+/** Not every vendor gives the bytes of a token, or what else was likely; readers count on both. */
+export function toEmittedLogprobs(logprobs: readonly Logprob[]): EmittedLogprob[] {
+  return logprobs.map((given) => ({
+    ...given,
+    bytes: given.bytes ?? [],
+    top_logprobs: (given.top_logprobs ?? []).map((other) => ({
+      ...other,
+      token: other.token ?? "",
+      logprob: other.logprob ?? 0,
+      bytes: other.bytes ?? [],
+    })),
+  }));
 }
 
 /** Some vendors cite without saying where or under which title; readers count on both. */

@@ -34,7 +34,13 @@ import type {
   ToolEnd,
   ToolProgress,
 } from "../../protocol/run-events.ts";
-import { CALL_EVENTS, isFailedCall, toCommandEvents, toOutputEvents } from "./call-events.ts";
+import {
+  CALL_EVENTS,
+  isFailedCall,
+  resultOf,
+  toCommandEvents,
+  toOutputEvents,
+} from "./call-events.ts";
 import { createGivenItems, type PlacedItem, withGiven } from "./given-items.ts";
 import { ItemView, type Showing } from "./item-view.ts";
 import { createOutputList } from "./output-list.ts";
@@ -228,7 +234,9 @@ class RunWriter {
     const [opened, outputIndex] = this.#add(item, "in_progress");
     this.#voice.places.set(index, outputIndex);
     const emit = (event: Unnumbered): void => this.#emit(event);
-    const parts = createPartWriter({ item: opened, outputIndex, emit, isOwn: own });
+    const { showsLogprobs } = this.#view;
+    const place = { item: opened, outputIndex, emit, isOwn: own, showsLogprobs };
+    const parts = createPartWriter(place);
     const open = { outputIndex, item: opened, parts, isOwn: own };
     this.#voice.open.set(index, open);
     if (own) this.#emitProgress(open, "begun");
@@ -302,9 +310,11 @@ class RunWriter {
   #emitProgress(
     { item, outputIndex }: OpenItem,
     when: "begun" | "running" | "done" | "failed",
+    made?: Item,
   ): void {
     const type = CALL_EVENTS[item.type]?.[when];
-    if (type) this.#emitAll([{ type }], { item_id: idOf(item), output_index: outputIndex });
+    const place = { item_id: idOf(item), output_index: outputIndex };
+    if (type) this.#emitAll([{ type, ...resultOf(made) }], place);
   }
 
   #emitAll(events: readonly JsonObject[], place: JsonObject): void {
@@ -324,7 +334,7 @@ class RunWriter {
     if (open && made) {
       const { outputIndex } = open;
       const done = this.#toEmitted(made, { outputIndex, status: "completed" }, idOf(open.item));
-      this.#emitProgress(open, isFailedCall(made) ? "failed" : "done");
+      this.#emitProgress(open, isFailedCall(made) ? "failed" : "done", made);
       this.#finish(done, outputIndex);
     }
     const added = open || !made ? behind : [made, ...behind];

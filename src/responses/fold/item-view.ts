@@ -4,7 +4,7 @@ import type { EmittedItem } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import { toEmittedItem } from "./emitted-item.ts";
 import { type ResponseSettings, withIgnored } from "./response-settings.ts";
-import { lacksSeal, SEAL, toSummarised } from "./show-item.ts";
+import { LIKELY, lacksSeal, SEAL, toSummarised } from "./show-item.ts";
 
 /** What is shown of items. */
 export interface Showing {
@@ -35,6 +35,10 @@ export class ItemView {
 
   constructor(showing: Showing) {
     this.#showing = showing;
+  }
+
+  get showsLogprobs(): boolean {
+    return this.#include?.has(LIKELY) ?? true;
   }
 
   begin(runId: string, settings: ResponseSettings | undefined): void {

@@ -7,10 +7,15 @@
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Annotation } from "../../protocol/content.ts";
-import type { EmittedItem, EmittedPart, Unnumbered } from "../../protocol/emitted.ts";
+import type {
+  EmittedItem,
+  EmittedLogprob,
+  EmittedPart,
+  Unnumbered,
+} from "../../protocol/emitted.ts";
 import type { ReasoningDelta, RefusalDelta, TextDelta } from "../../protocol/model-events.ts";
 import { WRITINGS, type Writing } from "./call-events.ts";
-import { toEmittedAnnotation } from "./emitted-item.ts";
+import { toEmittedAnnotation, toEmittedLogprobs } from "./emitted-item.ts";
 
 export interface PartWriter {
   delta(event: TextDelta | RefusalDelta | ReasoningDelta): void;
@@ -28,6 +33,8 @@ interface Place {
   readonly emit: (event: Unnumbered) => void;
   /** Whether this server makes the call; of a vendor's calls the vendor tells. */
   readonly isOwn: boolean;
+  /** Whether the client sees how likely the tokens of a text were. */
+  readonly showsLogprobs: boolean;
 }
 
 /** Calls whose writing every model tells in pieces. */
@@ -41,6 +48,7 @@ interface Part {
   readonly kind: PartKind;
   readonly index: number;
   text: string;
+  readonly logprobs: EmittedLogprob[];
   annotations: number;
   isOpen: boolean;
 }
@@ -55,11 +63,13 @@ class ItemParts implements PartWriter {
   readonly #parts: Part[] = [];
   readonly #writing: Writing;
   readonly #isOwn: boolean;
+  readonly #showsLogprobs: boolean;
   #arguments = "";
 
-  constructor({ item, outputIndex, emit, isOwn }: Place) {
+  constructor({ item, outputIndex, emit, isOwn, showsLogprobs }: Place) {
     this.#emit = emit;
     this.#isOwn = isOwn;
+    this.#showsLogprobs = showsLogprobs;
     this.#at = { item_id: idOf(item), output_index: outputIndex };
     this.#writing = WRITINGS[item.type] ?? FUNCTION_WRITING;
   }
@@ -68,7 +78,7 @@ class ItemParts implements PartWriter {
     const part = this.#open(kindOf(event), event.part);
     const { delta } = event;
     part.text += delta;
-    if (part.kind === "text") return this.#emitTextDelta(part.index, delta);
+    if (event.type === "text_delta") return this.#emitTextDelta(part, event);
     const at = this.#at;
     const content = { ...at, content_index: part.index };
     if (part.kind === "refusal") {
@@ -82,10 +92,12 @@ class ItemParts implements PartWriter {
   }
 
   /** Nine of ten events are this one: a copy of the place would be half of its cost. */
-  #emitTextDelta(content_index: number, delta: string): void {
+  #emitTextDelta(part: Part, { delta, logprobs: given }: TextDelta): void {
     const { item_id, output_index } = this.#at;
     const type = "response.output_text.delta";
-    this.#emit({ type, item_id, output_index, content_index, delta, logprobs: NO_LOGPROBS });
+    const logprobs = given && this.#showsLogprobs ? toEmittedLogprobs(given) : NO_LOGPROBS;
+    if (logprobs.length > 0) part.logprobs.push(...logprobs);
+    this.#emit({ type, item_id, output_index, content_index: part.index, delta, logprobs });
   }
 
   arguments(delta: string): void {
@@ -127,9 +139,7 @@ class ItemParts implements PartWriter {
   /** The fields of the item that the deltas wrote. */
   #said(type: EmittedItem["type"]): object {
     const written = (...kinds: PartKind[]): object[] =>
-      this.#parts
-        .filter(({ kind }) => kinds.includes(kind))
-        .map(({ kind, text }) => toContent(kind, text));
+      this.#parts.filter(({ kind }) => kinds.includes(kind)).map((part) => toContent(part));
     switch (type) {
       case "message":
         return { content: written("text", "refusal") };
@@ -161,24 +171,27 @@ class ItemParts implements PartWriter {
     const known = this.#find(kind, index);
     if (known) return known;
     for (const part of this.#parts) this.#close(part, undefined);
-    const part: Part = { kind, index, text: "", annotations: 0, isOpen: true };
+    const part: Part = { kind, index, text: "", logprobs: [], annotations: 0, isOpen: true };
     this.#parts.push(part);
-    this.#emitPart("added", part, toContent(kind, ""));
+    this.#emitPart("added", part, toContent(part));
     return part;
   }
 
   #close(part: Part, given: object | undefined): void {
     if (!part.isOpen) return;
     part.isOpen = false;
-    const content = given ?? toContent(part.kind, part.text);
-    this.#emitText(part, textIn(content));
+    const content = given ?? toContent(part);
+    this.#emitText(part, content);
     this.#emitPart("done", part, content);
   }
 
-  #emitText({ kind, index }: Part, text: string): void {
+  #emitText({ kind, index }: Part, whole: object): void {
+    const text = textIn(whole);
     const content = { ...this.#at, content_index: index };
-    if (kind === "text")
-      this.#emit({ type: "response.output_text.done", ...content, text, logprobs: [] });
+    if (kind === "text") {
+      const logprobs = logprobsIn(whole);
+      this.#emit({ type: "response.output_text.done", ...content, text, logprobs });
+    }
     if (kind === "refusal")
       this.#emit({ type: "response.refusal.done", ...content, refusal: text });
     if (kind === "thought") this.#emit({ type: "response.reasoning_text.done", ...content, text });
@@ -220,8 +233,11 @@ function kindOf(event: TextDelta | RefusalDelta | ReasoningDelta): PartKind {
   return event.kind === "summary" ? "summary" : "thought";
 }
 
-function toContent(kind: PartKind, text: string): object {
-  if (kind === "text") return { type: "output_text", text, annotations: [], logprobs: [] };
+/** The part as far as it was written. */
+function toContent({ kind, text, logprobs }: Part): object {
+  if (kind === "text") {
+    return { type: "output_text", text, annotations: [], logprobs: [...logprobs] };
+  }
   if (kind === "refusal") return { type: "refusal", refusal: text };
   return kind === "thought" ? { type: "reasoning_text", text } : { type: "summary_text", text };
 }
@@ -229,4 +245,9 @@ function toContent(kind: PartKind, text: string): object {
 function textIn(content: object): string {
   if ("text" in content) return String(content.text);
   return "refusal" in content ? String(content.refusal) : "";
+}
+
+function logprobsIn(content: object): EmittedLogprob[] {
+  const isText = "type" in content && content.type === "output_text";
+  return isText && "logprobs" in content ? (content.logprobs as EmittedLogprob[]) : [];
 }

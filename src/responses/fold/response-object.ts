@@ -116,11 +116,11 @@ export function fillEnd(
   end: RunEnd,
   output: readonly EmittedItem[],
 ): void {
-  const { status, error, incomplete_details } = toStatus(end);
+  const { status, error, incomplete_details } = toStatus(end, output);
   response.status = status;
   response.error = error;
   response.incomplete_details = incomplete_details;
-  response.completed_at = end.ending === "completed" ? Math.floor(end.at_ms / 1000) : null;
+  response.completed_at = status === "completed" ? Math.floor(end.at_ms / 1000) : null;
   response.output = [...output];
   response.output_text = toOutputText(output);
   response.usage = end.usage;
@@ -134,11 +134,25 @@ export function withToldError(end: RunEnd): RunEnd {
 type StatusFields = Pick<EmittedResponse, "status" | "error" | "incomplete_details">;
 
 /** The API knows fewer endings than a run has; every limit is `incomplete` there. */
-function toStatus({ ending, message, error }: RunEnd): StatusFields {
+function toStatus(
+  { ending, message, error }: RunEnd,
+  output: readonly EmittedItem[],
+): StatusFields {
+  if (ending === "refused" && isRefusal(output)) return STATUSES.completed;
   if (ending !== "failed") return STATUSES[ending];
   const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
   const told = { code, message: error?.message ?? message } as const;
   return { status: "failed", error: told, incomplete_details: null };
+}
+
+/**
+ * Whether the answer is a refusal, which is all that the model has to say. A vendor that stops an answer
+ * says so behind the words that it cut, or without a word.
+ */
+function isRefusal(output: readonly EmittedItem[]): boolean {
+  const last = output.at(-1);
+  if (last?.type !== "message" || output.at(-2)?.type === "message") return false;
+  return last.content.length > 0 && last.content.every(({ type }) => type === "refusal");
 }
 
 const CUT: StatusFields = {

@@ -38,6 +38,14 @@ export function toSummarised(item: Item): Item {
 /** The value of `include` that asks for sealed thoughts. */
 export const SEAL = "reasoning.encrypted_content";
 
+/** Whether a client wants thoughts that it can send back: a server that nobody knows is then asked, too. */
+export function asksForSeal(include: readonly string[] | null | undefined): boolean {
+  return include?.includes(SEAL) ?? false;
+}
+
+/** The value of `include` that asks how likely the tokens of a text were. */
+export const LIKELY = "message.output_text.logprobs";
+
 /** Not every vendor seals what its models think; a client that asked for it is told. */
 export function lacksSeal(item: Item): boolean {
   return item.type === "reasoning" && !item.encrypted_content;
@@ -52,10 +60,24 @@ function showSearch(item: Of<"web_search_call">, include: ReadonlySet<string>): 
   return { ...shown, action: without(item.action, "sources") };
 }
 
-/** Without the files it has written, which the published item has no word for. */
+/** What came of it, and the files it has written, which the published item has no word for. */
 function showCode(item: Of<"code_interpreter_call">, include: ReadonlySet<string>): Item {
-  const { files: _, ...shown } = item as Of<"code_interpreter_call"> & { files?: unknown };
-  return include.has("code_interpreter_call.outputs") ? shown : { ...shown, outputs: null };
+  const { files, ...shown } = item as Of<"code_interpreter_call"> & { files?: unknown };
+  if (!include.has("code_interpreter_call.outputs")) return { ...shown, outputs: null };
+  const outputs = shown.outputs?.map(withBothNames) ?? null;
+  const written: readonly unknown[] = Array.isArray(files) ? files : [];
+  if (written.length === 0) return { ...shown, outputs };
+  const entries = written.map((file) => ({ type: "file", ...(file as object) }));
+  return { ...shown, outputs, files: entries } as Item;
+}
+
+type CodeOutput = NonNullable<Of<"code_interpreter_call">["outputs"]>[number];
+
+/** The address of an image is `url` for clients of the published API and `image_url` for others. */
+function withBothNames(output: CodeOutput): CodeOutput {
+  const address = output.url ?? output.image_url;
+  if (output.type !== "image" || address === undefined) return output;
+  return { ...output, url: address, image_url: address };
 }
 
 /** Images that a user sent, and how likely a model's words were. */
@@ -63,7 +85,7 @@ function showMessage(item: Of<"message">, include: ReadonlySet<string>): Item {
   const { content } = item;
   if (typeof content === "string") return item;
   const hidesImages = !include.has("message.input_image.image_url");
-  const hidesLogprobs = !include.has("message.output_text.logprobs");
+  const hidesLogprobs = !include.has(LIKELY);
   const isPlain = content.every((part) => part.type === "output_text" && !part.logprobs?.length);
   if (isPlain) return item;
   return {

@@ -71,7 +71,8 @@ function codeOf(item: Item): string {
 function toRun(item: Item, result: ToolResult): Item {
   const status = result.failed ? "failed" : "completed";
   const files = isJsonObject(result.details) ? result.details["files"] : undefined;
-  // Clients do not see them there: they are for what the answer cites (`bridge/container-links.ts`).
+  // Not among the outputs: clients that know the published kinds of outputs fail at another one. The
+  // answer's links are looked up here, too (`bridge/container-links.ts`).
   const written = Array.isArray(files) && files.length > 0 ? { files } : {};
   return { ...item, status, outputs: outputsOf(result), ...written } as Item;
 }
@@ -84,11 +85,18 @@ function outputsOf({ output, details }: ToolResult): readonly JsonObject[] {
   return logs === "" ? [] : [{ type: "logs", logs }];
 }
 
+/** An image has its address under one of two names, or both. */
+function addressOf({ url, image_url }: CodeOutput): string | undefined {
+  return url || image_url;
+}
+
+type CodeOutput = NonNullable<CodeInterpreterCall["outputs"]>[number];
+
 function toCallAndOutput(item: CodeInterpreterCall, name: string): Item[] {
   const call_id = item.id ?? "";
   const outputs = item.outputs ?? [{ type: "logs", logs: "[What it printed was not kept.]" }];
   const logs = outputs.map((one) => one.logs ?? "").filter((text) => text !== "");
-  const images = outputs.flatMap((one) => (one.type === "image" && one.url ? [one.url] : []));
+  const images = outputs.flatMap((one) => (one.type === "image" && addressOf(one)) || []);
   const text = logs.join("\n") || "[It printed nothing.]";
   const output =
     images.length === 0

@@ -34,8 +34,10 @@ export function createImageKind({ open, find }: ImageKindParts): ToolKind {
       return { offers: [], ignored: ["tools (image_generation: no image model is set)"] };
     },
     keyOf: (item) => (item.type === "image_generation_call" ? KEY : undefined),
-    toFunctions: (item, nameOf) =>
-      item.type === "image_generation_call" ? toCallAndOutput(item, nameOf(KEY)) : [],
+    toFunctions: (item, nameOf) => {
+      if (item.type !== "image_generation_call") return [];
+      return isOfModel(item) ? [item] : toCallAndOutput(item, nameOf(KEY));
+    },
   };
 }
 
@@ -80,6 +82,11 @@ function toDrawn(item: Item, result: ToolResult): Item {
 
 function pictureIn(result: ToolResult): string | undefined {
   return /^data:[^,]*;base64,(.*)$/s.exec(findPicture(result) ?? "")?.[1];
+}
+
+/** Drawn by a model itself, with what its vendor wants back: it called nothing. */
+function isOfModel(item: DrawnCall): boolean {
+  return "google" in item;
 }
 
 function toCallAndOutput(item: DrawnCall, name: string): Item[] {

@@ -9,6 +9,7 @@
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import type { McpListTools } from "../../protocol/hosted-items.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { FunctionTool, McpTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
@@ -23,8 +24,13 @@ export interface McpKindParts {
   /**
    * The tools of a server, under the names it gives them; undefined where it is none that can be had.
    * Rejects with `tool_failed` where it cannot be reached, and with another code where it may not be.
+   * With `known`, its tools are the listed ones, and it is not connected to before one is called.
    */
-  readonly connect: (tool: McpTool, request: KindRequest) => Promise<ConnectedServer | undefined>;
+  readonly connect: (
+    tool: McpTool,
+    request: KindRequest,
+    known?: McpListTools,
+  ) => Promise<ConnectedServer | undefined>;
 }
 
 export interface ConnectedServer {
@@ -57,16 +63,34 @@ async function openServer(
   connect: McpKindParts["connect"],
 ): Promise<OpenedTool> {
   try {
-    const server = isOwn(tool) ? toOwnServer(request) : await connect(tool, request);
+    const known = findListed(tool, request.items ?? []);
+    const server = isOwn(tool) ? toOwnServer(request) : await connect(tool, request, known);
     if (!server) return { offers: [], ignored: [`tools (mcp ${clip(tool.server_label, 64)})`] };
     const offered = server.tools.filter((one) => isAllowed(tool, one));
     const offers = offered.map((one) => toOffer(tool, one));
-    return { offers, listed: [toListed(tool, offered)], close: () => server.close() };
+    const listed = known ? [] : [toListed(tool, offered)];
+    return { offers, listed, close: () => server.close() };
   } catch (thrown) {
     const failure = toFailure(thrown);
     if (failure.code !== "tool_failed") throw failure;
     return { offers: [], listed: [toListed(tool, [], failure.message)] };
   }
+}
+
+/**
+ * The server's list that the conversation has, as long as it has every tool that the request names: a
+ * list holds what was allowed when it was made.
+ */
+function findListed(tool: McpTool, items: readonly Item[]): McpListTools | undefined {
+  const { server_label, allowed_tools } = tool;
+  const found = items.findLast(
+    (item): item is McpListTools =>
+      item.type === "mcp_list_tools" && item.server_label === server_label,
+  );
+  if (!found || found.error) return undefined;
+  const wanted = Array.isArray(allowed_tools) ? allowed_tools : allowed_tools?.tool_names;
+  const names = new Set(found.tools.map(({ name }) => name));
+  return wanted?.every((name) => names.has(name)) === false ? undefined : found;
 }
 
 function isOwn({ server_label, server_url, connector_id }: McpTool): boolean {

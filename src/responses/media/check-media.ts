@@ -1,6 +1,7 @@
 /** What can be said of a request's images and files before it runs: whether they are there and allowed. */
 
 import { Failure, toFailure } from "../../base/failure.ts";
+import type { Caller } from "../caller.ts";
 import { getFile } from "../files/files.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import { type MediaPart, type PlacedMedia, urlOf } from "./media-parts.ts";
@@ -18,8 +19,14 @@ export interface MediaOwner {
  */
 export const MAX_MEDIA_BYTES = 64_000_000;
 
+/** Who asks, and whom. */
+export interface Asking extends MediaOwner, Pick<Caller, "keyId"> {
+  /** Whether the model's vendor reads this address itself. */
+  readonly readsItself: (url: string) => boolean;
+}
+
 /** Rejects with `invalid_request` and the place: `input[0].content[1].file_id`. */
-export async function checkMedia(media: readonly PlacedMedia[], owner: MediaOwner): Promise<void> {
+export async function checkMedia(media: readonly PlacedMedia[], owner: Asking): Promise<void> {
   let bytes = 0;
   for (const { part, path } of media) {
     try {
@@ -35,10 +42,31 @@ export async function checkMedia(media: readonly PlacedMedia[], owner: MediaOwne
 }
 
 /** How many bytes it stands for, as far as that is known. */
-async function checkPart(part: MediaPart, { kept, tenant, web }: MediaOwner): Promise<number> {
+async function checkPart(part: MediaPart, asking: Asking): Promise<number> {
+  const { kept, tenant, web, keyId, readsItself } = asking;
   const url = urlOf(part);
-  if (url !== undefined) await checkMediaUrl(url, web);
+  const bucket = url && readsItself(url) ? bucketOf(url) : undefined;
+  if (bucket !== undefined) checkBucket(bucket, web, keyId);
+  else if (url !== undefined) await checkMediaUrl(url, web);
   return part.file_id ? (await getFile(kept, tenant, part.file_id)).bytes : 0;
+}
+
+const BUCKET = /^(?:s3|gs):\/\/([a-z0-9][a-z0-9._-]*)\/./;
+
+/** The bucket of a file in a cloud's storage; undefined for any other address. */
+function bucketOf(url: string): string | undefined {
+  return BUCKET.exec(url)?.[1];
+}
+
+/** The vendor reads it with the rights of the operator, whose buckets are not for everyone with a key. */
+function checkBucket(
+  bucket: string,
+  { privateHosts = [] }: WebMediaSettings,
+  keyId: string | null,
+): void {
+  if (keyId === null || privateHosts.includes(bucket)) return;
+  const message = `The bucket \`${bucket}\` would be read with the rights of this server. Its operator can allow that: name it in \`web_private_hosts\`.`;
+  throw new Failure("invalid_request", message);
 }
 
 export function toTooMuchMedia(): Failure {

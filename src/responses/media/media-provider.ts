@@ -24,6 +24,8 @@ export interface TakesUrls {
 export interface MediaParts extends MediaOwner {
   readonly clock: Clock;
   readonly takes: TakesUrls;
+  /** Whether the vendor reads this address itself, whatever it fetches else. */
+  readonly readsItself: (url: string) => boolean;
   readonly reads: ReadsDocuments;
 }
 
@@ -74,16 +76,17 @@ function limitLoad(load: Load): Load {
   };
 }
 
-type Taking = Pick<MediaParts, "takes" | "reads">;
+type Taking = Pick<MediaParts, "takes" | "readsItself" | "reads">;
 
-function isNeeded(part: MediaPart, { takes, reads }: Taking): boolean {
-  return isElsewhere(part, takes) || findUnread(part, reads) !== undefined;
+function isNeeded(part: MediaPart, taking: Taking): boolean {
+  return isElsewhere(part, taking) || findUnread(part, taking.reads) !== undefined;
 }
 
 /** Whether its bytes are to be had first. */
-function isElsewhere(part: MediaPart, takes: TakesUrls): boolean {
+function isElsewhere(part: MediaPart, { takes, readsItself }: Taking): boolean {
   if (part.file_id) return true;
-  if (urlOf(part) === undefined) return false;
+  const url = urlOf(part);
+  if (url === undefined || readsItself(url)) return false;
   return !(part.type === "input_file" ? takes.files : takes.images);
 }
 
@@ -94,7 +97,7 @@ function createLoader(parts: MediaParts): Load {
   const read = createReader(parts);
   const known = new WeakMap<MediaPart, Promise<MediaPart>>();
   const load: Load = async (part, signal) => {
-    const whole = isElsewhere(part, parts.takes) ? await read(part, signal) : part;
+    const whole = isElsewhere(part, parts) ? await read(part, signal) : part;
     const document = findUnread(whole, parts.reads);
     return document ? await toTextPart(document, signal) : whole;
   };

@@ -46,6 +46,8 @@ const KNOWN = [
   "safety_identifier",
 ];
 
+const NO_MODEL = "`model` is missing: name the model that compacts the conversation.";
+
 export async function compactConversation(
   { create, seal, signal }: CompactParts,
   body: unknown,
@@ -68,6 +70,8 @@ export async function compactConversation(
 
 function toCreateBody(body: unknown): JsonObject {
   const given = parseAs(open({ input: z.unknown().optional() }), body, "request") as JsonObject;
+  // The server's own model never steps in here: the API requires the name, unlike for an answer.
+  if (!given["model"]) throw new Failure("invalid_request", NO_MODEL, { param: "model" });
   const known = Object.entries(given).filter(([name]) => KNOWN.includes(name));
   const { input } = given;
   const isText = typeof input === "string" || Array.isArray(input);

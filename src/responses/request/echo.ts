@@ -3,6 +3,7 @@
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { CreateResponse, TextFormat } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
+import type { Provider } from "../../providers/provider.ts";
 import type { Echo } from "../fold/response-settings.ts";
 import { hideSecrets } from "./hide-secrets.ts";
 
@@ -47,6 +48,16 @@ export function fillEcho(
   echo.reasoning_effort = reasoning?.effort ?? null;
   if (text) echo.text = toText(text);
   if (service_tier && service_tier !== "auto") echo.service_tier = service_tier;
+}
+
+/** The tier that an answer has: what its model's API is not told of does not happen. */
+export function toUsedTier(
+  { service_tier }: Pick<Echo, "service_tier">,
+  { omits }: Pick<Provider, "omits">,
+): Echo["service_tier"] {
+  if (service_tier === ECHO_DEFAULTS.service_tier) return service_tier;
+  const isLost = omits?.({ serviceTier: service_tier }).includes("service_tier") === true;
+  return isLost ? ECHO_DEFAULTS.service_tier : service_tier;
 }
 
 /** What holds where a request says nothing. */

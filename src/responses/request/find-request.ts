@@ -4,68 +4,94 @@
  * or is somebody else's, is refused here, by the name of the field.
  */
 
-import { Failure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
+import type { CreateResponse } from "../../protocol/request.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { Caller } from "../caller.ts";
 import { toUnknownPrevious } from "../conversation-before.ts";
 import { withConversation } from "../conversation-turn.ts";
 import { readItems } from "../conversations/items.ts";
 import { findKept } from "../kept-response.ts";
 import { collectTools } from "../kinds/collect-tools.ts";
-import { checkMedia } from "../media/check-media.ts";
+import { type Asking, checkMedia } from "../media/check-media.ts";
 import { findMasks, findMedia } from "../media/media-parts.ts";
 import type { WebMediaSettings } from "../media/web-media.ts";
+import { TEAM_TOOL } from "../multi-agent/team-kind.ts";
 import { createFindItem, type IndexParts } from "../references/item-index.ts";
 import { resolveReferences } from "../references/resolve-references.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
+import { checkChoice, isOffered } from "./check-choice.ts";
 import { checkSize, type SizeLimits } from "./check-size.ts";
+import { checkConversationId } from "./conversation-id.ts";
 import { toConversationId } from "./echo.ts";
 import { checkKinds, type IsBacked } from "./hosted-kinds.ts";
 import type { AskedResponse, Found } from "./plan-response.ts";
+import type { ResponseWish } from "./response-wish.ts";
 import { sealItems, sealTools } from "./seal-tools.ts";
 
 export interface FindParts extends IndexParts, ShelfParts {
   /** Rejects a name that is nobody's. */
   readonly route: (name: string | null | undefined) => Found["model"];
   readonly web: WebMediaSettings;
+  /** Which addresses the vendor of a model reads itself. */
+  readonly readsItself: (model: Found["model"]) => Asking["readsItself"];
   readonly root: string;
   readonly sealKey: Uint8Array;
   readonly size: SizeLimits;
   /** Whether the server makes the calls of a client's kind of tool itself. */
   readonly isBacked: IsBacked;
+  /** The conversation that a request goes on with. */
+  readonly readBefore: (before: GoesOn) => Promise<readonly Item[]>;
 }
+
+type GoesOn = Pick<ResponseWish, "tenant" | "previous_response_id" | "conversation">;
 
 export async function findRequest(
   parts: FindParts,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
 ): Promise<Found> {
-  const model = findModel(parts, { request }, caller);
+  const model = findTarget(parts, { request }, caller);
   const { tenant } = caller;
   const { previous_response_id, conversation } = request;
   if (previous_response_id && !(await findKept(parts.shelf, tenant, previous_response_id))) {
     throw toUnknownPrevious(previous_response_id);
   }
-  const items = await findItems(parts, request.input ?? [], tenant);
+  const media = { ...caller, kept: parts, web: parts.web, readsItself: parts.readsItself(model) };
+  const items = await findItems(parts, request.input ?? [], media);
   const tools = collectTools(items, request.tools ?? []);
   checkKinds(tools, caller, parts.isBacked);
-  await checkMedia(findMasks(tools), { kept: parts, tenant, web: parts.web });
+  await checkMedia(findMasks(tools), { ...media, readsItself: () => false });
+  const held = conversation
+    ? await findConversation(parts, tenant, toConversationId(conversation))
+    : null;
+  await checkChosen(parts, request, { tools, tenant, conversation: held });
   return {
     caller,
     model,
     items,
     instructions: request.instructions ?? null,
-    conversation: conversation
-      ? await findConversation(parts, tenant, toConversationId(conversation))
-      : null,
+    conversation: held,
     root: parts.root,
     tools: sealTools(tools, parts.sealKey),
   };
 }
 
-/** The model that a request means; also rejects what is too large, before anything is opened. */
+/** The model of a request that is alone; also rejects what is wrong with it, before anything is opened. */
 export function findModel(
+  parts: Pick<FindParts, "size" | "route" | "isBacked">,
+  { request }: Pick<AskedResponse, "request">,
+  caller: Caller,
+): Found["model"] {
+  const model = findTarget(parts, { request }, caller);
+  if (request.tool_choice) checkChoice(request.tool_choice, request.tools ?? []);
+  return model;
+}
+
+/** The model that a request means; also rejects what is too large. */
+function findTarget(
   { size, route, isBacked }: Pick<FindParts, "size" | "route" | "isBacked">,
   { request }: Pick<AskedResponse, "request">,
   caller: Caller,
@@ -78,15 +104,31 @@ export function findModel(
   return model;
 }
 
+interface Offering extends Pick<GoesOn, "tenant" | "conversation"> {
+  readonly tools: readonly Tool[];
+}
+
+/** What earlier requests brought may be chosen too; it is read only where nothing else fits. */
+async function checkChosen(
+  { readBefore }: FindParts,
+  { tool_choice, previous_response_id = null, multi_agent }: CreateResponse,
+  { tools, tenant, conversation }: Offering,
+): Promise<void> {
+  if (!tool_choice) return;
+  const offered = multi_agent?.enabled ? [...tools, TEAM_TOOL] : tools;
+  const goesOn = previous_response_id !== null || conversation !== null;
+  if (!goesOn || isOffered(tool_choice, offered)) return checkChoice(tool_choice, offered);
+  const before = await readBefore({ tenant, previous_response_id, conversation });
+  checkChoice(tool_choice, [...collectTools(before, []), ...offered]);
+}
+
 /** Items that come behind a request: checked and limited as those that come with one. */
-export async function findInput(
-  parts: FindParts,
-  input: unknown,
-  { tenant }: Caller,
-): Promise<Item[]> {
+export async function findInput(parts: FindParts, input: unknown, caller: Caller): Promise<Item[]> {
   const items = Array.isArray(input) ? input : [];
   checkSize({ input: items }, parts.size);
-  return await findItems(parts, items, tenant);
+  // Whom they go to is not known here: they name what this server could fetch.
+  const media = { ...caller, kept: parts, web: parts.web, readsItself: () => false };
+  return await findItems(parts, items, media);
 }
 
 /** Names are looked for with patterns and are in every answer. */
@@ -106,7 +148,7 @@ function checkAllowed(name: string, { models }: Caller): void {
 async function findItems(
   parts: FindParts,
   input: string | readonly unknown[],
-  tenant: string,
+  media: Asking,
 ): Promise<Item[]> {
   const given = toItems(input);
   const trigger = given.findIndex(({ type }) => type === "compaction_trigger");
@@ -114,8 +156,8 @@ async function findItems(
     const message = "A `compaction_trigger` must be the last item of the input.";
     throw new Failure("invalid_request", message, { param: `input[${trigger}]` });
   }
-  const items = await resolveReferences(given, tenant, createFindItem(parts));
-  await checkMedia(findMedia(items), { kept: parts, tenant, web: parts.web });
+  const items = await resolveReferences(given, media.tenant, createFindItem(parts));
+  await checkMedia(findMedia(items), media);
   return sealItems(items, parts.sealKey);
 }
 
@@ -125,8 +167,18 @@ async function findConversation(
   tenant: string,
   id: string,
 ): Promise<Found["conversation"]> {
-  const { position } = await withConversation(parts, tenant, id, () =>
-    readItems(parts, tenant, id),
-  );
-  return { id, position };
+  checkConversationId(id, CONVERSATION);
+  try {
+    const { position } = await withConversation(parts, tenant, id, () =>
+      readItems(parts, tenant, id),
+    );
+    return { id, position };
+  } catch (thrown) {
+    const failure = toFailure(thrown);
+    if (failure.code !== "not_found") throw thrown;
+    throw new Failure("not_found", failure.message, { param: CONVERSATION, cause: thrown });
+  }
 }
+
+/** The field of a request; addresses have another name for it. */
+const CONVERSATION = "conversation";

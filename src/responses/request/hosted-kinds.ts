@@ -24,7 +24,7 @@ const CLIENT_KINDS: ReadonlySet<string> = new Set([
 /** Kinds that have several spellings. */
 const SPELLINGS: readonly [RegExp, string][] = [
   [/^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/, "web_search"],
-  [/^computer(_use_preview)?$/, "computer"],
+  [/^computer(_use(_preview)?)?$/, "computer"],
 ];
 
 /** Whether the server makes the calls of a client's kind itself. */
@@ -49,7 +49,7 @@ export function mayUse(kinds: readonly string[], tool: Tool, isBacked: IsBacked)
 }
 
 /** The name that a key's list has for it: `web_search` for each of its spellings. */
-function kindOf({ type }: Tool): string {
+export function kindOf({ type }: { readonly type: string }): string {
   return SPELLINGS.find(([form]) => form.test(type))?.[1] ?? type;
 }
 

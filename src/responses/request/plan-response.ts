@@ -7,9 +7,11 @@ import type { Limits } from "../../agent/limits.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import {
   type CreateResponse,
+  INCLUDES,
   parseCreateResponse,
   type TextFormat,
 } from "../../protocol/request.ts";
@@ -49,13 +51,32 @@ export function parseAsked(body: unknown, defaults: RequestDefaults): AskedRespo
   const hasInput = request.input !== null && request.input !== undefined;
   const goesOn = request.previous_response_id || request.conversation || request.prompt;
   if (!hasInput && !goesOn) throw invalid("`input` is missing.", "input");
+  checkFormat(request.text?.format);
   return {
     request,
     stream: request.stream ?? false,
     store,
     background,
-    ignored: Object.keys(request).filter((name) => !KNOWN_PARAMETERS.has(name)),
+    ignored: [
+      ...Object.keys(request).filter((name) => !KNOWN_PARAMETERS.has(name)),
+      ...(request.include ?? []).filter(isUnknownInclude).map((name) => `include (${name})`),
+    ],
   };
+}
+
+const FORMATS: ReadonlySet<string> = new Set(["text", "json_object", "json_schema"]);
+
+/** Text in place of it would be an answer that its reader cannot use. */
+function checkFormat(format: TextFormat | null | undefined): void {
+  if (!format || FORMATS.has(format.type)) return;
+  const known = [...FORMATS].join(", ");
+  const message = `\`text.format.type\` must be one of ${known}, not \`${clip(format.type, 60)}\`.`;
+  throw invalid(message, "text.format.type");
+}
+
+/** Clients ask for what newer servers have; nothing is lost but what they would have shown. */
+function isUnknownInclude(name: string): boolean {
+  return !INCLUDES.some((known) => known === name);
 }
 
 function invalid(message: string, param: string): Failure {
@@ -196,6 +217,7 @@ function addServiceOptions(request: CreateResponse, options: OpenOptions): void 
 export function toFormat(format: TextFormat | null | undefined): OutputFormat {
   if (format?.type === "json_object") return { type: "json_object" };
   if (format?.type !== "json_schema") return { type: "text" };
-  const { name, schema, strict } = format;
-  return { type: "json_schema", name, schema, strict: strict ?? false };
+  const { name, description, schema, strict } = format;
+  const described = description ? { description } : {};
+  return { type: "json_schema", name, ...described, schema, strict: strict ?? false };
 }

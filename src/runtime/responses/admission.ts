@@ -5,8 +5,12 @@
 
 import { createAccount, type Purse } from "../../agent/account.ts";
 import { affordCall, checkPriced } from "../../agent/call-cost.ts";
+import { undoAfter, whenFree } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { ApiParts } from "../../responses/api.ts";
+import { findAsked } from "../../responses/compaction/keep-words.ts";
+import { estimateTokens } from "../../responses/context/token-estimate.ts";
 import { truncate } from "../../responses/context/truncation.ts";
 import type { Planned } from "../../responses/request/plan-response.ts";
 import type { AgentParts } from "../agent-body.ts";
@@ -33,7 +37,7 @@ export function createAdmission(
     try {
       if (key_id !== null) await setAside(money, runId, { ...planned, model, keyId: key_id });
     } catch (thrown) {
-      await takeBack();
+      await undoAfter(thrown, takeBack);
       throw thrown;
     }
     return takeBack;
@@ -42,11 +46,24 @@ export function createAdmission(
 
 const NOTHING = { tokens: 0, usd: 0 };
 
-/** What is cut to the model's window anyway is not too long. */
 function checkInput({ contextTokens, checkInput: check }: OpenedModel, planned: Planned): void {
   const { task, wish } = planned;
-  const isCut = wish.truncation === "auto" && contextTokens !== undefined;
-  check(isCut ? truncate(task.items, { maxTokens: contextTokens }) : task.items);
+  // What is asked for is a text about it, and that is cut to the window.
+  if (wish.is_compaction) return;
+  check(toSent(task.items, wish, contextTokens));
+}
+
+/** What is cut to the model's window anyway, or compacted first, is not too long. */
+function toSent(
+  items: readonly Item[],
+  { truncation, compact_threshold }: Planned["wish"],
+  contextTokens: number | undefined,
+): readonly Item[] {
+  const isCut = truncation === "auto" && contextTokens !== undefined;
+  const cut = isCut ? truncate(items, { maxTokens: contextTokens }) : items;
+  const isCompacted =
+    compact_threshold !== null && estimateTokens({ items: cut }) >= compact_threshold;
+  return isCompacted ? findAsked(cut, compact_threshold) : cut;
 }
 
 interface Asked extends Planned {
@@ -65,11 +82,14 @@ async function setAside(money: Money, runId: string, asked: Asked): Promise<void
     tools: wish.tools,
     maxOutputTokens: task.max_output_tokens ?? undefined,
   };
-  try {
-    affordCall(createAccount(task.limits, purse), first, model);
-  } catch (thrown) {
-    throw toLacking(toFailure(thrown), purse);
-  }
+  // The purse is in the record, which another worker may be writing right now.
+  await whenFree(() => {
+    try {
+      affordCall(createAccount(task.limits, purse), first, model);
+    } catch (thrown) {
+      throw toLacking(toFailure(thrown), purse);
+    }
+  });
   // One that waits in a queue asks again when it begins: till then its money is of use to others.
   if (wish.background) await money.charge?.(keyId, NOTHING, runId);
 }

@@ -19,40 +19,77 @@ import { isVendor } from "../../providers/vendors/catalog.ts";
 
 export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
 
+/** A server at an address that the settings give, without the model. */
+export type OwnServer = Omit<ModelTarget, "model"> & {
+  /** Whose models it has, `custom` for nobody's that is known. */
+  readonly vendor: string;
+  readonly url: string;
+};
+
 export interface ModelRoutes {
   /** Names that clients may use, in the order they are looked through; `*` in a name fits anything. */
   readonly named: readonly (readonly [string, ModelTarget])[];
   /** Asked where a request names no model; undefined where each must. */
   readonly usual: ModelTarget | undefined;
+  /** The server whose names are all others; that of the usual model where it is left out. */
+  readonly own?: OwnServer | undefined;
+}
+
+export function ownServerOf({ own, usual }: ModelRoutes): OwnServer | undefined {
+  if (own || !usual?.url) return own;
+  const { model, url, provider, api_key_name } = usual;
+  return { vendor: vendorOf(model), url, provider, api_key_name };
 }
 
 /** Rejects with `model_not_found` for a name that is nobody's. */
-export function routeModel(
-  { named, usual }: ModelRoutes,
-  name: string | null | undefined,
-): ModelTarget {
+export function routeModel(routes: ModelRoutes, name: string | null | undefined): ModelTarget {
+  const { named, usual } = routes;
+  const own = ownServerOf(routes);
   if (name === null || name === undefined || name === "") {
     if (usual) return usual;
     throw new Failure("invalid_request", "`model` is missing.", { param: "model" });
   }
-  const row = named.find(([pattern]) => matchesGlob(name, pattern));
-  if (row) return row[1];
+  const row = named.find(([pattern]) => matchesGlob(name, toGlob(pattern)));
+  if (row) return atOwn(own, row[1]);
   if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return usual;
-  return routeOwn(usual, name) ?? routeVendor(name);
+  return routeOwn({ own, usual }, name) ?? routeVendor(name);
+}
+
+/** A star fits slashes too: names of models have them, and mean no folders. */
+function toGlob(pattern: string): string {
+  return pattern.includes("{") ? pattern : pattern.replaceAll("*", "{**}");
+}
+
+/** The address that the settings give is that of every model of its vendor's. */
+function atOwn(own: OwnServer | undefined, target: ModelTarget): ModelTarget {
+  if (!own || target.url !== null || vendorOf(target.model) !== own.vendor) return target;
+  const { url, provider, api_key_name } = own;
+  return {
+    ...{ model: target.model, url },
+    provider: target.provider ?? provider,
+    api_key_name: target.api_key_name ?? api_key_name,
+  };
 }
 
 /** A server at an address of one's own has models whose names nobody else knows. */
-function routeOwn(usual: ModelTarget | undefined, name: string): ModelTarget | undefined {
-  if (!usual?.url) return undefined;
-  const [own, vendor] = [vendorOf(usual.model), findVendor(name)];
+function routeOwn(
+  { own, usual }: Pick<ModelRoutes, "own" | "usual">,
+  name: string,
+): ModelTarget | undefined {
+  if (!own) return undefined;
+  const vendor = findVendor(name);
   if (vendor === EMBEDDED || vendor === GGUF) return undefined;
-  const model = vendor === own ? name.slice(own.length + 1) : name;
-  return model === "" ? usual : { ...usual, model: `${own}/${model}` };
+  const model = vendor === own.vendor ? name.slice(vendor.length + 1) : name;
+  if (model === "") return usual;
+  const { url, provider, api_key_name } = own;
+  return { model: `${own.vendor}/${model}`, provider, url, api_key_name };
 }
 
 function routeVendor(name: string): ModelTarget {
   // Files of this machine are not for clients to name.
-  if (findVendor(name) === GGUF) throw toUnknownModel(name);
+  const vendor = findVendor(name);
+  // Nobody has given an address for it.
+  if (vendor === GGUF || vendor === CUSTOM) throw toUnknownModel(name);
   try {
     const model = formatModelRef(parseModelRef(name === EMBEDDED_MODEL ? EMBEDDED : name));
     return { model, provider: null, url: null, api_key_name: null };
@@ -60,6 +97,8 @@ function routeVendor(name: string): ModelTarget {
     throw toUnknownModel(name, cause);
   }
 }
+
+const CUSTOM = "custom";
 
 export function toUnknownModel(name: string, cause?: unknown): Failure {
   const message = `The model \`${clip(name, 80)}\` does not exist or is not served here.`;

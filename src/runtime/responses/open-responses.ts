@@ -36,7 +36,9 @@ import {
 } from "../../responses/request/find-request.ts";
 import type { IsBacked } from "../../responses/request/hosted-kinds.ts";
 import { unsealTools } from "../../responses/request/seal-tools.ts";
+import { createThoughtSeal, type ThoughtSeal } from "../../responses/sealing/thought-seal.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
+import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import { createMemoryStore } from "../../store/memory-store.ts";
 import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
@@ -58,6 +60,7 @@ import {
   type OpenPurse,
   type ResponseBodyParts,
 } from "./response-body.ts";
+import { readsItself } from "./response-context.ts";
 import { createKinds } from "./response-kinds.ts";
 
 export interface ResponsesSettings extends BackgroundLimits {
@@ -107,8 +110,8 @@ export interface OpenedResponses {
   readonly durable: RunPlace;
   /** Where those run that are not stored. */
   readonly passing: RunPlace;
-  /** Goes on with what other processes have left behind. */
-  start(): Promise<void>;
+  /** Goes on with what other servers have left behind; returns the ids of those runs. */
+  start(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -132,6 +135,8 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const kept: ShelfParts = { shelf, clock, makeId };
   const before = toBeforeParts(kept, durable);
   const sealOf = (tenant: string): CompactionSeal => createCompactionSeal(settings.sealKey, tenant);
+  const thoughtSealOf = (tenant: string): ThoughtSeal =>
+    createThoughtSeal(settings.sealKey, tenant);
   const web = settings.web ?? {};
   const search = openSearch(inside, {
     ...{ embedder: settings.embedder, payerOf: settings.payerOf },
@@ -140,7 +145,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const placeOf = defineBackground(engine, settings);
   for (const place of [durable, passing]) {
     const body = createBody(inside, settings, {
-      ...{ kept, before, sealOf, search, place },
+      ...{ kept, before, sealOf, thoughtSealOf, search, place },
     });
     place.engine.define(RESPONSE_BODY, body);
   }
@@ -148,7 +153,9 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const finding: FindParts = {
     ...{ ...kept, place: durable, web, root, sealKey, size },
     route: (name) => routeModel(settings.models, name),
+    readsItself,
     isBacked: toIsBacked(settings),
+    readBefore: (goesOn) => readBefore(before, goesOn),
   };
   const answers = createResponsesApi({
     ...{ clock, shelf, durable, passing, placeOf },
@@ -158,6 +165,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
     models: createDirectModels(inside.agent),
+    thoughtSealOf,
     ...{ observeDirect: settings.observeDirect, charge: settings.charge },
     admit: createAdmission(inside.agent, settings),
   });
@@ -175,15 +183,16 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     context: createContextApi({ api, before, sealOf, prepare, finding }),
     conversations: createConversationsApi(finding),
     search,
-    async start() {
-      await engine.start();
-    },
+    start: () => engine.start(SERVER_BODIES),
     async close() {
       await passing.engine.stop();
       await search.close();
     },
   };
 }
+
+/** A run of the command line belongs to the folder and the settings of whoever began it. */
+const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY];
 
 function toBeforeParts(kept: ShelfParts, place: RunPlace): BeforeParts {
   const { shelf } = kept;
@@ -199,6 +208,7 @@ interface BodyStores {
   readonly kept: ShelfParts;
   readonly before: BeforeParts;
   readonly sealOf: (tenant: string) => CompactionSeal;
+  readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
   readonly search: OpenedSearch;
 }
 
@@ -231,7 +241,7 @@ async function findWebTools({ toolbox }: AgentParts): Promise<WebTools> {
 function createBody(
   { agent, clock }: RuntimeInside,
   settings: ResponsesSettings,
-  { kept, before, sealOf, search, place }: BodyStores,
+  { kept, before, sealOf, thoughtSealOf, search, place }: BodyStores,
 ): ReturnType<typeof createResponseBody> {
   const parts: ResponseBodyParts = {
     ...agent,
@@ -246,7 +256,7 @@ function createBody(
       search: search.kinds,
       findBacking: settings.backing && toFindBacking(settings.backing, agent),
     }),
-    context: { kept, sealOf, web: settings.web ?? {} },
+    context: { kept, sealOf, thoughtSealOf, web: settings.web ?? {} },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
     isBacked: toIsBacked(settings),

@@ -8,13 +8,17 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import { isJsonObject } from "../../base/json.ts";
 import { type Log, silentLog } from "../../base/log.ts";
 import { clip } from "../../base/text.ts";
+import type { McpListTools } from "../../protocol/hosted-items.ts";
 import type { McpTool } from "../../protocol/tools.ts";
 import type { KindRequest } from "../../responses/bridge/tool-kind.ts";
-import type { ConnectedServer, ListedTool } from "../../responses/kinds/mcp.ts";
+import type { ConnectedServer, ListedTool, McpKindParts } from "../../responses/kinds/mcp.ts";
+import type { Connection } from "../../tools/mcp/connection.ts";
 import type { GuardedNetwork } from "../../tools/mcp/guarded-fetch.ts";
 import type { KeptMap } from "../../tools/mcp/kept-map.ts";
+import type { Listing } from "../../tools/mcp/listing.ts";
 import type { Pins } from "../../tools/mcp/pins.ts";
 import type { McpServer } from "../../tools/mcp/server.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
@@ -38,18 +42,38 @@ const LIST_MS = 20_000;
 const CALL_MS = 60_000;
 
 /** Undefined for a connector that is not in the settings. Rejects with one line where it cannot be used. */
-export function createRequestMcp(
-  parts: RequestMcpParts,
-): (tool: McpTool, request: KindRequest) => Promise<ConnectedServer | undefined> {
-  return async (tool, request) => {
-    if (tool.server_url)
-      return await connect(parts, toServer(parts, tool, tool.server_url), request);
+export function createRequestMcp(parts: RequestMcpParts): McpKindParts["connect"] {
+  return async (tool, request, known) => {
+    if (tool.server_url) {
+      const server = toServer(parts, tool, tool.server_url);
+      return await connect(parts, { server, request, known });
+    }
     const found = findConfigured(tool, request.catalogue);
     if (found.length > 0) return { tools: found, close: async () => {} };
+    checkConnector(tool);
     if (tool.connector_id || tool.tunnel_id) return undefined;
     const message = `The MCP server \`${clip(tool.server_label, 64)}\` has no \`server_url\`, and this server knows none of that name.`;
     throw new Failure("invalid_request", message, { param: "tools" });
   };
+}
+
+/** Those of the API, which only its vendor can reach. */
+const CONNECTORS: ReadonlySet<string> = new Set([
+  "connector_dropbox",
+  "connector_gmail",
+  "connector_googlecalendar",
+  "connector_googledrive",
+  "connector_microsoftteams",
+  "connector_outlookcalendar",
+  "connector_outlookemail",
+  "connector_sharepoint",
+]);
+
+/** One of the API's is left out and named; one that nobody knows is a mistake. */
+function checkConnector({ connector_id }: McpTool): void {
+  if (!connector_id || CONNECTORS.has(connector_id)) return;
+  const message = `Unknown \`connector_id\` \`${clip(connector_id, 64)}\`. It must be a connector of the API, or the name of an MCP server of this server's settings.`;
+  throw new Failure("invalid_request", message, { param: "tools" });
 }
 
 /** A server of the settings, as far as the client's key lets it be used. */
@@ -103,10 +127,16 @@ function literally(value: string): string {
   return value.replaceAll("$", "$$$$");
 }
 
+interface Asked {
+  readonly server: McpServer;
+  readonly request: KindRequest;
+  /** Its list that the conversation has. */
+  readonly known: McpListTools | undefined;
+}
+
 async function connect(
   parts: RequestMcpParts,
-  server: McpServer,
-  request: KindRequest,
+  { server, request, known }: Asked,
 ): Promise<ConnectedServer> {
   const { clock, version, network, log = silentLog } = parts;
   const { connectMs = CONNECT_MS, listMs = LIST_MS } = parts;
@@ -114,21 +144,24 @@ async function connect(
   const { checkUrl } = await import("../../tools/web/network/url-guard.ts");
   const { createConnection } = await import("../../tools/mcp/connection.ts");
   checkUrl(server.reach.kind === "http" ? server.reach.url : "");
+  const listing = known && (await readKnown(known, server));
   const opened = openGuardedFetch(network, { connectMs, answerMs: server.timeoutMs });
-  const connection = createConnection(server, {
+  const reaching = {
     ...{ clock, version, log, connectMs },
     env: {},
     logins: NO_LOGINS,
     // What this machine's folders are called is none of a stranger's business.
     root: "/",
     openFetch: async () => opened.fetch,
-  });
+  };
+  const connection = createConnection(server, reaching, listing);
   const close = async (): Promise<void> => {
     await connection.close();
     await opened.close();
   };
   try {
-    const list = (signal: AbortSignal): Promise<ListedTool[]> => readTools(connection, signal);
+    const list = async (signal: AbortSignal): Promise<ListedTool[]> =>
+      toTools(connection, listing ?? (await connection.list(signal)));
     return {
       tools: await within(list, { server, limitMs: listMs, signal: request.signal }),
       close,
@@ -146,15 +179,19 @@ function toRefusal({ name }: McpServer, failure: Failure): Failure {
   return new Failure("tool_failed", message, { cause: failure });
 }
 
-async function readTools(
-  connection: Parameters<
-    typeof import("../../tools/mcp/server-tools.ts").toServerTools
-  >[1]["connection"],
-  signal: AbortSignal,
-): Promise<ListedTool[]> {
+/** As the server itself would list them: an item has other words for the same. */
+async function readKnown({ tools }: McpListTools, server: McpServer): Promise<Listing> {
+  const { toListing } = await import("../../tools/mcp/listing.ts");
+  const rows = tools.map(({ name, description, input_schema, annotations }) => ({
+    ...{ name, description, inputSchema: input_schema ?? { type: "object" } },
+    annotations: { readOnlyHint: isJsonObject(annotations) && annotations["read_only"] === true },
+  }));
+  return toListing(rows, server);
+}
+
+async function toTools(connection: Connection, listing: Listing): Promise<ListedTool[]> {
   const { toServerTools } = await import("../../tools/mcp/server-tools.ts");
   const { createCompile } = await import("../../tools/mcp/schema-check.ts");
-  const listing = await connection.list(signal);
   const parts = { connection, pins: NO_PINS, compile: await createCompile() };
   return toServerTools(listing, parts).tools.flatMap(({ tool, offered }) => {
     const { name } = offered.definition;

@@ -29,6 +29,7 @@ import { createResponseCalls } from "../../responses/bridge/response-calls.ts";
 import type { ToolKind } from "../../responses/bridge/tool-kind.ts";
 import { nameUnknown } from "../../responses/bridge/unknown-items.ts";
 import { encodeResponseSettings } from "../../responses/fold/response-settings.ts";
+import { asksForSeal } from "../../responses/fold/show-item.ts";
 import { withSubagents } from "../../responses/fold/subagent-usage.ts";
 import { collectTools, joinTools } from "../../responses/kinds/collect-tools.ts";
 import { findUnasked } from "../../responses/kinds/mcp.ts";
@@ -36,12 +37,15 @@ import type { Team } from "../../responses/multi-agent/team.ts";
 import { TEAM_TOOL } from "../../responses/multi-agent/team-kind.ts";
 import { withoutRepeated } from "../../responses/references/resolve-references.ts";
 import { checkCalls } from "../../responses/request/check-calls.ts";
+import { checkOffered } from "../../responses/request/check-choice.ts";
+import { toUsedTier } from "../../responses/request/echo.ts";
 import { type IsBacked, mayUse } from "../../responses/request/hosted-kinds.ts";
 import { type ResponseWish, readWish } from "../../responses/request/response-wish.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
 import { openGate } from "../open-gate.ts";
+import type { OpenedModel } from "../open-model.ts";
 import { openNode } from "../open-node.ts";
 import { type EnterPlace, enterBackground } from "./background-queue.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
@@ -180,13 +184,14 @@ async function open(
     ...{ ...tools, ...model, delegates: own.node !== undefined },
     provider: isPlain(bridge, asked.tools, items)
       ? kept.provider
-      : bridgeProvider(kept.provider, bridge),
+      : bridgeProvider(kept.provider, bridge, () => account.left.tool_calls),
     keeper: kept.keeper,
     checkOutput: await createOutputCheck(task.format, wish.tenant),
     calls: createResponseCalls(bridge),
     wishes: {
-      ...toWishes(asked, model.reasoning.sealed, [
+      ...toWishes(withUsedTier(asked, model), model.reasoning.sealed, [
         ...bridge.ignored,
+        ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
         ...nameUnknown(task.items, isNative),
       ]),
       before,
@@ -275,11 +280,16 @@ function toWishes(
     tools: wish.tools,
     parallelToolCalls: wish.parallel_tool_calls ?? undefined,
     topP: wish.top_p ?? undefined,
-    reasoning: { ...reasoning, sealed },
+    reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(include) },
     options,
     whole,
     echo: encodeResponseSettings(settings),
   };
+}
+
+function withUsedTier(wish: ResponseWish, { provider }: OpenedModel): ResponseWish {
+  const { echo } = wish;
+  return { ...wish, echo: { ...echo, service_tier: toUsedTier(echo, provider) } };
 }
 
 interface Catalogue {

@@ -7,16 +7,23 @@ import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { askInWords } from "../../providers/json-in-words.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.ts";
+import { readsAddress } from "../../providers/own-addresses.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { vendorOf } from "../../providers/vendors/catalog.ts";
 import type { CompactionSeal } from "../../responses/compaction/compaction-seal.ts";
 import { type Compactor, createCompactor } from "../../responses/compaction/compactor.ts";
 import type { Expanding } from "../../responses/compaction/expand-compactions.ts";
 import { createContextKeeper } from "../../responses/context/context-keeper.ts";
+import { cutToFit } from "../../responses/context/cut-to-fit.ts";
 import type { ReadsDocuments } from "../../responses/media/document-text.ts";
 import { provideMedia, type TakesUrls } from "../../responses/media/media-provider.ts";
 import type { WebMediaSettings } from "../../responses/media/web-media.ts";
 import type { ResponseWish } from "../../responses/request/response-wish.ts";
+import {
+  needsThoughtSeal,
+  sealThoughts,
+  type ThoughtSeal,
+} from "../../responses/sealing/thought-seal.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { OpenedModel } from "../open-model.ts";
 
@@ -24,6 +31,7 @@ export interface ContextSettings {
   readonly kept: ShelfParts;
   readonly web: WebMediaSettings;
   readonly sealOf: (tenant: string) => CompactionSeal;
+  readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
 }
 
 export interface ContextRequest extends Pick<LoopParts, "context" | "task" | "account" | "clock"> {
@@ -48,7 +56,10 @@ const KEPT_SHARE = 0.25;
 
 export function openContext(settings: ContextSettings, request: ContextRequest): OpenedContext {
   const { context, task, wish, model, account, clock, items } = request;
-  const provider = withMedia(settings, { task, wish, model, clock });
+  const plain = withMedia(settings, { task, wish, model, clock });
+  const provider = needsThoughtSeal(wish.include, items)
+    ? sealThoughts(plain, settings.thoughtSealOf(wish.tenant), wish.include)
+    : plain;
   const seal = settings.sealOf(wish.tenant);
   const isNative = model.isNative?.("compaction") ?? false;
   const expanding: Expanding = { open: seal.open, isNative };
@@ -66,7 +77,8 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const { max_output_tokens: maxOutputTokens, instructions } = task;
   const bounds = { contextTokens, maxOutputTokens, instructions, tools: request.tools };
   const keeper = createContextKeeper({ wish, expanding, compactor, ...bounds });
-  return { provider: withoutPrevious(provider), keeper, compactor };
+  const kept = withoutPrevious(provider);
+  return { provider: wish.truncation === "auto" ? cutToFit(kept) : kept, keeper, compactor };
 }
 
 function needsKeeper(wish: ResponseWish, items: readonly Item[]): boolean {
@@ -96,7 +108,8 @@ function withMedia({ kept, web }: ContextSettings, request: MediaRequest): Provi
   const reads = readsDocuments(task);
   // Every format works on every provider: what is asked for in words is checked by the loop.
   const provider = askInWords(model.provider);
-  return provideMedia(provider, { kept, web, tenant, clock, takes, reads });
+  const media = { kept, web, tenant, clock, takes, readsItself: readsItself(task), reads };
+  return provideMedia(provider, media);
 }
 
 /**
@@ -122,6 +135,18 @@ const FETCHING: Readonly<Record<string, TakesUrls>> = {
   "openai-chat": { images: true, files: false },
   anthropic: { images: true, files: true },
 };
+
+/** Also behind an address of the operator's own: nothing private is told, and nobody else could read it. */
+export function readsItself({
+  model,
+  provider,
+  url,
+}: Pick<AgentTask, "model" | "provider" | "url">): (url: string) => boolean {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+  if (vendor === EMBEDDED || vendor === GGUF) return () => false;
+  const wire = provider ?? vendorOf(vendor).wire;
+  return (address) => readsAddress(wire, address);
+}
 
 /** What is known of the documents that a model's API reads; most read PDFs. */
 function readsDocuments({

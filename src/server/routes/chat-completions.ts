@@ -20,6 +20,7 @@ export function createChatRoutes(api: ResponsesApi): Route[] {
       path: "/v1/chat/completions",
       summary: "Complete a chat, streamed or not; nothing of it is stored",
       scope: "responses",
+      speaks: "chat",
       handle: (call) => complete(api, call),
     },
   ];

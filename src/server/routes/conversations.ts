@@ -1,10 +1,22 @@
 /** Conversations and their items. */
 
 import type { ConversationsApi } from "../../responses/conversations-api.ts";
+import { checkConversationId } from "../../responses/request/conversation-id.ts";
 import { type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createConversationRoutes(api: ConversationsApi): Route[] {
-  return [...toConversationRoutes(api), ...toItemRoutes(api)];
+  return [...toConversationRoutes(api), ...toItemRoutes(api)].map(withCheckedId);
+}
+
+function withCheckedId(route: Route): Route {
+  return {
+    ...route,
+    async handle(call) {
+      const { id } = call.params;
+      if (id !== undefined) checkConversationId(id, "conversation_id");
+      return await route.handle(call);
+    },
+  };
 }
 
 const ONE = "/v1/conversations/:id";

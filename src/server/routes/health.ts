@@ -20,8 +20,9 @@ export function createHealthRoutes(health: Health): Route[] {
       async handle() {
         const problem = await health.check();
         if (problem === undefined) return toJson({ status: "ready" });
-        // What is wrong with the record is for the operator's log and not for anybody.
-        return toJson({ status: problem === "draining" ? "draining" : "not ready" }, 503);
+        if (problem === "draining") return toJson({ status: "draining" }, 503);
+        // Its code and no more: the message names a file, and anybody may ask.
+        return toJson({ status: "not ready", reason: problem }, 503);
       },
     },
   ];

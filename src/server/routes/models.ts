@@ -1,4 +1,7 @@
-/** The models that clients may name: the server's own names, and what is known of vendors whose key is set. */
+/**
+ * The models that clients may name: the server's own names, those of the server that the settings give an
+ * address of, and what is known of vendors whose key is set.
+ */
 
 import { matchesGlob } from "../../base/glob.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
@@ -7,11 +10,14 @@ import { MODELS } from "../../providers/models/model-table.ts";
 import { isVendor, vendorOf } from "../../providers/vendors/catalog.ts";
 import type { Caller } from "../../responses/caller.ts";
 import { type ModelRoutes, toUnknownModel } from "../../runtime/responses/model-routes.ts";
+import type { ListModels } from "../../runtime/responses/upstream-models.ts";
 import { type Route, toJson } from "../route.ts";
 
 interface ModelParts {
   readonly routes: ModelRoutes;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** What the server at the settings' address has; nothing where there is none. */
+  readonly listUpstream?: ListModels | undefined;
 }
 
 /** As the API has it. */
@@ -23,9 +29,9 @@ interface ShownModel {
 }
 
 export function createModelRoutes(parts: ModelParts): Route[] {
-  const all = listModels(parts);
-  const find = (id: string, caller: Caller): ShownModel => {
-    const model = all.find((one) => one.id === id && isAllowed(id, caller));
+  const list = createList(parts);
+  const find = async (id: string, caller: Caller): Promise<ShownModel> => {
+    const model = (await list()).find((one) => one.id === id && isAllowed(id, caller));
     if (model) return model;
     throw toUnknownModel(id);
   };
@@ -36,14 +42,17 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       summary: "The models that may be asked",
       scope: "models",
       handle: async ({ caller }) =>
-        toJson({ object: "list", data: all.filter(({ id }) => isAllowed(id, caller)) }),
+        toJson({
+          object: "list",
+          data: (await list()).filter(({ id }) => isAllowed(id, caller)),
+        }),
     },
     {
       method: "GET",
       path: "/v1/models/:id",
       summary: "One model",
       scope: "models",
-      handle: async ({ params, caller }) => toJson(find(params["id"] ?? "", caller)),
+      handle: async ({ params, caller }) => toJson(await find(params["id"] ?? "", caller)),
     },
     {
       method: "GET",
@@ -51,7 +60,7 @@ export function createModelRoutes(parts: ModelParts): Route[] {
       summary: "One model, where its slash was not escaped",
       scope: "models",
       handle: async ({ params, caller }) =>
-        toJson(find(`${params["vendor"]}/${params["id"]}`, caller)),
+        toJson(await find(`${params["vendor"]}/${params["id"]}`, caller)),
     },
   ];
 }
@@ -60,7 +69,28 @@ function isAllowed(id: string, { models }: Caller): boolean {
   return !models || models.some((pattern) => matchesGlob(id, pattern));
 }
 
-function listModels({ routes: { named, usual }, env }: ModelParts): ShownModel[] {
+/** In this order: names of the settings, the upstream's own, what else is known. The first of a name counts. */
+function createList(parts: ModelParts): () => Promise<readonly ShownModel[]> {
+  const { own, known } = listModels(parts);
+  return async () => {
+    const upstream = (await parts.listUpstream?.()) ?? [];
+    const shown = upstream.map(({ id, created, owned_by }): ShownModel => {
+      return { id, object: "model", created, owned_by };
+    });
+    const byId = new Map<string, ShownModel>();
+    for (const model of [...own, ...shown, ...known]) {
+      if (!byId.has(model.id)) byId.set(model.id, model);
+    }
+    return [...byId.values()];
+  };
+}
+
+interface Listed {
+  readonly own: readonly ShownModel[];
+  readonly known: readonly ShownModel[];
+}
+
+function listModels({ routes: { named, usual }, env }: ModelParts): Listed {
   // A name with a star in it is a rule and not a model.
   const own = named
     .filter(([name]) => !name.includes("*"))
@@ -72,9 +102,10 @@ function listModels({ routes: { named, usual }, env }: ModelParts): ShownModel[]
     ),
     `${EMBEDDED}/${EMBEDDED_MODEL}`,
   ];
-  const shown = refs.map((ref) => toShown(ref, ref.slice(0, Math.max(0, ref.indexOf("/")))));
-  const byId = new Map([...own, ...shown].map((model) => [model.id, model]));
-  return [...byId.values()];
+  return {
+    own,
+    known: refs.map((ref) => toShown(ref, ref.slice(0, Math.max(0, ref.indexOf("/"))))),
+  };
 }
 
 function isReachable(vendor: string, env: ModelParts["env"]): boolean {

@@ -5,6 +5,7 @@ import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { ContextApi } from "../../responses/context-api.ts";
 import { parseInclude } from "../../responses/paging.ts";
+import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
 import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
 
 export function createResponseRoutes(api: ResponsesApi): Route[] {
@@ -14,6 +15,7 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
       path: "/v1/responses",
       summary: "Create a response, streamed or not, in the background or not",
       scope: "responses",
+      speaks: "responses",
       handle: (call) => create(api, call),
     },
     {
@@ -21,6 +23,7 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
       path: "/v1/responses/:id",
       summary: "Retrieve a response, or follow its events from any of them on",
       scope: "responses",
+      speaks: "responses",
       handle: (call) => retrieve(api, call),
     },
     {
@@ -28,6 +31,7 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
       path: "/v1/responses/:id",
       summary: "Delete a response and everything that belongs to it",
       scope: "responses",
+      speaks: "responses",
       async handle({ params, caller }) {
         const id = params["id"] ?? "";
         await api.delete(id, caller);
@@ -39,6 +43,7 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
       path: "/v1/responses/:id/cancel",
       summary: "Cancel a response that runs in the background",
       scope: "responses",
+      speaks: "responses",
       handle: async ({ params, caller }) => toJson(await api.cancel(params["id"] ?? "", caller)),
     },
   ];
@@ -53,6 +58,7 @@ export function createContextRoutes(api: ContextApi): Route[] {
       summary:
         "List the items that a response was asked with, those of the chain before it included",
       scope: "responses",
+      speaks: "responses",
       handle: async ({ params, caller, query }) =>
         toJson(await api.inputItems(params["id"] ?? "", caller, query)),
     },
@@ -61,6 +67,7 @@ export function createContextRoutes(api: ContextApi): Route[] {
       path: "/v1/responses/compact",
       summary: "Make a conversation short; nothing is stored",
       scope: "responses",
+      speaks: "responses",
       handle: async ({ json, caller, signal }) =>
         toJson(await api.compact(await json(), caller, signal)),
     },
@@ -69,13 +76,16 @@ export function createContextRoutes(api: ContextApi): Route[] {
       path: "/v1/responses/input_tokens",
       summary: "Estimate how many tokens an input has",
       scope: "responses",
+      speaks: "responses",
       handle: async ({ json, caller }) => toJson(await api.countInput(await json(), caller)),
     },
   ];
 }
 
 async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
-  const live = await api.create(await call.json(), call.caller);
+  const body = await call.json();
+  checkMinTokens(body);
+  const live = await api.create(body, call.caller);
   const headers = { "x-request-id": live.id };
   const { stream, store } = live.asked;
   // A stored response goes on without its client; nobody else hears of the others.

@@ -1,7 +1,6 @@
 /** A server that asks for keys and has none yet would answer nobody: the first start makes one. */
 
 import type { Clock } from "../../base/clock.ts";
-import { ALL_SCOPES } from "../guard/key.ts";
 import { createKey, hasKeys } from "../guard/keys.ts";
 import type { Books } from "./books.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -13,6 +12,6 @@ export async function makeFirstKey(
   clock: Clock,
 ): Promise<string | undefined> {
   if (!guard.auth || guard.fixedToken !== undefined || (await hasKeys(shelf))) return undefined;
-  const { token } = await createKey({ shelf, clock }, { name: "first", scopes: ALL_SCOPES });
+  const { token } = await createKey({ shelf, clock }, { name: "first" });
   return token;
 }

@@ -7,10 +7,20 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { createServerLimiters } from "../../providers/limits/limiters.ts";
-import { createNetwork } from "../../runtime/network.ts";
+import { createNetwork, type Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
+import {
+  type ModelRoutes,
+  type ModelTarget,
+  type OwnServer,
+  ownServerOf,
+} from "../../runtime/responses/model-routes.ts";
 import type { OpenedResponses, ResponsesSettings } from "../../runtime/responses/open-responses.ts";
+import {
+  createUpstreamModels,
+  type ListModels,
+  type UpstreamParts,
+} from "../../runtime/responses/upstream-models.ts";
 import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
@@ -33,6 +43,8 @@ export interface LoadedServer {
   readonly runtime: RuntimeOptions;
   /** Asked where a request names no model. */
   readonly usual: ModelTarget | undefined;
+  /** The server whose names are all that nothing else is; that of the usual model where it is left out. */
+  readonly own?: OwnServer | undefined;
   readonly sealKey: Uint8Array;
   /** The files it was read from, and those that the settings name. */
   readonly files: readonly string[];
@@ -89,7 +101,7 @@ export async function openGeneration(
   };
   try {
     const catalogue = await pickTools(settings.tools, runtime);
-    const models = { named: settings.named, usual: loaded.usual };
+    const models = { named: settings.named, usual: loaded.usual, own: loaded.own };
     const { sealKey } = loaded;
     const responses = await runtime.openResponses({
       ...settings.responses,
@@ -104,7 +116,10 @@ export async function openGeneration(
     const routes = [
       ...createRoutes(responses),
       ...createOwnRoutes(parts),
-      ...createModelRoutes({ routes: models, env }),
+      ...createModelRoutes({
+        ...{ routes: models, env },
+        listUpstream: openUpstreamModels(models, { env, clock: parts.clock, network }),
+      }),
     ];
     const { guard, onDefect } = parts;
     const { body, send } = settings;
@@ -128,6 +143,14 @@ export async function openGeneration(
     await close();
     throw thrown;
   }
+}
+
+function openUpstreamModels(
+  models: ModelRoutes,
+  { env, clock, network }: Pick<UpstreamParts, "env" | "clock"> & { readonly network: Network },
+): ListModels | undefined {
+  const server = ownServerOf(models);
+  return server && createUpstreamModels({ server, env, clock, transport: network.open });
 }
 
 function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {

@@ -1,13 +1,16 @@
 /** Whether the process can answer: it is not about to stop, and its record can be written. */
 
 import type { Clock } from "../../base/clock.ts";
-import { toFailure } from "../../base/failure.ts";
+import { type FailureCode, toFailure } from "../../base/failure.ts";
 import type { Store } from "../../store/store.ts";
 
 export interface Health {
   /** Why it is not ready; undefined when it is. */
-  check(): Promise<string | undefined>;
+  check(): Promise<NotReady | undefined>;
 }
+
+/** `draining`, or the code of the failure: which file it is about is for the operator alone. */
+type NotReady = FailureCode;
 
 interface HealthParts {
   readonly clock: Clock;
@@ -20,7 +23,7 @@ const FRESH_MS = 1000;
 
 export function createHealth({ clock, isDraining, store }: HealthParts): Health {
   let checkedMs = Number.NEGATIVE_INFINITY;
-  let problem: string | undefined;
+  let problem: NotReady | undefined;
   return {
     async check() {
       if (isDraining()) return "draining";
@@ -32,11 +35,11 @@ export function createHealth({ clock, isDraining, store }: HealthParts): Health 
   };
 }
 
-async function tryToWrite(store: Store): Promise<string | undefined> {
+async function tryToWrite(store: Store): Promise<NotReady | undefined> {
   try {
     await store.checkWritable();
     return undefined;
   } catch (thrown) {
-    return toFailure(thrown).message;
+    return toFailure(thrown).code;
   }
 }

@@ -192,6 +192,7 @@ function tellReloaded({ tell }: ServerProcess, changed: readonly string[]): void
   tell(`new settings${later}`);
 }
 
-function toModelNote({ usual }: LoadedServer): string {
-  return usual ? `, model ${usual.model}` : "";
+function toModelNote({ usual, own }: LoadedServer): string {
+  if (usual) return `, model ${usual.model}`;
+  return own ? `, models of ${own.url}` : "";
 }

@@ -10,7 +10,7 @@ import type { PlaceCount } from "../guard/places.ts";
 import { createKeyMetrics } from "../watching/key-metrics.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
 import { watchProcess } from "../watching/process-metrics.ts";
-import { createRequestLog } from "../watching/request-log.ts";
+import { createRequestLog, createTakeoverLog } from "../watching/request-log.ts";
 import { openRequestTracer, type RequestTracer } from "../watching/request-trace.ts";
 import { createRequestWatch } from "../watching/request-watch.ts";
 import { addQueued, createRunMetrics } from "../watching/run-metrics.ts";
@@ -120,14 +120,14 @@ class OneServing implements Serving {
     const { host, port, socket } = settings;
     const tls = settings.tls && (await readTls(settings.tls));
     this.#current = await this.#openGeneration(this.#loaded);
-    await this.#current.responses.start();
+    await this.#takeOver();
     const app = this.#watch.watchApp(async (request, response) => {
       await this.#current?.app(request, response);
     });
     const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
     const listening = { host, port, socket, tls, upgrade };
     this.#listener = await openListener(listening, this.#drain.watchApp(app));
-    this.#every(TAKE_OVER_MS, async () => this.#current?.responses.start());
+    this.#every(TAKE_OVER_MS, () => this.#takeOver());
     this.#every(SWEEP_MS, () => this.#sweep());
     const { shelf } = this.#current.responses;
     const { clock } = this.#parts;
@@ -160,7 +160,7 @@ class OneServing implements Serving {
   async stop(): Promise<boolean> {
     const { clock } = this.#parts;
     for (const timer of this.#timers) clearInterval(timer);
-    const closed = this.#listener?.close();
+    // New connections are taken until the end: they are told that it stops, and what else is left to ask.
     const closing = setInterval(() => this.#listener?.closeIdle(), CLOSE_IDLE_MS);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
     for (const { responses } of generations) responses.durable.engine.retire();
@@ -178,6 +178,7 @@ class OneServing implements Serving {
     }
     clearInterval(closing);
     for (const generation of generations) generation.sockets.destroy();
+    const closed = this.#listener?.close();
     this.#listener?.destroy();
     await closed;
     await this.close();
@@ -226,6 +227,16 @@ class OneServing implements Serving {
     const { catalogue, settings } = generation;
     this.#guard.configure({ ...settings.guard, host: this.#loaded.settings.host, catalogue });
     return generation;
+  }
+
+  async #takeOver(): Promise<void> {
+    for (const id of (await this.#current?.responses.start()) ?? []) this.#writeTakeover(id);
+  }
+
+  #writeTakeover(id: string): void {
+    const { clock, write } = this.#parts;
+    const time = new Date(clock.now()).toISOString();
+    createTakeoverLog(this.#loaded.settings.log, write)({ time, takeover: id });
   }
 
   #retire(old: Generation): void {

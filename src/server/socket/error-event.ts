@@ -18,7 +18,7 @@ export interface ErrorPlace {
 }
 
 export function toErrorEvent(failure: Failure, place: ErrorPlace = {}): SocketErrorEvent {
-  const { status = 500, body, headers: own } = toFailureAnswer(failure);
+  const { status = 500, body, headers: own } = toFailureAnswer(failure, "responses");
   const { error } = body as Pick<SocketErrorEvent, "error">;
   const headers = { ...place.headers, ...own };
   return {

@@ -86,7 +86,7 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
         (thrown: unknown) => {
           const failure = toFailure(thrown);
           if (failure.code === "internal") parts.onDefect(thrown);
-          ended?.({ status: toFailureAnswer(failure).status ?? 500 });
+          ended?.({ status: toFailureAnswer(failure, "responses").status ?? 500 });
           refuse(wire, failure);
         },
       );
@@ -149,7 +149,7 @@ function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {
 }
 
 function refuse(wire: Duplex, failure: Failure): void {
-  const { status = 500, body, headers } = toFailureAnswer(failure);
+  const { status = 500, body, headers } = toFailureAnswer(failure, "responses");
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,

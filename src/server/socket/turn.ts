@@ -12,6 +12,7 @@ import type { Caller } from "../../responses/caller.ts";
 import { toUnknownPrevious } from "../../responses/conversation-before.ts";
 import { withGiven } from "../../responses/fold/given-items.ts";
 import type { LiveResponse } from "../../responses/live-response.ts";
+import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Admitted, Guard } from "../guard.ts";
 import type { CreateBody, CreateEvent } from "./client-event.ts";
@@ -100,7 +101,7 @@ export function isLeft({ aborted, reason }: AbortSignal): boolean {
 }
 
 function toStatus(failure: Failure): number {
-  return toFailureAnswer(failure).status ?? 500;
+  return toFailureAnswer(failure, "responses").status ?? 500;
 }
 
 /** A client whose turn failed sends everything again; the standard wants it told so. */
@@ -126,6 +127,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
     await outbox.send(events.map((event) => toText(event, { streamId })));
     return { response };
   }
+  checkMinTokens(body);
   const live = await parts.api.create(toRequest(body, context, given), caller);
   turn.onBegin(live.id, caller);
   const previous = isKnown && !live.asked.store ? String(body["previous_response_id"]) : undefined;

@@ -21,6 +21,12 @@ export interface RequestRecord {
   readonly cost_usd?: number | undefined;
   /** Whether the client had gone before the answer was whole. */
   readonly left?: true | undefined;
+  /** The address that nothing is at, without its query; of others the route says enough. */
+  readonly path?: string | undefined;
+  /** The address that the connection comes from; behind a proxy, the proxy's. */
+  readonly client?: string | undefined;
+  /** As the answer's header `x-request-id` has it. */
+  readonly request_id?: string | undefined;
   readonly trace_id?: string | undefined;
   readonly worker?: number | undefined;
 }
@@ -31,6 +37,25 @@ export function createRequestLog(format: LogFormat, write: (line: string) => unk
   if (format === "off") return () => {};
   const render = format === "json" ? renderJson : renderText;
   return (record) => void write(`${render(record)}\n`);
+}
+
+/** A run that another process had begun, and that this server goes on with. */
+interface TakeoverRecord {
+  readonly time: string;
+  /** The run's id. */
+  readonly takeover: string;
+}
+
+export function createTakeoverLog(
+  format: LogFormat,
+  write: (line: string) => unknown,
+): (record: TakeoverRecord) => void {
+  if (format === "off") return () => {};
+  return (record) => {
+    const { time, takeover } = record;
+    const text = `${time.slice(11, 19)} continues ${takeover}, whose process ended`;
+    void write(`${format === "json" ? JSON.stringify(record) : text}\n`);
+  };
 }
 
 function renderJson(record: RequestRecord): string {
@@ -44,7 +69,7 @@ function renderText(record: RequestRecord): string {
     record.input_tokens === undefined ? "" : `${record.input_tokens}+${record.output_tokens ?? 0}`;
   const words = [
     time.slice(11, 19),
-    ...[method, route, status, `${Math.round(ms)} ms`],
+    ...[method, record.path ?? route, status, `${Math.round(ms)} ms`],
     ...[tenant === undefined || tenant === "default" ? "" : tenant, target ?? "", model ?? ""],
     ...[tokens, record.left ? "client left" : ""],
   ];

@@ -5,6 +5,8 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../base/clock.ts";
+import { makeId } from "../../base/ids.ts";
+import { clip } from "../../base/text.ts";
 import type { App } from "../app.ts";
 import type { About, Guard } from "../guard.ts";
 import type { SocketAnswer, WatchSocket } from "../socket/watch-socket.ts";
@@ -44,6 +46,7 @@ const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
 export function createRequestWatch(parts: WatchParts): RequestWatch {
   const { clock, registry, tracer } = parts;
   const notes = new WeakMap<IncomingMessage, Notes>();
+  const clients = new WeakMap<IncomingMessage, string>();
   const open = new Set<ServerResponse>();
   let openTurns = 0;
   const record = createRecord(parts);
@@ -53,19 +56,6 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
   registry.gauge("offshoot_open_streams", "Streams that are being sent.", () => [
     { labels: {}, value: [...open].filter(isStream).length + openTurns },
   ]);
-
-  function recordAnswer(request: IncomingMessage, response: ServerResponse, startMs: number): void {
-    const { about, tenant, keyId } = notes.get(request) ?? {};
-    record({
-      method: toMethod(request.method ?? "GET"),
-      route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown",
-      status: response.statusCode,
-      target: about?.target ?? toMade(response),
-      isLeft: !response.writableFinished,
-      traceId: tracer?.traceIdOf(request),
-      ...{ tenant, keyId, startMs },
-    });
-  }
 
   return {
     watchGuard: (guard) => ({
@@ -83,13 +73,21 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
       open.add(response);
       // Good for every answer, and a header set here makes Node keep all of them where they can be read.
       response.setHeader("x-content-type-options", "nosniff");
+      response.setHeader(REQUEST_ID, makeId("req"));
+      // A socket that has ended does not know any more whose it was.
+      const { remoteAddress } = request.socket;
+      if (remoteAddress !== undefined) clients.set(request, remoteAddress);
       const closed = onceClosed(response);
       const handle = (): Promise<void> => app(request, response);
       await (tracer ? tracer.run(request, handle) : handle());
       await closed;
       open.delete(response);
-      recordAnswer(request, response, startMs);
-      const { about } = notes.get(request) ?? {};
+      const noted = notes.get(request) ?? {};
+      record({
+        ...toAsked(request, response, noted),
+        ...{ startMs, client: clients.get(request), traceId: tracer?.traceIdOf(request) },
+      });
+      const { about } = noted;
       const { statusCode: status } = response;
       tracer?.end(request, {
         route: about?.route,
@@ -105,6 +103,24 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
         record({ ...ended, method, route, startMs, traceId: undefined });
       };
     },
+  };
+}
+
+/** What an answer that was sent, or left, says of its request. */
+function toAsked(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { about, tenant, keyId }: Notes,
+): Omit<Asked, "startMs" | "traceId"> {
+  return {
+    method: toMethod(request.method ?? "GET"),
+    route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown",
+    status: response.statusCode,
+    target: about?.target ?? toMade(response),
+    isLeft: !response.writableFinished,
+    path: about?.route === undefined ? toPath(request.url ?? "") : undefined,
+    requestId: idOf(response),
+    ...{ tenant, keyId },
   };
 }
 
@@ -129,6 +145,7 @@ function createRecord(parts: WatchParts): (asked: Asked) => void {
       ...facts,
       cost_usd: facts?.cost_usd ?? undefined,
       left: isLeft ? true : undefined,
+      ...{ path: asked.path, client: asked.client, request_id: asked.requestId },
       trace_id: traceId,
       worker: parts.worker,
     });
@@ -140,6 +157,9 @@ interface Asked extends SocketAnswer {
   readonly route: string;
   readonly startMs: number;
   readonly traceId: string | undefined;
+  readonly path?: string | undefined;
+  readonly client?: string | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /** Answers are on their way for a moment after they were written. */
@@ -155,8 +175,23 @@ function isStream(response: ServerResponse): boolean {
 
 /** What a request that names no thing has made. */
 function toMade(response: ServerResponse): string | undefined {
-  const id = response.getHeader("x-request-id");
+  const id = idOf(response);
+  return id?.startsWith("req_") ? undefined : id;
+}
+
+const REQUEST_ID = "x-request-id";
+
+function idOf(response: ServerResponse): string | undefined {
+  const id = response.getHeader(REQUEST_ID);
   return typeof id === "string" ? id : undefined;
+}
+
+/** Addresses are as long as clients like, and some put a key into them. */
+const MAX_PATH_CHARS = 200;
+
+function toPath(url: string): string {
+  const path = url.split("?", 1)[0] ?? "";
+  return clip(path.replace(/(osk|sk)[_-][\w-]+/g, "$1_…"), MAX_PATH_CHARS);
 }
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "DELETE", "OPTIONS", "HEAD"]);

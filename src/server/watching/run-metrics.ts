@@ -108,6 +108,7 @@ interface Counters {
 function createCounters({ counter }: Registry): Counters {
   const tokens = counter("offshoot_tokens_total", "Tokens of model calls, by model.");
   const cost = counter("offshoot_cost_usd_total", "US dollars of model calls, by model.");
+  const names = createNames();
   return {
     endings: counter("offshoot_responses_ended_total", "Responses, by how they ended."),
     errors: counter(
@@ -115,10 +116,28 @@ function createCounters({ counter }: Registry): Counters {
       "Runs that a model's server failed, by code.",
     ),
     retries: counter("offshoot_upstream_retries_total", "Requests to models that were sent again."),
-    count(model, usage, costUsd) {
+    count(name, usage, costUsd) {
+      // A name that nobody has costs nothing, and is not to stand beside those that somebody has.
+      if (usage.total_tokens === 0 && !costUsd) return;
+      const model = names.take(name);
       tokens.add({ model, direction: "input" }, usage.input_tokens);
       tokens.add({ model, direction: "output" }, usage.output_tokens);
       cost.add({ model }, costUsd ?? 0);
+    },
+  };
+}
+
+/** More models than that are one in the numbers: a client may make up names that its server takes. */
+const MAX_MODELS = 500;
+const OTHER_MODELS = "other";
+
+function createNames(): { take(name: string): string } {
+  const known = new Set<string>();
+  return {
+    take(name) {
+      if (known.size >= MAX_MODELS && !known.has(name)) return OTHER_MODELS;
+      known.add(name);
+      return name;
     },
   };
 }
@@ -128,6 +147,12 @@ function toOpenRun({ settings }: RunStart): OpenRun {
   return { model: settings.model, isResponse: response !== undefined, isCounted: false };
 }
 
+const OTHER_UPSTREAM: ReadonlySet<string> = new Set([
+  "host_unknown",
+  "context_exceeded",
+  "model_not_found",
+]);
+
 function isUpstream(code: string): boolean {
-  return code.startsWith("provider_") || code === "host_unknown" || code === "context_exceeded";
+  return code.startsWith("provider_") || OTHER_UPSTREAM.has(code);
 }

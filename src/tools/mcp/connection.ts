@@ -37,10 +37,16 @@ interface SendOptions {
 /** How often a list that changes while it is read is read again. */
 const LIST_TRIES = 3;
 
-export function createConnection(server: McpServer, parts: KeeperParts): Connection {
-  let listed: Promise<Listing> | undefined;
+/** `known` is a list that counts in place of the server's own, which is then never asked for. */
+export function createConnection(
+  server: McpServer,
+  parts: KeeperParts,
+  known?: Listing,
+): Connection {
+  const given = known && Promise.resolve(known);
+  let listed: Promise<Listing> | undefined = given;
   const sessions = createSessionKeeper(server, parts, () => {
-    listed = undefined;
+    listed = given;
   });
 
   /** The session with a list that is no older than the server's last word on it. */

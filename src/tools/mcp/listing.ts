@@ -40,6 +40,16 @@ export async function readListing(client: Client, server: McpServer): Promise<Li
   const { tools, resources, prompts } = client.getServerCapabilities() ?? {};
   const { name = "", version = "" } = client.getServerVersion() ?? {};
   const rows = tools ? await readTools(client, server.timeoutMs) : [];
+  return {
+    ...toListing(rows, server),
+    title: toClean(`${name} ${version}`, 100),
+    hasResources: resources !== undefined,
+    hasPrompts: prompts !== undefined,
+  };
+}
+
+/** What is known of a server by its list alone, in the form of `tools/list`. */
+export function toListing(rows: readonly unknown[], server: McpServer): Listing {
   const problems: string[] = [];
   const offered = new Map<string, Offered>();
   for (const row of rows) {
@@ -55,10 +65,10 @@ export async function readListing(client: Client, server: McpServer): Promise<Li
     } else offered.set(definition.name, found.offered);
   }
   return {
-    title: toClean(`${name} ${version}`, 100),
+    title: "",
     tools: new Map([...offered].filter(([tool]) => isWanted(server, tool))),
-    hasResources: resources !== undefined,
-    hasPrompts: prompts !== undefined,
+    hasResources: false,
+    hasPrompts: false,
     problems,
   };
 }

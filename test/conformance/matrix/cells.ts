@@ -80,19 +80,14 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   user: { else: "reported", chat: "yes", responses: "yes", messages: "yes" },
   safety_identifier: { else: "reported", responses: "yes", messages: "yes" },
   prompt_cache_key: OPENAI_ALONE,
-  prompt_cache_retention: OPENAI_ALONE,
+  prompt_cache_retention: { else: "reported", responses: "yes", messages: "yes" },
   prompt_cache_options: OPENAI_ALONE,
   moderation: OPENAI_ALONE,
   "an unknown parameter": "reported",
 };
 
-const SEALING: Row = {
-  else: "yes",
-  ...{ embedded: "reported", chat: "reported", ollama: "reported" },
-};
-
 export const INCLUDES: Readonly<Record<string, Row>> = {
-  "include (reasoning.encrypted_content)": SEALING,
+  "include (reasoning.encrypted_content)": "yes",
   "include (message.output_text.logprobs)": {
     else: "yes",
     ...{ embedded: "reported", messages: "reported", bedrock: "reported" },

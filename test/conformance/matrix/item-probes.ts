@@ -216,7 +216,8 @@ const context: Readonly<Record<string, Probe>> = {
   compaction: {
     async body({ server, script }) {
       script(() => reply.text(MARK));
-      const asked = { input: [{ role: "user", content: MARK }], model: undefined };
+      const { model } = await server.create({ input: "Hi", store: false });
+      const asked = { model, input: [{ role: "user", content: MARK }] };
       const { body } = await server.ask("POST", "/v1/responses/compact", asked);
       const { output } = body as { output: JsonObject[] };
       return { input: [...output, { role: "user", content: "Go on." }] };

@@ -150,15 +150,15 @@ const calls: Readonly<Record<string, Probe>> = {
       tools: [{ type: "mcp", server_label: "offshoot", require_approval: "never" }],
     },
     answer: ({ tools, items }) => {
-      if (items.some(({ type }) => type === "function_call_output")) return reply.text("Done.");
-      const name = tools.flatMap((one) => (one.type === "function" ? one.name : []));
-      const read = name.find((one) => one.includes("bash_read")) ?? "";
-      const call = { name: read, arguments: { filepath: "notes.txt" } };
+      const names = tools.flatMap((one) => (one.type === "function" ? one.name : []));
+      const name = names.find((one) => one.includes("bash_read"));
+      const isDone = items.some(({ type }) => type === "function_call_output");
+      if (isDone || name === undefined) return reply.text("Done.");
+      const call = { name, arguments: { filepath: "notes.txt" } };
       return reply.calls([call, call, call]);
     },
     name: /max_tool_calls/,
-    shown: ({ output }) =>
-      output.filter((item) => item.type === "mcp_call" && item.output !== null).length <= 1,
+    shown: (response) => count(response, "mcp_call") <= 1,
   },
 };
 
@@ -234,8 +234,9 @@ const service: Readonly<Record<string, Probe>> = {
     ...{ body: { prompt_cache_key: "key-zebra" }, name: /prompt_cache_key/, sent: /key-zebra/ },
   },
   prompt_cache_retention: {
-    body: { prompt_cache_retention: "24h" },
-    ...{ name: /prompt_cache_retention/, sent: /24h|cache_control|cachePoint/ },
+    // Some keep nothing of a request that has nothing before its question.
+    body: { prompt_cache_retention: "24h", instructions: "Answer in English." },
+    ...{ name: /prompt_cache_retention/, sent: /24h|"ttl":"1h"/ },
   },
   prompt_cache_options: {
     body: { prompt_cache_options: { mode: "explicit", ttl: "30m" } },

@@ -58,6 +58,26 @@ function tell(text: string, history: readonly Item[], pieceLength = 4): Told {
 }
 
 describe("citations", () => {
+  it("leave no token's likelihood out of the pieces", () => {
+    const citations = createCitations([FILES]) ?? assert.fail();
+    const empty: Message = { type: "message", role: "assistant", content: [] };
+    const pieces = ["One ", "【file", "-1】", " and ", "two"];
+    const content = [{ type: "output_text" as const, text: pieces.join("") }];
+    const events: ModelEvent[] = [
+      { type: "item_start", index: 0, item: empty },
+      ...pieces.map((delta): ModelEvent => {
+        const logprobs = [{ token: delta, logprob: -1 }];
+        return { type: "text_delta", index: 0, part: 0, delta, logprobs };
+      }),
+      { type: "item_end", index: 0, item: { ...empty, content } },
+    ];
+    const told = events.flatMap((event) => citations.read(event));
+    const tokens = told.flatMap((event) =>
+      event.type === "text_delta" ? (event.logprobs ?? []).map(({ token }) => token) : [],
+    );
+    assert.deepEqual(tokens, pieces);
+  });
+
   it("are none where nothing was searched", () => {
     assert.equal(createCitations([{ type: "message", role: "user", content: "Hi" }]), undefined);
   });
@@ -109,13 +129,53 @@ describe("citations", () => {
       type: "file_citation",
       ...{ file_id, filename, index },
     });
-    assert.deepEqual(annotations, [
+    const places = annotations.map((one) => {
+      assert.ok(one.type === "file_citation");
+      const { quote: _, start_index: __, end_index: ___, ...place } = one;
+      return place;
+    });
+    assert.deepEqual(places, [
       cite("file-1", "a.md", 8),
       cite("file-2", "b.md", 16),
       cite("file-1", "a.md", 21),
       cite("file-2", "b.md", 21),
     ]);
     assert.deepEqual(part.annotations, annotations);
+  });
+
+  it("of a file name the statement they are for and quote the passage that fits it best", () => {
+    const text = [
+      "Refunds are paid within 30 days. Shipping takes a week.",
+      "Returns need the receipt.\nWrite to us.",
+    ];
+    const found: Item = {
+      ...{ type: "file_search_call", queries: ["x"] },
+      results: text.map((one) => ({ file_id: "file-1", filename: "a.md", text: one })),
+    };
+    const said =
+      "We pay. Refunds come within 30 days 【file-1】.\nBring the receipt!【file-1】 Bye.";
+    const { annotations, part } = tell(said, [found]);
+    assert.deepEqual(part.annotations, annotations);
+    assert.deepEqual(
+      annotations.map((one) => {
+        assert.ok(one.type === "file_citation");
+        return [part.text.slice(one.start_index, one.end_index), one.quote];
+      }),
+      [
+        ["Refunds come within 30 days", "Refunds are paid within 30 days."],
+        ["Bring the receipt!", "Returns need the receipt."],
+      ],
+    );
+  });
+
+  it("of a file whose passages are not known quote nothing", () => {
+    const found: Item = {
+      ...{ type: "file_search_call", queries: ["x"] },
+      results: [{ file_id: "file-1", filename: "a.md" }],
+    };
+    const [one] = tell("So 【file-1】", [found]).annotations;
+    assert.ok(one?.type === "file_citation");
+    assert.deepEqual([one.quote, one.start_index, one.end_index], ["", 0, 2]);
   });
 
   it("say the same in pieces of any length as in the whole", () => {

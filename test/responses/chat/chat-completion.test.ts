@@ -11,7 +11,7 @@ import { ANSWERS, call, chunksOf, deltasOf, eventsOf, likelyEvents } from "./cha
 
 /** The message that a client puts together from the deltas of a stream. */
 function joined(deltas: readonly ChatDelta[]): object {
-  const join = (field: "content" | "refusal" | "reasoning_content"): string =>
+  const join = (field: "content" | "refusal" | "reasoning_content" | "reasoning"): string =>
     deltas.map((delta) => delta[field] ?? "").join("");
   const calls: { id?: string; type?: string; name?: string; text: string }[] = [];
   for (const { tool_calls } of deltas) {
@@ -26,6 +26,7 @@ function joined(deltas: readonly ChatDelta[]): object {
     content: join("content"),
     refusal: join("refusal"),
     thought: join("reasoning_content"),
+    again: join("reasoning"),
     annotations: deltas.flatMap(({ annotations = [] }) => annotations),
     calls,
   };
@@ -33,11 +34,14 @@ function joined(deltas: readonly ChatDelta[]): object {
 
 function messageOf({ choices: [choice] }: ChatCompletion): object {
   assert.ok(choice);
-  const { content, refusal, reasoning_content, annotations, tool_calls = [] } = choice.message;
+  const { content, refusal, annotations, tool_calls = [] } = choice.message;
+  const { reasoning_content, reasoning } = choice.message;
+  assert.equal(reasoning, reasoning_content, "told under one name alone");
   return {
     content: content ?? "",
     refusal: refusal ?? "",
     thought: reasoning_content ?? "",
+    again: reasoning ?? "",
     annotations,
     calls: tool_calls.map((made) => {
       const { id, type } = made;

@@ -27,6 +27,7 @@ import {
 } from "./chat-runs.ts";
 
 const role = (content: "" | null): object => ({ role: "assistant", content, refusal: null });
+const think = (text: string): object => ({ reasoning_content: text, reasoning: text });
 const cite = (at: number): object => ({
   annotations: [
     {
@@ -46,18 +47,8 @@ const DELTAS: Readonly<Record<string, readonly object[]>> = {
   "nothing at all": [role("")],
   text: [role(""), { content: "Hel" }, { content: "lo" }],
   "two messages": [role(""), { content: "One. " }, { content: "Two." }],
-  "a summary of thinking": [
-    role(""),
-    { reasoning_content: "Hm" },
-    { reasoning_content: "m" },
-    { content: "A" },
-  ],
-  "two pieces of thinking": [
-    role(""),
-    { reasoning_content: "Hm" },
-    { reasoning_content: "\n\nAh" },
-    { content: "A" },
-  ],
+  "a summary of thinking": [role(""), think("Hm"), think("m"), { content: "A" }],
+  "two pieces of thinking": [role(""), think("Hm"), think("\n\nAh"), { content: "A" }],
   "a refusal": [role(null), { refusal: "No." }],
   "two calls": [
     role(null),
@@ -79,13 +70,13 @@ const DELTAS: Readonly<Record<string, readonly object[]>> = {
   "a search and citations": [role(""), { content: "Ah. " }, { content: "X" }, cite(4)],
   "an answer in one piece": [
     role(""),
-    { reasoning_content: "Hm" },
+    think("Hm"),
     { content: "Whole." },
     cite(0),
     begun(0, "call_1", "read"),
     more(0, "{}"),
   ],
-  "a refusal in one piece": [role(""), { reasoning_content: "Hm" }, { refusal: "No." }],
+  "a refusal in one piece": [role(""), think("Hm"), { refusal: "No." }],
   "a custom call in one piece": [
     role(null),
     { tool_calls: [{ index: 0, id: "c", type: "custom", custom: { name: "sql", input: "" } }] },

@@ -9,7 +9,7 @@ const chunk = (delta: object, finish_reason: string | null = null): string =>
 
 const ANSWERS: Readonly<Record<string, Reply>> = {
   text: reply.text("Hello there."),
-  "text of no words": reply.text(""),
+  "text of no words": reply.text(" "),
   calls: reply.calls([
     { name: "look", arguments: { at: "it" }, call_id: "call_1" },
     { name: "look", arguments: { at: "that" }, call_id: "call_2" },
@@ -51,7 +51,10 @@ const REQUESTS: Readonly<Record<string, object>> = {
 
 /** Without what is different for every response. */
 function toShape(response: EmittedResponse): object {
-  const output = response.output.map((item) => ({ ...item, id: "id" }));
+  const output = response.output.map((item) => {
+    const isSealed = item.type === "reasoning" && Boolean(item.encrypted_content);
+    return { ...item, id: "id", ...(isSealed ? { encrypted_content: "seal" } : {}) };
+  });
   const completed_at = response.completed_at === null ? null : 0;
   return { ...response, id: "id", created_at: 0, completed_at, store: false, output };
 }

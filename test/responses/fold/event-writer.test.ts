@@ -342,6 +342,40 @@ describe("what events carry", () => {
   });
 });
 
+describe("how likely the words were", () => {
+  const LIKELY = "message.output_text.logprobs";
+  const token = (text: string) => ({ token: text, logprob: -1, bytes: [], top_logprobs: [] });
+  const tokens = ["Hel", "lo"].map(token);
+  const likelyAnswer = message(0, "Hel", "lo").map((event): ModelEvent => {
+    if (event.type === "text_delta") return { ...event, logprobs: [token(event.delta)] };
+    if (event.type !== "item_end") return event;
+    const content = [{ type: "output_text" as const, text: "Hello", logprobs: tokens }];
+    return { ...event, item: { type: "message", role: "assistant", content } };
+  });
+  const settings = (...include: string[]) => ({ response: { echo: {}, include, ignored: [] } });
+  const told = (events: readonly EmittedEvent[]): unknown[] =>
+    events.flatMap((event) => ("logprobs" in event ? [event.logprobs] : []));
+
+  it("comes with each piece of a text and with the whole, where the client asked for it", () => {
+    const log = [runStart(settings(LIKELY)), ...turn(1, ...likelyAnswer), runEnd()];
+    assert.deepEqual(told(write(...log)), [[tokens[0]], [tokens[1]], tokens]);
+  });
+
+  it("comes to nobody who did not ask", () => {
+    const log = [runStart(settings()), ...turn(1, ...likelyAnswer), runEnd()];
+    assert.deepEqual(told(write(...log)), [[], [], []]);
+  });
+
+  it("is kept of a text that was interrupted", () => {
+    const cut = likelyAnswer.slice(0, 2);
+    const events = write(runStart(settings(LIKELY)), ...turn(1, ...cut), runEnd());
+    assert.deepEqual(told(events), [[tokens[0]], [tokens[0]]]);
+    const [item] = lastResponse(events).output;
+    const [part] = item?.type === "message" && typeof item.content !== "string" ? item.content : [];
+    assert.deepEqual(part?.type === "output_text" && part.logprobs, [tokens[0]]);
+  });
+});
+
 describe("a fault of the server's own", () => {
   const message = "The store `/srv/machine/runs.db` could not be written: disk full.";
   const end = runEnd({ ending: "failed", message, error: { code: "store_failed", message } });

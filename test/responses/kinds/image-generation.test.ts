@@ -86,6 +86,8 @@ describe("image_generation", () => {
       "image_generation_call.completed",
       "output_item.done",
     ]);
+    const completed = run.events.find(({ type }) => String(type).endsWith("call.completed"));
+    assert.equal((completed as { result?: string } | undefined)?.result, call.result);
     const [, answered] = callsIn(requests[1]);
     assert.ok(answered?.type === "function_call_output");
     assert.match(String(answered.output), /shown to the user/);

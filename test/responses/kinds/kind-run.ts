@@ -79,7 +79,7 @@ export async function runKinds(
       return await runLoop({
         ...{ context, task, gate, clock: systemClock, contextTokens: undefined },
         reasoning: { effort: undefined, summary: undefined },
-        provider: bridgeProvider(provider, bridge),
+        provider: bridgeProvider(provider, bridge, () => Number.POSITIVE_INFINITY),
         checkOutput: async () => ({ ok: true, value: undefined }),
         costOf: () => 0,
         account: createAccount(NO_LIMITS),

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../../src/base/json.ts";
+import type { Item } from "../../../src/protocol/items.ts";
 import { createApplyPatchKind } from "../../../src/responses/kinds/apply-patch.ts";
 import { createCodeInterpreterKind } from "../../../src/responses/kinds/code-interpreter.ts";
 import { createShellKind } from "../../../src/responses/kinds/shell.ts";
@@ -65,7 +66,7 @@ describe("code_interpreter", () => {
     assert.deepEqual([call.status, call.container_id], ["completed", "cntr_1"]);
     assert.deepEqual(call.outputs, [
       { type: "logs", logs: 'ran print("1")' },
-      { type: "image", url: IMAGE },
+      { type: "image", url: IMAGE, image_url: IMAGE },
     ]);
   });
 
@@ -83,7 +84,22 @@ describe("code_interpreter", () => {
     assert.equal(call?.type === "code_interpreter_call" && call.outputs, null);
   });
 
-  it("cites the files it wrote where the answer links to them, and shows them nowhere else", async () => {
+  it("takes images back under either of their names", async () => {
+    const items = ["url", "image_url"].map((name, at) => ({
+      ...{ type: "code_interpreter_call", id: `ci_${at}`, container_id: "cntr_1", code: "1" },
+      ...{ status: "completed", outputs: [{ type: "image", [name]: IMAGE }] },
+    }));
+    const asked = { type: "message", role: "user", content: "Well?" };
+    const given = [...items, asked] as unknown as Item[];
+    const run = await runKinds({ kinds: [toKind(drawing)], tools, items: given, replies: [DONE] });
+    const outputs = callsIn(run.requests[0]).flatMap((item) =>
+      item.type === "function_call_output" ? [item.output] : [],
+    );
+    assert.equal(outputs.length, 2);
+    for (const output of outputs) assert.ok(JSON.stringify(output).includes(IMAGE));
+  });
+
+  it("shows the files it wrote with its outputs, and cites them where the answer links to them", async () => {
     const files = [{ file_id: "cfile_1", path: "/mnt/data/a.csv" }];
     const writing = createTool(async () => new ToolOutput("ok", [], { details: { files } }));
     const link = "[a.csv](sandbox:/mnt/data/a.csv)";
@@ -93,7 +109,9 @@ describe("code_interpreter", () => {
     const run = await runKinds({ kinds, tools, replies, include });
     const [call, message] = run.response.output;
     assert.ok(call?.type === "code_interpreter_call" && message?.type === "message");
-    assert.ok(!("files" in call));
+    assert.deepEqual((call as { files?: unknown }).files, [{ type: "file", ...files[0] }]);
+    const unasked = await runKinds({ kinds, tools, replies });
+    assert.ok(!("files" in (unasked.response.output[0] ?? {})));
     const citation = {
       ...{ type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" },
       ...{ filename: "a.csv", start_index: 14, end_index: 37 },

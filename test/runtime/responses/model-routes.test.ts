@@ -53,6 +53,53 @@ describe("the model that a request names", () => {
     assert.throws(() => routeModel(routes, "embedded/other"), { code: "model_not_found" });
   });
 
+  it("fits a star whatever slashes it has, and the first row that fits counts", () => {
+    const named = [
+      ["team/*", target("openai/a")],
+      ["*-fast", target("openai/b")],
+      ["*", target("openai/c")],
+    ] as const;
+    for (const [name, model] of [
+      ["team/x", "openai/a"],
+      ["team/x/y", "openai/a"],
+      ["vllm/very-fast", "openai/b"],
+      ["vllm/x", "openai/c"],
+      ["a/b/c", "openai/c"],
+      ["x", "openai/c"],
+    ] as const) {
+      assert.equal(routeModel({ named, usual: undefined }, name).model, model, name);
+    }
+  });
+
+  it("is asked at the given address where the server's own list names that server's model", () => {
+    const usual = { ...target("custom/first", OWN), api_key_name: "MINE" };
+    const other = target("custom/second", "http://127.0.0.1:2/v1");
+    const named = [
+      ["fast", target("custom/up")],
+      ["far", other],
+      ["away", target("openai/gpt-5.1")],
+    ] as const;
+    const routes: ModelRoutes = { named, usual };
+    assert.deepEqual(routeModel(routes, "fast"), { ...usual, model: "custom/up" });
+    assert.deepEqual(routeModel(routes, "far"), other);
+    assert.deepEqual(routeModel(routes, "away"), target("openai/gpt-5.1"));
+  });
+
+  it("is one of a server's that has no usual model", () => {
+    const own = { vendor: "custom", url: OWN, provider: null, api_key_name: null };
+    const routes: ModelRoutes = { named: [], usual: undefined, own };
+    const at = { url: OWN, provider: null, api_key_name: null };
+    assert.deepEqual(routeModel(routes, "team/x"), { ...at, model: "custom/team/x" });
+    assert.deepEqual(routeModel(routes, "custom/x"), { ...at, model: "custom/x" });
+    assert.throws(() => routeModel(routes, undefined), { param: "model" });
+  });
+
+  it("is unknown where it is of a server that nobody has given", () => {
+    assert.throws(() => routeModel({ named: [], usual: undefined }, "custom/x"), {
+      code: "model_not_found",
+    });
+  });
+
   it("is no file of this machine, unless the server's own list names it", () => {
     const path = "gguf:/models/a.gguf";
     for (const usual of [target("custom/first", OWN), undefined]) {

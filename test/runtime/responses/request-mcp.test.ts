@@ -151,9 +151,14 @@ describe("an MCP server that a request names", () => {
       ["send"],
     );
     assert.ok(await connect({ type: "mcp", server_label: "mail" }, request));
-    assert.equal(await connect({ ...named, connector_id: "mail" }, REQUEST), undefined);
-    await assert.rejects(connect({ type: "mcp", server_label: "mail" }, REQUEST), {
-      code: "invalid_request",
-    });
+    // One of the API's own is left out; any other is a mistake, by whichever name it is meant.
+    const gmail = { ...named, connector_id: "connector_gmail" };
+    assert.equal(await connect(gmail, REQUEST), undefined);
+    for (const unknown of [
+      { ...named, connector_id: "mail" },
+      { ...named, server_label: "mail" },
+    ]) {
+      await assert.rejects(connect(unknown, REQUEST), { code: "invalid_request" });
+    }
   });
 });

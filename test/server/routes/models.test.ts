@@ -40,6 +40,32 @@ describe("the models over HTTP", () => {
     checkPublished("ListModelsResponse", list);
   });
 
+  it("are those of the server behind it too, under the names it gives them", async () => {
+    const listed = createModelRoutes({
+      routes: { named: [["fast", TARGET]], usual: { ...TARGET, model: "custom/own" } },
+      env: {},
+      listUpstream: async () => [
+        { id: "org/model", created: 7, owned_by: "org" },
+        { id: "fast", created: 8, owned_by: "org" },
+      ],
+    });
+    const [all = assert.fail(), , one = assert.fail()] = listed;
+    const call = (params: object): RouteCall => ({ params, caller: ANYBODY }) as RouteCall;
+    const { body } = (await all.handle(call({}))) as JsonAnswer;
+    const { data } = body as { data: { id: string; owned_by: string; created: number }[] };
+    assert.deepEqual(
+      data.slice(0, 3).map(({ id, owned_by, created }) => [id, owned_by, created]),
+      [
+        ["fast", "offshoot", 0],
+        ["org/model", "org", 7],
+        ["custom/own", "custom", 0],
+      ],
+    );
+    checkPublished("ListModelsResponse", body);
+    const found = (await one.handle(call({ vendor: "org", id: "model" }))) as JsonAnswer;
+    assert.equal((found.body as { id: string }).id, "org/model");
+  });
+
   it("are found by their names, with the slash escaped or not", async () => {
     assert.equal((await ask("/v1/models/:id", { id: "custom/own" }))["owned_by"], "custom");
     const found = await ask("/v1/models/:vendor/:id", { vendor: "custom", id: "own" });

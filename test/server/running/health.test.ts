@@ -34,7 +34,7 @@ describe("health", () => {
     assert.equal(state.writes, 1);
     state.isFull = true;
     clock.advance(1000);
-    assert.deepEqual(await ask("/readyz"), [503, { status: "not ready" }]);
+    assert.deepEqual(await ask("/readyz"), [503, { status: "not ready", reason: "store_full" }]);
     state.isFull = false;
     clock.advance(1000);
     assert.equal((await ask("/readyz"))[0], 200);

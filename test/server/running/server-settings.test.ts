@@ -30,6 +30,25 @@ describe("the server's settings", () => {
     assert.equal((await read(t, "", { isTerminal: true })).log, "text");
   });
 
+  it("take an empty text for a server that asks for no key, in the file and as a variable", async (t) => {
+    const models = ["server:", "  image_model: draw", "  embeddings_model: embed"];
+    const named = await read(t, models.join("\n"));
+    assert.equal(named.hosted.images?.api_key_name, "OPENAI_API_KEY");
+    assert.equal(named.hosted.embeddings?.api_key_name, "OPENAI_API_KEY");
+    const none = ["  image_api_key_name: ''", "  embeddings_api_key_name: ''"];
+    const env = {
+      OFFSHOOT_SERVER_IMAGE_API_KEY_NAME: "",
+      OFFSHOOT_SERVER_EMBEDDINGS_API_KEY_NAME: "",
+    };
+    for (const keyless of [
+      await read(t, [...models, ...none].join("\n")),
+      await read(t, models.join("\n"), { env }),
+    ]) {
+      assert.equal(keyless.hosted.images?.api_key_name, null);
+      assert.equal(keyless.hosted.embeddings?.api_key_name, null);
+    }
+  });
+
   it("come from maps in maps, with the models that names mean", async (t) => {
     const file = [
       "server:",

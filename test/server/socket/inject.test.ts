@@ -190,7 +190,7 @@ describe("injecting answers", () => {
   it("leaves it at that where an agent has nothing to say to its answer", async (t) => {
     const gate = createGate();
     const { engine, requests } = playSlowly(twoAgents, {
-      "/root/a": ({ items }) => (items.length === 1 ? weigh("call_1") : reply.text("")),
+      "/root/a": ({ items }) => (items.length === 1 ? weigh("call_1") : reply.text(" ")),
       "/root/b": thinking(gate),
     });
     const server = await startSocketServer(t, engine);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
   createRequestLog,
+  createTakeoverLog,
   type LogFormat,
   type RequestRecord,
 } from "../../../src/server/watching/request-log.ts";
@@ -18,6 +19,18 @@ const RECORD: RequestRecord = {
   input_tokens: 120,
   output_tokens: 45,
 };
+
+describe("the lines of takeovers", () => {
+  it("say which run the server goes on with, in the format of the settings", () => {
+    const lines: string[] = [];
+    const record = { time: "2026-01-02T03:04:05.678Z", takeover: "run_1" };
+    for (const format of ["text", "json", "off"] as const) {
+      createTakeoverLog(format, (line) => lines.push(line))(record);
+    }
+    const text = "03:04:05 continues run_1, whose process ended\n";
+    assert.deepEqual(lines, [text, `${JSON.stringify(record)}\n`]);
+  });
+});
 
 describe("the lines of requests", () => {
   const write = (format: LogFormat, record: RequestRecord): string => {

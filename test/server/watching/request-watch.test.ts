@@ -56,16 +56,23 @@ describe("the watch over requests", () => {
       await (await fetch(`${listener.url}${path}`, { headers: { connection: "close" } })).text();
     }
     const who = { tenant: ANYBODY.tenant, key_id: "key_1" };
-    const told = records.map(({ time: _, trace_id: __, ...record }) =>
+    const told = records.map(({ time: _, trace_id: __, request_id: ___, ...record }) =>
       JSON.parse(JSON.stringify(record)),
     );
+    const [made, ...others] = records.map(({ request_id }) => request_id ?? "");
+    assert.equal(made, "resp_9");
+    assert.ok(others.every((id) => id.startsWith("req_")));
+    const client = "127.0.0.1";
     assert.deepEqual(told, [
       {
         ...{ method: "GET", route: "/make", status: 200, ms: 20, ...who, target: "resp_9" },
-        ...{ model: "custom/x", input_tokens: 1, output_tokens: 2, worker: 7 },
+        ...{ model: "custom/x", input_tokens: 1, output_tokens: 2, worker: 7, client },
       },
-      { method: "GET", route: "/things/:id", status: 400, ms: 0, ...who, target: "bad", worker: 7 },
-      { method: "GET", route: "unknown", status: 404, ms: 0, worker: 7 },
+      {
+        ...{ method: "GET", route: "/things/:id", status: 400, ms: 0, ...who, target: "bad" },
+        ...{ worker: 7, client },
+      },
+      { method: "GET", route: "unknown", status: 404, ms: 0, worker: 7, client, path: "/nowhere" },
     ]);
     const text = renderMetrics(registry.read());
     assert.match(text, /requests_total\{method="GET",route="\/things\/:id",status="400"\} 1\n/);

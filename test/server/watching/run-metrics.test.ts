@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { toUsage } from "../../../src/protocol/usage.ts";
+import { NO_RUN } from "../../../src/responses/fold/response-object.ts";
 import { createRegistry, renderMetrics } from "../../../src/server/watching/metrics.ts";
 import { createRunMetrics } from "../../../src/server/watching/run-metrics.ts";
 import { reply, script } from "../../../src/testing/index.ts";
@@ -34,6 +36,27 @@ describe("the numbers of runs", () => {
       renderMetrics(registry.read()),
       /offshoot_upstream_errors_total\{code="provider_\w+"\} 1\n/,
     );
+  });
+
+  it("have room for real models whatever names clients make up", () => {
+    const registry = createRegistry();
+    const metrics = createRunMetrics(registry);
+    const run = (model: string, tokens: number): void => {
+      const usage = toUsage({ input: tokens, output: 0 });
+      const settings = { ...NO_RUN, model };
+      const head = { run_id: `run_${model}`, at_ms: 0 };
+      const start = { type: "run_start", ...head, created_at_ms: 0, settings };
+      const end = { type: "run_end", ending: "completed", usage, cost_usd: null, at_ms: 0 };
+      for (const event of [start, end]) metrics.observe({ ...head, event } as never);
+    };
+    for (let at = 0; at < 3000; at++) run(`custom/refused-${at}`, 0);
+    run("custom/real", 5);
+    for (let at = 0; at < 3000; at++) run(`custom/made-up-${at}`, 1);
+    run("custom/real", 5);
+    const text = renderMetrics(registry.read());
+    assert.match(text, /tokens_total\{model="custom\/real",direction="input"\} 10\n/);
+    assert.match(text, /tokens_total\{model="other",direction="input"\} 2501\n/);
+    assert.doesNotMatch(text, /refused/);
   });
 
   it("count a response of which only the beginning and the end is told", async (t) => {

@@ -3,7 +3,7 @@
  *
  * In place of the SDK's transport, which kills one process where a server is often three (`npx`, a
  * shell, node), and drops the connection for one long line. The server leads a process group; when it
- * ends, or the connection does, the whole group is killed.
+ * ends, or the connection does, the whole group is killed, and on Linux whoever left it and has its mark.
  */
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
@@ -12,8 +12,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import { Failure } from "../../../base/failure.ts";
-import { keepChild, makeMark } from "../../sandbox/life-line.ts";
+import { holdGroup, makeMark } from "../../sandbox/life-line.ts";
 import { MARK } from "../../sandbox/process.ts";
+import { sweep } from "../../sandbox/process-group.ts";
 import { toCleanTail } from "../clean-text.ts";
 import { createMessageLines, findRequestId, tooLarge } from "./message-lines.ts";
 
@@ -64,9 +65,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   const transport: StdioTransport = {
     async start() {
-      const started = spawnGroup(options);
+      const group = spawnGroup(options);
+      const { child: started } = group;
       child = started;
-      gone = watchEnd(started, (reason) => {
+      gone = watchEnd(group, (reason) => {
         ending ||= reason;
         transport.onclose?.();
       });
@@ -109,7 +111,13 @@ function receive(transport: Transport, line: string, toMessage: StdioOptions["to
 
 const isWindows = process.platform === "win32";
 
-function spawnGroup({ command, args, env, cwd }: StdioOptions): ChildProcessWithoutNullStreams {
+interface ServerGroup {
+  readonly child: ChildProcessWithoutNullStreams;
+  /** Ends those who left the group. The keeper watches them until then, should we end before. */
+  sweep(): Promise<void>;
+}
+
+function spawnGroup({ command, args, env, cwd }: StdioOptions): ServerGroup {
   const mark = makeMark();
   const child = spawn(command, [...args], {
     cwd,
@@ -119,8 +127,18 @@ function spawnGroup({ command, args, env, cwd }: StdioOptions): ChildProcessWith
     detached: !isWindows,
     windowsHide: true,
   });
-  keepChild(child, `${MARK}=${mark}`);
-  return child;
+  const entry = `${MARK}=${mark}`;
+  const { release } = holdGroup(child.pid ?? 0, entry);
+  return {
+    child,
+    async sweep() {
+      try {
+        await sweep(entry);
+      } finally {
+        release();
+      }
+    },
+  };
 }
 
 async function spawned(child: ChildProcessWithoutNullStreams, command: string): Promise<void> {
@@ -134,9 +152,9 @@ async function spawned(child: ChildProcessWithoutNullStreams, command: string): 
   }
 }
 
-/** Resolves when the server has left and nothing of its group is alive; `onEnd` is called before. */
+/** Resolves when the server has left and nothing that it started is alive; `onEnd` is called before. */
 function watchEnd(
-  child: ChildProcessWithoutNullStreams,
+  { child, sweep: sweepGroup }: ServerGroup,
   onEnd: (reason: string) => void,
 ): Promise<void> {
   const kill = (): void => killGroup(child, "SIGKILL");
@@ -154,7 +172,7 @@ function watchEnd(
       const rest = new AbortController();
       const closed = once(child, "close", { signal: rest.signal });
       const read = Promise.race([closed, sleep(200)]).catch(() => {});
-      void read.then(() => {
+      void Promise.allSettled([read, sweepGroup()]).then(() => {
         rest.abort();
         for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
         onEnd(signal ? `It was ended by ${signal}.` : `It ended with exit code ${code}.`);

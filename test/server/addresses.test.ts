@@ -1,0 +1,49 @@
+/** Addresses as clients and probes write them, and what every failure carries. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { reply, respond } from "../../src/testing/index.ts";
+import { startServer } from "./server-bench.ts";
+
+describe("addresses", () => {
+  it("are asked with HEAD as with GET, without the body", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Hello.")),
+    );
+    const { id } = await server.create({ input: "Hi" });
+    for (const query of ["", "?stream=true"]) {
+      const address = `${server.url}/v1/responses/${id}${query}`;
+      const [head, get] = [await fetch(address, { method: "HEAD" }), await fetch(address)];
+      assert.deepEqual([head.status, await head.text()], [200, ""]);
+      assert.equal(head.headers.get("content-type"), get.headers.get("content-type"));
+      await get.text();
+    }
+    const made = await fetch(`${server.url}/v1/responses`, { method: "HEAD" });
+    assert.equal(made.status, 405);
+  });
+
+  it("may end with a slash", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Hello.")),
+    );
+    const made = await server.ask("POST", "/v1/responses/", { input: "Hi" });
+    assert.equal(made.status, 200);
+    const { id } = made.body as { id: string };
+    assert.equal((await server.ask("GET", `/v1/responses/${id}/`)).status, 200);
+    assert.equal((await server.ask("GET", "/v1/responses//")).status, 404);
+  });
+
+  it("give every failure an id to report it by", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Hello.")),
+    );
+    for (const path of ["/nowhere", "/v1/responses/resp_none"]) {
+      const answer = await fetch(`${server.url}${path}`);
+      assert.match(answer.headers.get("x-request-id") ?? "", /^req_/);
+      await answer.text();
+    }
+  });
+});
