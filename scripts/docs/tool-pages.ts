@@ -1,6 +1,8 @@
 /** The pages about tools, and about what keeps them in bounds. */
 
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
+import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
+import { SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
 import { DECIDERS } from "../../src/protocol/run-events.ts";
 import { CATALOGUE } from "../../src/tools/catalogue.ts";
 import { SANDBOX_LEVELS } from "../../src/tools/sandbox/sandbox.ts";
@@ -19,7 +21,7 @@ export function renderToolsPage(): string {
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
     ),
-    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
+    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, \`subagent\`, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
     `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox holds them: at the default level, \`process\`, a command runs as you and reaches what you reach. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
     renderTable(
       ["tool", "what it does to the world", ""],
@@ -34,6 +36,7 @@ export function renderToolsPage(): string {
       tool.spec.description ?? "",
       renderTable(["argument", "type", "default", ""], parameterRows(tool)),
     ]),
+    ...theDelegating(),
     "## Searching the web",
     "`search_web` asks the provider that `search_provider` names, else the first whose key is set, else the one that needs none.",
     renderTable(
@@ -47,6 +50,19 @@ export function renderToolsPage(): string {
     renderFence("console", MCP_COMMANDS),
     "A server's tools are called `mcp__SERVER__TOOL`; its resources and prompts are tools too. It is started when a run first needs it, one connection for all runs of the process, and started again when it dies. What you agreed to is pinned: a hash of each tool's name, schema and description. A tool that is another one later is asked about again, whatever the rules allow. Secrets are named by their variables (`$NAME`) and never written down. Adding a server approves the tools it shows; what a server says of its own tools (read-only, destructive) is shown and decides nothing. Servers run outside of the sandbox, as you.",
   ]);
+}
+
+function theDelegating(): string[] {
+  return [
+    "## subagent",
+    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its summary. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one.",
+    renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
+    "Two more are there for those who name them with `--tools`. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own:",
+    renderTable(
+      ["argument of `call_subagent`", "type", "default", ""],
+      parameterRows({ spec: CALL_SUBAGENT_SPEC }),
+    ),
+  ];
 }
 
 const OWN_TOOL = `# ~/.config/offshoot/config.yaml
@@ -65,7 +81,7 @@ $ offshoot mcp add tracker https://tracker.example/mcp --header 'Authorization: 
 $ offshoot mcp list
 $ offshoot mcp test files`;
 
-function parameterRows({ spec }: Tool): string[][] {
+function parameterRows({ spec }: Pick<Tool, "spec">): string[][] {
   const { properties, required } = (spec.parameters ?? {}) as JsonObject;
   if (!isJsonObject(properties)) return [];
   const needed = Array.isArray(required) ? required : [];
@@ -120,8 +136,9 @@ function theGate(): string[] {
         ["`command(rm *)`", "any call that runs such a command, also after `sudo`, `env`, `sh -c`"],
       ],
     ),
-    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches ask nobody, so they leave out files that a rule asks about or denies.",
-    "A rule that allows git is about the repository of the workspace. A folder of somebody else may hold a repository as plain files, whose settings name programs. So no rule for commands allows `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, a path outside the workspace, or git in another folder than the top; and none allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs` or `pijul`, whose repository may lie at the top as plain files. Git that a tool starts runs neither `core.fsmonitor` nor hooks (`git_hooks: true` switches them on), and takes no bare repository that was not named.",
+    "A `deny` or `ask` rule fits when anything the call touches fits. An `allow` rule fits only when everything does. A command that cannot be read in advance (`$(…)`, `eval`, code for an interpreter) fits every rule that denies or asks about commands or paths, and no rule that allows. A command that a rule allows by its name may not write files with `>`. A rule about paths looks at every word of a command, at the values of its options, and at where those lead over links, also where nothing is there yet. Rules read a command's words, not what its programs do: a script or a makefile is known by its name only, and programs that start other programs are known from a list. A rule that denies or asks about a program also fits where an unknown program has it among its words. Listings and searches ask nobody, so they leave out files that a rule asks about or denies.",
+    "A rule that allows git is about the repository of the workspace. A folder of somebody else may hold another repository as plain files, whose settings and hooks are programs. So `shell(git *)` covers the forms of git that are known to start no such program and to write no file that their words name: `status`, `log`, `diff`, `show`, `blame`, `grep`, `add`, `commit`, `checkout`, `switch`, `restore`, `reset`, `stash`, `merge`, `rebase`, `cherry-pick`, `revert`, `apply`, `tag`, `branch` and others like them. `push`, `fetch`, `pull` and `ls-remote` are covered with no remote or one by its name (`origin`), not with an address or a path, and not with a name that a file or folder at the top of the workspace has. Every other form is asked about, whatever rule allows git: `clone`, `submodule`, `worktree add`, `remote add`, `archive`, `bundle`, `format-patch`, `mv`, aliases and programs of your own; the options `-C`, `--git-dir`, `--work-tree`, `--bare`, `--output`, `--no-index`, `--ext-diff`, `--strategy`; a path that leads out of the workspace or to a protected place, also over a link; git in another folder than the top, or after `sudo`, `env -i` and the like. No rule for commands allows `hg`, `jj`, `sl`, `fossil`, `bzr`, `darcs`, `pijul`, `svn` or `cvs`, whose repositories may lie in the workspace as plain files.",
+    "Git that a tool starts runs neither `core.fsmonitor` nor hooks (`git_hooks: true` switches them on), opens no editor, takes no bare repository that was not named, and talks to no repository by a path or a `file://` address: at the other end git would obey that repository's settings and hooks. `git_hooks: true` allows that too, and `git -c protocol.file.allow=always …` does it once; no rule for commands allows that form.",
     "A rule that names no tool is refused, with the nearest name. Tools of MCP servers (`mcp__SERVER__TOOL`, also with `*`) may be named before the server is there.",
   ];
 }
@@ -156,17 +173,19 @@ function theSandbox(): string[] {
       "- reads the workspace, the system's programs and the programs on your `PATH`. Folders of package managers are shown without the logins in them (`uv`, `cargo`, `npm`, `pip`). Your home folder, `/tmp`, `/var/tmp` and `/dev/shm` are empty, in memory, 512 MiB at most each, and new for each command.",
       "- writes to the workspace and to those folders, and nowhere else.",
       "- cannot read files that a rule denies or that usually hold secrets. `--allow 'path(…)'` shows the latter.",
-      "- can read version control and cannot change it. At the top of the workspace it cannot create `.git`, `.hg`, `.jj` or `.offshoot`, nor `HEAD`, which would make the folder a bare git repository whose settings your next `git status` obeys. While a command runs you may see empty folders of these names; they hold no files, so no commit includes them, and they are removed afterwards (after a crash: by the next run).",
+      "- cannot rename or remove a folder that holds something covered at any depth: the system answers that it is busy. Inside such a folder everything else works. Moving a file out of it copies the file, as between two disks.",
+      "- can read version control and cannot change it. The same is true for what git obeys outside of `.git`: the repository that a `.git` file leads to, included settings files, the folder of `core.hooksPath`, scripts that settings such as `core.fsmonitor` or `filter.*.clean` name, and the place of a submodule that is not checked out. A `.git` that is a symbolic link, and an included settings file that is missing, cannot be protected: the sandbox refuses to run commands and says what to change.",
+      "- cannot create a repository at the top of the workspace: it cannot make `.git`, `.hg`, `.jj` or `.offshoot`, nor, where there is no `.git`, `HEAD`, which would make the folder a bare git repository whose settings your next `git status` obeys. While a command runs you may see empty folders of these names; they hold no files, so no commit includes them, and they are removed afterwards (after a crash: by the next run).",
       "- has no network and no loopback, unless `sandbox_network` is set. With it, a command also reaches servers of this machine and abstract Unix sockets, as you do.",
       "- sees and signals no process of yours, has no capabilities, and cannot gain any.",
       "- sees of `/proc` its own processes and a few figures (`cpuinfo`, `meminfo`, …). `/proc/sys` is read-only. Everything else there is covered, and there is no `/sys`.",
       "- is held by a filter of system calls (x64 and arm64): no mounts, no namespaces, no key rings, no kernel modules, no `bpf`, `perf`, `io_uring` or `userfaultfd`, no attaching to running processes with `ptrace`, no sockets except Unix, IPv4, IPv6 and netlink, no 32-bit programs. A debugger may start a program; LeakSanitizer and `strace` may not attach.",
     ].join("\n"),
-    "A workspace that contains your home folder is refused. On macOS there is no filter of system calls, and the limits of a hosted shell as a whole (below) are not applied.",
+    "Your home folder itself, and any folder that contains it, are refused as a workspace. On macOS there is no filter of system calls, and the limits of a hosted shell as a whole (below) are not applied.",
     "### Running as root",
     "At `none` and `process`, commands of a run that root started are root: they can change the whole machine, and the limit on processes does not hold for them. At `sandbox` they cannot reach more than another user's commands can: everything in the list above holds, and it does not depend on who you are. Two things differ. Inside the sandbox, files in the workspace belong to root, so a program that a command leaves there is a file of root's. And a hole in the kernel would give more to a command of root's, because the kernel still counts it as user 0. Run Offshoot, and above all a server, as a user of its own where you can.",
     "### Hosted shells",
-    "A server runs the commands of a hosted `shell` at the level `sandbox`, for clients who are strangers to it. In addition to the list above, such a command sees a made-up user (`user`, 1000), home (`/home/user`), host name (`container`) and `PATH`, and the container's files at `/mnt/data`. It has no variable, program folder or name of the server's user. The mount table (`/proc/self/mountinfo`) still shows the types and devices of the server's file systems and the path of one temporary folder; the kernel offers no way to hide it.",
+    "A server runs the commands of a hosted `shell` at the level `sandbox`, for clients who are strangers to it. In addition to the list above, such a command sees a made-up user (`user`, 1000), home (`/home/user`), host name (`container`) and `PATH`, and the container's files at `/mnt/data`. It has no variable, program folder or name of the server's user. The mount table (`/proc/self/mountinfo`) still shows the types and devices of the server's file systems and the path of one temporary folder; the kernel offers no way to hide it. The name of that folder tells nothing of the process or the machine; the folder that it lies in (`TMPDIR`) is shown.",
     renderTable(
       ["of all that a command starts, together", "limit"],
       [
@@ -176,9 +195,9 @@ function theSandbox(): string[] {
         ["files and folders", "20,000"],
       ],
     ),
-    "A command that passes a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Limits are for each response: two responses that use one container at the same time have them twice.",
+    "A command that passes a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Shared memory and removed files count as long as a process has them open or mapped. A server that is not root, or lacks `CAP_SYS_ADMIN` in a container, sees of a file that is mapped and not open only how much of it is mapped, so a command can keep more than it shows; a control group holds its memory all the same. Limits are for each response: two responses that use one container at the same time have them twice.",
     "### The levels `none` and `process`",
-    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three survives. The values of key variables are removed from what tools return, where they appear unchanged; a command that encodes them gets around that.",
+    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three at once, as `(env -i setsid sleep 600 &)` does, survives the run; only the level `sandbox` ends it, because the system ends a process namespace whole. The values of key variables are removed from what tools return, where they appear unchanged; a command that encodes them gets around that.",
   ];
 }
 

@@ -243,7 +243,7 @@ describe("bodies that attack the server", () => {
       ["/v1/responses/compact", { model: "m", input: items }, "input"],
       ["/v1/responses/input_tokens", { input: items }, "input"],
       ["/v1/responses/input_tokens", { input: "x", tools }, "tools"],
-      ["/v1/chat/completions", { model: "m", messages: items }, "input"],
+      ["/v1/chat/completions", { model: "m", messages: items }, "messages"],
       ["/v1/conversations", { items: items.slice(0, 21) }, "items"],
       ["/v1/conversations", { metadata: { k: "v".repeat(513) } }, "metadata.k"],
       ["/v1/conversations", '{"items":{"__proto__":1}}', "items"],

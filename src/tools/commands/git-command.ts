@@ -26,16 +26,13 @@ const DANGERS: Readonly<Record<string, Danger>> = {
   "send-pack": { long: "receive-pack exec" },
   "ls-remote": { long: "upload-pack exec" },
   archive: { long: "exec" },
-  diff: { long: "ext-diff" },
-  log: { long: "ext-diff" },
-  show: { long: "ext-diff" },
   bisect: { words: /^(?:run|view|visualize)$/ },
   submodule: { words: /^foreach$/ },
   maintenance: { words: /^(?:start|register)$/ },
 };
 
 const OPAQUE: ReadonlySet<string> = new Set(
-  "filter-branch filter-repo difftool mergetool shell daemon web--browse instaweb send-email p4 svn gui citool remote-ext remote-fd submodule--helper hook for-each-repo http-backend cvsserver upload-pack receive-pack upload-archive".split(
+  "filter-branch filter-repo difftool mergetool shell daemon web--browse instaweb send-email p4 svn gui citool remote-ext remote-fd submodule--helper hook for-each-repo http-backend cvsserver upload-pack receive-pack upload-archive merge-index merge-one-file bisect--helper credential credential-cache credential-store sh-i18n sh-setup".split(
     " ",
   ),
 );
@@ -51,28 +48,15 @@ export function readGit(rest: readonly string[]): readonly string[] {
   return rest.slice(at);
 }
 
-/** Options that lead to another repository, or to a file of any name. Every beginning of them counts. */
-const STRAYING = "git-dir work-tree output output-directory no-index separate-git-dir";
-
-/**
- * Whether the command may work on another repository than the folder's own, whose settings may name
- * programs, or write a file that it names: `git -C x status`, `git diff --output=x`.
- */
-export function straysFromRepository(rest: readonly string[]): boolean {
-  const [name = "", ...words] = readGit(rest);
-  const globals = rest.slice(0, rest.length - words.length - 1);
-  if (globals.some((word) => /^(?:-C|--bare$)/.test(word))) return true;
-  if (rest.some((word) => isLongOption(STRAYING, word))) return true;
-  return /^(?:archive|format-patch)$/.test(name) && words.some((word) => /^-\w*o/.test(word));
-}
-
 export function isGitOpaque(rest: readonly string[]): boolean {
   const command = readGit(rest);
   const [name = "", ...words] = command;
   if (OPAQUE.has(name) || !hasKnownGlobals(rest.slice(0, rest.length - command.length)))
     return true;
-  // A transport that is a command of its own.
-  if (words.some((word) => /\bext::/.test(word))) return true;
+  // A transport that is a command of its own, a program that compares.
+  if (words.some((word) => /\bext::/.test(word) || isLongOption("ext-diff", word))) return true;
+  // A name that is a path is a program's: `git x/y` starts `./git-x/y`.
+  if (name.includes("/")) return true;
   if (name === "config") return !isReading(words);
   const danger = Object.hasOwn(DANGERS, name) ? DANGERS[name] : undefined;
   return danger !== undefined && words.some((word) => isDanger(danger, word));

@@ -4,37 +4,58 @@
  * about the repository of the workspace, and about no other.
  */
 
-import { straysFromRepository } from "./git-command.ts";
+import { readGitForm } from "./git-forms.ts";
 
 /**
- * Their repository may lie at the top of somebody's git repository as plain files, settings included;
- * git itself refuses to store a `.git`.
+ * Their repository may lie at the top of somebody's git repository as plain files, settings included, or
+ * be one that they write to with its hooks; git itself refuses to store a `.git`.
  */
 const PLAIN_REPOSITORIES: ReadonlySet<string> = new Set(
-  "hg chg sl jj fossil bzr brz darcs pijul".split(" "),
+  "hg chg sl jj fossil bzr brz darcs pijul svn svnadmin svnsync svnserve cvs".split(" "),
 );
+
+/** Subcommands of git that are programs in `PATH` too. */
+const GIT_PROGRAM = /^git-(receive-pack|upload-pack|upload-archive|shell)$/;
 
 /** The simple commands of a call that run git, each without the program. */
 export function findGit(commands: readonly (readonly string[])[]): (readonly string[])[] {
-  return commands.flatMap(([program = "", ...rest]) => (bareName(program) === "git" ? [rest] : []));
+  return commands.flatMap(([program = "", ...rest]) => {
+    const name = bareName(program);
+    const [, subcommand] = GIT_PROGRAM.exec(name) ?? [];
+    if (subcommand !== undefined) return [[subcommand, ...rest]];
+    return name === "git" ? [rest] : [];
+  });
 }
 
-/** Whether these commands, started at the top of the workspace, reach no other repository than its own. */
+/** The remotes that these commands name. */
+export function findRemotes(commands: readonly (readonly string[])[]): string[] {
+  return findGit(commands).flatMap((rest) => readGitForm(rest).remote ?? []);
+}
+
+/** Whether these commands, started at the top of the workspace, are known to reach its own repository alone. */
 export function staysInRepository(commands: readonly (readonly string[])[]): boolean {
   if (commands.some(([program = ""]) => PLAIN_REPOSITORIES.has(bareName(program)))) return false;
   const gits = findGit(commands);
   if (gits.length === 0) return true;
-  return !commands.some(movesElsewhere) && !gits.some(straysFromRepository);
+  return !commands.some(changesGround) && gits.every((rest) => readGitForm(rest).isKnown);
 }
 
-/** Whether what comes after it, or in it, runs in another folder. */
-function movesElsewhere([program = "", ...rest]: readonly string[]): boolean {
+/**
+ * Whether what comes after it, or in it, runs in another folder, or without the variables that tell git
+ * which programs not to start (`sandbox/git-variables.ts`).
+ */
+function changesGround([program = "", ...rest]: readonly string[]): boolean {
   const name = bareName(program);
-  if (/^(?:cd|chdir|pushd|popd|chroot)$/.test(name)) return true;
+  if (/^(?:cd|chdir|pushd|popd|chroot|sudo|doas|unset|export|declare|typeset)$/.test(name))
+    return true;
   if (name === "find" || name === "gfind")
     return rest.some((word) => /^-(?:exec|ok)dir$/.test(word));
-  if (name === "env" || name === "sudo") return rest.some((word) => /^-\w*[CDR]|^--ch/.test(word));
-  return false;
+  if (name === "env") {
+    const command = rest.findIndex((word) => !word.startsWith("-"));
+    const options = command < 0 ? rest : rest.slice(0, command);
+    return options.some((word) => /^-(?:$|\w*[Ciu]|-[^=]*[ciu])/.test(word));
+  }
+  return name === "exec" && rest.some((word) => /^-\w*c/.test(word));
 }
 
 function bareName(program: string): string {

@@ -3,10 +3,11 @@
  * Pure, so that a table of calls tests it whole.
  */
 
+import { clip } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { SandboxLevel } from "../sandbox/sandbox.ts";
 import { EFFECTS, type Effect } from "../tool.ts";
-import { fits, type Rule, type RuleVerdict, type Touched } from "./rules.ts";
+import { fits, fitsUnread, type Rule, type RuleVerdict, type Touched } from "./rules.ts";
 
 /** What happens to a call that is to be asked about: ask, let it through, refuse it. */
 export const APPROVALS = ["ask", "auto", "deny"] as const;
@@ -53,7 +54,19 @@ function findRule(
   call: DecidedCall,
 ): Verdict | undefined {
   const rule = rules.find((one) => one.verdict === verdict && fits(one, call));
-  return rule && { verdict, by: "rule", rule, reason: REASONS[verdict](rule) };
+  if (!rule) return undefined;
+  const reason = fitsUnread(rule, call) ? toUnread(rule, call) : REASONS[verdict](rule);
+  return { verdict, by: "rule", rule, reason };
+}
+
+/** The rule names nothing of the call: whoever is refused by it has to know why it applies. */
+function toUnread(rule: Rule, { commands = [] }: DecidedCall): string {
+  const { verdict, text, source, about } = rule;
+  // A pattern hides which paths are meant, and no command.
+  const hidden = about === "path" ? /[$`*?[{~]/ : /[$`]/;
+  const word = commands.flat().find((one) => hidden.test(one));
+  const what = word === undefined ? "the command" : `\`${clip(word, 60)}\``;
+  return `${what} cannot be read in advance, so the rule \`${verdict} ${text}\` (${source}) applies`;
 }
 
 const REASONS: Readonly<Record<RuleVerdict, (rule: Rule) => string>> = {

@@ -79,23 +79,42 @@ export function parseRule(verdict: RuleVerdict, text: string, source: string): R
 export function fits(rule: Rule, touched: Touched): boolean {
   if (!matchesGlob(touched.tool, rule.tool)) return false;
   if (rule.about === "all") return true;
+  if (rule.verdict !== "allow") return isBlindTo(rule, touched) || isNamed(rule, touched);
   const things = thingsOf(rule, touched);
-  const isBlind =
-    (!touched.isReadable && things.commands !== undefined) ||
-    (!touched.arePathsReadable && rule.about === "path");
-  const matches = [
-    ...things.paths.map((path) => matchesPath(path, rule.pattern)),
-    ...things.hosts.map((host) => matchesHost(host, rule.pattern)),
-    ...(things.commands ?? []).map((words) => matchesCommand(words, rule)),
-  ];
-  if (rule.verdict !== "allow") {
-    const mayStart = things.commands !== undefined && touched.unlisted.some(startsNamed(rule));
-    return isBlind || matches.includes(true) || mayStart;
-  }
+  const matches = matchesOf(rule, things);
   // That a path may be touched is no leave to run a program over it.
   if (touched.commands && things.commands === undefined) return false;
   if (touched.redirects.length > 0 || !touched.staysInRepository) return false;
-  return !isBlind && matches.length > 0 && !matches.includes(false);
+  return !isBlindTo(rule, touched) && matches.length > 0 && !matches.includes(false);
+}
+
+/** Whether a rule that refuses or asks fits for this alone: nobody can tell in advance what the call touches. */
+export function fitsUnread(rule: Rule, touched: Touched): boolean {
+  if (rule.about === "all" || rule.verdict === "allow") return false;
+  return isBlindTo(rule, touched) && !isNamed(rule, touched);
+}
+
+function isBlindTo(rule: Rule, touched: Touched): boolean {
+  const { commands } = thingsOf(rule, touched);
+  return (
+    (!touched.isReadable && commands !== undefined) ||
+    (!touched.arePathsReadable && rule.about === "path")
+  );
+}
+
+function isNamed(rule: Rule, touched: Touched): boolean {
+  const things = thingsOf(rule, touched);
+  const mayStart = things.commands !== undefined && touched.unlisted.some(startsNamed(rule));
+  return mayStart || matchesOf(rule, things).includes(true);
+}
+
+/** For each thing that the rule is about, whether it names it. */
+function matchesOf(rule: Rule, { paths, hosts, commands = [] }: Things): boolean[] {
+  return [
+    ...paths.map((path) => matchesPath(path, rule.pattern)),
+    ...hosts.map((host) => matchesHost(host, rule.pattern)),
+    ...commands.map((words) => matchesCommand(words, rule)),
+  ];
 }
 
 type Things = Pick<Touched, "paths" | "hosts" | "commands">;

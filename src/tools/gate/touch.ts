@@ -3,14 +3,14 @@
  * grant and the rules are held against this, and not against what the model wrote alone.
  */
 
-import { resolve } from "node:path";
 import { type Failure, toFailure } from "../../base/failure.ts";
-import { findGit } from "../commands/repository.ts";
+import { findGit, findRemotes } from "../commands/repository.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { isSensitive } from "../workspace/protected.ts";
 import { findRelative } from "../workspace/resolve-inside.ts";
 import type { Use, Workspace } from "../workspace/workspace.ts";
 import type { GateParts } from "./call.ts";
+import { findPlaces, type Places } from "./command-places.ts";
 import { type Grant, grants, grantsAll, leadsToGranted } from "./grant.ts";
 import { type CommandReading, readCommand } from "./read-command.ts";
 import type { Touched } from "./rules.ts";
@@ -35,8 +35,8 @@ export async function touch(
     resolveAll(targets.writes ?? [], "write", workspace),
   ]);
   const command = targets.command && readCommand(targets.command);
-  const named = command ? await toNamedPaths(command, targets.reads?.[0] ?? "", workspace) : [];
-  const paths = [...new Set([...reads.paths, ...writes.paths, ...named])];
+  const named = command ? await findNamed(command, targets.reads?.[0] ?? "", workspace) : NO_PLACES;
+  const paths = [...new Set([...reads.paths, ...writes.paths, ...named.paths])];
   // Where the system hides what is refused, what the words say matters less.
   const isHeld = sandbox.level === "sandbox";
   return {
@@ -47,10 +47,11 @@ export async function touch(
     hosts: targets.hosts ?? [],
     commands: command?.commands,
     unlisted: command?.unlisted ?? [],
-    staysInRepository: !command || staysHere(command, reads.paths, workspace),
+    staysInRepository: !command || (await staysHere(command, reads.paths, workspace)),
     redirects: command?.writes ?? [],
     isReadable: command?.isReadable ?? true,
-    arePathsReadable: !command || isHeld || (command.isReadable && hasPlainPaths(command)),
+    arePathsReadable:
+      !command || isHeld || (command.isReadable && named.isWhole && hasPlainPaths(command)),
     sensitive: paths.find(isSensitive),
     blocked: reads.blocked ?? writes.blocked,
   };
@@ -86,44 +87,38 @@ async function resolveAll(
  * Whether git is started at the top of the workspace and told of no place outside of it: its repository
  * is then the one that the user works in. `folders` are the names of the folder a command is started in.
  */
-function staysHere(
+async function staysHere(
   { commands, staysInRepository }: CommandReading,
   folders: readonly string[],
-  { root }: Workspace,
-): boolean {
+  workspace: Workspace,
+): Promise<boolean> {
   const gits = findGit(commands);
-  if (gits.length === 0) return staysInRepository;
-  // Also the value of an option: `--prefix=/x`, `-o/x`.
-  const places = gits.flat().map((word) => word.replace(/^-\w+(?=[/~.])|^--?[\w-]+=/, ""));
-  const isOutside = (place: string): boolean =>
-    place.startsWith("~") || findRelative(root, resolve(root, place)) === undefined;
-  return staysInRepository && folders.every((path) => path === "") && !places.some(isOutside);
+  if (!staysInRepository || gits.length === 0) return staysInRepository;
+  if (!folders.every((path) => path === "")) return false;
+  const { leadOut, isWhole } = await findPlaces(gits.flat(), "", workspace);
+  if (leadOut || !isWhole) return false;
+  const remotes = await Promise.all(
+    findRemotes(commands).map((name) => workspace.follow(name).catch(() => undefined)),
+  );
+  return remotes.every((place) => place?.exists === false);
 }
 
-/** More words than a person writes: the rest is looked at as it is written. */
-const MAX_LOCATED = 100;
+const NO_PLACES: Places = { paths: [], leadOut: false, isWhole: true };
 
-/**
- * The words of a command that may be paths, from the folder it starts in: as they are written, and
- * where they really lead.
- */
-async function toNamedPaths(
+/** The places that a command may touch as far as its words say. */
+function findNamed(
   { commands, reads, writes }: CommandReading,
   folder: string,
   workspace: Workspace,
-): Promise<string[]> {
-  const words = commands.flatMap(([, ...rest]) => rest).filter((word) => !word.startsWith("-"));
-  const given = [...words, ...reads, ...writes].map((word) =>
-    resolve(workspace.root, folder, word),
-  );
-  const written = given.flatMap((path) => findRelative(workspace.root, path) ?? []);
-  const real = await resolveAll(given.slice(0, MAX_LOCATED), "read", workspace);
-  return [...written, ...real.paths];
+): Promise<Places> {
+  const words = commands.flatMap(([, ...rest]) => rest);
+  return findPlaces([...words, ...reads, ...writes], folder, workspace);
 }
 
-/** Whether the words say which paths: neither a pattern nor a change of the folder. */
+/** Whether the words say which paths: neither a pattern, nor a change of the folder, nor a link for the next. */
 function hasPlainPaths({ commands }: CommandReading): boolean {
-  const isMoved = commands.some(([program = ""]) => /^(?:cd|pushd|popd)$/.test(program));
+  const moving = commands.length > 1 ? /(?:^|\/)(?:cd|pushd|popd|ln|link)$/ : /^(?:cd|pushd|popd)$/;
+  const isMoved = commands.some(([program = ""]) => moving.test(program));
   return !isMoved && !commands.flat().some((word) => /[*?[{~]/.test(word));
 }
 

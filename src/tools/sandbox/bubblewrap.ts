@@ -10,6 +10,7 @@
 import { join, relative } from "node:path";
 import { isWithin } from "../../base/paths.ts";
 import type { KernelFiles } from "./kernel-files.ts";
+import { findPins } from "./pins.ts";
 
 /** All paths are real and exist. */
 export interface View {
@@ -85,10 +86,16 @@ export function bubblewrapArguments(view: View, command: ViewedCommand): string[
     ...command.reads.flatMap((path) => ["--ro-bind", path, path]),
     ...command.writes.flatMap((path) => ["--bind", path, path]),
     ...[view.isWritable ? "--bind" : "--ro-bind", root, place],
+    // The system refuses to rename what something is mounted on.
+    ...pinsOf(view).flatMap((path) => ["--bind", path, seen(path)]),
     ...view.readOnly.flatMap((path) => ["--ro-bind", path, seen(path)]),
     ...view.hidden.flatMap(({ path, isFolder }) => cover(seen(path), isFolder)),
     ...["--remount-ro", "/", "--chdir", seen(command.cwd)],
   ];
+}
+
+function pinsOf({ root, isWritable, readOnly, hidden }: View): string[] {
+  return isWritable ? findPins(root, { readOnly, hidden: hidden.map(({ path }) => path) }) : [];
 }
 
 function boundaries({ hasNetwork, options, isFiltered, persona }: View): string[] {

@@ -16,6 +16,7 @@ import { isWithin } from "../../base/paths.ts";
 import { clip } from "../../base/text.ts";
 import type { Hidden } from "./bubblewrap.ts";
 import type { Weigh } from "./holder.ts";
+import { findPins } from "./pins.ts";
 
 export interface Covers {
   readonly hidden: readonly Hidden[];
@@ -31,6 +32,8 @@ export interface CoverParts {
   /** A folder is also hidden whole where every name in it would be. */
   readonly isHidden?: Weigh;
   readonly isReadOnly?: Weigh;
+  /** Absolute paths that must not change because this one, absolute too, must not. */
+  readonly leadsTo?: (path: string) => readonly string[];
 }
 
 /** What a run's commands work on; a walk over more takes longer than they do. */
@@ -38,6 +41,9 @@ const MAX_ENTRIES = 1_000_000;
 
 /** Bubblewrap takes a second for these, and four for twice as many. */
 const MAX_COVERS = 1000;
+
+/** Folders above them: each is a mount too, so with these a command takes four times as long to start. */
+const MAX_PINS = 1000;
 
 /** So many folders are looked at in one go, in about a millisecond. */
 const FOLDERS_A_TURN = 200;
@@ -73,7 +79,9 @@ export function createCoverSearch(parts: CoverParts): FindCovers {
       if (walked.size % FOLDERS_A_TURN === 0) await nextTurn();
     }
     known = walked;
-    return toCovers(parts.root, found);
+    const all = [...found, ...toLed(parts, found)];
+    checkCounts(entries, all.length);
+    return requirePins(parts.root, toCovers(parts.root, all));
   };
 }
 
@@ -83,6 +91,12 @@ function toNamed({ root, hidden, readOnly = [] }: CoverParts, more: readonly str
     how,
   });
   return [...[...readOnly, ...more].map(named("fix")), ...hidden.map(named("hide"))];
+}
+
+function toLed({ root, leadsTo }: CoverParts, found: readonly Cover[]): Cover[] {
+  const fixed = leadsTo ? found.filter(({ how }) => how === "fix") : [];
+  const led = fixed.flatMap(({ path }) => leadsTo?.(join(root, path)) ?? []);
+  return [...new Set(led)].map((path) => ({ path: relative(root, path), how: "fix" }));
 }
 
 /** One folder, as it was when its stamp was taken. Paths are relative to the workspace. */
@@ -203,10 +217,21 @@ function follow(root: string, path: string): Hidden[] {
   }
 }
 
+function requirePins(root: string, covers: Covers): Covers {
+  const { readOnly } = covers;
+  const pins = findPins(root, { readOnly, hidden: covers.hidden.map(({ path }) => path) });
+  if (pins.length <= MAX_PINS) return covers;
+  throw tooMany(`${MAX_PINS} folders with files to cover in them`);
+}
+
 function checkCounts(entries: number, covers: number): void {
   if (entries <= MAX_ENTRIES && covers <= MAX_COVERS) return;
   const many =
     covers > MAX_COVERS ? `${MAX_COVERS} files to cover` : `${MAX_ENTRIES} files to look through`;
+  throw tooMany(many);
+}
+
+function tooMany(many: string): Failure {
   const message = `The workspace holds more than ${many}: too many for the sandbox. Start in a smaller folder, or deny or allow whole folders.`;
-  throw new Failure("forbidden", message);
+  return new Failure("forbidden", message);
 }

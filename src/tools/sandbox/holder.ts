@@ -28,6 +28,8 @@ export interface SandboxParts {
   readonly readOnly?: readonly string[];
   /** More of those, asked for before each command: what must not be made may depend on what is there. */
   readonly findReadOnly?: () => readonly string[];
+  /** Paths that must not change because this one must not: asked about all that is read-only. */
+  readonly leadsTo?: (path: string) => readonly string[];
   /** What else of the workspace `sandbox` does not show: asked about all that is there, at any depth. */
   readonly isHidden?: Weigh;
   /** What else of the workspace `sandbox` does not let change, at any depth. */

@@ -74,13 +74,12 @@ export function makeMark(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** Of a child that leads a group and does not wait. Takes it out when it exits. */
-export function keepChild(child: ChildProcess, entry = NO_ENTRY): void {
-  const { release } = holdGroup(child.pid ?? 0, entry);
+/** Of a child that leads a group, does not wait and cannot start anything. Takes it out when it exits. */
+export function keepChild(child: ChildProcess): void {
+  const { release } = holdGroup(child.pid ?? 0, NO_ENTRY);
   child.once("exit", release);
 }
 
-/** For children that cannot start anything. */
 const NO_ENTRY = "-";
 
 /** `grace` gives it some seconds to see for itself that we are gone: it writes its own record. */

@@ -3,6 +3,7 @@
  * it needs is tried out here, once, and missing parts are a refusal that says how to get them.
  */
 
+import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { Failure, unreachable } from "../../base/failure.ts";
 import { isWithin } from "../../base/paths.ts";
@@ -145,12 +146,29 @@ async function openSystemHolder(parts: SandboxParts, variables: Variables): Prom
   throw new Failure("invalid_request", message, { param: "sandbox" });
 }
 
-/** A workspace that holds everything would show everything. */
+/**
+ * A workspace that holds everything would show everything. The home folder alone is one too: whoever may
+ * write `~/.bashrc` runs whatever it likes with the user's next shell.
+ */
 function requireRoot({ root, env }: SandboxParts): void {
-  const home = env["HOME"] ?? homedir();
-  if (root === home || !isWithin(root, home)) return;
-  const message = `The workspace \`${clip(root, 80)}\` holds home folders, so the sandbox would hide nothing. Start in a folder of the project.`;
+  const given = env["HOME"] ?? homedir();
+  // The workspace is named by its real path.
+  const homes = [given, realPath(given)];
+  if (!homes.some((home) => isWithin(root, home))) return;
+  const shown = clip(root, 80);
+  const message = homes.includes(root)
+    ? `The workspace \`${shown}\` is your home folder, so the sandbox would hide nothing, and a command could change your shell's settings. Start in a folder of the project.`
+    : `The workspace \`${shown}\` holds home folders, so the sandbox would hide nothing. Start in a folder of the project.`;
   throw new Failure("invalid_request", message, { param: "sandbox" });
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // There is no such folder, so nothing of it is shown.
+    return path;
+  }
 }
 
 function requireProgram({ argv: [name], cwd }: Command, path = ""): void {

@@ -1,9 +1,13 @@
 /**
  * Temporary folders whose names say which process made them, so that the next process can remove what
- * one that was killed has left: `offshoot-home-HOST.BOOT.NAMESPACE.PID.START-RANDOM`.
+ * one that was killed has left: `offshoot-home-HOST.BOOT.NAMESPACE.PROCESS-RANDOM`.
+ *
+ * A hosted shell reads the names in its mount table, so they are hashes that only this machine can make:
+ * whether a process lives is told by making the names of all that do.
  */
 
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { lstat, mkdtemp, readdir, realpath, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +42,13 @@ async function lookThrough(
   remove: (path: string) => Promise<void>,
 ): Promise<void> {
   const names = await readdir(tempDir).catch(() => []);
-  for (const name of names.filter(isLeft)) {
+  // One look for all of them: a machine may have a thousand processes.
+  let known: ReadonlySet<string> | undefined;
+  const owners = (): ReadonlySet<string> => {
+    known ??= listOwners();
+    return known;
+  };
+  for (const name of names.filter((one) => isLeft(one, owners))) {
     const path = join(tempDir, name);
     const stats = await lstat(path).catch(() => undefined);
     // Anybody may make a name like ours in a place that all users share.
@@ -51,29 +61,63 @@ async function removeAll(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true });
 }
 
-const NAME = /^offshoot-[a-z]+-([0-9a-f]{8})\.([0-9a-f]*)\.(\d*)\.(\d+)\.(\d*)-[A-Za-z0-9]{6}$/;
+const NAME =
+  /^offshoot-[a-z]+-([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{8})\.([0-9a-f]{16}|\d+)-[A-Za-z0-9]{6}$/;
 
-/** Whether the process that made a folder of this name is surely gone. */
-export function isLeft(name: string): boolean {
-  const [, host, boot, namespace, pid = "", started] = NAME.exec(name) ?? [];
+/** Whether the process that made a folder of this name is surely gone. Ask after the name was read. */
+export function isLeft(name: string, owners = listOwners): boolean {
+  const [, host, boot, namespace, owner = ""] = NAME.exec(name) ?? [];
   const own = ownParts();
   if (host !== own.host) return false;
   if (boot !== own.boot) return true;
   if (namespace !== own.namespace) return false;
-  if (!hasProcess(Number(pid))) return true;
-  return started !== "" && readStartTime(Number(pid)) !== started;
+  return hasList() ? !owners().has(owner) : !hasProcess(Number(owner));
 }
 
 function ownName(): string {
   const { host, boot, namespace } = ownParts();
-  return [host, boot, namespace, process.pid, readStartTime(process.pid)].join(".");
+  const owner = hasList() ? toOwner(process.pid) : process.pid;
+  return [host, boot, namespace, owner].join(".");
 }
 
+/** Each is a hash of the ones before it too, and all of them of what only this machine knows. */
 function ownParts(): { readonly host: string; readonly boot: string; readonly namespace: string } {
   const { boot, pidNamespace } = readMachine();
   return {
-    host: createHash("sha256").update(hostname()).digest("hex").slice(0, 8),
-    boot: boot.replaceAll("-", "").slice(0, 8),
-    namespace: pidNamespace,
+    host: toHash(8),
+    boot: toHash(8, boot),
+    namespace: toHash(8, boot, pidNamespace),
   };
+}
+
+function toOwner(pid: number): string {
+  const { boot, pidNamespace } = readMachine();
+  return toHash(16, boot, pidNamespace, String(pid), readStartTime(pid));
+}
+
+function toHash(length: number, ...parts: readonly string[]): string {
+  secret ??= [hostname(), readMachineId()];
+  const text = [...secret, ...parts].join("\n");
+  return createHash("sha256").update(text).digest("hex").slice(0, length);
+}
+
+let secret: readonly string[] | undefined;
+
+/** Random, and not shown to commands of strangers; a host's name could be guessed. */
+function readMachineId(): string {
+  try {
+    return readFileSync("/etc/machine-id", "latin1").trim();
+  } catch {
+    return "";
+  }
+}
+
+/** Whether the system lists its processes; elsewhere the number itself is in the name. */
+function hasList(): boolean {
+  return readMachine().boot !== "";
+}
+
+function listOwners(): ReadonlySet<string> {
+  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  return new Set(pids.map((pid) => toOwner(Number(pid))));
 }

@@ -9,6 +9,7 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { lstat, mkdir, readdir, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
@@ -40,6 +41,16 @@ export async function holdPlace(path: string): Promise<Placeholder | undefined> 
     }
   }
   throw uncovered(path, "others keep removing it");
+}
+
+/** Whether a folder is there for a placeholder alone. One that is empty may be anybody's. */
+export function isPlaceholder(path: string): boolean {
+  try {
+    const names = readdirSync(path);
+    return names.length > 0 && names.every((name) => name.startsWith(MARKER));
+  } catch {
+    return false;
+  }
 }
 
 /** Removes placeholders that crashed processes have left. What is in use, or is not one, stays. */

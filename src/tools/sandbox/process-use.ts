@@ -3,10 +3,11 @@
  * gets away: who loses his parent is given to the first process of the namespace.
  *
  * Memory is what is resident, counted once where it is shared; with it go files that live in memory,
- * which belong to no process. What the kernel itself holds for them (pipes, sockets) is not counted.
+ * which belong to no process, and of which the resident part is not counted twice. What the kernel itself holds for them (pipes, sockets) is not counted.
  */
 
 import { readdirSync, readFileSync, readlinkSync, type Stats, statfsSync, statSync } from "node:fs";
+import type { RemovedFile } from "./mapped-files.ts";
 import type { ProcessUse } from "./totals.ts";
 
 export interface UseParts {
@@ -18,17 +19,36 @@ export interface UseParts {
   readonly memoryFolders: readonly string[];
   /** Above this it is worth asking which memory is shared, which takes the system longer. */
   readonly memoryBytes: number;
+  /** Files without a name that are mapped, as they were found last. */
+  readonly mapped: readonly RemovedFile[];
 }
 
 export function measureProcesses(parts: UseParts): ProcessUse {
   const pids = findDescendants(parts.pid);
   const statuses = pids.map((pid) => readText(pid, "status"));
   const tasks = statuses.reduce((sum, status) => sum + readField(status, "Threads"), 0);
-  const resident = statuses.reduce((sum, status) => sum + readField(status, "VmRSS") * 1024, 0);
+  const resident = sumResident(statuses);
   const files = measureFiles(pids, parts);
-  const isClear = resident + files.memoryBytes <= parts.memoryBytes;
+  const isClear = toMemory(resident, files.memoryBytes) <= parts.memoryBytes;
   const own = isClear ? resident : measureShared(pids, statuses);
-  return { memoryBytes: own + files.memoryBytes, openBytes: files.openBytes, tasks };
+  return { memoryBytes: toMemory(own, files.memoryBytes), openBytes: files.openBytes, tasks };
+}
+
+/** What processes have in their tables; `shared` is the part of it that belongs to files in memory. */
+interface Resident {
+  readonly bytes: number;
+  readonly shared: number;
+}
+
+/** A file in memory counts whole. Where more of such is resident than was found, that counts. */
+function toMemory({ bytes, shared }: Resident, fileBytes: number): number {
+  return bytes - shared + Math.max(shared, fileBytes);
+}
+
+function sumResident(statuses: readonly string[]): Resident {
+  const sum = (name: string): number =>
+    statuses.reduce((total, status) => total + readField(status, name) * 1024, 0);
+  return { bytes: sum("VmRSS"), shared: sum("RssShmem") };
 }
 
 /** The process itself and those below it. */
@@ -45,13 +65,17 @@ function childrenOf(pid: number): number[] {
 }
 
 /** The shared part of each process's memory is divided among those who share it. */
-function measureShared(pids: readonly number[], statuses: readonly string[]): number {
-  return pids.reduce((sum, pid, index) => {
+function measureShared(pids: readonly number[], statuses: readonly string[]): Resident {
+  const all = pids.map((pid, index) => {
     const rollup = readText(pid, "smaps_rollup");
-    const kib =
-      rollup === "" ? readField(statuses[index] ?? "", "VmRSS") : readField(rollup, "Pss");
-    return sum + kib * 1024;
-  }, 0);
+    if (rollup === "") return sumResident([statuses[index] ?? ""]);
+    const bytes = (name: string): number => readField(rollup, name) * 1024;
+    return { bytes: bytes("Pss"), shared: bytes("Pss_Shmem") };
+  });
+  return {
+    bytes: all.reduce((sum, one) => sum + one.bytes, 0),
+    shared: all.reduce((sum, one) => sum + one.shared, 0),
+  };
 }
 
 interface FileUse {
@@ -65,12 +89,12 @@ function measureFiles(pids: readonly number[], parts: UseParts): FileUse {
   const known = new Set<string>();
   let { bytes: memoryBytes } = places;
   let openBytes = 0;
-  for (const stats of pids.flatMap(openRemoved)) {
-    const name = `${stats.dev}:${stats.ino}`;
-    if (known.has(name) || places.devices.has(stats.dev)) continue;
+  for (const file of [...pids.flatMap(openRemoved), ...parts.mapped]) {
+    const name = `${file.device}:${file.inode}`;
+    if (known.has(name) || places.devices.has(file.device)) continue;
     known.add(name);
-    if (stats.dev === disk) openBytes += stats.blocks * BLOCK_BYTES;
-    else memoryBytes += stats.blocks * BLOCK_BYTES;
+    if (file.isMemory ?? file.device !== disk) memoryBytes += file.bytes;
+    else openBytes += file.bytes;
   }
   return { memoryBytes, openBytes };
 }
@@ -100,14 +124,16 @@ function measurePlaces(
 }
 
 /** Files without a name: removed ones, and memory that is handed on as a file. */
-function openRemoved(pid: number): Stats[] {
+function openRemoved(pid: number): RemovedFile[] {
   return listFolder(`/proc/${pid}/fd`).flatMap((name) => {
     const path = `/proc/${pid}/fd/${name}`;
     const target = readLink(path);
     // Nothing else is asked about: a pipe or a socket is no file, and a device might wait.
     if (!target.endsWith(" (deleted)")) return [];
     const stats = statOf(path);
-    return stats?.isFile() && stats.nlink === 0 ? [stats] : [];
+    if (!stats?.isFile() || stats.nlink > 0) return [];
+    const bytes = stats.blocks * BLOCK_BYTES;
+    return [{ device: stats.dev, inode: stats.ino, bytes, isMemory: undefined }];
   });
 }
 

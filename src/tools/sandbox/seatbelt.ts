@@ -4,6 +4,8 @@
  * Everything is denied that is not allowed below; where two rules fit, the later one holds.
  */
 
+import { findPins } from "./pins.ts";
+
 export interface SeatbeltView {
   readonly root: string;
   readonly isWritable: boolean;
@@ -69,6 +71,7 @@ export function seatbeltProfile(view: SeatbeltView): string {
     `(allow file-write-data ${DEVICES.map(literal).join(" ")})`,
     `(allow file-read* ${readable.map(subpath).join(" ")})`,
     `(allow file-write* ${writable.map(subpath).join(" ")})`,
+    ...pinRules(view),
     ...view.readOnly.map((path) => `(deny file-write* ${subpath(path)})`),
     ...view.hidden.map((path) => `(deny file-read* file-write* ${subpath(path)})`),
     ...(view.hasNetwork
@@ -80,6 +83,12 @@ export function seatbeltProfile(view: SeatbeltView): string {
       : []),
     "",
   ].join("\n");
+}
+
+/** Renaming a folder takes its old name away. */
+function pinRules({ root, readOnly, hidden }: SeatbeltView): string[] {
+  const pins = findPins(root, { readOnly, hidden });
+  return pins.length === 0 ? [] : [`(deny file-write-unlink ${pins.map(literal).join(" ")})`];
 }
 
 function subpath(path: string): string {

@@ -1,12 +1,13 @@
 /**
  * Ends a command when it and all that it started use more than they may together. It looks ten times a
- * second at the processes and less often at the folder, so what is over a limit is so for a moment: the
+ * second at the processes and less often at the folder and at what is mapped where that takes long, so what is over a limit is so for a moment: the
  * limits of each process (`limits.ts`) hold what one can take in that time.
  */
 
 import { systemClock } from "../../base/clock.ts";
 import { measureFolder } from "./folder-walk.ts";
-import { measureProcesses } from "./process-use.ts";
+import { findMapped, type RemovedFile } from "./mapped-files.ts";
+import { findDescendants, measureProcesses } from "./process-use.ts";
 import { type Excess, type FolderUse, findExcess, type Totals } from "./totals.ts";
 
 const LOOK_MS = 100;
@@ -14,6 +15,9 @@ const LOOK_MS = 100;
 /** The folder is walked again after so many times of what the last walk took, and not sooner than this. */
 const WALK_PAUSE_MS = 400;
 const WALK_PAUSE_FACTOR = 10;
+
+/** The same for the lists of what is mapped: some 50 ms for a hundred processes. */
+const MAPS_PAUSE_FACTOR = 10;
 
 export interface WatchParts {
   /** Of the command; all others are found below it. */
@@ -39,6 +43,28 @@ export function watchTotals(parts: WatchParts): Watch {
   let walked: FolderUse | undefined;
   let walkAtMs = 0;
   let walking: Promise<void> | undefined;
+  let mapped: readonly RemovedFile[] = [];
+  let mapAtMs = 0;
+  let mapping: Promise<void> | undefined;
+
+  async function map(): Promise<void> {
+    const startMs = systemClock.now();
+    mapped = await findMapped(findDescendants(parts.pid));
+    mapAtMs = startMs + (systemClock.now() - startMs) * MAPS_PAUSE_FACTOR;
+    mapping = undefined;
+    judge(measure());
+  }
+
+  const measure = (): ReturnType<typeof measureProcesses> => {
+    const { pid, memoryFolders } = parts;
+    return measureProcesses({
+      pid,
+      folder,
+      memoryFolders,
+      mapped,
+      memoryBytes: totals.memoryBytes,
+    });
+  };
 
   async function walk(): Promise<void> {
     const startMs = systemClock.now();
@@ -56,8 +82,8 @@ export function watchTotals(parts: WatchParts): Watch {
   }
 
   const timer = setInterval(() => {
-    const { pid, memoryFolders } = parts;
-    judge(measureProcesses({ pid, folder, memoryFolders, memoryBytes: totals.memoryBytes }));
+    judge(measure());
+    if (systemClock.now() >= mapAtMs) mapping ??= map();
     if (systemClock.now() >= walkAtMs) walking ??= walk();
   }, LOOK_MS);
   timer.unref();
@@ -66,7 +92,7 @@ export function watchTotals(parts: WatchParts): Watch {
     exceeded: () => excess,
     async stop() {
       clearInterval(timer);
-      await walking;
+      await Promise.all([mapping, walking]);
       await walk();
     },
   };

@@ -11,6 +11,7 @@ import { findHoldWay, HOLDS, type Hold, type HoldWay, notRegular } from "./hold.
 import { findProtection } from "./protected.ts";
 import {
   checkPlace,
+  followInside,
   isClosed,
   type Jail,
   type Last,
@@ -69,6 +70,15 @@ async function toRealPlace(path: string): Promise<string> {
   }
 }
 
+function toPlace({ path, relative, stats }: Omit<Resolved, "existing">): Place {
+  return {
+    path,
+    relative,
+    exists: stats !== undefined,
+    isFolder: stats?.isDirectory() ?? false,
+  };
+}
+
 class HeldWorkspace implements Workspace {
   readonly root: string;
   readonly hardLinks: boolean;
@@ -92,8 +102,12 @@ class HeldWorkspace implements Workspace {
   async locate(path: string, use: Use): Promise<Place> {
     const { path: place, relative, stats } = await this.#find(path, use, "follow");
     if (use === "read" && !stats) throw notFound(path);
-    const isFolder = stats?.isDirectory() ?? false;
-    return { path: place, relative, exists: stats !== undefined, isFolder };
+    return toPlace({ path: place, relative, stats });
+  }
+
+  async follow(path: string): Promise<Place> {
+    const walked = await followInside(this.#jail, path);
+    return toPlace(this.#isForgiving ? await this.#spell(walked, path) : walked);
   }
 
   shows(relative: string): boolean {

@@ -45,8 +45,25 @@ const SYSTEM_FOLDERS = ["/proc", "/sys", "/dev"];
 /** Rejects with `forbidden` where the path, or a link on its way, leads out or to what is protected. */
 export async function resolveInside(jail: Jail, path: string, last: Last): Promise<Resolved> {
   checkText(path);
-  const queue = isHome(path) ? undefined : toWay(jail, resolve(jail.name, path));
-  if (!queue) throw outside(path);
+  return walkInside(jail, path, last, toWay(jail, resolve(jail.name, path)));
+}
+
+/**
+ * The same for a path that a program gives to the system as it is written: `..` behind a link goes up
+ * from where the link leads.
+ */
+export async function followInside(jail: Jail, path: string): Promise<Resolved> {
+  checkText(path);
+  return walkInside(jail, path, "follow", toWrittenWay(jail, path));
+}
+
+async function walkInside(
+  jail: Jail,
+  path: string,
+  last: Last,
+  queue: string[] | undefined,
+): Promise<Resolved> {
+  if (!queue || isHome(path)) throw outside(path);
   checkPlace(jail, jail.root, path);
   const walk: Walk = { jail, path, last, queue, at: jail.root, links: 0 };
   for (let name = queue.shift(); name !== undefined; name = queue.shift()) {
@@ -100,7 +117,8 @@ async function follow(walk: Walk, link: string): Promise<void> {
     queue.unshift(...target.split(sep));
     return;
   }
-  const way = toWay(jail, resolve(target));
+  const isPlain = !target.split(sep).includes("..");
+  const way = isPlain ? toWay(jail, target) : toWrittenWay(jail, target);
   if (!way) throw outside(path);
   walk.at = jail.root;
   queue.unshift(...way);
@@ -182,6 +200,15 @@ function isHome(path: string): boolean {
 function toWay({ root, name }: Jail, place: string): string[] | undefined {
   const base = [root, name].find((one) => isWithin(one, place));
   return base === undefined ? undefined : relative(base, place).split(sep);
+}
+
+/** The same for a place as it is written. */
+function toWrittenWay({ root, name }: Jail, path: string): string[] | undefined {
+  const separators = sep === "/" ? "/" : /[\\/]/;
+  if (!isAbsolute(path)) return path.split(separators);
+  const bases = [root, name].map((one) => (one.endsWith(sep) ? one : `${one}${sep}`));
+  const base = bases.find((one) => `${path}${sep}`.startsWith(one));
+  return base === undefined ? undefined : path.slice(base.length).split(separators);
 }
 
 async function look(place: string, path: string): Promise<Stats | undefined> {

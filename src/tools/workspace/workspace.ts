@@ -12,6 +12,11 @@ export interface Workspace {
   readonly root: string;
   /** Where a path leads. To write, only the folder above it must be inside; it need not exist. */
   locate(path: string, use: Use): Promise<Place>;
+  /**
+   * Where a program is led that opens this path as it is written; it need not be there. Says nothing of
+   * whether the run may touch it.
+   */
+  follow(path: string): Promise<Place>;
   /** Whether files with more than one name are read (`Boundary`); who searches by other means checks. */
   readonly hardLinks: boolean;
   /**

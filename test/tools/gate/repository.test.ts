@@ -8,7 +8,7 @@ import { gitVariables } from "../../../src/tools/sandbox/git-variables.ts";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
 import { createWorkspaceFolder } from "../workspace-folder.ts";
 
-const ALLOWED = ["git *", "cd *", "env *", "find *", "hg *", "jj *", "sudo *"];
+const ALLOWED = ["git *", "cd *", "env *", "find *", "hg *", "jj *", "svn *", "sudo *"];
 
 describe("a rule that allows git", () => {
   const rows: readonly [input: Readonly<Record<string, string>>, by: string][] = [
@@ -41,6 +41,7 @@ describe("a rule that allows git", () => {
     [{ command: "git clone . ~/x" }, "mode"],
     [{ command: "hg status" }, "mode"],
     [{ command: "jj log" }, "mode"],
+    [{ command: "svn import docs file:///x/assets" }, "mode"],
   ];
   for (const [input, by] of rows) {
     const shown = [input["command"], input["cwd"]].join(" in ");
@@ -68,19 +69,27 @@ describe("a rule that allows git", () => {
 describe("gitVariables", () => {
   it("switches off what a repository's settings would run", () => {
     assert.deepEqual(gitVariables({}, { hooks: false }), {
-      GIT_CONFIG_COUNT: "3",
+      GIT_CONFIG_COUNT: "5",
       GIT_CONFIG_KEY_0: "core.fsmonitor",
       GIT_CONFIG_VALUE_0: "false",
       GIT_CONFIG_KEY_1: "safe.bareRepository",
       GIT_CONFIG_VALUE_1: "explicit",
-      GIT_CONFIG_KEY_2: "core.hooksPath",
-      GIT_CONFIG_VALUE_2: "/dev/null",
+      GIT_CONFIG_KEY_2: "protocol.ext.allow",
+      GIT_CONFIG_VALUE_2: "never",
+      GIT_CONFIG_KEY_3: "core.hooksPath",
+      GIT_CONFIG_VALUE_3: "/dev/null",
+      GIT_CONFIG_KEY_4: "protocol.file.allow",
+      GIT_CONFIG_VALUE_4: "never",
+      GIT_EDITOR: ":",
+      GIT_SEQUENCE_EDITOR: ":",
     });
   });
 
   it("goes after settings that the user passes on, and leaves hooks where they are asked for", () => {
-    const set = gitVariables({ GIT_CONFIG_COUNT: "1" }, { hooks: true });
-    assert.equal(set["GIT_CONFIG_COUNT"], "3");
+    const given = { GIT_CONFIG_COUNT: "1", GIT_EDITOR: "mine" };
+    const set = gitVariables(given, { hooks: true });
+    assert.equal(set["GIT_EDITOR"], "mine");
+    assert.equal(set["GIT_CONFIG_COUNT"], "4");
     assert.equal(set["GIT_CONFIG_KEY_1"], "core.fsmonitor");
     assert.ok(!Object.values(set).includes("core.hooksPath"));
   });

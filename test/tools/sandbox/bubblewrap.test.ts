@@ -50,6 +50,15 @@ describe("bubblewrapArguments", () => {
     );
   });
 
+  it("holds the folders above what is covered in place, the upper ones first", () => {
+    const readOnly = ["/home/me/work/a/b/.git", "/home/me/work/a/b/.git/c/.git"];
+    const hidden = [{ path: "/home/me/work/a/x/.env", isFolder: false }];
+    const mounts =
+      "--bind /home/me/work/a /home/me/work/a --bind /home/me/work/a/b /home/me/work/a/b --bind /home/me/work/a/x /home/me/work/a/x --ro-bind /home/me/work/a/b/.git ";
+    assert.ok(line({ readOnly, hidden }).includes(mounts), line({ readOnly, hidden }));
+    assert.doesNotMatch(line({ readOnly, hidden, isWritable: false }), /--bind \/home/);
+  });
+
   it("covers files of the kernel behind the file system that has them", () => {
     assert.match(line(), /--proc \/proc .*--ro-bind \/proc\/sys \/proc\/sys --tmpfs \/proc\/irq/);
     assert.match(line(), /--remount-ro \/proc\/irq --ro-bind \/dev\/null \/proc\/keys/);

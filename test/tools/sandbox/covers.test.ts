@@ -25,6 +25,10 @@ const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 const isReadOnly: Weigh = (path) => nameOf(path) === ".git";
 const isHidden: Weigh = (path, kind) =>
   kind === "file" ? nameOf(path) === ".env" : nameOf(path) === ".ssh";
+const isHiddenByPath: Weigh = (path, kind) =>
+  path.startsWith("conf/secrets/") ||
+  /(?:^|\/)\.config\/gh(?:\/|$)/.test(path) ||
+  isHidden(path, kind);
 const RULES = { hidden: [".offshoot"], readOnly: [".git"], isHidden, isReadOnly };
 
 describe("what is hidden in the sandbox", () => {
@@ -46,13 +50,39 @@ describe("what is hidden in the sandbox", () => {
     }
   });
 
-  it(...held("is found again where a command has moved it"), async () => {
-    await using place = await openTestSandbox("sandbox", { "root/a/b/.env": "secret" }, RULES);
-    for (const script of ["mv a c", "mv c/b d", "mkdir e; mv d e/f"]) {
-      assert.equal((await place.sh(script)).exitCode, 0, script);
-      assert.equal((await place.sh("cat $(find . -name .env)")).stdout, "", script);
-    }
-    assert.equal(readFileSync(join(place.root, "e/f/.env"), "utf8"), "secret");
+  it(
+    ...held("stays where it is with all folders above it, by whatever name it is known"),
+    async () => {
+      const files = {
+        "root/conf/secrets/key": "secret",
+        "root/a/b/.env": "secret",
+        "root/app/.config/gh/token": "secret",
+        "root/lib/sub/.git": "gitdir: elsewhere",
+      };
+      const parts = { ...RULES, isHidden: isHiddenByPath };
+      await using place = await openTestSandbox("sandbox", files, parts);
+      for (const folder of ["conf", "a", "a/b", "app", "app/.config", "lib", "lib/sub"]) {
+        const { exitCode } = await place.sh(`mv -T ${folder} ${folder}-moved`);
+        assert.notEqual(exitCode, 0, folder);
+      }
+      const { stdout } = await place.sh(
+        "rm -rf conf a app lib 2> /dev/null; grep -rs secret .; echo end",
+      );
+      assert.equal(stdout, "end\n");
+      for (const [path, content] of Object.entries(files)) {
+        assert.equal(readFileSync(join(place.outer, path), "utf8"), content, path);
+      }
+    },
+  );
+
+  it(...held("leaves the folders above it to work in"), async () => {
+    const files = { "root/a/b/.env": "secret", "root/a/b/old": "old", "root/a/c/x": "x" };
+    await using place = await openTestSandbox("sandbox", files, RULES);
+    const { stdout, stderr } = await place.sh(
+      "set -e; echo new > a/b/new; mv a/b/old a/b/kept; mv a/b/kept a/kept; mv a/c a/d; mv a/d e; rm a/b/new; mkdir a/b/f; ls . a a/b e",
+    );
+    assert.equal(stderr, "");
+    assert.equal(stdout, ".:\na\ne\n\na:\nb\nkept\n\na/b:\nf\n\ne:\nx\n");
   });
 
   it(...held("is hidden through a link, and where the link leads"), async () => {
@@ -160,6 +190,16 @@ describe("createCoverSearch", () => {
     execFileSync("/bin/sh", ["-c", "mkdir \"$(printf 'a\\377')\""], { cwd: place.root });
     const find = createCoverSearch({ root: place.root, hidden: [], isHidden });
     await assert.rejects(find(), { code: "forbidden", message: /its name is no Unicode/ });
+  });
+
+  it("refuses more folders above what is covered than can be held in place", async () => {
+    await using place = await openTestSandbox("none");
+    for (let at = 0; at <= 250; at++) {
+      mkdirSync(join(place.root, `${at}/b/c/d`), { recursive: true });
+      writeFileSync(join(place.root, `${at}/b/c/d/.env`), "");
+    }
+    const find = createCoverSearch({ root: place.root, hidden: [], isHidden });
+    await assert.rejects(find(), { code: "forbidden", message: /more than 1000 folders/ });
   });
 
   it("refuses more than can be covered", async () => {

@@ -276,10 +276,19 @@ describe("the sandbox level", () => {
 
   it("is refused for a workspace that holds the home folder", async () => {
     const env = { PATH: process.env["PATH"], HOME: "/home/someone" };
-    for (const root of ["/", "/home"]) {
+    for (const root of ["/", "/home", "/home/someone"]) {
       const open = openSandbox("sandbox", { root, env, network: false, hidden: [] });
       await assert.rejects(open, { code: "invalid_request", message: /would hide nothing/ });
     }
+  });
+
+  it("is refused for the home folder also where the variable names it by a link", async () => {
+    await using place = await openTestSandbox("none", {});
+    const [root, link] = [join(place.outer, "home"), join(place.outer, "link")];
+    symlinkSync(root, link);
+    const env = { PATH: process.env["PATH"], HOME: link };
+    const open = openSandbox("sandbox", { root, env, network: false, hidden: [] });
+    await assert.rejects(open, { code: "invalid_request", message: /is your home folder/ });
   });
 
   it(...held("is found by the probe"), async () => {

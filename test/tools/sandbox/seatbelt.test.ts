@@ -48,6 +48,13 @@ describe("seatbeltProfile", () => {
     assert.ok(allowed >= 0 && fixed > allowed && hidden > allowed);
   });
 
+  it("lets no folder above what is protected be moved", () => {
+    const found = lines({ hidden: ["/Users/me/work/a/b/.env"] });
+    const pins =
+      '(deny file-write-unlink (literal "/Users/me/work/a") (literal "/Users/me/work/a/b"))';
+    assert.ok(found.includes(pins), found.join("\n"));
+  });
+
   it("allows the network only when told to", () => {
     assert.ok(!lines().some((one) => one.includes("network")));
     assert.ok(lines({ hasNetwork: true }).includes("(allow network*)"));

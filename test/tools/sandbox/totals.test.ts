@@ -14,11 +14,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { measureFolder, walkFolder } from "../../../src/tools/sandbox/folder-walk.ts";
+import { toMapping } from "../../../src/tools/sandbox/mapped-files.ts";
 import { removeFolder } from "../../../src/tools/sandbox/private-folder.ts";
 import { findDescendants } from "../../../src/tools/sandbox/process-use.ts";
 import type { RunOptions } from "../../../src/tools/sandbox/run-command.ts";
 import { type Excess, findExcess, type Totals } from "../../../src/tools/sandbox/totals.ts";
-import { LINUX_LACK, SANDBOX_LACK, unless } from "../../needs.ts";
+import { LINUX_LACK, programLack, SANDBOX_LACK, unless } from "../../needs.ts";
 import { PATIENCE_MS, patience } from "../../patience.ts";
 import { openTestSandbox } from "./test-sandbox.ts";
 
@@ -32,6 +33,29 @@ const patient = (): Partial<RunOptions> => ({
   timeoutMs: PATIENCE_MS,
   signal: patience(),
 });
+
+/** The kernel keeps the pages of a shared mapping when a process gives them back. */
+const DROPPED = `
+import mmap, time
+kept = []
+for i in range(10):
+    one = mmap.mmap(-1, 40 << 20)
+    for at in range(40): one.write(b'a' * (1 << 20))
+    one.madvise(mmap.MADV_DONTNEED)
+    kept.append(one)
+time.sleep(200)`;
+
+/** Python keeps a descriptor of its own for each file that it maps. */
+const MAPPED = `
+import mmap, os, time
+kept = []
+for i in range(20):
+    file = os.open('f', os.O_RDWR | os.O_CREAT)
+    for at in range(2): os.write(file, b'a' * (1 << 20))
+    kept.append(mmap.mmap(file, 2 << 20))
+    os.unlink('f')
+    os.closerange(3, 100)
+time.sleep(200)`;
 
 describe("what a command uses with all that it starts", () => {
   const rows: readonly [why: string, of: Excess["of"], script: string][] = [
@@ -56,6 +80,8 @@ describe("what a command uses with all that it starts", () => {
       "disk",
       "exec 4> a; rm a; head -c 50000000 /dev/zero >&4; sleep 200",
     ],
+    ["shared memory that no process has in its tables", "memory", `python3 -c "${DROPPED}"`],
+    ["files that were removed and closed after they were mapped", "disk", `python3 -c "${MAPPED}"`],
     ["more folders than a walk should take", "disk", "seq 700 | xargs mkdir; sleep 200"],
     [
       "files of a command that ended before anybody looked",
@@ -64,7 +90,8 @@ describe("what a command uses with all that it starts", () => {
     ],
   ];
   for (const [why, of, script] of rows) {
-    it(...held(`is held together: ${why}`), async () => {
+    const lack = script.startsWith("python3") ? programLack("python3") : undefined;
+    it(...unless(SANDBOX_LACK ?? lack)(`is held together: ${why}`), async () => {
       await using place = await openTestSandbox("sandbox", {}, { totals: TOTALS });
       const ran = await place.sh(script, patient());
       assert.equal(ran.timedOut, false);
@@ -88,6 +115,23 @@ describe("what a command uses with all that it starts", () => {
     );
     assert.equal(stdout, "end\n");
   });
+});
+
+describe("a mapping of a file without a name", () => {
+  const row = (range: string, offset: string, device: string, path: string): string =>
+    `${range} rw-s ${offset} ${device} 1234                       ${path}`;
+
+  it("is read with the numbers that the file system gives", () => {
+    const line = row("7f00001000-7f00003000", "00001000", "103:01", "/mnt/data/f (deleted)");
+    const { device, inode, endBytes, isMemory } = toMapping(line) ?? assert.fail();
+    assert.deepEqual([device, inode, endBytes, isMemory], [0x10301, 1234, 0x3000, false]);
+  });
+
+  for (const path of ["/dev/zero (deleted)", "/memfd:x y (deleted)", "/SYSV00000000 (deleted)"]) {
+    it(`is memory where its name is \`${path}\``, () => {
+      assert.equal(toMapping(row("1000-2000", "0", "00:01", path))?.isMemory, true);
+    });
+  }
 });
 
 describe("findExcess", () => {

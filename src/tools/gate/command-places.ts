@@ -1,0 +1,89 @@
+/**
+ * The places that the words of a command may name, resolved as the system would: over every link on the
+ * way, also where the last names are not there yet. Which words are paths only the program knows, so
+ * each of them is taken for one.
+ */
+
+import { isAbsolute, join, resolve } from "node:path";
+import { toFailure } from "../../base/failure.ts";
+import { findRelative } from "../workspace/resolve-inside.ts";
+import type { Workspace } from "../workspace/workspace.ts";
+
+export interface Places {
+  /** Relative to the workspace: as they are written, and where they really lead. */
+  readonly paths: readonly string[];
+  /** Whether one leads out of the workspace, or to what is protected in it. */
+  readonly leadOut: boolean;
+  /** Whether each of them was looked at. */
+  readonly isWhole: boolean;
+}
+
+/** More words than a person writes. */
+const MAX_PLACES = 1000;
+
+/** `folder` is where the command is started, from the workspace. */
+export async function findPlaces(
+  words: readonly string[],
+  folder: string,
+  workspace: Workspace,
+): Promise<Places> {
+  const names = [...new Set(words.flatMap(toNames))];
+  const paths = new Set<string>();
+  let leadOut = false;
+  for (const name of names.slice(0, MAX_PLACES)) {
+    for (const way of toWays(name, folder, workspace)) {
+      const { path, isOut } = await follow(way, workspace);
+      leadOut ||= isOut;
+      if (path !== undefined) paths.add(path);
+    }
+    leadOut ||= name.startsWith("~");
+  }
+  for (const name of names) {
+    const written = findRelative(workspace.root, resolve(workspace.root, folder, name));
+    if (written === undefined) leadOut = true;
+    else paths.add(written);
+  }
+  return { paths: [...paths], leadOut, isWhole: names.length <= MAX_PLACES };
+}
+
+/** Letters of options that stand together, before the value of the last one. */
+const MAX_LETTERS = 6;
+
+/**
+ * A word that is no option, what is behind letters (`-xCdocs`), the value in `--name=value` and
+ * `name=value`, and the file in `@file`.
+ */
+function toNames(word: string): string[] {
+  const starts = word.startsWith("-") ? toAttached(word) : [word];
+  const values = [word, ...starts].flatMap((text) => /^-{0,2}[\w.-]+=(.*)$/s.exec(text)?.[1] ?? []);
+  const names = [...starts, ...values];
+  const files = names.flatMap((name) => (/^@[^~]/.test(name) ? [name.slice(1)] : []));
+  return [...names, ...files].filter((name) => name !== "");
+}
+
+function toAttached(option: string): string[] {
+  const [letters = ""] = /^\w*/.exec(option.slice(1)) ?? [];
+  const length = Math.min(letters.length, MAX_LETTERS);
+  return Array.from({ length }, (_, at) => option.slice(at + 2));
+}
+
+/** Some programs shorten `a/..` before they open a path, and others leave it to the system. */
+function toWays(name: string, folder: string, { root }: Workspace): string[] {
+  const short = resolve(root, folder, name);
+  if (!/(?:^|[\\/])\.\.(?:[\\/]|$)/.test(name)) return [short];
+  return [short, isAbsolute(name) ? name : `${join(root, folder)}/${name}`];
+}
+
+interface Followed {
+  readonly path: string | undefined;
+  readonly isOut: boolean;
+}
+
+async function follow(way: string, workspace: Workspace): Promise<Followed> {
+  try {
+    return { path: (await workspace.follow(way)).relative, isOut: false };
+  } catch (thrown) {
+    // What cannot be there (a name too long, a file taken for a folder) is no place.
+    return { path: undefined, isOut: toFailure(thrown).code === "forbidden" };
+  }
+}

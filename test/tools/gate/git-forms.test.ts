@@ -1,0 +1,286 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
+import { shellTool } from "../../../src/tools/commands/shell.ts";
+import { parseRule } from "../../../src/tools/gate/rules.ts";
+import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
+import { createWorkspaceFolder, type WorkspaceFolder } from "../workspace-folder.ts";
+
+const allowing = (pattern: string) =>
+  ({ approve: "deny", rules: [parseRule("allow", `shell(${pattern})`, "the test")] }) as const;
+
+/** A workspace with a repository as plain files, and a link that leads out of it. */
+function createHostileFolder(): WorkspaceFolder {
+  const folder = createWorkspaceFolder({ "assets/HEAD": "", "docs/a.md": "", f: "" });
+  const outside = join(dirname(folder.root), "outside");
+  mkdirSync(outside);
+  symlinkSync(outside, join(folder.root, "link"));
+  symlinkSync(".", join(folder.root, "docs", "here"));
+  return folder;
+}
+
+async function findDecider(command: string, pattern: string): Promise<string | undefined> {
+  using folder = createHostileFolder();
+  const { decisions } = await folder.call(shellTool, { command }, { policy: allowing(pattern) });
+  return decisions[0]?.by;
+}
+
+const KNOWN = [
+  "git",
+  "git --version",
+  "git status --short",
+  "git --no-pager log --oneline -5 -- docs/a.md",
+  "git diff --stat HEAD~1 @~2 '@{u}'",
+  "git show HEAD:docs/a.md",
+  "git hash-object -w f",
+  "git blame -L 1,5 docs/a.md",
+  "git grep -n hi",
+  "git rev-parse --git-dir",
+  "git add -A",
+  "git commit -m 'A message: with/slashes, and ../dots'",
+  "git checkout -b topic",
+  "git switch main",
+  "git restore docs/a.md",
+  "git reset --hard HEAD~1",
+  "git stash pop",
+  "git merge --no-ff topic",
+  "git merge -Xours topic",
+  "git rebase main",
+  "git cherry-pick -x abc",
+  "git tag -a v1 -m x",
+  "git branch -D topic",
+  "git symbolic-ref --short HEAD",
+  "git remote",
+  "git remote -v",
+  "git remote get-url origin",
+  "git worktree list",
+  "git bisect start HEAD HEAD~1",
+  "git config --get user.name",
+  "git push",
+  "git push origin",
+  "git push -u origin HEAD:refs/heads/x --force-with-lease",
+  "git push --tags origin docs",
+  "git fetch --all --prune",
+  "git fetch --depth 1 origin main",
+  "git fetch --depth=1 origin main",
+  "git pull --rebase origin main",
+  "git ls-remote --heads origin",
+];
+
+const ASKED = [
+  // Another repository's side of the transport, which runs its hooks and obeys its settings.
+  "git push assets HEAD:refs/heads/x",
+  "git push ./assets HEAD:refs/heads/x",
+  "git push --force -- assets main",
+  "git push --repo=assets",
+  "git push --repo assets",
+  "git push --rep assets main",
+  "git push .",
+  "git push file:///somewhere/assets HEAD:refs/heads/x",
+  "git push https://example.com/x main",
+  "git push user@example.com:x main",
+  "git push --receive-pack=./evil origin",
+  "git push --recurse-submodules=on-demand origin",
+  "git send-pack ./assets HEAD:refs/heads/x",
+  "git fetch assets",
+  "git fetch --depth 1 assets",
+  "git fetch --upload-pack ./evil origin",
+  "git fetch --multiple origin assets",
+  "git fetch --recurse-submodules origin",
+  "git fetch-pack ./assets HEAD",
+  "git pull assets x",
+  "git pull --rebase=interactive origin",
+  "git ls-remote assets",
+  "git clone assets copy",
+  "git clone https://example.com/x",
+  "git remote add ev ./assets",
+  "git remote add ev assets",
+  "git remote -v add ev assets",
+  "git remote set-url origin assets",
+  "git remote update",
+  "git submodule add ./assets sub",
+  "git submodule update --init",
+  "git archive --remote=assets --format=foo HEAD",
+  "git archive HEAD",
+  "git-receive-pack assets",
+  "git-upload-archive assets",
+  // Programs that the words name.
+  "git merge-index ./evil -a",
+  "git x/evil",
+  "git merge -s x/evil topic",
+  "git merge --strategy=x/evil topic",
+  "git merge --strat x/evil topic",
+  "git rebase --strategy=x/evil main",
+  "git cherry-pick --strategy=x/evil abc",
+  "git revert --strategy x/evil abc",
+  "git stash show --ext-diff",
+  "git range-diff --ext-diff a b c",
+  "git help --web log",
+  "git bisect run ./evil",
+  "git for-each-repo --config=x status",
+  "git maintenance start",
+  "git credential fill",
+  "git credential-store --file x store",
+  "git hook run pre-commit",
+  "git no-such-command",
+  // Files that the words name.
+  "git bundle create x HEAD",
+  "git worktree add wt",
+  "git checkout-index --prefix=x/ -a",
+  "git fast-export --export-marks=m HEAD",
+  "git fast-import --export-marks=m",
+  "git read-tree --index-output=idx HEAD",
+  "git mailinfo msg patch",
+  "git format-patch HEAD~1",
+  "git merge-file a b c",
+  "git mv f g",
+  "git init sub",
+  "git init --bare",
+  "git apply --reject p.diff",
+  "git apply --unsafe-paths p.diff",
+  "git apply --directory=x p.diff",
+  "git apply --build-fake-ancestor=x p.diff",
+  "git symbolic-ref config refs/heads/x",
+  "git show HEAD:f | git hash-object -w --stdin-paths",
+  "git bugreport",
+  // Ways out of the workspace by a link, also where the path as text stays inside.
+  "git add link/x",
+  "git checkout -- link/x",
+  "git commit -F link/x",
+  "git commit -Flink/x",
+  "git commit --file=link/x",
+  "git commit -qFlink/x",
+  "git add link/../x",
+  "git add docs/here/../../x",
+];
+
+describe("what a rule that allows git covers", () => {
+  for (const command of KNOWN) {
+    it(`covers: ${command}`, async () => {
+      assert.equal(await findDecider(command, "git*"), "rule");
+    });
+  }
+  for (const command of ASKED) {
+    it(`does not cover: ${command}`, async () => {
+      assert.notEqual(await findDecider(command, "git*"), "rule");
+    });
+  }
+  for (const command of [
+    "env -i git status",
+    "env -u GIT_CONFIG_COUNT git status",
+    "env --unset=GIT_CONFIG_COUNT git status",
+    "env --ignore-env git status",
+    "unset GIT_CONFIG_COUNT; git status",
+    "exec -c git status",
+    "sudo git status",
+  ]) {
+    it(`does not cover git without what it is told: ${command}`, async () => {
+      assert.equal(await findDecider("env LANG=C git status", "*"), "rule");
+      assert.notEqual(await findDecider(command, "*"), "rule");
+    });
+  }
+
+  it("is no more than a question: a rule about other programs still says nothing of it", async () => {
+    using folder = createHostileFolder();
+    const rules = [parseRule("deny", "command(rm *)", "the test")];
+    const command = "git clone https://example.com/x";
+    const policy = { approve: "auto", rules } as const;
+    const { decisions } = await folder.call(shellTool, { command }, { policy });
+    assert.equal(decisions[0]?.by, "mode");
+  });
+});
+
+const HOOKS = ["pre-receive", "update", "post-receive", "post-update"];
+
+/** A real repository, and in its folder another one as plain files, all of whose programs leave a mark. */
+function createRealFolder(): WorkspaceFolder & { readonly mark: string } {
+  const folder = createWorkspaceFolder({ f: "1" });
+  const { root } = folder;
+  const mark = join(root, "ran");
+  const git = (...words: string[]) =>
+    execFileSync("git", words, { cwd: root, stdio: ["ignore", "ignore", "pipe"] });
+  git("init", "-q", ".");
+  git("add", "f");
+  git("-c", "user.name=n", "-c", "user.email=e@example.com", "commit", "-qm", "x");
+  git("init", "-q", "--bare", "assets");
+  for (const hook of HOOKS) {
+    folder.write(`assets/hooks/${hook}`, `#!/bin/sh\ntouch '${mark}'\n`);
+    chmodSync(join(root, "assets/hooks", hook), 0o755);
+  }
+  git("--git-dir=assets", "config", "tar.foo.command", `touch '${mark}'; cat`);
+  git("--git-dir=assets", "config", "tar.foo.remote", "true");
+  return Object.assign(folder, { mark });
+}
+
+const hasGit = (() => {
+  try {
+    return Boolean(execFileSync("git", ["--version"]));
+  } catch {
+    return false;
+  }
+})();
+
+describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () => {
+  const transports = [
+    "git push assets HEAD:refs/heads/x",
+    "git push ./assets HEAD:refs/heads/x",
+    'git push "file://$PWD/assets" HEAD:refs/heads/x',
+    "git send-pack ./assets HEAD:refs/heads/x",
+    "git remote add ev ./assets && git push ev HEAD:refs/heads/x",
+    "git archive --remote=assets --format=foo HEAD",
+  ];
+  for (const command of transports) {
+    it(`runs nothing of another folder's repository, even when approved: ${command}`, async () => {
+      using folder = createRealFolder();
+      const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
+      const sandbox = await openSandbox("none", parts);
+      const { output } = await folder.call(shellTool, { command }, { sandbox });
+      assert.match(output, /transport 'file' not allowed/);
+      assert.equal(existsSync(folder.mark), false);
+    });
+  }
+
+  it("opens no editor, which may take what is piped to git for keys", async () => {
+    using folder = createRealFolder();
+    folder.write(".git/config", `[core]\n\teditor = touch '${folder.mark}'; :\n`);
+    const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
+    const sandbox = await openSandbox("none", parts);
+    const command = "git show HEAD:f | git tag -a v1; git var GIT_EDITOR";
+    const { output } = await folder.call(shellTool, { command }, { sandbox });
+    assert.match(output, /no tag message/);
+    assert.equal(existsSync(folder.mark), false);
+  });
+
+  it("reaches such a repository where the command says so", async () => {
+    using folder = createRealFolder();
+    const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
+    const sandbox = await openSandbox("none", parts);
+    const command = "git -c protocol.file.allow=always ls-remote assets";
+    const { output } = await folder.call(shellTool, { command }, { sandbox });
+    assert.doesNotMatch(output, /not allowed/);
+  });
+
+  it("neither runs a hook nor writes over a link where a rule allows git", async () => {
+    using folder = createRealFolder();
+    const outside = join(dirname(folder.root), "outside");
+    mkdirSync(outside);
+    symlinkSync(outside, join(folder.root, "link"));
+    const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
+    const sandbox = await openSandbox("none", parts);
+    const commands = [
+      ...transports,
+      "git checkout-index --prefix=link/ -a",
+      "git bundle create link/x HEAD",
+      "git worktree add link/wt",
+      "git clone . link/clone",
+      "git mv f link/f",
+    ];
+    for (const command of commands) {
+      await folder.call(shellTool, { command }, { sandbox, policy: allowing("git *") });
+    }
+    assert.equal(existsSync(folder.mark), false);
+    assert.deepEqual(readdirSync(outside), []);
+  });
+});
