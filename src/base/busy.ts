@@ -12,6 +12,20 @@ export const BUSY_LIMIT_MS = 30_000;
 /** Pauses between tries, in milliseconds; the last one is repeated. A commit takes about one. */
 const PAUSES_MS = [1, 2, 4, 8, 16, 32];
 
+/**
+ * Undoes something after a failure. Where that failure was a locked record, nobody waits for the same lock a
+ * second time: the request has had its time, and what stays behind is removed later by whoever sweeps.
+ */
+export async function undoAfter(thrown: unknown, work: () => Promise<unknown>): Promise<void> {
+  const undone = work();
+  if (isStoreBusy(thrown)) undone.catch(() => {});
+  else await undone;
+}
+
+function isStoreBusy(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === "store_busy";
+}
+
 /** Tries `work` again while it throws `Failure("store_busy")`; throws the last one after `deadlineMs`. */
 export async function whenFree<Out>(
   work: () => Out | Promise<Out>,
@@ -22,8 +36,7 @@ export async function whenFree<Out>(
     try {
       return await work();
     } catch (thrown) {
-      const isBusy = thrown instanceof Failure && thrown.code === "store_busy";
-      if (!isBusy || clock.now() >= deadlineMs) throw thrown;
+      if (!isStoreBusy(thrown) || clock.now() >= deadlineMs) throw thrown;
     }
     await clock.sleep(PAUSES_MS[Math.min(tries, PAUSES_MS.length - 1)] ?? 0, undefined);
   }

@@ -32,9 +32,9 @@ export const FAILURES = {
   },
   model_not_found: {
     status: 404,
-    exit: 2,
+    exit: 1,
     retryable: false,
-    summary: "A request names a model that does not exist, or that the server does not serve.",
+    summary: "The model that a request names does not exist, or its server does not serve it.",
   },
   previous_response_not_found: {
     status: 400,
@@ -49,7 +49,8 @@ export const FAILURES = {
     summary: "A grant, a rule or a guard refuses it: a path, a host, a command, a tool.",
   },
   key_missing: {
-    status: 401,
+    // The key is this server's: a client that gets 401 would look at its own.
+    status: 503,
     exit: 2,
     retryable: false,
     summary: "The vendor needs a key and its environment variable is not set. Nothing was sent.",
@@ -79,7 +80,7 @@ export const FAILURES = {
     summary: "The run's own time limit passed. What was done before is kept.",
   },
   budget_exceeded: {
-    status: 402,
+    status: 429,
     exit: 4,
     retryable: false,
     summary: "The run, or the tree it belongs to, has spent what it may. What was done is kept.",
@@ -109,13 +110,13 @@ export const FAILURES = {
     summary: "The model's server refused the request itself (4xx).",
   },
   provider_unauthorized: {
-    status: 401,
+    status: 502,
     exit: 1,
     retryable: false,
     summary: "The model's server did not accept the key (401 or 403).",
   },
   provider_overloaded: {
-    status: 503,
+    status: 429,
     exit: 1,
     retryable: true,
     summary: "The model's server is busy or limits the rate (408, 409, 429, 503, 529).",
@@ -124,13 +125,20 @@ export const FAILURES = {
     status: 502,
     exit: 1,
     retryable: true,
-    summary: "The model's server failed inside (5xx), or said so in the middle of a stream.",
+    summary:
+      "The model's server failed inside (5xx), said so in the middle of a stream, or could not read its model's call.",
   },
   provider_broke_protocol: {
     status: 502,
     exit: 1,
     retryable: false,
     summary: "The answer is not what the API promises: cut short, wrong type, unreadable.",
+  },
+  empty_answer: {
+    status: 502,
+    exit: 1,
+    retryable: true,
+    summary: "The model said nothing, called nothing and gave no reason. It is asked again first.",
   },
   answer_too_large: {
     status: 502,
@@ -241,6 +249,8 @@ interface FailureDetails {
   readonly vendorCode?: string | undefined;
   /** How long the other side asked us to wait before trying again. */
   readonly retryAfterMs?: number | undefined;
+  /** Where this one differs from others of its code: a proxy's refusal is the same the next time. */
+  readonly retryable?: boolean | undefined;
   readonly cause?: unknown;
 }
 
@@ -250,6 +260,8 @@ export class Failure extends Error {
   readonly param: string | undefined;
   readonly vendorCode: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Whether sending the same request again may help. */
+  readonly retryable: boolean;
 
   constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
     super(message, { cause: details.cause });
@@ -257,6 +269,7 @@ export class Failure extends Error {
     this.param = details.param;
     this.vendorCode = details.vendorCode;
     this.retryAfterMs = details.retryAfterMs;
+    this.retryable = details.retryable ?? FAILURES[code].retryable;
   }
 }
 

@@ -22,7 +22,17 @@ export function isOwnFault({ code }: Fault): boolean {
   return TOLD[code] !== undefined;
 }
 
-/** What a client is told. */
+/** What a client is told. Where this server's models are is not for clients to know. */
 export function toToldMessage({ code, message }: Fault): string {
-  return TOLD[code] ?? message;
+  const told = TOLD[code] ?? message;
+  if (!code.startsWith("provider_") && code !== "host_unknown") return told;
+  return told
+    .replace(CONNECTION, (_, begin: string) => `${begin}the model's server`)
+    .replace(MOVED, "");
 }
+
+/** The host in a sentence about a connection (`transport-failure.ts`). */
+const CONNECTION =
+  /^((?:The host |Nothing answers at |No connection to |The certificate of |The connection to )?)`[^`\s]+`/;
+/** Advice for whoever set the address. */
+const MOVED = / Use \S+ as the URL\.$/;

@@ -1,7 +1,7 @@
 /** How long to wait before trying again: exponential with full jitter, and the other side's word first. */
 
 import type { Clock } from "./clock.ts";
-import { FAILURES, type Failure, toFailure } from "./failure.ts";
+import { type Failure, toFailure } from "./failure.ts";
 
 export interface RetryPolicy {
   /** How often to try in all, the first time included. */
@@ -61,8 +61,7 @@ async function retryAfter<Out>(
 /** The wait before the next try, or none when there is to be none. */
 function toWaitMs(failure: Failure, tried: number, retrying: Retrying): number | undefined {
   const { policy, random, signal } = retrying;
-  if (!FAILURES[failure.code].retryable || tried >= policy.attempts || signal.aborted)
-    return undefined;
+  if (!failure.retryable || tried >= policy.attempts || signal.aborted) return undefined;
   const asked = failure.retryAfterMs;
   if (asked !== undefined) return asked <= policy.maxRetryAfterMs ? asked : undefined;
   return random() * Math.min(policy.maxMs, policy.baseMs * 2 ** (tried - 1));

@@ -36,6 +36,7 @@ export function parseArguments(
   }
   const words = tokens.flatMap((token) => (token.kind === "positional" ? [token.value] : []));
   checkWords(name, command, words);
+  for (const token of given) checkOnly(name, command, { token, words });
   return { options: values, words };
 }
 
@@ -95,6 +96,20 @@ function checkWords(name: string, { subcommands, usage }: Command, words: readon
   const guess = nearest(first, Object.keys(subcommands));
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
   throw refuse(`There is no \`offshoot ${name} ${clip(first, 60)}\`.${hint}`, name);
+}
+
+/** A flag that its subcommand does not know would be left out in silence. */
+function checkOnly(
+  name: string,
+  { options, subcommands = {} }: Command,
+  { token, words }: { readonly token: Token; readonly words: readonly string[] },
+): void {
+  const { only } = options[token.name] ?? {};
+  // The first row is what a command does without a word.
+  const subcommand = words[0] ?? Object.keys(subcommands)[0] ?? "";
+  if (!only || only.includes(subcommand)) return;
+  const others = only.map((other) => `\`${name} ${other}\``).join(", ");
+  throw refuse(`\`${token.rawName}\` is for ${others}, not for \`${name} ${subcommand}\`.`, name);
 }
 
 function refuse(problem: string, name: string): Failure {

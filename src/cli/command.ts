@@ -28,7 +28,14 @@ export interface Option {
   readonly value?: string;
   /** The words it takes, for completion and checking. */
   readonly choices?: readonly string[];
+  /** The subcommands that it is for; all of them when left out. */
+  readonly only?: readonly string[];
   readonly summary: string;
+}
+
+/** What help and completions say of it: `list, cost: how many runs (20)`. */
+export function describeOption({ only, summary }: Option): string {
+  return only ? `${only.join(", ")}: ${summary}` : summary;
 }
 
 /** Returns the exit code. Rejects with a `Failure` that `main.ts` shows as one line. */

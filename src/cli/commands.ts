@@ -1,6 +1,7 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
 import type { Command } from "./command.ts";
+import { KEYS_COMMAND } from "./keys-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -74,6 +75,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "max-tool-calls": { type: "string", value: "N", summary: "Most tool calls of the run" },
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
       temperature: { type: "string", value: "N", summary: "0 to 2" },
+      options: { type: "string", value: "JSON", summary: "Fields of the vendor's own: `top_k`" },
       "max-tokens": { type: "string", value: "N", summary: "Most tokens of one answer" },
       "max-turns": { type: "string", value: "N", summary: "Most model calls of the run (50)" },
       timeout: { type: "string", value: "SECONDS", summary: "Most time of the run" },
@@ -173,11 +175,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "List the models that can be reached now, or get one",
     usage: "[list | pull NAME]",
     options: {
-      json: { type: "boolean", summary: "One JSON document" },
+      json: { type: "boolean", only: ["list"], summary: "one JSON document" },
       sha256: {
         type: "string",
         value: "HEX",
-        summary: "The checksum that a pulled file must have",
+        only: ["pull"],
+        summary: "the checksum that a pulled file must have",
       },
     },
     subcommands: {
@@ -191,30 +194,52 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Look at the record of runs, or go on with one that was cut",
     usage: "[list | cost [ID] | SUBCOMMAND ID]",
     options: {
-      json: { type: "boolean", summary: "JSON instead of text" },
-      limit: { type: "string", short: "n", value: "N", summary: "list, cost: how many runs (20)" },
-      all: { type: "boolean", summary: "list: also runs of subagents and of indexed files" },
-      force: { type: "boolean", summary: "delete: cancel it first if it still runs" },
-      from: { type: "string", value: "NODE", summary: "replay: the run that is changed" },
-      with: { type: "string", value: "CHANGE", summary: "replay: `prompt=TEXT`, what it is asked" },
+      json: {
+        type: "boolean",
+        only: ["list", "show", "tree", "cost", "replay", "why-denied"],
+        summary: "JSON instead of text",
+      },
+      limit: {
+        type: "string",
+        short: "n",
+        value: "N",
+        only: ["list", "cost"],
+        summary: "how many runs (20)",
+      },
+      all: {
+        type: "boolean",
+        only: ["list"],
+        summary: "also runs of subagents and of indexed files",
+      },
+      force: { type: "boolean", only: ["delete"], summary: "cancel it first if it still runs" },
+      from: { type: "string", value: "NODE", only: ["replay"], summary: "the run that is changed" },
+      with: {
+        type: "string",
+        value: "CHANGE",
+        only: ["replay"],
+        summary: "`prompt=TEXT`, what it is asked",
+      },
       by: {
         type: "string",
         value: "KEY",
         choices: ["agent", "model", "tool"],
-        summary: "cost: what to add up by (agent)",
+        only: ["cost"],
+        summary: "what to add up by (agent)",
       },
       format: {
         type: "string",
         value: "FORMAT",
         choices: ["md", "jsonl"],
-        summary: "export: a Markdown session, or the log as JSON lines (md)",
+        only: ["export"],
+        summary: "a Markdown session, or the log as JSON lines (md)",
       },
       output: {
         type: "string",
         short: "o",
         value: "FORMAT",
         choices: ["text", "json", "jsonl", "sse"],
-        summary: "resume: the form of standard output",
+        only: ["resume"],
+        summary: "the form of standard output",
       },
     },
     subcommands: {
@@ -226,7 +251,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       replay: "Run a recorded tree again, sending nothing; or what depends on a change",
       "why-denied": "The tool calls of a run that were refused, and by what",
       resume: "Go on with a run whose process died",
-      cancel: "End a run that another process runs, and keep what it has done",
+      cancel: "End a run that runs elsewhere, waits or was interrupted; keep its work",
       delete: "Remove a run and all its records; refused while it runs",
     },
     examples: [
@@ -247,8 +272,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "The agents that runs may delegate to, as files",
     usage: "[list | show | new | check | trust | untrust] [NAME]",
     options: {
-      json: { type: "boolean", summary: "JSON instead of text" },
-      project: { type: "boolean", summary: "new: one of the project, not of the user" },
+      json: { type: "boolean", only: ["list", "show", "check"], summary: "JSON instead of text" },
+      project: { type: "boolean", only: ["new"], summary: "one of the project, not of the user" },
     },
     subcommands: {
       list: "The user's and the project's, and which count",
@@ -265,20 +290,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "The MCP servers whose tools runs may use",
     usage: "[list | add NAME URL | add NAME -- COMMAND | SUBCOMMAND NAME]",
     options: {
-      json: { type: "boolean", summary: "list, test: JSON instead of text" },
+      json: { type: "boolean", only: ["list", "test"], summary: "JSON instead of text" },
       env: {
         type: "string",
         value: "NAME",
         multiple: true,
-        summary: "add: a variable it gets: NAME or NAME=$OTHER",
+        only: ["add"],
+        summary: "a variable it gets: NAME or NAME=$OTHER",
       },
       header: {
         type: "string",
         value: "HEADER",
         multiple: true,
-        summary: "add: a header for the URL, `Name: $VARIABLE`",
+        only: ["add"],
+        summary: "a header for the URL, `Name: $VARIABLE`",
       },
-      "no-test": { type: "boolean", summary: "add: do not connect, and approve nothing" },
+      "no-test": { type: "boolean", only: ["add"], summary: "do not connect, and approve nothing" },
     },
     subcommands: {
       list: "The servers, and how many tools of each are approved",
@@ -295,79 +322,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     ],
     load: () => import("./commands/mcp.ts"),
   },
-  keys: {
-    summary: "The keys that clients of `offshoot serve` must show",
-    usage: "[list | create NAME | revoke ID]",
-    options: {
-      json: { type: "boolean", summary: "list, create: JSON instead of text" },
-      tenant: {
-        type: "string",
-        value: "NAME",
-        summary: "create: whose things it sees and makes (default)",
-      },
-      scopes: {
-        type: "string",
-        value: "LIST",
-        summary: "create: responses,files,models,metrics (all but metrics)",
-      },
-      models: { type: "string", value: "GLOBS", summary: "create: models it may ask (all)" },
-      tools: {
-        type: "string",
-        value: "GLOBS",
-        summary: "create: tools and hosted kinds it may use (all); `none` for none",
-      },
-      "requests-per-minute": { type: "string", value: "N", summary: "create: most requests" },
-      "tokens-per-minute": { type: "string", value: "N", summary: "create: most tokens" },
-      "requests-per-day": { type: "string", value: "N", summary: "create: most requests" },
-      "tokens-per-day": { type: "string", value: "N", summary: "create: most tokens" },
-      "usd-per-day": { type: "string", value: "USD", summary: "create: most dollars" },
-      "usd-total": { type: "string", value: "USD", summary: "create: most dollars, ever" },
-      concurrent: { type: "string", value: "N", summary: "create: most requests at once" },
-      "storage-bytes": {
-        type: "string",
-        value: "N",
-        summary: "create: most bytes its tenant keeps",
-      },
-      "max-cost": { type: "string", value: "USD", summary: "create: most dollars of a response" },
-      "max-total-tokens": {
-        type: "string",
-        value: "N",
-        summary: "create: most tokens of a response",
-      },
-      "max-tool-calls": {
-        type: "string",
-        value: "N",
-        summary: "create: most tool calls of a response",
-      },
-      "max-turns": {
-        type: "string",
-        value: "N",
-        summary: "create: most model calls of a response",
-      },
-      expires: {
-        type: "string",
-        value: "TIME",
-        summary: "create: when it ends: `12h`, `30d`, `2030-12-31` (never)",
-      },
-    },
-    subcommands: {
-      list: "Every key, what it may do and when it was used last",
-      create: "Make a key and print it, this once",
-      revoke: "End a key; servers that run know it within seconds",
-    },
-    examples: [
-      "offshoot keys create laptop",
-      "offshoot keys create ci --models 'gpt-*' --usd-per-day 5 --expires 30d",
-      "offshoot keys revoke ID",
-    ],
-    load: () => import("./commands/keys.ts"),
-  },
+  keys: KEYS_COMMAND,
   config: {
     summary: "Show the settings and where each comes from",
     usage: "[show | get KEY | set KEY VALUE | path | trust [DIR] | untrust [DIR]]",
     options: {
-      json: { type: "boolean", summary: "JSON instead of text" },
-      project: { type: "boolean", summary: "set: write the project's file, not the user's" },
+      json: { type: "boolean", only: ["show", "get", "path"], summary: "JSON instead of text" },
+      project: {
+        type: "boolean",
+        only: ["set"],
+        summary: "write the project's file, not the user's",
+      },
     },
     subcommands: {
       show: "Every setting, its value and its source",

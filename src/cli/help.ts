@@ -1,6 +1,6 @@
 /** The help texts, made from the table of commands alone. */
 
-import type { Command, Option } from "./command.ts";
+import { type Command, describeOption, type Option } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
 export function renderHelp(): string {
@@ -50,7 +50,7 @@ function toFlagRow(long: string, option: Option): [string, string] {
   const value = option.type === "boolean" ? "" : ` ${option.value ?? "VALUE"}`;
   const choices = option.choices ? `: ${option.choices.join(", ")}` : "";
   const again = option.multiple ? "; may be given again" : "";
-  return [`${short}--${long}${value}`, `${option.summary}${choices}${again}`];
+  return [`${short}--${long}${value}`, `${describeOption(option)}${choices}${again}`];
 }
 
 function alignRows(rows: readonly (readonly [string, string])[]): string[] {

@@ -1,6 +1,6 @@
 /** Which of the unfinished runs nobody runs any more, and may be gone on with here. */
 
-import type { UnfinishedRun } from "../store/store.ts";
+import type { RunStatus, UnfinishedRun } from "../store/store.ts";
 
 interface AbandonedParts {
   /** Whether this process runs it, or is about to. */
@@ -10,6 +10,35 @@ interface AbandonedParts {
   isOther(owner: string): Promise<boolean>;
   /** Whether a run of this age that nobody has claimed may still be by whoever wrote it down. */
   isYoung(createdAtMs: number): boolean;
+}
+
+interface TreeParts {
+  /** Names of bodies. */
+  readonly roots: readonly string[];
+  /** Asked about runs above an unfinished one that have ended. */
+  statusOf(id: string): Promise<RunStatus | undefined>;
+}
+
+/** Those whose tree begins with a run of one of these names. A tree whose root is gone counts by what is left. */
+export async function findTrees(
+  runs: readonly UnfinishedRun[],
+  { roots, statusOf }: TreeParts,
+): Promise<UnfinishedRun[]> {
+  const above = new Map<string, Pick<UnfinishedRun, "name" | "parent_id"> | undefined>();
+  for (const run of runs) above.set(run.id, run);
+  const rootOf = async (run: UnfinishedRun): Promise<string> => {
+    let { name, parent_id } = run;
+    while (parent_id !== null) {
+      if (!above.has(parent_id)) above.set(parent_id, await statusOf(parent_id));
+      const parent = above.get(parent_id);
+      if (parent === undefined) return name;
+      ({ name, parent_id } = parent);
+    }
+    return name;
+  };
+  const found: UnfinishedRun[] = [];
+  for (const run of runs) if (roots.includes(await rootOf(run))) found.push(run);
+  return found;
 }
 
 /**

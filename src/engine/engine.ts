@@ -21,9 +21,10 @@ export interface Engine {
   /**
    * Goes on with every unfinished run that has no living owner; returns their ids. Then takes from the
    * queues what there is room for. May be called again and again, by several processes at once: each run
-   * is taken once.
+   * is taken once. `roots` are the names of the bodies whose trees are taken over, all when left out: a
+   * store is shared by programs that have other folders and settings.
    */
-  start(): Promise<string[]>;
+  start(roots?: readonly string[]): Promise<string[]>;
   /** Writes the run down and starts it here. The same id again is the same run. */
   submit(name: string, input: Json, options: SubmitOptions): Promise<void>;
   /** Takes over one unfinished run. Rejects with `conflict` while its owner lives, or if it ended. */

@@ -11,7 +11,7 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { RunStatus, Store } from "../store/store.ts";
-import { findAbandoned, takeOver } from "./abandoned.ts";
+import { findAbandoned, findTrees, takeOver } from "./abandoned.ts";
 import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
 import { toAbandoned, toEnded, toStopped } from "./ending.ts";
@@ -114,8 +114,11 @@ class LocalEngine implements Engine {
     this.#turns.close();
   }
 
-  async start(): Promise<string[]> {
-    const abandoned = await findAbandoned(await this.#store.listUnfinished(), {
+  async start(roots?: readonly string[]): Promise<string[]> {
+    const unfinished = await this.#store.listUnfinished();
+    const statusOf = (id: string): Promise<RunStatus | undefined> => this.#store.getRunStatus(id);
+    const trees = roots ? await findTrees(unfinished, { roots, statusOf }) : unfinished;
+    const abandoned = await findAbandoned(trees, {
       isHere: (id) => this.#isHere(id),
       hasBody: (name) => this.#bodies.has(name),
       isOther: (owner) => this.#owners.isOther(owner),

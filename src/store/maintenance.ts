@@ -3,18 +3,22 @@
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { whenFree } from "../base/busy.ts";
 import { Failure, toFailure } from "../base/failure.ts";
+import { refuseForeign } from "./migrations.ts";
 import type { Database } from "./sqlite-database.ts";
 import { type Connection, openConnection } from "./sqlite-driver.ts";
-import { faultOf, toDamageMessage, toStoreFailure } from "./sqlite-fault.ts";
+import { faultOf, toDamageMessage, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 
 /** A waiting reader or writer holds up nobody in a command of its own. */
 const WAIT_MS = 10_000;
-/** A damaged file can have a thousand problems; the first ones tell which tables are concerned. */
-const MAX_PROBLEMS = 20;
+/** A damaged file can have thousands of problems; the first ones tell which tables are concerned. */
+const SHOWN_PROBLEMS = 10;
+const COUNTED_PROBLEMS = 1000;
 
 export interface StoreCheck {
-  /** Empty when nothing is wrong. */
+  /** The first of them, a line each; empty when nothing is wrong. */
   readonly problems: readonly string[];
+  /** How many there are beside those. */
+  readonly more_problems: number;
   readonly runs: number;
   readonly bytes: number;
   /** Of `bytes`, what `vacuum` would give back. */
@@ -23,11 +27,24 @@ export interface StoreCheck {
 
 /** Reads the whole file: its structure, its indexes, and what refers to what. */
 export async function checkStore(path: string): Promise<StoreCheck> {
-  return await withConnection(path, (connection) => {
-    const problems = [...findProblems(connection), ...findLostReferences(connection)];
-    const runs = tryToRead(() => readNumber(connection, "select count(*) as n from runs"));
-    return { problems, runs, ...readSizes(connection) };
-  });
+  try {
+    return await withConnection(path, (connection) => {
+      const problems = [...findProblems(connection), ...findLostReferences(connection)];
+      const runs = tryToRead(() => readNumber(connection, "select count(*) as n from runs"));
+      return { ...toShown(problems), runs, ...readSizes(connection) };
+    });
+  } catch (thrown) {
+    // So much of it is gone that nothing can be asked of it.
+    const { cause } = toFailure(thrown);
+    if (faultOf(cause) !== "damaged") throw thrown;
+    const { message } = toFailure(cause);
+    return { ...toShown([message]), runs: 0, bytes: statSync(path).size, free_bytes: 0 };
+  }
+}
+
+function toShown(problems: readonly string[]): Pick<StoreCheck, "problems" | "more_problems"> {
+  const shown = problems.slice(0, SHOWN_PROBLEMS);
+  return { problems: shown, more_problems: problems.length - shown.length };
 }
 
 /**
@@ -72,14 +89,14 @@ export async function vacuumStore(path: string): Promise<{ before: number; after
 /** Above this size a start would have to wait for the check: it reads 300 to 600 MB a second. */
 const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
 
-/** Rejects a damaged file with `invalid_request`. A large one is not looked through: see `toStoreFailure`. */
+/** Rejects a damaged file with `store_failed`. A large one is not looked through: see `toStoreFailure`. */
 export function refuseDamaged(path: string, db: Database): void {
   const pages = Number(db.get("pragma page_count")?.["page_count"]);
   const size = Number(db.get("pragma page_size")?.["page_size"]);
   if (pages * size > MAX_CHECKED_BYTES) return;
   const problem = tryQuickCheck(db);
   if (problem === "ok") return;
-  throw new Failure("invalid_request", toDamageMessage(path, problem));
+  throw new Failure("store_failed", toDamageMessage(path, problem));
 }
 
 function tryQuickCheck(db: Database): string {
@@ -100,13 +117,17 @@ async function withConnection<Out>(
   path: string,
   work: (connection: Connection) => Out | Promise<Out>,
 ): Promise<Out> {
-  // Opening would make an empty one.
-  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) {
-    throw new Failure("not_found", `There is no store at \`${path}\`.`);
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory()) {
+    const message = `\`${path}\` is a folder. Name the file of the store (\`store_path\`).`;
+    throw new Failure("invalid_request", message);
   }
+  // Opening would make an empty one.
+  if (!stats?.isFile()) throw new Failure("not_found", `There is no store at \`${path}\`.`);
   const connection = await openConnection(path);
   try {
     connection.exec(`pragma busy_timeout = ${WAIT_MS}`);
+    checkOurs(path, connection);
     return await work(connection);
   } catch (thrown) {
     throw faultOf(thrown) === "other" ? thrown : toStoreFailure(path, thrown);
@@ -115,20 +136,44 @@ async function withConnection<Out>(
   }
 }
 
-function findProblems(connection: Connection): string[] {
+/** The refusal that opening the store gives. */
+function checkOurs(path: string, connection: Connection): void {
   try {
-    const rows = connection.prepare(`pragma integrity_check(${MAX_PROBLEMS})`).all();
-    return rows.map((row) => toProblem(row["integrity_check"])).filter((text) => text !== "ok");
+    refuseForeign(connection);
   } catch (thrown) {
-    if (faultOf(thrown) !== "damaged") throw thrown;
-    return [toFailure(thrown).message];
+    throw thrown instanceof Failure ? toUnusable(path, thrown) : thrown;
   }
+}
+
+function findProblems(connection: Connection): string[] {
+  // The whole check stops at some damage with no more than "malformed"; a shorter one may say where it is.
+  const checks = [`integrity_check(${COUNTED_PROBLEMS})`, "integrity_check(1)", "quick_check(1)"];
+  let message = "";
+  for (const check of checks) {
+    try {
+      const rows = check.endsWith("(1)")
+        ? [connection.prepare(`pragma ${check}`).get() ?? {}]
+        : connection.prepare(`pragma ${check}`).all();
+      return rows.flatMap((row) => toProblems(Object.values(row)[0]));
+    } catch (thrown) {
+      if (faultOf(thrown) !== "damaged") throw thrown;
+      message ||= toFailure(thrown).message;
+    }
+  }
+  return [message];
+}
+
+/** SQLite may tell several in one text, below a headline. */
+function toProblems(value: unknown): string[] {
+  const lines = String(value)
+    .split("\n")
+    .map((line) => line.trim());
+  return lines.filter((line) => line !== "" && line !== "ok" && !line.startsWith("***"));
 }
 
 function findLostReferences(connection: Connection): string[] {
   try {
-    const rows = connection.prepare("pragma foreign_key_check").all();
-    const lost = rows.slice(0, MAX_PROBLEMS);
+    const lost = connection.prepare("pragma foreign_key_check").all();
     return lost.map(
       (row) => `row ${row["rowid"]} of ${row["table"]} refers to no ${row["parent"]}`,
     );

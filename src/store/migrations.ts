@@ -312,6 +312,11 @@ export function migrate(connection: Connection, migrations = MIGRATIONS): void {
   }
 }
 
+/** Rejects a file of another program, or of a newer version, before anything of it is changed. */
+export function refuseForeign(connection: Connection): void {
+  readVersion(connection, MIGRATIONS.length);
+}
+
 function readVersion(connection: Connection, latest: number): number {
   const version = readPragma(connection, "user_version");
   const tables = connection.prepare("select count(*) as count from sqlite_schema").get();

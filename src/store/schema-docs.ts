@@ -177,7 +177,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
     summary: "What each tenant of the server keeps.",
     columns: {
       tenant: "Whose it is",
-      bytes: "Of bodies, contents and chunks; the logs of responses are not in it",
+      bytes: "Of bodies, contents and chunks, and of the logs of stored responses and of indexing",
     },
   },
   holds: {

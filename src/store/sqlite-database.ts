@@ -11,11 +11,11 @@
 
 import { whenFree } from "../base/busy.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { Failure, toFailure } from "../base/failure.ts";
-import { migrate } from "./migrations.ts";
+import { Failure } from "../base/failure.ts";
+import { migrate, refuseForeign } from "./migrations.ts";
 import type { Statement } from "./sqlite-driver.ts";
 import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
-import { faultOf, toStoreFailure } from "./sqlite-fault.ts";
+import { faultOf, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 import { createStoreFile } from "./store-file.ts";
 import { createWriteLine } from "./write-line.ts";
 
@@ -65,15 +65,15 @@ export async function openDatabase(path: string, clock: Clock = systemClock): Pr
   } catch (cause) {
     connection?.close();
     if (cause instanceof Failure && cause.code === "store_busy") throw cause;
-    const reason = toFailure(cause).message;
-    const message = `The store \`${path}\` cannot be used: ${reason}. Name another file, or move this one away.`;
-    throw new Failure("invalid_request", message, { cause });
+    throw toUnusable(path, cause);
   }
 }
 
 /** Each step does nothing where it was done before. */
 function prepare(path: string, connection: Connection): void {
   try {
+    // Before the first write: another program's file stays as it is.
+    refuseForeign(connection);
     // Counts for an empty file alone, and must come before the switch, which writes to it.
     const isEmpty = Number(connection.prepare("pragma page_count").get()?.["page_count"]) === 0;
     if (isEmpty) connection.exec("pragma auto_vacuum = incremental");

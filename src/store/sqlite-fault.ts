@@ -1,6 +1,7 @@
 /** What SQLite's errors mean for whoever keeps something: in one place, by SQLite's own numbers. */
 
 import { Failure, toFailure } from "../base/failure.ts";
+import { isNoRoom } from "../base/no-room.ts";
 
 type Fault = "busy" | "full" | "damaged" | "other";
 
@@ -15,9 +16,10 @@ const FAULTS: Readonly<Record<number, Fault>> = {
 
 /**
  * Extended codes that say more than their primary one, "disk I/O error": a write that the system
- * refused (a quota or a limit on file sizes), and no room for the `-shm` file.
+ * refused (a quota or a limit on file sizes), and no room for the first bytes or the rest of the `-shm`
+ * file. One that may not be opened at all has another code.
  */
-const EXTENDED: Readonly<Record<number, Fault>> = { 778: "full", 4874: "full" };
+const EXTENDED: Readonly<Record<number, Fault>> = { 778: "full", 4618: "full", 4874: "full" };
 
 /** SQLite's words for the same: some calls of `@photostructure/sqlite` give no number. */
 const WORDS: readonly (readonly [RegExp, Fault])[] = [
@@ -28,6 +30,8 @@ const WORDS: readonly (readonly [RegExp, Fault])[] = [
 
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof Error)) return "other";
+  // The file itself could not be made.
+  if (isNoRoom(thrown)) return "full";
   if (!("errcode" in thrown)) {
     return WORDS.find(([words]) => words.test(thrown.message))?.[1] ?? "other";
   }
@@ -54,6 +58,22 @@ export function toStoreFailure(path: string, cause: unknown): Failure {
       return new Failure("store_failed", message, { cause });
     }
   }
+}
+
+/** The failure of an opening: no room for it, no store, or none that this version may touch. */
+export function toUnusable(path: string, cause: unknown): Failure {
+  const fault = faultOf(cause);
+  // A file that is no database at all may be another one's; one that is damaged was ours.
+  if (fault === "full" || (fault === "damaged" && !isNoDatabase(cause))) {
+    return toStoreFailure(path, cause);
+  }
+  const reason = toFailure(cause).message;
+  const message = `The store \`${path}\` cannot be used: ${reason}. Name another file, or move this one away.`;
+  return new Failure("invalid_request", message, { cause });
+}
+
+function isNoDatabase(thrown: unknown): boolean {
+  return toFailure(thrown).message.startsWith("file is not a database");
 }
 
 export function toDamageMessage(path: string, reason: string): string {

@@ -28,9 +28,20 @@ describe("Failure", () => {
     const failure = new Failure("provider_overloaded", "Wait.", details);
     assert.deepEqual(
       { ...failure, message: failure.message, cause: failure.cause },
-      { name: "Failure", code: "provider_overloaded", message: "Wait.", ...details },
+      {
+        name: "Failure",
+        code: "provider_overloaded",
+        message: "Wait.",
+        ...details,
+        retryable: true,
+      },
     );
     assert.ok(failure instanceof Error);
+  });
+
+  it("may be one that asking again does not help, although its code's often do", () => {
+    const refused = new Failure("provider_unreachable", "No.", { retryable: false });
+    assert.equal(refused.retryable, false);
   });
 });
 

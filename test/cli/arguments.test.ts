@@ -51,6 +51,23 @@ describe("words behind a command", () => {
     assert.deepEqual(parseArguments("test", command, ["--", "-h"])?.words, ["-h"]);
   });
 
+  it("are refused where a flag is another subcommand's", () => {
+    const parts: Command = {
+      ...command,
+      options: { ...command.options, force: { type: "boolean", only: ["delete"], summary: "Do" } },
+      subcommands: { list: "List", delete: "Delete" },
+    };
+    assert.deepEqual(parseArguments("test", parts, ["delete", "--force"])?.options, {
+      force: true,
+    });
+    for (const args of [["--force"], ["list", "--force"], ["--force", "list"]]) {
+      assert.throws(() => parseArguments("test", parts, args), {
+        code: "invalid_request",
+        message: /^`--force` is for `test delete`, not for `test list`\./,
+      });
+    }
+  });
+
   it("are refused where a name is only inherited", () => {
     assert.throws(() => parseArguments("test", command, ["--constructor"]), {
       message: /Unknown flag `--constructor`/,

@@ -58,6 +58,14 @@ describe("offshoot config", () => {
     assert.equal((await config(sandbox, "get", "model")).stdout, "openai/x\n");
   });
 
+  it("clears a list", async (t) => {
+    const sandbox = createSandbox(t);
+    await config(sandbox, "set", "deny", "command(rm *)");
+    assert.equal((await config(sandbox, "set", "deny", "[]")).code, 0);
+    assert.equal(readFileSync(sandbox.userFile, "utf8"), "deny: []\n");
+    assert.equal((await config(sandbox, "get", "deny")).stdout, "\n");
+  });
+
   it("sets a negative-looking value behind --", async (t) => {
     const { code, stderr } = await config(createSandbox(t), "set", "temperature", "--", "-1");
     assert.equal(code, 2);
@@ -106,6 +114,25 @@ describe("offshoot config", () => {
     assert.equal((await config(sandbox, "get", "url")).stdout, "http://a.example\n");
   });
 
+  it("trusts no file of the folder above one that does not exist", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, "url: http://a.example\n");
+    const { code, stdout, stderr } = await config(sandbox, "trust", "nosuchdir");
+    assert.deepEqual([code, stdout], [2, ""]);
+    assert.equal(stderr, "offshoot: There is no folder `nosuchdir`.\n");
+    await config(sandbox, "trust");
+    const untrusted = await config(sandbox, "untrust", "nosuchdir");
+    assert.match(untrusted.stdout, /nosuchdir\/\.offshoot\/config\.yaml was not trusted\.\n$/);
+    assert.equal((await config(sandbox, "get", "url")).stdout, "http://a.example\n");
+  });
+
+  it("lists every setting that trusting the file lets take effect", async (t) => {
+    const sandbox = createSandbox(t);
+    put(sandbox.projectFile, "temperature: 1\nmax_turns: 99\nurl: http://a.example\n");
+    const { stdout } = await config(sandbox, "trust");
+    assert.match(stdout, /now\.\n {2}max_turns {2}99\n {2}url {2}http:\/\/a\.example\n$/);
+  });
+
   it("has nothing to trust where there is no file", async (t) => {
     const sandbox = createSandbox(t);
     const { code, stderr } = await config(sandbox, "trust");
@@ -145,6 +172,8 @@ describe("offshoot config", () => {
     [["set", "model", "a", "b"], /Write `offshoot config set KEY VALUE`\./],
     [["get", "modle"], /There is no setting `modle`\. Did you mean `model`\?/],
     [["set", "modle", "x"], /There is no setting `modle`/],
+    [["set", "deny", "comand(rm)"], /`comand\(rm\)` names no tool\. Did you mean `command`\?/],
+    [["set", "allow", "shell(git *), path()"], /`path\(\)` is no rule/],
     [["set", "max_turns", "many"], /`max_turns` must be a whole number/],
     [["set", "system", "key sk-abcdefgh0123456789"], /looks like a key/],
   ] as const) {

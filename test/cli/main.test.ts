@@ -99,6 +99,27 @@ describe("a wrong command line", () => {
       ["doctor", "now"],
       "`offshoot doctor` takes no words, but got `now`. See `offshoot doctor --help`.",
     ],
+    [
+      ["runs", "list", "--force"],
+      "`--force` is for `runs delete`, not for `runs list`. See `offshoot runs --help`.",
+    ],
+    [
+      ["keys", "list", "--tools", "foo"],
+      "`--tools` is for `keys create`, not for `keys list`. See `offshoot keys --help`.",
+    ],
+    [
+      ["config", "trust", "--project"],
+      "`--project` is for `config set`, not for `config trust`. See `offshoot config --help`.",
+    ],
+    [["runs", "delete", "a", "b"], "`runs delete` takes one id, but got `b` too."],
+    [["runs", "list", "a"], "`runs list` takes no words, but got `a` too."],
+    [["runs", "replay", "a", "--from", "x", "--with", "y"], "--with takes `prompt=TEXT`, not `y`."],
+    [
+      ["runs", "replay", "a", "--from", "x"],
+      "A change needs both: --from NODE --with prompt=TEXT.",
+    ],
+    [["models", "list", "a"], "`models list` takes no word `a`."],
+    [["store", "backup"], "`store backup` needs a file name."],
   ];
   for (const [args, message] of refusals) {
     it(`is refused in one line with exit code 2: ${args.join(" ")}`, async () => {

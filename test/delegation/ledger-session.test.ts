@@ -39,6 +39,16 @@ describe("a session as Markdown", () => {
     assert.match(partial, /Half\./, "without a resume it is partial work");
   });
 
+  it("has the beginning of an answer that was not finished, once", async () => {
+    const ended = { ending: "cancelled", message: "Cancelled.", output_text: "Half an" } as const;
+    const half = turn(1, ...message(0, "Half an answer")).slice(0, 2);
+    const cut = await render({ run_1: [start("run_1", 1), ...half, end(9, ended)] });
+    assert.match(cut, /_The answer so far:_\n\nHalf an\n/);
+    const whole = turn(1, ...message(0, "Half an"));
+    const said = await render({ run_1: [start("run_1", 1), ...whole, end(9, ended)] });
+    assert.equal(said.split("Half an").length, 2, said);
+  });
+
   it("has the session, model, prompts and response, and a section for each child", async () => {
     const text = await render({
       run_1: [

@@ -78,14 +78,9 @@ describe("the served API", () => {
     const plain = served.create({ input: "Hi" });
     await until(async () => (upstream.open === 2 ? true : undefined), "two are asked");
     served.command.child.kill("SIGTERM");
-    await until(
-      async () =>
-        await fetch(`${served.url}/healthz`).then(
-          () => undefined,
-          () => true,
-        ),
-      "nothing new is taken",
-    );
+    await until(async () => (await isDraining(served.url)) || undefined, "nothing new is taken");
+    const refused = await fetch(`${served.url}/v1/responses`, { method: "POST", body });
+    assert.equal(refused.status, 503);
     upstream.say(" two");
     upstream.finish();
     const events = readEvents(await answer.text());
@@ -129,14 +124,7 @@ describe("the served API", () => {
     const plain = served.create({ input: "Hi" }).catch(() => "cut");
     await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
     served.command.child.kill("SIGINT");
-    await until(
-      async () =>
-        await fetch(`${served.url}/healthz`).then(
-          () => undefined,
-          () => true,
-        ),
-      "it stops",
-    );
+    await until(async () => (await isDraining(served.url)) || undefined, "it stops");
     served.command.child.kill("SIGINT");
     assert.equal((await served.command.ended).code, 130);
     assert.equal(await plain, "cut");
@@ -253,3 +241,9 @@ describe("the served API", () => {
     }
   });
 });
+
+/** As a balancer learns it, over a connection of its own. */
+async function isDraining(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`, { headers: { connection: "close" } });
+  return answer.status === 503 && (await answer.text()).includes("draining");
+}

@@ -119,6 +119,8 @@ export async function startSlowUpstream(): Promise<SlowUpstream> {
     open.delete(response);
   };
   const server = createServer((request, response) => {
+    // It has no list of models; those who ask for one ask no model.
+    if (request.method === "GET") return void response.writeHead(404).end();
     let body = "";
     request.setEncoding("utf8").on("data", (piece: string) => {
       body += piece;

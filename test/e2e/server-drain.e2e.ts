@@ -70,23 +70,31 @@ it("ends every answer with words when the time is over", async () => {
     return texts.every((text) => text.includes("half")) ? true : undefined;
   }, "all have heard it");
   first.command.child.kill("SIGTERM");
-  for (const { ended } of streams) {
+  const continues =
+    /^The server stopped\. Response `(resp_\w+)` continues at the next start: GET \/v1\/responses\/\1\.$/;
+  const again = /^The server stopped before the answer was finished\. Send the request again\.$/;
+  for (const [at, { ended }] of streams.entries()) {
     const text = await ended;
     assert.ok(text.endsWith("data: [DONE]\n\n"), text.slice(-500));
     const events = readEvents(text);
     checkEvents(events);
     const last = events.at(-1);
     assert.ok(last?.type === "response.failed", last?.type);
-    assert.match(last.response.error?.message ?? "", /stopped before the answer was finished/);
+    assert.match(last.response.error?.message ?? "", at === 1 ? again : continues);
   }
   assert.match(await chat.ended, /data: \{"error":\{[^\n]+\n\ndata: \[DONE\]\n\n$/);
   checkError(await plain, { status: 503, code: "draining" });
+  assert.match(messageOf((await plain).body), continues);
   assert.equal((await first.command.ended).code, 1, "answers were cut");
 
   upstream.finish();
   await using second = await serve({ place, args: slowModel(upstream) });
   await checkWhole(second, id, /^One$/);
 });
+
+function messageOf(body: unknown): string {
+  return (body as { error: { message: string } }).error.message;
+}
 
 function start(place: Place, upstream: SlowUpstream, workers: number): Promise<Served> {
   return serve({ place, args: [...slowModel(upstream), "--workers", String(workers)] });

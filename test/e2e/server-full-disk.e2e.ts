@@ -2,10 +2,11 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { checkError, checkEvents } from "../conformance/check.ts";
-import { until } from "../patience.ts";
+import { patience, until } from "../patience.ts";
 import { CLI, createPlace, type Place } from "./command.ts";
 import { floodModel, startFlood } from "./flood.ts";
 import { readEvents } from "./served.ts";
@@ -72,15 +73,54 @@ it("ends the stream of a response that fills the disk as failed, and tells those
   }
 });
 
-async function startLimited({ home, cwd }: Place, args: readonly string[] = []) {
+for (const words of [
+  ["store", "check"],
+  ["store", "vacuum"],
+  ["runs", "list"],
+  ["keys", "create", "laptop"],
+  ["run", "-m", "embedded", "Hello"],
+  ["serve", "--port", "0", "--no-auth"],
+]) {
+  it(`\`offshoot ${words.join(" ")}\` says that the disk is full where the record cannot even be opened`, async () => {
+    await using place = await createPlace();
+    assert.equal((await place.run(["runs", "list"])).code, 0);
+    // Not one byte: there is no room for the files that SQLite keeps beside the record.
+    const { code, stderr } = await runLimited(place, 0, words);
+    assert.equal(code, 1, stderr);
+    assert.match(
+      stderr,
+      /^offshoot: .* could not be written.*\. Free some space on its disk\.\n$/m,
+    );
+  });
+}
+
+async function runLimited({ home, cwd }: Place, blocks: number, args: readonly string[]) {
+  const child = startShell({ home, cwd }, blocks, args);
+  let stderr = "";
+  child.stderr.setEncoding("utf8").on("data", (piece: string) => {
+    stderr += piece;
+  });
+  const [code] = (await once(child, "close", { signal: patience() })) as [number | null];
+  return { code, stderr };
+}
+
+function startShell(
+  { home, cwd }: Pick<Place, "home" | "cwd">,
+  blocks: number,
+  args: readonly string[],
+) {
   // Ignored before the program begins, so that a write past the limit fails and does not end it.
-  const line = `trap "" XFSZ; ulimit -f ${MOST_BLOCKS}; exec "$0" "$@"`;
-  const words = [process.execPath, CLI, "serve", "--port", "0", "--no-auth", ...args];
-  const child = spawn("/bin/sh", ["-c", line, ...words], {
+  const line = `trap "" XFSZ; ulimit -f ${blocks}; exec "$0" "$@"`;
+  return spawn("/bin/sh", ["-c", line, process.execPath, CLI, ...args], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false" },
     stdio: ["ignore", "ignore", "pipe"],
   });
+}
+
+async function startLimited({ home, cwd }: Place, args: readonly string[] = []) {
+  const words = ["serve", "--port", "0", "--no-auth", ...args];
+  const child = startShell({ home, cwd }, MOST_BLOCKS, words);
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (piece: string) => {
     said += piece;

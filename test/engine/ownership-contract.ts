@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure, toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
+import type { RunBody } from "../../src/engine/engine.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
@@ -230,6 +231,32 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
           assert.deepEqual([parent?.epoch, child?.epoch], [2, 2], id);
           assert.equal(child?.owner, parent?.owner, "a tree stays together");
         }
+      }),
+    );
+
+    it(
+      "takes over the trees of the roots that it is given, and no others",
+      onBench(async (bench) => {
+        const first = bench.engine({ workerId: "first" });
+        const parent: RunBody = async (context) => {
+          await context.child("a", "leaf", null);
+          return await aborted(context);
+        };
+        const define = (engine: ReturnType<Bench["engine"]>): void => {
+          for (const name of ["mine", "yours"]) engine.define(name, parent);
+          engine.define("leaf", aborted);
+        };
+        define(first);
+        await first.submit("mine", null, { id: "run_1", title: "" });
+        await first.submit("yours", null, { id: "run_2", title: "" });
+        await until(async () => (await first.status("run_2/a")) !== undefined);
+        await settle();
+        first.crash();
+        const heir = bench.engine({ isAlive: () => false });
+        define(heir);
+        assert.deepEqual(await heir.start(["mine"]), ["run_1", "run_1/a"]);
+        assert.equal((await bench.store.getRun("run_2/a"))?.owner, "first");
+        assert.deepEqual(await heir.start(), ["run_2", "run_2/a"]);
       }),
     );
 

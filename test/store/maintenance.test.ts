@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { closeSync, openSync, statSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { describe, it } from "node:test";
 import { openBooks } from "../../src/server/running/books.ts";
 import { backUpStore, checkStore, vacuumStore } from "../../src/store/maintenance.ts";
@@ -20,6 +29,14 @@ async function fill(path: string, runs: number): Promise<void> {
     await store.append(`run_${number}`, 1, 0, notices(20));
   }
   await store.close();
+}
+
+/** Leaves the first pages, and nothing in the WAL that could be read in place of the others. */
+async function cutShort(path: string, pages: number): Promise<void> {
+  const connection = await openConnection(path);
+  connection.prepare("pragma wal_checkpoint(truncate)").all();
+  connection.close();
+  truncateSync(path, pages * PAGE);
 }
 
 /** Destroys the b-trees of `runs` and leaves the header and the schema as they are. */
@@ -52,7 +69,7 @@ describe("looking after a store", () => {
     await damage(path);
     const { problems } = await checkStore(path);
     assert.ok(problems.length > 0);
-    for (const problem of problems) assert.doesNotMatch(problem, /\n/);
+    for (const problem of problems) assert.doesNotMatch(problem, /\n|^database disk image is/);
   });
 
   it("says which rows refer to nothing", async () => {
@@ -61,8 +78,31 @@ describe("looking after a store", () => {
     const connection = await openConnection(path);
     connection.exec("pragma foreign_keys = off; delete from runs");
     connection.close();
-    const { problems } = await checkStore(path);
-    assert.match(problems.join(), /row \d+ of events refers to no runs/);
+    const { problems, more_problems } = await checkStore(path);
+    assert.match(problems[0] ?? "", /^row \d+ of events refers to no runs$/);
+    assert.equal(more_problems, 0);
+  });
+
+  it("tells ten problems and how many more there are", async () => {
+    const path = newDatabasePath();
+    await fill(path, 30);
+    const connection = await openConnection(path);
+    connection.exec("pragma foreign_keys = off; delete from runs");
+    connection.close();
+    const { problems, more_problems } = await checkStore(path);
+    assert.deepEqual([problems.length, more_problems], [10, 20]);
+  });
+
+  it("says what is wrong with one that was cut short, and with a folder", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await cutShort(path, 2);
+    const { problems, runs, bytes } = await checkStore(path);
+    assert.equal(problems.length, 1);
+    assert.doesNotMatch(problems.join(), /store check/);
+    assert.deepEqual([runs, bytes], [0, 2 * PAGE]);
+    const folder = { code: "invalid_request", message: /is a folder/ };
+    await assert.rejects(checkStore(dirname(path)), folder);
   });
 
   it("is asked about a file that is not there, and makes none", async () => {
@@ -72,6 +112,26 @@ describe("looking after a store", () => {
     }
     assert.equal(statSync(path, { throwIfNoEntry: false }), undefined);
   });
+
+  for (const [whose, sql, says] of [
+    ["another program", "create table notes (text)", /another program/],
+    ["a newer version", "pragma user_version = 999", /newer Offshoot/],
+  ] as const) {
+    it(`leaves a file of ${whose} as it is, and says whose it is`, async () => {
+      const path = newDatabasePath();
+      if (whose === "a newer version") await fill(path, 1);
+      const connection = await openConnection(path);
+      connection.exec(sql);
+      connection.close();
+      const before = readFileSync(path);
+      const works = [checkStore, vacuumStore, (from: string) => backUpStore(from, `${path}.copy`)];
+      for (const work of [...works, openSqliteStore]) {
+        await assert.rejects(work(path), { code: "invalid_request", message: says });
+      }
+      assert.deepEqual(readFileSync(path), before);
+      assert.equal(statSync(`${path}.copy`, { throwIfNoEntry: false }), undefined);
+    });
+  }
 
   it("copies a live store to a file for the user alone, and overwrites nothing", async () => {
     const path = newDatabasePath();
@@ -123,7 +183,7 @@ describe("a damaged store", () => {
     await fill(path, 50);
     await damage(path);
     await assert.rejects(openBooks(path), {
-      code: "invalid_request",
+      code: "store_failed",
       message: /is damaged: .*offshoot store check/,
     });
   });
@@ -142,6 +202,15 @@ describe("a damaged store", () => {
       message: /is damaged: .*offshoot store check/,
     });
     await store.close();
+  });
+
+  it("is told in the same way where it was cut short", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    await cutShort(path, 2);
+    for (const open of [openBooks, openSqliteStore]) {
+      await assert.rejects(open(path), { code: "store_failed", message: /is damaged: / });
+    }
   });
 
   it("is refused where it is no database at all", async () => {

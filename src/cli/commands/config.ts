@@ -1,9 +1,10 @@
 /** `offshoot config`: what is set, where it came from, and how to change it. */
 
+import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
-import { type Config, guardedIn } from "../../runtime/config/config.ts";
+import { type Config, loadConfig } from "../../runtime/config/config.ts";
 import { readConfigFile } from "../../runtime/config/config-file.ts";
 import {
   CONFIG_NAMES,
@@ -93,6 +94,7 @@ async function set({ io, words, isProject }: Action): Promise<void> {
   const name = toName(key);
   const { configFile, trustFile } = userPaths(io.env, io.home);
   const file = isProject ? toProjectFile(io) : configFile;
+  await checkNewRules(name, text, io);
   const { writeSetting } = await import("../../runtime/config/config-write.ts");
   const { isTrusted } = await writeSetting({ file, name, text, trustFile });
   await io.stdout.write(`${name} is set in ${file}\n`);
@@ -103,6 +105,20 @@ async function set({ io, words, isProject }: Action): Promise<void> {
       : "above your own setting only in a trusted file";
     await io.stderr.write(`\`${name}\` counts ${when}. Run \`offshoot config trust\`.\n`);
   }
+}
+
+/** A rule that no command takes is refused here, and not by each command that comes later. */
+async function checkNewRules(name: ConfigName, text: string, io: Io): Promise<void> {
+  const [{ RULE_VERDICTS }, { parseConfigText }] = await Promise.all([
+    import("../../tools/gate/rules.ts"),
+    import("../../runtime/config/config-value.ts"),
+  ]);
+  const verdict = RULE_VERDICTS.find((one) => one === name);
+  if (verdict === undefined) return;
+  const { checkRules } = await import("../../runtime/settings.ts");
+  const rules = parseConfigText(name, text, `\`${name}\``);
+  const config = await loadConfig({ env: io.env, home: io.home, cwd: io.cwd, flags: {} });
+  checkRules(config, verdict, Array.isArray(rules) ? rules.map(String) : []);
 }
 
 async function showPaths({ io, isJson }: Action): Promise<void> {
@@ -117,6 +133,10 @@ async function showPaths({ io, isJson }: Action): Promise<void> {
 }
 
 async function trustFolder({ io, words }: Action): Promise<void> {
+  const [named] = words;
+  if (named !== undefined && !isFolder(io, named)) {
+    throw new Failure("invalid_request", `There is no folder \`${named}\`.`);
+  }
   const path = findProjectFile(io, words[0]);
   const file = path === undefined ? undefined : await readConfigFile(path);
   if (!file) {
@@ -126,17 +146,30 @@ async function trustFolder({ io, words }: Action): Promise<void> {
   const { trust } = await import("../../runtime/trust.ts");
   await trust(userPaths(io.env, io.home).trustFile, file);
   await io.stdout.write(`${file.path} is trusted as it is now.\n`);
-  for (const name of guardedIn(file)) {
-    await io.stdout.write(`  ${name}  ${toShown(file.settings.get(name))}\n`);
+  for (const [name, value] of file.settings) {
+    if (!takesTrust(name)) continue;
+    await io.stdout.write(`  ${name}  ${toShown(value)}\n`);
   }
 }
 
 async function untrustFolder({ io, words }: Action): Promise<void> {
   const folder = resolve(io.cwd, words[0] ?? ".");
-  const path = findProjectFile(io, words[0]) ?? join(folder, PROJECT_FILE);
+  // The file of a folder that is gone is untrusted by its path; what is above it is another project.
+  const found = isFolder(io, folder) ? findProjectFile(io, folder) : undefined;
+  const path = found ?? join(folder, PROJECT_FILE);
   const { untrust } = await import("../../runtime/trust.ts");
   const wasTrusted = await untrust(userPaths(io.env, io.home).trustFile, path);
   await io.stdout.write(`${path} ${wasTrusted ? "is trusted no more" : "was not trusted"}.\n`);
+}
+
+/** Whether trusting the file changes what this setting of it does. */
+function takesTrust(name: ConfigName): boolean {
+  const { guarded, narrows } = rowOf(name);
+  return guarded === true || narrows !== undefined;
+}
+
+function isFolder(io: Io, folder: string): boolean {
+  return statSync(resolve(io.cwd, folder), { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
 function toName(text = ""): ConfigName {

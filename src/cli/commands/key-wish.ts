@@ -6,17 +6,30 @@ import { clip, nearest } from "../../base/text.ts";
 import { ALL_SCOPES, KEY_LIMITS, type KeyLimit } from "../../server/guard/key.ts";
 import type { KeyWish } from "../../server/guard/keys.ts";
 import type { Scope } from "../../server/route.ts";
+import { namesTool } from "../../tools/gate/rule-names.ts";
 import type { Options } from "../command.ts";
 
-/** Rejects with `invalid_request` what is no number, scope or time. */
-export function parseKeyWish(name: string, options: Options, nowMs: number): KeyWish {
+interface KeySurroundings {
+  readonly nowMs: number;
+  /** The names of tools; those of MCP servers are not known here. */
+  readonly knownTools: readonly string[];
+}
+
+/** Rejects with `invalid_request` what is no number, scope, tool or time. */
+export function parseKeyWish(
+  name: string,
+  options: Options,
+  { nowMs, knownTools }: KeySurroundings,
+): KeyWish {
   const { tenant } = options;
+  const tools = readList(options, "tools");
+  for (const tool of tools ?? []) checkTool(tool, knownTools);
   return {
     name,
     tenant: typeof tenant === "string" ? tenant : undefined,
-    scopes: readList(options["scopes"])?.map(parseScope),
-    models: readList(options["models"]),
-    catalogue: readList(options["tools"])?.filter((tool) => tool !== "none"),
+    scopes: readList(options, "scopes")?.map(parseScope),
+    models: readList(options, "models"),
+    catalogue: tools?.filter((tool) => tool !== "none"),
     limits: readLimits(options),
     responseLimits: readResponseLimits(options),
     expiresAtMs: readExpiry(options["expires"], nowMs),
@@ -28,12 +41,28 @@ export function toFlag(limit: string): string {
   return limit.replaceAll("_", "-");
 }
 
-function readList(value: Options[string]): string[] | undefined {
+/** An empty one would be a key that may do nothing, by a variable that was not set. */
+function readList(options: Options, flag: string): string[] | undefined {
+  const value = options[flag];
   if (typeof value !== "string") return undefined;
-  return value
+  const words = value
     .split(",")
     .map((word) => word.trim())
     .filter((word) => word !== "");
+  if (words.length > 0) return words;
+  const none = flag === "tools" ? " `none` is a key without tools." : "";
+  throw new Failure("invalid_request", `--${flag} is empty. Leave it out for all of them.${none}`);
+}
+
+/** Hosted kinds that are no tools of the gate. */
+const KINDS = ["mcp"];
+
+function checkTool(tool: string, knownTools: readonly string[]): void {
+  const known = [...knownTools, ...KINDS];
+  if (tool === "none" || namesTool(tool, known)) return;
+  const guess = nearest(tool, known);
+  const hint = guess === undefined ? `Tools: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;
+  throw new Failure("invalid_request", `No tool fits \`${clip(tool, 40)}\`. ${hint}`);
 }
 
 function parseScope(word: string): Scope {

@@ -3,6 +3,7 @@
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import { KEY_LIMITS, type Key, type KeyLimit, stateOf } from "../../server/guard/key.ts";
 import { createKey, type KeyParts, listKeys, revokeKey } from "../../server/guard/keys.ts";
 import { type Amounts, createSpending, type Spending } from "../../store/spending.ts";
@@ -22,9 +23,10 @@ export const run: RunCommand = async ({ words, options }, io) => {
     const line = ["offshoot keys", action, ...act.words].join(" ");
     throw new Failure("invalid_request", `Write \`${line}\`.`);
   }
-  const record = await openRecord(io);
+  const config = await openConfig({}, io);
+  const record = await openRecord(config);
   try {
-    await act.run(record, { io, options, name: names[0] ?? "" });
+    await act.run(record, { io, options, config, name: names[0] ?? "" });
     return 0;
   } finally {
     await record.close();
@@ -34,6 +36,7 @@ export const run: RunCommand = async ({ words, options }, io) => {
 interface Asked {
   readonly io: Io;
   readonly options: Options;
+  readonly config: Config;
   readonly name: string;
 }
 
@@ -54,8 +57,7 @@ interface OpenedRecord extends KeyParts {
   close(): Promise<void>;
 }
 
-async function openRecord(io: Io): Promise<OpenedRecord> {
-  const config = await openConfig({}, io);
+async function openRecord(config: Config): Promise<OpenedRecord> {
   const { openSqliteStores } = await import("../../store/sqlite-store.ts");
   const stores = await openSqliteStores(config.get("store_path") ?? config.paths.runsFile);
   const { shelf, chunksDb, close } = stores;
@@ -63,8 +65,10 @@ async function openRecord(io: Io): Promise<OpenedRecord> {
 }
 
 /** The key alone is on standard output, for `KEY=$(offshoot keys create …)`. */
-async function create(record: OpenedRecord, { io, options, name }: Asked): Promise<void> {
-  const wish = parseKeyWish(name, options, record.clock.now());
+async function create(record: OpenedRecord, { io, options, config, name }: Asked): Promise<void> {
+  const { knownTools } = await import("../../runtime/settings.ts");
+  const around = { nowMs: record.clock.now(), knownTools: knownTools(config) };
+  const wish = parseKeyWish(name, options, around);
   const { key, token } = await createKey(record, wish);
   await io.stdout.write(options["json"] ? toLine({ ...toShown(key), token }) : `${token}\n`);
   await io.stderr.write(`This is the key \`${key.id}\`. It is shown this once; keep it safe.\n`);
@@ -131,9 +135,14 @@ function toRow({ key, used: { day, total } }: ListedKey, nowMs: number): string[
   return [id, name, tenant, stateOf(key, nowMs), used, ...amounts, may].map(cleanForTerminal);
 }
 
-/** `3 requests, 1200 tokens, $0.01`. */
+/**
+ * `3 requests, 1200 tokens, $0.01`. Calls whose price is not known are booked without dollars, as free ones
+ * are: where there are none, nobody can tell which it was.
+ */
 function toUsed({ requests, tokens, usd }: Amounts): string {
-  return `${plural(requests, "request")}, ${plural(tokens, "token")}, ${usd === 0 ? "$0.00" : toMoney(usd)}`;
+  const nothing = tokens === 0 ? "$0.00" : "free or cost unknown";
+  const money = usd === 0 ? nothing : toMoney(usd);
+  return `${plural(requests, "request")}, ${plural(tokens, "token")}, ${money}`;
 }
 
 /** What it may do, in the words of the flags. */

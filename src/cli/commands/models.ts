@@ -2,6 +2,7 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
 import type { Transport } from "../../providers/http/transport.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
@@ -28,7 +29,12 @@ import { openConfig } from "../open-config.ts";
 import { draw } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
-  const [subcommand = "list", name] = call.words;
+  const [subcommand = "list", name, ...rest] = call.words;
+  const extra = subcommand === "pull" ? rest[0] : name;
+  if (extra !== undefined) {
+    const message = `\`models ${subcommand}\` takes no word \`${clip(extra, 60)}\`.`;
+    throw new Failure("invalid_request", message);
+  }
   if (subcommand === "pull") return pull(name, call, io);
   const config = await openConfig({}, io);
   const rows = await listModels(config, io);

@@ -1,12 +1,12 @@
 /** `offshoot runs delete` and `runs cancel`: both ask first whether some process runs it. */
 
-import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
+import type { RunBody } from "../../engine/engine.ts";
 import { createLocalEngine } from "../../engine/local-engine.ts";
-import { createOwners, type Owners } from "../../engine/owners.ts";
-import { createLiveness } from "../../engine/worker.ts";
+import type { Owners } from "../../engine/owners.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
+import { isServers, openOwners } from "../run-state.ts";
 
 /** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
 export async function deleteRun(
@@ -27,6 +27,8 @@ export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> 
   const now = await store.getRun(id);
   if (now?.status !== "running") return;
   const engine = createLocalEngine({ store: keepOpen(store) });
+  // One that waits belongs to nobody and has done nothing: it is claimed here, and ended.
+  if (isQueued(now)) engine.define(now.name, endAtOnce);
   try {
     await engine.cancel(id, { tree: true });
   } catch (thrown) {
@@ -38,18 +40,24 @@ export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> 
   }
 }
 
-/** As a process that runs nothing sees them. */
-function openOwners(store: Store): Owners {
-  const parts = { store, clock: systemClock, workerId: "", isHere: () => false };
-  return createOwners({ ...parts, lifeOf: createLiveness() });
+function isQueued(run: StoredRun): boolean {
+  return run.status === "running" && run.owner === null && isServers(run);
 }
+
+const endAtOnce: RunBody = async ({ signal }) => {
+  signal.throwIfAborted();
+  return await new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+};
 
 /** From the top: who is cancelled with its tree takes those below it along. */
 async function findRunning(store: Store, owners: Owners, top: StoredRun): Promise<StoredRun[]> {
   const running: StoredRun[] = [];
   for (const { id } of listNodes(await readTree(store, top.id))) {
     const run = await store.getRun(id);
-    if (run?.status === "running" && (await owners.hasSurely(run))) running.push(run);
+    if (run?.status !== "running") continue;
+    if (isQueued(run) || (await owners.hasSurely(run))) running.push(run);
   }
   return running;
 }
@@ -59,6 +67,10 @@ async function toRefusal(
   { id }: StoredRun,
   [first]: readonly StoredRun[],
 ): Promise<Failure> {
+  if (first && isQueued(first)) {
+    const message = `Not deleted: run ${id} waits for its turn in a server's queue. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;
+    return new Failure("conflict", message);
+  }
   const worker = first?.owner ? await store.getWorker(first.owner) : undefined;
   const where = worker ? `process ${worker.pid} on ${worker.host}` : "another process";
   const what = first?.id === id ? "is" : `has a subagent, ${first?.id}, that is`;

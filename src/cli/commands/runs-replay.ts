@@ -6,17 +6,23 @@ import type { Config } from "../../runtime/config/config.ts";
 import type { ReplayChange, Replayed } from "../../runtime/replay.ts";
 import { createRuntime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
-import type { Options } from "../command.ts";
+import type { StoredRun } from "../../store/store.ts";
+import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
+interface Replaying {
+  readonly change: ReplayChange | undefined;
+  readonly call: CommandCall;
+  readonly config: Config;
+  readonly io: Io;
+}
+
 /** Returns the exit code: 1 where the replay is not the record. */
 export async function replay(
-  id: string,
-  options: Options,
-  { config, io }: { readonly config: Config; readonly io: Io },
+  { id }: StoredRun,
+  { change, call: { options }, config, io }: Replaying,
 ): Promise<number> {
-  const change = readChange(options);
   const runtime = await createRuntime(toRuntimeOptions(config, io));
   try {
     const replayed = await runtime.replay({ id, change });
@@ -35,12 +41,16 @@ export async function replay(
 }
 
 /** `--from NODE --with prompt=TEXT`: both or neither. */
-function readChange(options: Options): ReplayChange | undefined {
+export function readChange(options: Options): ReplayChange | undefined {
   const { from: node, with: given } = options;
   if (node === undefined && given === undefined) return undefined;
-  const [, prompt] = typeof given === "string" ? (/^prompt=(.+)$/s.exec(given) ?? []) : [];
-  if (typeof node === "string" && prompt !== undefined) return { node, prompt };
-  const message = "A change needs both: --from NODE --with prompt=TEXT.";
+  if (typeof node !== "string" || typeof given !== "string") {
+    const message = "A change needs both: --from NODE --with prompt=TEXT.";
+    throw new Failure("invalid_request", message);
+  }
+  const [, prompt] = /^prompt=(.+)$/s.exec(given) ?? [];
+  if (prompt !== undefined) return { node, prompt };
+  const message = `--with takes \`prompt=TEXT\`, not \`${clip(given, 60)}\`.`;
   throw new Failure("invalid_request", message);
 }
 

@@ -14,69 +14,99 @@ import {
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPartialMoney, toSeconds, withThousands } from "../output/amounts.ts";
+import type { StateOf } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
 export interface RecordCall {
   readonly call: CommandCall;
   readonly io: Pick<Io, "stdout" | "stderr">;
   readonly clock?: Clock | undefined;
+  /** What each run is doing; those without an ending are told as such when left out. */
+  readonly stateOf?: StateOf | undefined;
 }
+
+/** By the id of the run. */
+type States = ReadonlyMap<string, string>;
 
 export async function showTree(
   record: RecordReader,
   id: string,
-  { call, io, clock = systemClock }: RecordCall,
+  { call, io, clock = systemClock, stateOf }: RecordCall,
 ): Promise<void> {
   const tree = await readTree(record, id);
+  const states = await readStates(record, tree, stateOf);
   const total = addUp(listNodes(tree));
   const nowMs = clock.now();
   const text = call.options["json"]
-    ? `${JSON.stringify({ ...toJson(tree, nowMs), total })}\n`
-    : renderTree(tree, total, nowMs);
+    ? `${JSON.stringify({ ...toJson(tree, states, nowMs), total })}\n`
+    : renderTree(tree, { total, states, nowMs });
   await io.stdout.write(text);
 }
 
 interface JsonNode extends Omit<TreeNode, "children"> {
+  /** Its ending, or `running`, `queued`, `interrupted`. */
+  readonly state: string | null;
   readonly seconds: number;
   /** How long nothing was heard of it; null once it has ended. */
   readonly silent_seconds: number | null;
   readonly children: readonly JsonNode[];
 }
 
-function toJson(node: TreeNode, nowMs: number): JsonNode {
+function toJson(node: TreeNode, states: States, nowMs: number): JsonNode {
   return {
     ...node,
+    state: node.ending ?? states.get(node.id) ?? null,
     seconds: toDurationMs(node) / 1000,
     silent_seconds: toSilence(node, nowMs),
-    children: node.children.map((child) => toJson(child, nowMs)),
+    children: node.children.map((child) => toJson(child, states, nowMs)),
   };
 }
 
-function renderTree(tree: TreeNode, total: Totals, nowMs: number): string {
+interface Rendering {
+  readonly total: Totals;
+  readonly states: States;
+  readonly nowMs: number;
+}
+
+/** Of those that have no ending. */
+async function readStates(
+  record: RecordReader,
+  tree: TreeNode,
+  stateOf: StateOf | undefined,
+): Promise<States> {
+  const states = new Map<string, string>();
+  for (const { id, ending } of listNodes(tree)) {
+    const run = stateOf && ending === null ? await record.getRun(id) : undefined;
+    if (stateOf && run) states.set(id, await stateOf(run));
+  }
+  return states;
+}
+
+function renderTree(tree: TreeNode, rendering: Rendering): string {
   const lines = [
     `${tree.id}  ${toShown(tree.title, 80)}`,
-    renderNode(tree, nowMs),
-    ...renderBelow(tree, "", nowMs),
-    ...renderTotal(total),
+    renderNode(tree, rendering),
+    ...renderBelow(tree, "", rendering),
+    ...renderTotal(rendering.total),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function renderBelow(node: TreeNode, indent: string, nowMs: number): string[] {
+function renderBelow(node: TreeNode, indent: string, rendering: Rendering): string[] {
   return node.children.flatMap((child, at) => {
     const isLast = at === node.children.length - 1;
     return [
-      `${indent}${isLast ? "└─ " : "├─ "}${renderNode(child, nowMs)}`,
-      ...renderBelow(child, `${indent}${isLast ? "   " : "│  "}`, nowMs),
+      `${indent}${isLast ? "└─ " : "├─ "}${renderNode(child, rendering)}`,
+      ...renderBelow(child, `${indent}${isLast ? "   " : "│  "}`, rendering),
     ];
   });
 }
 
 /** `count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free · last: read a.txt` */
-function renderNode(node: TreeNode, nowMs: number): string {
+function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   const silence = toSilence(node, nowMs);
   const parts = [
-    `${node.ending ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
+    `${node.ending ?? states.get(node.id)?.toUpperCase() ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
     ...(node.message === "" ? [] : [toShown(node.message, 80)]),
     plural(node.turns, "turn"),
     ...(node.tool_calls > 0 ? [plural(node.tool_calls, "tool call")] : []),

@@ -2,6 +2,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
+import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { toAbandoned, toEnded } from "../../engine/ending.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
@@ -20,17 +21,20 @@ import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";
 import { toSummary } from "../output/text-output.ts";
+import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { showRun } from "../show-run.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
+  checkWords(subcommand, call.words.slice(1));
   const config = await openConfig({}, io);
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
   if (subcommand === "replay") {
-    const { replay } = await import("./runs-replay.ts");
+    const { readChange, replay } = await import("./runs-replay.ts");
+    const change = readChange(call.options);
     const stored = await lookUp(config, requireId(subcommand, id));
-    return replay(stored.id, call.options, { config, io });
+    return replay(stored, { change, call, config, io });
   }
   const store = await openRecord(config);
   try {
@@ -40,7 +44,8 @@ export const run: RunCommand = async (call, io) => {
       await whyDenied(store, requireId(subcommand, id), { call, io });
     } else if (subcommand === "tree") {
       const { showTree } = await import("./runs-tree.ts");
-      await showTree(store, await findId(store, subcommand, id), { call, io });
+      const stateOf = createStateOf(store);
+      await showTree(store, await findId(store, subcommand, id), { call, io, stateOf });
     } else if (subcommand === "cost") {
       const { showCost } = await import("./runs-cost.ts");
       const stored = id === undefined ? undefined : await findRun(store, id);
@@ -48,12 +53,22 @@ export const run: RunCommand = async (call, io) => {
     } else if (subcommand === "export") {
       const { exportRun } = await import("./runs-export.ts");
       await exportRun(store, await findId(store, subcommand, id), { call, io });
-    } else await remove(store, await findId(store, subcommand, id), { call, io });
+    } else await remove(store, await findId(store, subcommand, id), { call, config, io });
     return 0;
   } finally {
     await store.close();
   }
 };
+
+/** One run at a time: a second id would be left out in silence. */
+function checkWords(subcommand: string, words: readonly string[]): void {
+  const most = subcommand === "list" ? 0 : 1;
+  const extra = words[most];
+  if (extra === undefined) return;
+  const takes = most === 0 ? "no words" : "one id";
+  const message = `\`runs ${subcommand}\` takes ${takes}, but got \`${clip(extra, 60)}\` too.`;
+  throw new Failure("invalid_request", message);
+}
 
 function requireId(subcommand: string, id: string | undefined): string {
   if (id) return id;
@@ -70,15 +85,16 @@ async function list(store: Store, { options }: CommandCall, io: Io): Promise<voi
   // What a server does to files is not what anybody asked an agent.
   const some = options["all"] ? {} : { parent_id: null, without: INDEX_BODY };
   const runs = await store.listRuns({ limit: toLimit(options["limit"]), ...some });
+  const stateOf = createStateOf(store);
+  const rows = await Promise.all(runs.map(async (stored) => toRow(stored, await stateOf(stored))));
   if (options["json"]) {
-    await io.stdout.write(`${JSON.stringify(runs.map(toRow))}\n`);
+    await io.stdout.write(`${JSON.stringify(rows)}\n`);
     return;
   }
   if (runs.length === 0) await io.stderr.write('No runs yet. Start one: offshoot run "…"\n');
-  const lines = runs.map((stored) => {
-    const { id, when, state, title } = toRow(stored);
-    return `${id}  ${when}  ${state.padEnd(9)}  ${toOneLine(title)}\n`;
-  });
+  const lines = rows.map(
+    ({ id, when, state, title }) => `${id}  ${when}  ${state.padEnd(11)}  ${toOneLine(title)}\n`,
+  );
   await io.stdout.write(lines.join(""));
 }
 
@@ -89,9 +105,16 @@ function toLimit(value: unknown): number {
   throw new Failure("invalid_request", `--limit takes a whole number above 0, not \`${value}\`.`);
 }
 
-function toRow(stored: StoredRun): { id: string; when: string; state: string; title: string } {
+interface Row {
+  readonly id: string;
+  readonly when: string;
+  readonly state: RunState;
+  readonly title: string;
+}
+
+function toRow(stored: StoredRun, state: RunState): Row {
   const when = new Date(stored.created_at_ms).toISOString().slice(0, 19).replace("T", " ");
-  return { id: stored.id, when, state: stored.ending ?? stored.status, title: stored.title };
+  return { id: stored.id, when, state, title: stored.title };
 }
 
 async function show(
@@ -101,13 +124,14 @@ async function show(
 ): Promise<void> {
   const stored = await findRun(store, id);
   const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
+  const state = await createStateOf(store)(stored);
   if (call.options["json"]) {
     await io.stdout.write(
-      `${JSON.stringify({ ...stored, events: events.map(({ event }) => event) })}\n`,
+      `${JSON.stringify({ ...stored, state, events: events.map(({ event }) => event) })}\n`,
     );
     return;
   }
-  await io.stdout.write(renderRun(stored, events));
+  await io.stdout.write(renderRun(stored, state, events));
 }
 
 /** Every refusal of a run, from its log: the call, who decided, by which rule, and where that stands. */
@@ -149,10 +173,16 @@ async function findRun(store: Store, id: string): Promise<StoredRun> {
   throw new Failure("not_found", `${what}. \`offshoot runs list\` has the ids.`);
 }
 
-function renderRun(stored: StoredRun, events: readonly LoggedEvent[]): string {
-  const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap(renderEvent);
-  const state = stored.ending ?? "not ended: `offshoot runs resume` goes on with it";
-  return cleanForTerminal([`run      ${stored.id}`, `ending   ${state}`, ...lines, ""].join("\n"));
+function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEvent[]): string {
+  const partial = createPartialAnswer();
+  const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap((event) => {
+    const left = partial(event);
+    return [...(left === "" ? [] : [`partial  ${left}`]), ...renderEvent(event)];
+  });
+  const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
+  const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
+  const head = [`run      ${stored.id}`, `ending   ${state}${hint}`];
+  return cleanForTerminal([...head, ...lines, ""].join("\n"));
 }
 
 /** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
@@ -211,7 +241,7 @@ function renderEnd(end: RunEnd): string[] {
 async function remove(
   store: Store,
   id: string,
-  { call, io }: { call: CommandCall; io: Io },
+  { call, config, io }: { call: CommandCall; config: Config; io: Io },
 ): Promise<void> {
   const stored = await findRun(store, id);
   const { cancelRun, deleteRun } = await import("./runs-delete.ts");
@@ -221,10 +251,31 @@ async function remove(
     return;
   }
   if (stored.status === "ended") throw toEnded(stored);
-  await cancelRun(store, stored);
+  const state = await createStateOf(store)(stored);
+  if (state !== "interrupted") await cancelRun(store, stored);
+  else if (isServers(stored)) throw toServers(stored, state);
+  else await cancelInterrupted(stored, config, io);
   const { ending } = (await store.getRun(stored.id)) ?? stored;
   if (ending === null) throw toAbandoned(stored.id);
   await io.stderr.write(`${stored.id} has ended: ${ending}\n`);
+}
+
+/** Its own body ends it, so that its ending has what it has used. Nothing is sent. */
+async function cancelInterrupted(stored: StoredRun, config: Config, io: Io): Promise<void> {
+  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  try {
+    await runtime.engine.cancel(stored.id, { tree: true });
+    await runtime.engine.result(stored.id);
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** What a server began has the server's settings, keys and budgets. */
+function toServers({ id, name }: StoredRun, state: RunState): Failure {
+  const what = `Run ${id} is a server's ${name}`;
+  if (state === "running") return new Failure("conflict", `${what}, and is running.`);
+  return new Failure("conflict", `${what}: start \`offshoot serve\` to continue it.`);
 }
 
 async function resume(
@@ -232,7 +283,7 @@ async function resume(
   { options }: CommandCall,
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
-  const stored = await lookUp(config, given);
+  const stored = await lookUp(config, given, requireOwn);
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
   const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
@@ -258,10 +309,21 @@ async function resume(
   }
 }
 
-async function lookUp(config: Config, id: string): Promise<StoredRun> {
+async function requireOwn(store: Store, stored: StoredRun): Promise<void> {
+  if (stored.status === "ended" || !isServers(stored)) return;
+  throw toServers(stored, await createStateOf(store)(stored));
+}
+
+async function lookUp(
+  config: Config,
+  id: string,
+  check: (store: Store, stored: StoredRun) => Promise<void> = async () => {},
+): Promise<StoredRun> {
   const store = await openRecord(config);
   try {
-    return await findRun(store, id);
+    const stored = await findRun(store, id);
+    await check(store, stored);
+    return stored;
   } finally {
     await store.close();
   }

@@ -1,8 +1,9 @@
 /** `offshoot serve`: the Responses API over HTTP, until it is told to stop. */
 
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
-import { toFailure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { createLog } from "../../base/log.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
@@ -10,7 +11,6 @@ import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import { projectConfigFile } from "../../runtime/paths.ts";
-import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { LoadedServer } from "../../server/running/generation.ts";
 import { runServer, type ServerProcess } from "../../server/running/run-server.ts";
@@ -20,7 +20,7 @@ import { createHangup } from "../hangup.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
-import { pickModel } from "../pick-model.ts";
+import { type PickedServed, pickServed } from "../pick-served.ts";
 import { toWarningLine } from "../terminal.ts";
 
 export const run: RunCommand = async ({ options }, io) =>
@@ -33,15 +33,23 @@ async function load(options: Options, io: Io): Promise<LoadedServer> {
   const config = await openConfig(flags, io);
   const around = { ...io, noStore: noStore === true };
   const settings = toServerSettings(config, around);
+  requireFolder(settings.responses.root, config.sourceOf("server.root"));
   const { agents, warnings } = await loadAgents(await toPlaces(io));
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   return {
     settings: typeof tools === "string" ? { ...settings, tools: toList(tools) } : settings,
     runtime: { ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }), agents },
-    usual: await pickUsual(config, io),
+    ...(await pick(config, io)),
     sealKey: await openGrantKey(join(config.paths.dataDir, "seal.key")),
     files: toFiles(config, settings, io),
   };
+}
+
+/** Each tool call would fail later, one by one. */
+function requireFolder(root: string, source: string): void {
+  if (statSync(root, { throwIfNoEntry: false })?.isDirectory()) return;
+  const message = `There is no folder \`${root}\` for tools to work in (\`server.root\`, ${source}).`;
+  throw new Failure("invalid_request", message);
 }
 
 function toList(text: string): string[] {
@@ -51,23 +59,13 @@ function toList(text: string): string[] {
     .filter((name) => name !== "");
 }
 
-async function pickUsual(config: Config, io: Io): Promise<ModelTarget> {
+async function pick(config: Config, io: Io): Promise<PickedServed> {
   const network = createNetwork(io.env);
   try {
-    const { ref, baseUrl, apiKeyName } = await pickModel(config, network, io);
-    return {
-      model: ref,
-      provider: toProvider(config.get("provider")),
-      url: baseUrl ?? null,
-      api_key_name: apiKeyName ?? null,
-    };
+    return await pickServed(config, network, io);
   } finally {
     await network.close();
   }
-}
-
-function toProvider(provider: string | undefined): string | null {
-  return provider === undefined || provider === "embedded" ? null : provider;
 }
 
 /** Also those that are not there: one that appears counts. */

@@ -2,6 +2,7 @@
 
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { plural } from "../../base/text.ts";
 import { backUpStore, checkStore, vacuumStore } from "../../store/maintenance.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
@@ -10,6 +11,9 @@ import { cleanForTerminal } from "../terminal.ts";
 export const run: RunCommand = async ({ words, options }, io) => {
   const [action = "", ...names] = words;
   const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (act && names.length < act.words.length) {
+    throw new Failure("invalid_request", `\`store ${action}\` needs a file name.`);
+  }
   if (!act || names.length !== act.words.length) {
     const lines = Object.entries(ACTIONS).map(([name, row]) => [name, ...row.words].join(" "));
     throw new Failure("invalid_request", `Write \`offshoot store ${lines.join(" | ")}\`.`);
@@ -42,13 +46,15 @@ const ACTIONS: Readonly<Record<string, ActionRow>> = {
 
 async function check(path: string): Promise<Done> {
   const found = await checkStore(path);
-  const { problems, runs, bytes, free_bytes } = found;
+  const { problems, more_problems, runs, bytes, free_bytes } = found;
   const facts = { path, ok: problems.length === 0, ...found };
   if (problems.length > 0) {
-    const line = `${path} is damaged: ${problems.join("; ")}. Restore a backup, or move the file away.`;
-    return { exit: 1, line, facts };
+    const more = more_problems > 0 ? [`and ${more_problems} more`] : [];
+    const lines = [...problems, ...more].map((problem) => `  ${problem}`);
+    const advice = "Restore a backup, or move the file away.";
+    return { exit: 1, line: [`${path} is damaged:`, ...lines, advice].join("\n"), facts };
   }
-  const line = `ok: ${path} has ${runs} runs in ${toSize(bytes)}, ${toSize(free_bytes)} of it free`;
+  const line = `ok: ${path} has ${plural(runs, "run")} in ${toSize(bytes)}, ${toSize(free_bytes)} of it free`;
   return { line, facts };
 }
 

@@ -1,6 +1,6 @@
 /** Completions for fish: a line for each thing that can be typed. */
 
-import type { Command, Option } from "../command.ts";
+import { type Command, describeOption, type Option } from "../command.ts";
 
 export function renderFish(commands: Readonly<Record<string, Command>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) =>
@@ -32,7 +32,13 @@ function renderCommand([name, { options, subcommands = {} }]: [string, Command])
 
 function renderOption(condition: string, long: string, option: Option): string {
   const short = option.short === undefined ? "" : `-s ${option.short}`;
-  return line([condition, short, `-l ${long}`, renderValue(option), describe(option.summary)]);
+  return line([
+    condition,
+    short,
+    `-l ${long}`,
+    renderValue(option),
+    describe(describeOption(option)),
+  ]);
 }
 
 /** `-x` takes a value that is no file, `-rF` one that is. */

@@ -1,6 +1,6 @@
 /** Completions for zsh, through its own `_arguments`. */
 
-import type { Command, Option } from "../command.ts";
+import { type Command, describeOption, type Option } from "../command.ts";
 
 export function renderZsh(commands: Readonly<Record<string, Command>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) => describe(name, summary));
@@ -52,7 +52,7 @@ function renderCommand([name, { options, subcommands }]: [string, Command]): str
 function renderOption(long: string, option: Option): string[] {
   const spellings = [...(option.short === undefined ? [] : [`-${option.short}`]), `--${long}`];
   const others = option.multiple ? "*" : `(${spellings.join(" ")})`;
-  const summary = `[${option.summary.replace(/[[\]\\]/g, "\\$&")}]`;
+  const summary = `[${describeOption(option).replace(/[[\]\\]/g, "\\$&")}]`;
   return spellings.map((spelling) => {
     const joined = option.type === "boolean" ? "" : spelling.startsWith("--") ? "=" : "+";
     return quote(`${others}${spelling}${joined}${summary}${renderValue(option)}`);

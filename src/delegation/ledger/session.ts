@@ -9,6 +9,7 @@
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
+import { createPartialAnswer } from "./partial-answer.ts";
 import { type RecordReader, readLog, type TreeNode } from "./tree.ts";
 
 /** Yields the document in pieces, a run's texts at a time. */
@@ -42,6 +43,7 @@ async function* renderNode(
 /** The texts of a run's events. Those of a turn are held back to its end: a takeover may abandon it. */
 function createSaid(): { read(event: RunEvent): string; rest(): string } {
   const work = createOpenWork();
+  const partial = createPartialAnswer();
   let held: string | undefined;
   const rest = (): string => {
     const text = held ?? "";
@@ -53,7 +55,9 @@ function createSaid(): { read(event: RunEvent): string; rest(): string } {
       if (work.read(event)?.turn) held = undefined;
       const before = event.type === "turn_start" ? rest() : "";
       if (event.type === "turn_start") held = "";
-      const said = renderEvent(event);
+      const left = partial(event);
+      const answer = left === "" ? [] : [`_The answer so far:_\n\n${toSafe(left)}`];
+      const said = [...answer, renderEvent(event)].filter((one) => one !== "").join("\n\n");
       const text = said === "" ? "" : `${said}\n\n`;
       if (held === undefined) return text;
       held += text;

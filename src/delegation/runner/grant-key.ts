@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { isNoRoom } from "../../base/no-room.ts";
 
 const KEY_BYTES = 32;
 
@@ -13,12 +14,12 @@ export async function openGrantKey(file: string): Promise<Buffer> {
 
 async function readKey(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, "utf8").catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code === "ENOENT") return undefined;
-    throw unusable(file, thrown);
+    if (thrown.code === "ENOENT" || thrown.code === "ENOTDIR") return undefined;
+    throw unreadable(file, thrown);
   });
   if (text === undefined) return undefined;
   const key = Buffer.from(text.trim(), "hex");
-  if (key.length !== KEY_BYTES) throw unusable(file, undefined);
+  if (key.length !== KEY_BYTES) throw unusable(file);
   return key;
 }
 
@@ -33,18 +34,37 @@ async function makeKey(file: string): Promise<Buffer> {
       if (thrown.code !== "EEXIST") throw thrown;
     });
   } catch (cause) {
-    throw unusable(file, cause);
+    throw unwritable(file, cause);
   } finally {
-    await rm(draft, { force: true });
+    // Where nothing could be written there is nothing to remove.
+    await rm(draft, { force: true }).catch(() => {});
   }
   const key = await readKey(file);
-  if (!key) throw unusable(file, undefined);
+  if (!key) throw unusable(file);
   return key;
 }
 
-function unusable(file: string, cause: unknown): Failure {
-  const { code } = (cause ?? {}) as NodeJS.ErrnoException;
-  const why = code === undefined ? "It holds no key" : `It cannot be used (${code})`;
-  const advice = "Remove it, and a new one is made.";
-  return new Failure("invalid_request", `${file}: ${why}. ${advice}`, { cause });
+const ELSEWHERE = "Set OFFSHOOT_DATA to a folder that this user can write.";
+
+function unreadable(file: string, cause: unknown): Failure {
+  const message = `${file} cannot be read (${codeOf(cause)}). ${ELSEWHERE}`;
+  return new Failure("invalid_request", message, { cause });
+}
+
+function unwritable(file: string, cause: unknown): Failure {
+  if (isNoRoom(cause)) {
+    const full = `${file} could not be written. Free some space on its disk.`;
+    return new Failure("store_full", full, { cause });
+  }
+  const message = `${dirname(file)} cannot be written (${codeOf(cause)}), and a key has to be kept there. ${ELSEWHERE}`;
+  return new Failure("invalid_request", message, { cause });
+}
+
+function unusable(file: string): Failure {
+  const message = `${file}: It holds no key. Remove it, and a new one is made.`;
+  return new Failure("invalid_request", message);
+}
+
+function codeOf(cause: unknown): string {
+  return (cause as NodeJS.ErrnoException).code ?? "unknown";
 }

@@ -18,7 +18,7 @@ const LABEL = "call_subagent";
 
 export function createCallSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: SPEC,
+    spec: CALL_SUBAGENT_SPEC,
     // Children of one turn run side by side.
     readOnly: true,
     effect: "delegate",
@@ -29,7 +29,7 @@ export function createCallSubagentTool(node: DelegationNode): Tool {
   };
 }
 
-const SPEC: FunctionTool = {
+export const CALL_SUBAGENT_SPEC: FunctionTool = {
   type: "function",
   name: LABEL,
   description:
@@ -61,7 +61,7 @@ interface Call {
   readonly tools: readonly string[];
 }
 
-const FIELDS = Object.keys(SPEC.parameters?.["properties"] ?? {});
+const FIELDS = Object.keys(CALL_SUBAGENT_SPEC.parameters?.["properties"] ?? {});
 
 function parseCall(input: Json, { tools }: DelegationNode): Call {
   if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");

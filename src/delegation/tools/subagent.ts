@@ -22,7 +22,7 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: withAgents(SPEC, node.agents),
+    spec: withAgents(SUBAGENT_SPEC, node.agents),
     asksAbout: (input) => askAbout(node, input as Json),
     // Children of one turn run side by side.
     readOnly: true,
@@ -39,7 +39,7 @@ export function createSubagentTool(node: DelegationNode): Tool {
 const DESCRIPTION =
   "Delegate a focused task to a recursive agent instance with isolated conversation context. Use this when you need to explore a sub-problem independently without polluting the main conversation. Without `allowed_tools` it has all of your tools. Several calls in one turn run side by side.";
 
-const SPEC: FunctionTool = {
+export const SUBAGENT_SPEC: FunctionTool = {
   type: "function",
   name: "subagent",
   description: DESCRIPTION,

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { Options } from "../../../src/cli/command.ts";
 import { parseKeyWish } from "../../../src/cli/commands/key-wish.ts";
 import { run } from "../../../src/cli/commands/keys.ts";
 import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
+import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";
 
@@ -38,6 +40,20 @@ describe("offshoot keys", () => {
     assert.ok(!shown.stdout.includes(secret) && !("hash" in (key ?? {})));
   });
 
+  it("does not call tokens whose price is not known free", async (t) => {
+    const sandbox = createSandbox(t);
+    const { stdout: token } = await keys(sandbox, ["create", "mine"]);
+    const [, id = ""] = token.trim().split("_");
+    const path = join(sandbox.home, ".local/share/offshoot/runs.db");
+    const { chunksDb, close } = await openSqliteStores(path);
+    const sql =
+      "insert into spending (key_id, window, requests, tokens, usd) values (?, 'total', 2, 40, 0)";
+    chunksDb.run(sql, id);
+    await close();
+    const { stdout } = await keys(sandbox, ["list"]);
+    assert.match(stdout, /in all 2 requests, 40 tokens, free or cost unknown/);
+  });
+
   it("says what is wrong, and makes nothing", async (t) => {
     const sandbox = createSandbox(t);
     const wrong: [string[], Options, RegExp][] = [
@@ -51,6 +67,11 @@ describe("offshoot keys", () => {
       [["create", "a"], { expires: "0d" }, /--expires takes a time to come/],
       [["create", "a"], { expires: "2001-01-01" }, /--expires takes a time to come/],
       [["create", "a"], { expires: "soon" }, /--expires takes a time to come/],
+      [["create", "a"], { tools: "nosuch" }, /No tool fits `nosuch`\. Tools: read,/],
+      [["create", "a"], { tools: "read,bash_raed" }, /`bash_raed`\. Did you mean `bash_read`\?/],
+      [["create", "a"], { tools: "" }, /--tools is empty.*`none` is a key without tools/],
+      [["create", "a"], { models: " , " }, /--models is empty\. Leave it out for all of them\.$/],
+      [["create", "a"], { scopes: "" }, /--scopes is empty/],
       [["revoke", "nobody"], {}, /There is no key `nobody`/],
       [["lose", "a"], {}, /There is no `offshoot keys lose`/],
     ];
@@ -61,22 +82,25 @@ describe("offshoot keys", () => {
   });
 });
 
+const AROUND = { nowMs: 0, knownTools: [] };
+
 describe("what `offshoot keys create` asks for", () => {
   it("is a limit for each flag of that name", () => {
     const names = Object.keys(KEY_LIMITS);
     const flags = names.map((name) => [name.replaceAll("_", "-"), "7"]);
-    const { limits } = parseKeyWish("a", Object.fromEntries(flags), 0);
+    const { limits } = parseKeyWish("a", Object.fromEntries(flags), AROUND);
     assert.deepEqual(limits, Object.fromEntries(names.map((name) => [name, 7])));
   });
 
   it("bounds one response in the words of `offshoot run`", () => {
     const flags = { "max-cost": "0.5", "max-total-tokens": "100", "max-tool-calls": "3" };
-    const { responseLimits } = parseKeyWish("a", flags, 0);
+    const { responseLimits } = parseKeyWish("a", flags, AROUND);
     assert.deepEqual(responseLimits, { usd: 0.5, tokens: 100, tool_calls: 3 });
   });
 
   it("ends after a while or on a day", () => {
-    const expiry = (expires: string) => parseKeyWish("a", { expires }, 1000).expiresAtMs;
+    const expiry = (expires: string) =>
+      parseKeyWish("a", { expires }, { ...AROUND, nowMs: 1000 }).expiresAtMs;
     assert.equal(expiry("30d"), 1000 + 30 * 86_400_000);
     assert.equal(expiry("12h"), 1000 + 12 * 3_600_000);
     assert.equal(expiry("2030-12-31"), Date.UTC(2030, 11, 31));

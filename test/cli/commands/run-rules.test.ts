@@ -9,6 +9,15 @@ import { createFakeIo } from "../fake-io.ts";
 
 const AGENT = "---\nname: helper\ndescription: Helps.\ntools: [raed]\n---\nHelp.\n";
 
+describe("offshoot serve", () => {
+  it("is refused where the folder of its tools does not exist", async (t) => {
+    const io = createFakeIo(createSandbox(t));
+    const words = ["serve", "--port", "0", "-m", "embedded", "--root", "/nonexist"];
+    assert.equal(await main(words, io), 2);
+    assert.match(io.written.stderr, /There is no folder `\/nonexist`.*`server\.root`, --root/);
+  });
+});
+
 describe("a rule that names no tool", () => {
   const rows: readonly [where: string, flags: readonly string[], file: string, says: RegExp][] = [
     ["a flag", ["--deny", "shel(rm *)"], "", /--deny: .*`shel\(rm \*\)`.*Did you mean `shell`\?/],
