@@ -44,6 +44,7 @@ export async function renderErrorsPage(): Promise<string> {
     "An error is one line on standard error. Set `OFFSHOOT_LOG=debug` to see its cause and where it was thrown; keys are taken out of both.",
     "## Codes",
     "The code is in `error.code` of JSON output and of the library's `Failure`. Exit code 2 means that nothing was sent.",
+    "Over HTTP, some codes have the word that clients of the API know: `rate_limit_exceeded` (`rate_limited`, `provider_overloaded`), `insufficient_quota` (`budget_exceeded`), `context_length_exceeded` (`context_exceeded`), `invalid_api_key` (`unauthorized`), `http_error` (`connector_failed`). A response that failed after it had begun has `error.code` `rate_limit_exceeded` or `server_error` alone, as the API defines it; its `error.message` says what went wrong, and its run has the code of this table (`offshoot runs show ID --json`).",
     renderTable(["code", "exit", "HTTP", "try again", "meaning"], failures),
     "## How a run ends",
     "Every run ends in exactly one of these ways. All but `completed` may come with partial work, which is kept and marked as such.",
@@ -89,9 +90,9 @@ export async function renderConfigPage(): Promise<string> {
     "`models` says what to believe of a model in place of the table: sizes, price in USD per million tokens, abilities, refused parameters. A name that ends in `*` stands for a family.",
     renderFence(
       "yaml",
-      "models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]",
+      "models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]\n  openrouter/*:\n    options: { provider: { order: [groq], allow_fallbacks: false } }\n    headers: { x-team: research, x-team-key: $TEAM_KEY }",
     ),
     "## Files",
-    "Runs are kept in `runs.db`, pulled models in `models/`, and the list of trusted files in `trusted.json`, all in `$OFFSHOOT_DATA`, else `$XDG_DATA_HOME/offshoot`, else `~/.local/share/offshoot`. `offshoot config path` shows them.",
+    "Runs are kept in `runs.db`, pulled models in `models/`, and the list of trusted files in `trusted.json`, all in `$OFFSHOOT_DATA`, else `$XDG_DATA_HOME/offshoot`, else `~/.local/share/offshoot`. `offshoot config path` shows that folder.",
   ]);
 }

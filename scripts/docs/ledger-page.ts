@@ -21,7 +21,7 @@ export function renderLedgerPage(): string {
       "console",
       "$ offshoot runs tree run_01k…\n$ offshoot runs cost --by agent\n$ offshoot runs export run_01k… > session.md\n$ offshoot store backup runs-copy.db\n$ sqlite3 ~/.local/share/offshoot/runs.db",
     ),
-    "Every run, main or subagent, is one row and one log in one SQLite file; `offshoot config path` says where it is. The commands read nothing else, and neither need you: the tables below are meant to be asked with plain SQL, also while runs go on. Do not write to them.",
+    "Every run, main or subagent, is one row and one log in one SQLite file: `runs.db` in the data folder that `offshoot config path` prints, unless the setting `store_path` names another. The commands read nothing else, and neither need you: the tables below are meant to be asked with plain SQL, also while runs go on. Do not write to them.",
     "Times are milliseconds since 1970 in UTC. A value over 256 KB stands in `blobs`: its column is null then, and the column of the same name with `_blob` behind it says which. `run_events` sees to that by itself. A cost of null is not known, which is not the same as free. A model call that was cut has a `turn_start` and no `turn_end`, and what it cost nobody knows.",
     ...renderCare(),
     "## Examples",
@@ -54,7 +54,7 @@ function renderCare(): string[] {
     "Other programs may read the file at any time: the `sqlite3` program, Python, a database browser, `.backup`. Do not copy `runs.db` with `cp` while something uses it: the newest entries are in `runs.db-wal`. To restore a backup, stop every process that uses the store, remove `runs.db-wal` and `runs.db-shm`, and put the copy in the place of `runs.db`.",
     "A server gives the room of expired and deleted responses back by itself, a little at a time, and keeps 4 MB of it for the next ones. Files that an older version made are switched to this by `offshoot store vacuum`.",
     "A server refuses a damaged file when it starts; it looks through files of up to 128 MB for this. In a larger file, damage is reported by the first request or command that comes across it, and `offshoot store check` says what is damaged.",
-    "A program that holds a write lock (`begin immediate`) makes writers wait, up to 30 seconds; after that they fail with `store_busy`. Readers, health checks and requests that store nothing go on.",
+    "A program that holds a write lock (`begin immediate`) makes writers wait, up to 30 seconds; after that they fail with `store_busy`. Readers, `/healthz` and requests that store nothing go on; `/readyz` is 503 while the lock is held for more than half a second.",
     "## What a power cut can cost",
     "When a process dies, nothing that was acknowledged is lost. When the machine loses power, it depends on how an entry was written, by SQLite's `synchronous` setting:",
     renderTable(

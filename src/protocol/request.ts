@@ -73,8 +73,8 @@ export const ReasoningConfig = open({
 });
 export type ReasoningConfig = z.infer<typeof ReasoningConfig>;
 
-/** What a client may ask to see that is left out by default. Others are passed on. */
-export const Include = openEnum([
+/** What a client may ask to see that is left out by default. */
+export const INCLUDES = [
   "file_search_call.results",
   "web_search_call.results",
   "web_search_call.action.sources",
@@ -83,7 +83,9 @@ export const Include = openEnum([
   "computer_call_output.output.image_url",
   "code_interpreter_call.outputs",
   "reasoning.encrypted_content",
-]);
+] as const;
+/** Others pass, and are named as left out. */
+export const Include = openEnum(INCLUDES);
 export type Include = z.infer<typeof Include>;
 
 export const ServiceTier = openEnum([

@@ -21,3 +21,19 @@ export function createNetwork(env: ModelParts["env"], options: TransportOptions 
     close: async () => (await opened)?.close(),
   };
 }
+
+/**
+ * A transport whose answers have at most `maxBytes`, where a request does not say otherwise. A caller that
+ * brings a transport of its own, as `offshoot run` does, keeps the limit of the settings this way.
+ */
+export function limitAnswers(open: Network["open"], maxBytes: number | undefined): Network["open"] {
+  if (maxBytes === undefined) return open;
+  let limited: Promise<Transport> | undefined;
+  return () => {
+    limited ??= open().then(({ send, close }) => ({
+      send: (request) => send({ ...request, maxBytes: request.maxBytes ?? maxBytes }),
+      close,
+    }));
+    return limited;
+  };
+}

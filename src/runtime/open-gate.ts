@@ -10,6 +10,7 @@ import { createGate, type Gate } from "../tools/gate/gate.ts";
 import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
 import { matchesPath, type Rule } from "../tools/gate/rules.ts";
 import { bareRepositoryNames } from "../tools/sandbox/bare-repository.ts";
+import { findGitPaths, followGit } from "../tools/sandbox/git-paths.ts";
 import type { EntryKind, SandboxParts } from "../tools/sandbox/holder.ts";
 import { clearPlaces } from "../tools/sandbox/placeholder.ts";
 import type { Sandbox } from "../tools/sandbox/sandbox.ts";
@@ -136,6 +137,17 @@ export function toSandboxCovers(
   };
 }
 
+/** What git obeys in the workspace beside `.git`: looked for before each command, which may have made it. */
+export function gitCovers(
+  root: string,
+  env: Environment,
+): Required<Pick<SandboxParts, "findReadOnly" | "leadsTo">> {
+  return {
+    findReadOnly: () => [...bareRepositoryNames(root), ...findGitPaths(root, env)],
+    leadsTo: (path) => followGit(root, path, env),
+  };
+}
+
 /**
  * Opened at once where it may be refused; else by the first command, because most runs have none and
  * starting processes is code to load.
@@ -148,9 +160,8 @@ async function openRunSandbox(
   const level = sandboxOf(grant, asked);
   const open = async (): Promise<Sandbox> => {
     const { openSandbox } = await import("../tools/sandbox/open-sandbox.ts");
-    const findReadOnly = (): readonly string[] => bareRepositoryNames(root);
-    const held = { names: commandEnv, gitHooks, network: sandboxNetwork, findReadOnly };
-    const parts = { root, env, ...held };
+    const held = { names: commandEnv, gitHooks, network: sandboxNetwork };
+    const parts = { root, env, ...held, ...gitCovers(root, env) };
     return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });
   };
   if (level === "sandbox") return open();

@@ -8,10 +8,12 @@ import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
 import { toFileText } from "../providers/file-content.ts";
+import { layOver } from "../providers/http/own-fields.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
 import { vendorOf } from "../providers/vendors/catalog.ts";
+import type { Quirks } from "../providers/wire.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
 export interface OpenedModel {
@@ -39,13 +41,16 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
   const model = findModel(vendor, name, parts.overrides);
-  const { local, native = [], wire } = vendorOf(vendor);
+  const { local, native = [], wire, quirks } = vendorOf(vendor);
   const isOwnWire = wish.provider === null || wish.provider === wire;
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
   const isFree = local && vendor !== "custom";
+  // Of these nobody knows whether they seal what they think.
+  const isUnknown = local || vendor === "custom";
   return {
     provider: await openHttpProvider(vendor, wish, {
       ...parts,
+      own: { options: layOver(model.options ?? {}, parts.options), headers: model.headers },
       prepare: (request) => dropRefused(model, request),
     }),
     isNative: (type) => isOwnWire && native.includes(type),
@@ -53,7 +58,10 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     // A server we know nothing of is not asked for more than the API's oldest form has.
     checkInput: (items) => checkInput(model, items),
-    reasoning: { ...reasoning, sealed: model.reasoning && !local && vendor !== "custom" },
+    reasoning: {
+      ...reasoningFor(wish.think, hearsNone(wish.provider ?? wire, quirks)),
+      sealed: isUnknown ? undefined : model.reasoning,
+    },
   };
 }
 
@@ -105,6 +113,12 @@ function textChars(item: Item): number {
   return texts.reduce((sum, length) => sum + length, 0);
 }
 
-function reasoningFor(think: boolean): Reasoning {
-  return think ? { effort: "high", summary: "detailed" } : { effort: "none", summary: undefined };
+function reasoningFor(think: boolean, isHeard = true): Reasoning {
+  if (think) return { effort: "high", summary: "detailed" };
+  return { effort: isHeard ? "none" : undefined, summary: undefined };
+}
+
+/** Whether there is a word for it that a model is not to think. Nobody is told of a wish that nobody has. */
+function hearsNone(wire: string, { effortNone, thinkingOff }: Quirks): boolean {
+  return wire !== "openai-chat" || effortNone === true || thinkingOff !== undefined;
 }

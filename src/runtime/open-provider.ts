@@ -4,18 +4,20 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Sign } from "../providers/http/http-provider.ts";
+import type { OwnFields } from "../providers/http/own-fields.ts";
 import type { Timeouts, Transport } from "../providers/http/transport.ts";
 import type { Limiters } from "../providers/limits/limiters.ts";
 import { keyVariableIn } from "../providers/models/choose-model.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import { baseForWire, baseUrlOf } from "../providers/vendors/base-url.ts";
-import { type Vendor, type VendorName, vendorOf } from "../providers/vendors/catalog.ts";
+import { isVendor, type Vendor, type VendorName, vendorOf } from "../providers/vendors/catalog.ts";
 import { wireFor } from "../providers/vendors/provider-names.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { loadWire } from "../providers/wires.ts";
@@ -38,6 +40,8 @@ export interface ModelParts {
   readonly timeouts?: Timeouts | undefined;
   readonly retry?: RetryPolicy | undefined;
   readonly quirks?: Quirks | undefined;
+  /** Fields of the vendor's own for every model, over those of the model's row. */
+  readonly options?: JsonObject | undefined;
   readonly log?: Log | undefined;
   /** Those of the process unless given. */
   readonly limiters?: Limiters | undefined;
@@ -52,12 +56,13 @@ type Prepare = (request: ModelRequest) => { request: ModelRequest; dropped: read
 export async function openHttpProvider(
   name: VendorName,
   wish: ModelWish,
-  { prepare, ...parts }: ModelParts & { readonly prepare: Prepare },
+  { prepare, own, ...parts }: ModelParts & { readonly prepare: Prepare; readonly own: OwnFields },
 ): Promise<Provider> {
   const vendor = vendorOf(name);
   const wire = wireFor(name, wish.provider ?? undefined);
   const baseUrl = baseForWire(name, wire, await addressOf(name, wish, parts.env));
   const key = keyFor(name, wish, parts.env);
+  const headers = fillHeaders(own.headers, parts.env);
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
       import("../providers/http/http-provider.ts"),
@@ -70,13 +75,14 @@ export async function openHttpProvider(
     vendor: name,
     wire: await loadWire(wire),
     baseUrl,
-    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers },
+    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
+    own: own.options,
     sign: await openSign(vendor, key, parts.env),
     quirks: { ...vendor.quirks, ...parts.quirks },
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
     // Its variable may have a name that says nothing of a key.
-    redact: createRedact([...findSecrets(parts.env), key ?? ""]),
+    redact: createRedact([...findSecrets(parts.env), key ?? "", ...Object.values(headers)]),
     // Tried again outside of it, where a call that waits holds no slot.
     retry: ONE_TRY,
     ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
@@ -86,6 +92,17 @@ export async function openHttpProvider(
   if (name !== "llamacpp") return limited;
   const { waitForServer } = await import("../providers/llamacpp/server.ts");
   return waitForServer(limited, { transport: await parts.transport(), baseUrl });
+}
+
+/** What a request to a server at an address of the settings is signed with, where it is a key alone. */
+export function keyHeadersOf(
+  server: { readonly vendor: string; readonly url: string; readonly api_key_name: string | null },
+  env: Environment,
+): Record<string, string> {
+  const { vendor, url, api_key_name } = server;
+  if (!isVendor(vendor)) return {};
+  const wish = { model: "", provider: null, url, api_key_name, think: false };
+  return keyHeaders(vendorOf(vendor).auth, keyFor(vendor, wish, env));
 }
 
 function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | undefined {
@@ -105,6 +122,19 @@ function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | u
   const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
   const message = `\`${name}\` needs a key in ${variables}, which is not set.${where}`;
   throw new Failure("key_missing", message);
+}
+
+/** Secrets stand in variables, which a header names: `x-team-key: $TEAM_KEY`. */
+function fillHeaders(headers: OwnFields["headers"], env: Environment): Record<string, string> {
+  const filled = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
+    const variable = /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
+    if (variable === undefined) return [name.toLowerCase(), value];
+    const found = env[variable]?.trim();
+    if (found) return [name.toLowerCase(), found];
+    const message = `The header \`${name}\` needs the variable \`${variable}\`, which is not set.`;
+    throw new Failure("key_missing", message);
+  });
+  return Object.fromEntries(filled);
 }
 
 /** Clouds have an address a region; it is in the environment, like the credentials. */

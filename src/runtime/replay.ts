@@ -48,6 +48,7 @@ export async function replayTree(
   { store, id, change }: ReplayRequest,
   parts: Parts,
 ): Promise<Replayed> {
+  await requireReplayable(store, id);
   const recorded = await readTree(store, id);
   const root = recorded.get("/root")?.run;
   if (!root) throw new Failure("not_found", `${id} ended before it began: nothing to replay.`);
@@ -94,6 +95,31 @@ async function readTree(store: Store, id: string): Promise<Map<string, Recorded>
   if (!root) throw new Failure("not_found", `There is no run \`${id}\`.`);
   await visit(root, "/root");
   return tree;
+}
+
+/** Only what this replays is compared: anything else would part from its record at the first event. */
+async function requireReplayable(store: Store, id: string): Promise<void> {
+  const run = await store.getRun(id);
+  if (!run) throw new Failure("not_found", `There is no run \`${id}\`.`);
+  const root = run.parent_id === null ? run : ((await findRoot(store, run)) ?? run);
+  if (root.name !== AGENT_BODY) {
+    const message = `Run ${root.id} is a server's ${root.name}, which cannot be replayed: only runs of \`offshoot run\` can.`;
+    throw new Failure("invalid_request", message);
+  }
+  if (root !== run) {
+    const message = `Run ${id} is part of a tree. Replay the whole tree: offshoot runs replay ${root.id}`;
+    throw new Failure("invalid_request", message);
+  }
+  if (run.status === "ended") return;
+  const message = `Run ${id} has not ended. Resume it first: offshoot runs resume ${id}`;
+  throw new Failure("invalid_request", message);
+}
+
+/** Undefined where the runs above it are gone. */
+async function findRoot(store: Store, run: StoredRun): Promise<StoredRun | undefined> {
+  let at: StoredRun | undefined = run;
+  while (at && at.parent_id !== null) at = await store.getRun(at.parent_id);
+  return at;
 }
 
 function findNode(recorded: ReadonlyMap<string, Recorded>, node: string): string {

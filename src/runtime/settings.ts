@@ -12,7 +12,7 @@ import type { Quirks } from "../providers/wire.ts";
 import { CATALOGUE } from "../tools/catalogue.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import { checkRuleNames } from "../tools/gate/rule-names.ts";
-import { parseRule, RULE_VERDICTS, type Rule } from "../tools/gate/rules.ts";
+import { parseRule, RULE_VERDICTS, type Rule, type RuleVerdict } from "../tools/gate/rules.ts";
 import type { Config } from "./config/config.ts";
 import { toModelOverrides } from "./config/config-models.ts";
 import type { Environment } from "./paths.ts";
@@ -51,6 +51,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     maxAnswerBytes: config.get("max_answer_bytes"),
     retry: { ...MODEL_RETRY, attempts: config.get("max_retries") + 1 },
     quirks: toQuirks(config),
+    options: config.get("options"),
     ask,
     rules: toRules(config),
     toolTimeoutMs: config.get("tool_timeout") * 1000,
@@ -99,12 +100,22 @@ const HOSTED_NAMES = [
 
 /** Each with the layer it stands in, so that a refusal can say where to look. */
 function toRules(config: Config): Rule[] {
+  const rules = readRules(config);
+  checkRuleNames(rules, knownTools(config));
+  return rules;
+}
+
+/** The names of all tools and hosted kinds, but for those of MCP servers. */
+export function knownTools(config: Pick<Config, "get">): string[] {
   const own = Object.keys(config.get("own_tools") ?? {});
   const built = CATALOGUE.map(({ tool }) => tool.spec.name);
-  const known = [...new Set([...built, ...DELEGATING_TOOLS, ...own, ...HOSTED_NAMES])];
-  const rules = readRules(config);
-  checkRuleNames(rules, known);
-  return rules;
+  return [...new Set([...built, ...DELEGATING_TOOLS, ...own, ...HOSTED_NAMES])];
+}
+
+/** Rejects rules that every later command would refuse. `name` is the setting that is about to hold them. */
+export function checkRules(config: Config, name: RuleVerdict, texts: readonly string[]): void {
+  const rules = texts.map((text) => parseRule(name, text, `\`${name}\``));
+  checkRuleNames(rules, knownTools(config));
 }
 
 function readRules(config: Config): Rule[] {

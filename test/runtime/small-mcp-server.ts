@@ -11,6 +11,8 @@ export interface SmallServer {
   readonly port: number;
   /** The headers of each request, in order. */
   readonly headers: IncomingMessage["headers"][];
+  /** What each request asked for, in order: `tools/list`. */
+  readonly methods: string[];
   /** The arguments of each call, by the tool's name. */
   readonly calls: { readonly name: string; readonly arguments: JsonObject }[];
 }
@@ -37,6 +39,7 @@ export async function startSmallServer(
   { tools = TOOLS, before }: Setup = {},
 ): Promise<SmallServer> {
   const headers: IncomingMessage["headers"][] = [];
+  const methods: string[] = [];
   const calls: SmallServer["calls"][number][] = [];
   const results: Readonly<Record<string, (params: JsonObject) => JsonObject>> = {
     initialize: () => ({
@@ -57,6 +60,7 @@ export async function startSmallServer(
     headers.push(request.headers);
     if (before?.(request, response)) return;
     void readJson(request).then(({ id, method, params }) => {
+      if (method !== undefined) methods.push(String(method));
       const result = results[String(method)];
       if (request.method !== "POST") return response.writeHead(405).end();
       if (!result) return response.writeHead(202).end();
@@ -72,7 +76,7 @@ export async function startSmallServer(
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/mcp`, port, headers, calls };
+  return { url: `http://127.0.0.1:${port}/mcp`, port, headers, methods, calls };
 }
 
 async function readJson(request: IncomingMessage): Promise<JsonObject> {

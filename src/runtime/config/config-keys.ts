@@ -183,7 +183,14 @@ export const CONFIG_KEYS = {
   models: {
     type: "map",
     guarded: true,
-    summary: "What to believe of a model in place of the model table, by vendor/model",
+    summary:
+      "What to believe of a model in place of the model table, and what to send it, by vendor/model",
+  },
+  options: {
+    type: "map",
+    flag: "options",
+    guarded: true,
+    summary: "Fields of the vendor's own that are laid over the body of each request, as `top_k`",
   },
   probe_local: {
     type: "boolean",

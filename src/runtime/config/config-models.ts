@@ -11,7 +11,7 @@ import type { Model, ModelOverride, Price, Refusal } from "../../providers/model
 
 const SIZES = { context_tokens: "contextTokens", max_output_tokens: "maxOutputTokens" } as const;
 const ABILITIES = ["reasoning", "vision", "pdf", "tools", "structured"] as const;
-const FIELDS = [...Object.keys(SIZES), ...ABILITIES, "price", "refuses"];
+const FIELDS = [...Object.keys(SIZES), ...ABILITIES, "price", "refuses", "options", "headers"];
 const PRICES = { input: "input", cached: "cached", cache_write: "cacheWrite", output: "output" };
 
 const REFUSALS: readonly Refusal[] = [
@@ -58,6 +58,8 @@ function checkField(where: string, field: string, value: Json | undefined): void
   const at = `${where}: \`${field}\``;
   if (field === "price") return checkPrice(at, value);
   if (field === "refuses") return checkRefuses(at, value);
+  if (field === "options") return checkOptions(at, value);
+  if (field === "headers") return checkHeaders(at, value);
   if (field in SIZES) {
     if (Number.isSafeInteger(value) && Number(value) > 0) return;
     throw wrong(`${at} must be a whole number of 1 or more.`);
@@ -74,6 +76,26 @@ function checkPrice(at: string, value: Json | undefined): void {
     checkName(at, part, Object.keys(PRICES));
     if (typeof amount === "number" && amount >= 0 && Number.isFinite(amount)) continue;
     throw wrong(`${at}: \`${part}\` must be a number of 0 or more.`);
+  }
+}
+
+/** Fields of the vendor's own for the body of each request. How an answer comes is not theirs to say. */
+export function checkOptions(at: string, value: Json | undefined): void {
+  if (!isJsonObject(value)) throw wrong(`${at} must be a map of fields for the request's body.`);
+  const ours = ["stream", "stream_options"].find((name) => name in value);
+  if (ours) throw wrong(`${at} cannot set \`${ours}\`: Offshoot decides how an answer is read.`);
+}
+
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+
+function checkHeaders(at: string, value: Json | undefined): void {
+  if (!isJsonObject(value)) throw wrong(`${at} must be a map of header names and texts.`);
+  for (const [name, text] of Object.entries(value)) {
+    if (!HEADER_NAME.test(name)) throw wrong(`${at}: \`${clip(name, 60)}\` is no header name.`);
+    if (typeof text !== "string" || !HEADER_VALUE.test(text)) {
+      throw wrong(`${at}: \`${name}\` must be text of one line.`);
+    }
   }
 }
 

@@ -13,7 +13,13 @@ export type ConfigRow = {
   /** Every layer adds to it, where of other settings the last layer wins. */
   readonly joined?: true;
 } & (
-  | { readonly type: "string"; readonly form?: "path" | "variable"; readonly default?: string }
+  | {
+      readonly type: "string";
+      readonly form?: "path" | "variable";
+      readonly default?: string;
+      /** An empty text is a value of its own, in files and variables: none, where the default is some. */
+      readonly empty?: true;
+    }
   | ({ readonly type: "number" | "integer"; readonly default?: number } & Range)
   | { readonly type: "boolean"; readonly default?: boolean }
   | { readonly type: "list"; readonly form?: "rules"; readonly default?: readonly string[] }

@@ -78,7 +78,8 @@ const ANSWERING_KEYS = {
     type: "map",
     guarded: true,
     joined: true,
-    summary: "Names that clients may ask, and what they mean: `fast: openai/gpt-5.1-mini`",
+    summary:
+      "Names that clients may ask, and what they mean: `fast: openai/gpt-5.1-mini`, or `fast: {model, provider, url, api_key_name}` ([server.md](server.md#models))",
   },
   "server.root": {
     type: "string",
@@ -276,6 +277,7 @@ const HOSTED_KEYS = {
   "server.image_api_key_name": {
     type: "string",
     form: "variable",
+    empty: true,
     default: "OPENAI_API_KEY",
     guarded: true,
     summary: "The variable that holds its key; an empty text for a server that asks for none",
@@ -294,6 +296,7 @@ const HOSTED_KEYS = {
   "server.embeddings_api_key_name": {
     type: "string",
     form: "variable",
+    empty: true,
     default: "OPENAI_API_KEY",
     guarded: true,
     summary: "The variable that holds its key; an empty text for a server that asks for none",

@@ -63,7 +63,7 @@ export const SAFETY_KEYS = {
     type: "boolean",
     default: false,
     guarded: true,
-    summary: "Whether git that tools start runs the hooks of repositories",
+    summary: "Whether git that tools start runs hooks, and reaches repositories by their paths",
   },
   max_tool_calls: {
     type: "integer",
@@ -234,7 +234,8 @@ export const TOOL_KEYS = {
     type: "list",
     default: [],
     guarded: true,
-    summary: "Hosts that web tools may reach although their addresses are private",
+    summary:
+      "Hosts that web tools may reach although their addresses are private, and buckets whose files clients with a key may name",
   },
   web_robots: {
     type: "boolean",

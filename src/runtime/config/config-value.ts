@@ -12,13 +12,13 @@ import { checkOwnTools } from "../../tools/custom/own-tools.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
 import { checkModelNames } from "../responses/model-names.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
-import { checkModels } from "./config-models.ts";
+import { checkModels, checkOptions } from "./config-models.ts";
 import type { ConfigRow, Range } from "./config-row.ts";
 
-/** Reads what a person typed in a shell: lists by commas, maps as JSON. */
+/** Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. */
 export function parseConfigText(name: ConfigName, text: string, where: string): unknown {
   const row = rowOf(name);
-  if (row.type === "list") return toRowList(row, text, where);
+  if (row.type === "list") return text.trim() === "[]" ? [] : toRowList(row, text, where);
   if (row.type === "map") return checkConfigValue(name, parseJson(text, where), where);
   return checkConfigValue(name, fromText(row, text.trim(), text), where);
 }
@@ -37,6 +37,10 @@ export function checkConfigValue(name: ConfigName, value: unknown, where: string
 
 function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject {
   if (name === "models") return checkModels(map, where);
+  if (name === "options") {
+    checkOptions(where, map);
+    return map;
+  }
   if (name === "own_tools") return checkOwnTools(map, where);
   if (name === "server.models") return checkModelNames(map, where);
   if (name === "server.backing") return checkBacking(map, where);
@@ -64,7 +68,8 @@ function checkBacking(map: JsonObject, where: string): JsonObject {
 export function describeRow(row: ConfigRow): string {
   switch (row.type) {
     case "string":
-      return isVariableName(row) ? "the name of an environment variable, not a key" : "text";
+      if (!isVariableName(row)) return "text";
+      return `the name of an environment variable, not a key${row.empty ? ", or empty for none" : ""}`;
     case "number":
       return `a number${describeRange(row)}`;
     case "integer":
@@ -134,13 +139,14 @@ function fromText({ type }: ConfigRow, trimmed: string, text: string): unknown {
   if (type === "number" || type === "integer") {
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : text;
   }
-  return type === "enum" ? trimmed : text;
+  return type === "enum" || trimmed === "" ? trimmed : text;
 }
 
 function fits(row: ConfigRow, value: unknown): boolean {
   switch (row.type) {
     case "string":
-      if (typeof value !== "string" || value.trim() === "") return false;
+      if (typeof value !== "string") return false;
+      if (value.trim() === "") return takesEmpty(row);
       return !isVariableName(row) || (/^[A-Za-z_]\w*$/.test(value) && !looksSecret(value));
     case "number":
       return typeof value === "number" && Number.isFinite(value) && inRange(row, value);
@@ -155,6 +161,11 @@ function fits(row: ConfigRow, value: unknown): boolean {
     case "map":
       return false;
   }
+}
+
+/** Whether an empty text says something; of other settings an empty variable says nothing. */
+export function takesEmpty(row: ConfigRow): boolean {
+  return row.type === "string" && row.empty === true;
 }
 
 function isVariableName(row: ConfigRow): boolean {

@@ -23,7 +23,7 @@ import {
   rowOf,
   variableOf,
 } from "./config-keys.ts";
-import { checkConfigValue, parseConfigText } from "./config-value.ts";
+import { checkConfigValue, parseConfigText, takesEmpty } from "./config-value.ts";
 
 export interface Config {
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
@@ -94,7 +94,8 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
   for (const name of CONFIG_NAMES) {
     const variable = variableOf(name);
     const text = env[variable];
-    if (text) hold(name, parseConfigText(name, text, `\`${variable}\``), variable, cwd);
+    const isGiven = text !== undefined && (text !== "" || takesEmpty(rowOf(name)));
+    if (isGiven) hold(name, parseConfigText(name, text, `\`${variable}\``), variable, cwd);
   }
   for (const name of CONFIG_NAMES) {
     const given = readFlag(name, flags);
@@ -206,7 +207,7 @@ function toNarrowed(
 }
 
 /** The settings of a file that count only when it is trusted. */
-export function guardedIn({ settings }: Pick<ConfigFile, "settings">): ConfigName[] {
+function guardedIn({ settings }: Pick<ConfigFile, "settings">): ConfigName[] {
   return [...settings.keys()].filter((name) => rowOf(name).guarded);
 }
 

@@ -267,7 +267,10 @@ describe("file_search", () => {
     assert.equal(response.output_text, "Thirty days.");
     const [message] = itemsOf<{ content: { annotations: object[] }[] }>(response, "message");
     assert.deepEqual(message?.content[0]?.annotations, [
-      { type: "file_citation", file_id: file, filename: "refunds.md", index: 11 },
+      {
+        ...{ type: "file_citation", file_id: file, filename: "refunds.md", index: 11 },
+        ...{ quote: content, start_index: 0, end_index: 11 },
+      },
     ]);
     assert.equal(sentMessages(server).at(-1)?.content, `【${file}】 refunds.md\n${content}`);
   });

@@ -59,6 +59,7 @@ describe("table of settings", () => {
       "ollama_keep_alive",
       "ollama_num_ctx",
       "models",
+      "options",
       "probe_local",
     ]);
   });
@@ -157,6 +158,7 @@ describe("layers of settings", () => {
     };
     const maps: Record<string, JsonObject> = {
       models: { "custom/x": { context_tokens: 5 } },
+      options: { top_k: 40 },
       own_tools: { weather: { command: ["weather"], description: "The weather." } },
       mcp_servers: { files: { command: "npx", args: ["files"] } },
       "server.models": { fast: "openai/gpt-5.1" },

@@ -1,0 +1,97 @@
+/** Fields and headers of a vendor's own: from the settings to the request that is sent. */
+
+import assert from "node:assert/strict";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { after, describe, it } from "node:test";
+import type { JsonObject } from "../../src/base/json.ts";
+import { layOver } from "../../src/providers/http/own-fields.ts";
+import { checkModels, toModelOverrides } from "../../src/runtime/config/config-models.ts";
+import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
+
+const closers: (() => unknown)[] = [];
+after(async () => {
+  for (const close of closers) await close();
+});
+
+interface Sent {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: JsonObject;
+}
+
+/** A server that takes every field, as vLLM does. */
+async function startServer(): Promise<{ url: string; sent: Sent[] }> {
+  const sent: Sent[] = [];
+  const choice = { index: 0, delta: { content: "Yes." }, finish_reason: "stop" };
+  const server = createServer(async (request, response) => {
+    let text = "";
+    for await (const piece of request) text += String(piece);
+    sent.push({ headers: request.headers, body: JSON.parse(text) as JsonObject });
+    response.setHeader("content-type", "text/event-stream");
+    response.end(`data: ${JSON.stringify({ id: "c1", model: "m", choices: [choice] })}\n\n`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closers.push(() => server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, sent };
+}
+
+async function ask(url: string, options: RuntimeOptions): Promise<string> {
+  const runtime: Runtime = await createRuntime({ env: {}, ...options });
+  closers.push(() => runtime.close());
+  const run = await runtime.run({ input: "Hi", model: "custom/mine", url, root: "/" });
+  return (await run.result()).message;
+}
+
+const rows = (row: JsonObject): RuntimeOptions => ({
+  overrides: toModelOverrides(checkModels({ "custom/*": row }, "config")),
+});
+
+describe("fields of a vendor's own", () => {
+  it("are in the body of each request, those of the run over those of the model's row", async () => {
+    const { url, sent } = await startServer();
+    const row = { options: { top_k: 5, seed: 7, chat_template_kwargs: { a: 1 } } };
+    const options = { top_k: 40, chat_template_kwargs: { b: 2 } };
+    assert.equal(await ask(url, { ...rows(row), options }), "");
+    const { top_k, seed, chat_template_kwargs, model } = sent[0]?.body ?? {};
+    assert.deepEqual([top_k, seed, model], [40, 7, "mine"]);
+    assert.deepEqual(chat_template_kwargs, { a: 1, b: 2 });
+  });
+
+  it("leave the body as it is where there are none", () => {
+    const body = { model: "m" };
+    assert.equal(layOver(body, undefined), body);
+    assert.deepEqual(layOver({ stop: ["a"], x: { y: 1 } }, { stop: ["b"], x: 2 }), {
+      stop: ["b"],
+      x: 2,
+    });
+  });
+
+  it("cannot change how an answer is read", () => {
+    const row = { options: { stream: false } };
+    assert.throws(() => rows(row), /`options` cannot set `stream`/);
+  });
+});
+
+describe("headers of a vendor's own", () => {
+  it("go with each request, with the values of variables that they name", async () => {
+    const { url, sent } = await startServer();
+    const row = { headers: { "X-Team": "research", "x-team-key": "$TEAM_KEY" } };
+    const env = { TEAM_KEY: "k-0123456789" };
+    assert.equal(await ask(url, { ...rows(row), env }), "");
+    assert.equal(sent[0]?.headers["x-team"], "research");
+    assert.equal(sent[0]?.headers["x-team-key"], "k-0123456789");
+  });
+
+  it("fail in one line where the variable is not set", async () => {
+    const { url, sent } = await startServer();
+    const asked = ask(url, rows({ headers: { "x-team-key": "$TEAM_KEY" } }));
+    await assert.rejects(asked, /header `x-team-key` needs the variable `TEAM_KEY`/);
+    assert.equal(sent.length, 0);
+  });
+
+  it("are refused where they would break the request", () => {
+    for (const headers of [{ "a b": "c" }, { a: "b\r\nc: d" }, { a: 1 }, ["a"]]) {
+      assert.throws(() => rows({ headers }), /`headers`/);
+    }
+  });
+});
