@@ -46,9 +46,11 @@ interface Mutation {
 function* mutate(lines: readonly string[]): Generator<Mutation> {
   const payloads: Json[] = lines.map((line) => tryParsePayload(line) ?? line);
   for (const [at, payload] of payloads.entries()) {
-    for (const path of pathsOf(payload)) {
+    for (const [number, path] of pathsOf(payload).entries()) {
       const old = find(payload, path);
-      for (const value of VALUES.filter((one) => isOther(one, old))) {
+      // A third of them for each field, others for the next: streams have the same fields again and again.
+      const some = VALUES.filter((_, place) => (place + number + at) % 3 === 0);
+      for (const value of some.filter((one) => isOther(one, old))) {
         const sent = payloads.with(at, replace(payload, path, value));
         yield { sent, where: `line ${at}, ${path.join(".")} as ${JSON.stringify(value)}` };
       }

@@ -244,7 +244,8 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
 
   it("opens no editor, which may take what is piped to git for keys", async () => {
     using folder = createRealFolder();
-    folder.write(".git/config", `[core]\n\teditor = touch '${folder.mark}'; :\n`);
+    const user = "[user]\n\tname = n\n\temail = e@example.com\n";
+    folder.write(".git/config", `${user}[core]\n\teditor = touch '${folder.mark}'; :\n`);
     const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
     const sandbox = await openSandbox("none", parts);
     const command = "git show HEAD:f | git tag -a v1; git var GIT_EDITOR";
