@@ -18,9 +18,14 @@ const HALF = "--other-half";
 const CLIENTS = "clients/";
 const parts = process.argv.slice(2);
 const isOtherHalf = parts[0] === HALF;
-if (parts.length === 0) void runOtherHalf();
+let isOtherHalfRunning = parts.length === 0;
+if (isOtherHalfRunning) {
+  void runOtherHalf().finally(() => {
+    isOtherHalfRunning = false;
+  });
+}
 
-watchProgress();
+watchProgress(() => isOtherHalfRunning);
 const here = fileURLToPath(new URL(".", import.meta.url));
 const files = listFiles(here, ".test.js").filter(isMine);
 if (files.length === 0) {
@@ -64,7 +69,10 @@ async function runOtherHalf(): Promise<void> {
   const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });
   const said: Buffer[] = [];
   child.stdout.on("data", (piece: Buffer) => said.push(piece));
-  const [code, signal] = (await once(child, "close")) as [number | null, string | null];
+  const [code, signal] = await once(child, "close").catch((thrown: Error) => [
+    null,
+    thrown.message,
+  ]);
   process.stdout.write(Buffer.concat(said));
   if (code === 0) return;
   process.stderr.write(

@@ -7,8 +7,11 @@ import { afterEach, beforeEach } from "node:test";
 /** Far more than any one test takes on a machine that is ten times slower than ours. */
 const STALL_MS = 15 * 60_000;
 const LOOK_EVERY_MS = 5_000;
+/** So long after its last test a process has no reason to be there, but for a connection that somebody forgot. */
+const OVER_MS = 2 * 60_000;
 
-export function watchProgress(): void {
+/** `isWaiting` tells whether the process waits for something else than its own tests. */
+export function watchProgress(isWaiting: () => boolean = () => false): void {
   const running = new Set<string>();
   let progressAt = performance.now();
   const nameOf = (test: unknown) =>
@@ -22,11 +25,20 @@ export function watchProgress(): void {
     running.delete(nameOf(test));
   });
   setInterval(() => {
-    if (performance.now() - progressAt < STALL_MS) return;
+    const stillMs = performance.now() - progressAt;
+    if (running.size === 0 && stillMs > OVER_MS && !isWaiting()) endProcess();
+    if (stillMs < STALL_MS) return;
     const names = [...running].map((name) => `  ${name}`).join("\n");
     process.stderr.write(
       `No test has started or ended for ${STALL_MS / 60_000} minutes. Still running:\n${names}\n`,
     );
     process.exit(1);
   }, LOOK_EVERY_MS).unref();
+}
+
+/** With the code that its tests have left: those that failed have set it. */
+function endProcess(): never {
+  const open = [...new Set(process.getActiveResourcesInfo())].join(", ");
+  process.stderr.write(`All tests have ended, and something is still open: ${open}.\n`);
+  process.exit();
 }
