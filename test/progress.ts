@@ -14,6 +14,7 @@ const OVER_MS = 2 * 60_000;
 export function watchProgress(isWaiting: () => boolean = () => false): void {
   const running = new Set<string>();
   let progressAt = performance.now();
+  let hasFailed = false;
   const nameOf = (test: unknown) =>
     (test as { fullName?: string; name: string }).fullName ?? (test as { name: string }).name;
   beforeEach((test) => {
@@ -23,10 +24,11 @@ export function watchProgress(isWaiting: () => boolean = () => false): void {
   afterEach((test) => {
     progressAt = performance.now();
     running.delete(nameOf(test));
+    if ((test as { readonly error?: unknown }).error) hasFailed = true;
   });
   setInterval(() => {
     const stillMs = performance.now() - progressAt;
-    if (running.size === 0 && stillMs > OVER_MS && !isWaiting()) endProcess();
+    if (running.size === 0 && stillMs > OVER_MS && !isWaiting()) endProcess(hasFailed);
     if (stillMs < STALL_MS) return;
     const names = [...running].map((name) => `  ${name}`).join("\n");
     process.stderr.write(
@@ -36,9 +38,9 @@ export function watchProgress(isWaiting: () => boolean = () => false): void {
   }, LOOK_EVERY_MS).unref();
 }
 
-/** With the code that its tests have left: those that failed have set it. */
-function endProcess(): never {
+/** With the code that its tests have left. Some versions of Node.js set it only when a process ends by itself. */
+function endProcess(hasFailed: boolean): never {
   const open = [...new Set(process.getActiveResourcesInfo())].join(", ");
   process.stderr.write(`All tests have ended, and something is still open: ${open}.\n`);
-  process.exit();
+  process.exit(hasFailed ? 1 : process.exitCode);
 }
