@@ -97,8 +97,16 @@ describe("the life of a socket", () => {
       const server = await startSocketServer(t, model.engine, {
         socket: { settings: { lifetimeMs } },
       });
-      const [idle, busy] = await Promise.all([server.connect(), server.connect()]);
+      // One after the other: when the time of the second is over, that of the first is too.
+      const busy = await server.connect();
+      const idle = await server.connect();
       busy.send({ type: "response.create", input: "Long" });
+      // A socket whose time was over before has nothing more to say, and nobody would hear the rest.
+      const begun = model.asked("Long").then(() => true);
+      assert.ok(
+        await Promise.race([begun, busy.closed.then(() => false)]),
+        "its turn began in time",
+      );
       const said = await idle.next();
       assert.equal(said.error?.code, "websocket_connection_limit_reached");
       assert.equal(await idle.closed, 1001);
