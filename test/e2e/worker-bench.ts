@@ -188,6 +188,8 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
   async function index(): Promise<void> {
     const file = files.pick(chance);
     if (file === undefined || indexed.kept.has(file) || indexed.doubtful.has(file)) return;
+    // One that was taken out may come back by this, also where nobody hears of it.
+    indexed.deleted.delete(file);
     const answer = await ask("POST", `/v1/vector_stores/${store}/files`, { file_id: file });
     // Its file may be deleted at the same moment.
     if (answer?.status === 200 && files.kept.has(file)) indexed.kept.add(file);
