@@ -1,6 +1,7 @@
 /**
  * What the Open Responses standard's own suite asks of a server, case by case and with the same meaning,
- * over HTTP and WebSocket. Each answer is held against both descriptions besides.
+ * over HTTP and WebSocket. Each answer is held against both descriptions besides. Tests that are named by an
+ * id in brackets are the suite's own cases; the others ask more of the same things.
  */
 
 import assert from "node:assert/strict";
@@ -10,17 +11,26 @@ import type { ModelRequest } from "../../src/providers/provider.ts";
 import { type Reply, reply } from "../../src/testing/index.ts";
 import { readEvents } from "../server/server-bench.ts";
 import { connectSocket, type SocketEvent } from "../server/socket/socket-bench.ts";
-import { checkEvents, checkResponse } from "./check.ts";
+import { checkError, checkEvents, checkResponse } from "./check.ts";
 import { findFaults } from "./oracles.ts";
 import { createPdf } from "./pdf.ts";
 
-/** The tests; `url` gives the server's address once it listens. */
-export function describeOpenResponses(url: () => string): void {
-  for (const [what, { body, type }] of Object.entries(PLAIN)) {
-    describePlain(url, { what, body, type });
+/** Where the server listens, and the model that every request names. */
+export interface SuiteServer {
+  readonly url: string;
+  readonly model: string;
+}
+
+/** The tests; `server` is asked for once it listens. */
+export function describeOpenResponses(server: () => SuiteServer): void {
+  for (const [id, { name, run }] of Object.entries(CASES)) {
+    it(`${name} (${id})`, () => run(server()));
   }
-  describeHttp(url);
-  describeSocket(url);
+  for (const [what, { body, type }] of Object.entries(PLAIN)) {
+    it(`answers ${what}`, () => answers(server(), body, type));
+    it(`streams the answer to ${what}`, () => streams(server(), body));
+  }
+  describeMore(server);
 }
 
 /** A model for it: calls what it is offered, and else says something. */
@@ -44,33 +54,178 @@ const WEATHER = {
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** Plain requests that must end well, and what must be in the answer. */
+const SYSTEM = [
+  { type: "message", role: "system", content: "You are a pirate." },
+  user("Say hello."),
+];
+
+const PICTURE = [
+  user([
+    { type: "input_text", text: "What is in this picture?" },
+    { type: "input_image", image_url: `data:image/png;base64,${PIXEL}` },
+  ]),
+];
+
+const TURNS = [
+  user("My name is Alice."),
+  { type: "message", role: "assistant", content: "Hello Alice!" },
+  user("What is my name?"),
+];
+
+/** What an assistant said on its way, and at last. */
+const PHASES = ["commentary", "final_answer"] as const;
+
+const said = (phase: string): object => ({
+  ...{ type: "message", role: "assistant", phase, content: `The ${phase}: four.` },
+});
+
+const ASKS_WEATHER = {
+  input: [user("What is the weather in San Francisco, CA?")],
+  tools: [WEATHER],
+};
+
+interface SuiteCase {
+  readonly name: string;
+  readonly run: (server: SuiteServer) => Promise<void>;
+}
+
+/** The cases of the suite by its own ids. */
+const CASES = {
+  "basic-response": {
+    name: "answers a message",
+    run: (server) => answers(server, { input: [user("Say hello in three words.")] }),
+  },
+  "assistant-phase": {
+    name: "takes what an assistant said on its way, and at last",
+    run: (server) => answers(server, { input: [...PHASES.map(said), user("Repeat the number.")] }),
+  },
+  "response-output-phase-schema": {
+    name: "describes answers that tell on their way from at last",
+    run: async (server) => {
+      const made = await create(server, { input: "Say hello." });
+      const message = made.output.find(({ type }) => type === "message") ?? assert.fail();
+      checkResponse({ ...made, output: PHASES.map((phase) => ({ ...message, phase })) });
+    },
+  },
+  "streaming-response": {
+    name: "streams an answer",
+    run: (server) => streams(server, { input: [user("Count from 1 to 5.")] }),
+  },
+  "websocket-response": {
+    name: "answers over a WebSocket, with the events of a stream",
+    run: async (server) => {
+      const [events] = await session(server, [{ input: [user("Count from 1 to 3.")] }]);
+      completed(events);
+    },
+  },
+  "websocket-sequential-responses": {
+    name: "answers one after the other on one WebSocket",
+    run: async (server) => {
+      const turns = await session(server, [
+        { store: false, input: "Say: first" },
+        { store: false, input: "Say: second" },
+      ]);
+      assert.equal(new Set(turns.map((events) => completed(events).id)).size, 2);
+    },
+  },
+  "websocket-continuation": {
+    name: "goes on with a response that is not stored, on its own WebSocket",
+    run: async (server) => {
+      const [, second] = await session(server, [
+        { store: false, input: "Remember the word cobalt." },
+        (first) => ({ store: false, previous_response_id: first, input: "Which word?" }),
+      ]);
+      completed(second);
+    },
+  },
+  "websocket-reconnect-store-false-recovery": {
+    name: "does not know a response that is not stored on another WebSocket, which goes on",
+    run: async (server) => {
+      const [lost] = await session(server, [{ store: false, input: "Remember: copper." }]);
+      const previous_response_id = completed(lost).id;
+      const [refused, recovered] = await session(server, [
+        { store: false, previous_response_id, input: "Go on." },
+        { store: false, input: [user("Begin again.")] },
+      ]);
+      assert.equal(errorOf(refused), "previous_response_not_found");
+      completed(recovered);
+    },
+  },
+  "websocket-generate-false": {
+    name: "takes in a request that is not to be answered yet",
+    run: async (server) => {
+      const [warm, second] = await session(server, [
+        { store: false, generate: false, input: "Get ready." },
+        (first) => ({ store: false, previous_response_id: first, input: "Now." }),
+      ]);
+      assert.deepEqual(completed(warm).output, []);
+      assert.ok(completed(second).output.length > 0);
+    },
+  },
+  "websocket-previous-response-not-found": {
+    name: "says which earlier response it does not know",
+    run: async (server) => {
+      const previous_response_id = "resp_missing_for_certain";
+      const [events] = await session(server, [
+        { store: false, previous_response_id, input: "Go on." },
+      ]);
+      assert.equal(errorOf(events), "previous_response_not_found");
+    },
+  },
+  "websocket-failed-continuation-evicts-cache": {
+    name: "forgets a response that was gone on with in vain",
+    run: forgetsAfterFailure,
+  },
+  "websocket-compact-new-chain": {
+    name: "begins a WebSocket's conversation with a compacted one",
+    run: async (server) => {
+      const { output } = await compact(server, { input: TURNS });
+      const input = [...output, user("Go on from here.")];
+      const step = { store: false, input, tools: [] };
+      const [events] = await session(server, [step], { isChecked: false });
+      completed(events);
+    },
+  },
+  "system-prompt": {
+    name: "answers under a message of the system",
+    run: (server) => answers(server, { input: SYSTEM }),
+  },
+  "tool-calling": {
+    name: "calls a tool that it is offered",
+    run: (server) => answers(server, ASKS_WEATHER, "function_call"),
+  },
+  "image-input": {
+    name: "answers a question about a picture",
+    run: (server) => answers(server, { input: PICTURE }),
+  },
+  "multi-turn": {
+    name: "answers in a conversation of several turns",
+    run: (server) => answers(server, { input: TURNS }),
+  },
+  "compact-response": {
+    name: "compacts a conversation",
+    run: async (server) => {
+      const input = TURNS.slice(0, 2);
+      const { output } = await compact(server, { input, prompt_cache_key: "suite" });
+      assert.ok(output.some(({ type }) => type === "compaction"));
+    },
+  },
+  "compact-missing-model": {
+    name: "refuses to compact without a model",
+    run: async ({ url }) => {
+      const answered = await send(url, "/responses/compact", { input: TURNS });
+      const body = JSON.parse(answered.text) as unknown;
+      checkError({ status: answered.status, body }, { status: 400, param: "model" });
+    },
+  },
+} as const satisfies Record<string, SuiteCase>;
+
+/** Requests that are asked plain and streamed beyond the suite, and what must be in the answer. */
 const PLAIN: Readonly<Record<string, { readonly body: object; readonly type: string }>> = {
-  "a message": { body: { input: [user("Say hello in three words.")] }, type: "message" },
-  "a message of the system before it": {
-    body: {
-      input: [
-        { type: "message", role: "system", content: "You are a pirate." },
-        user("Say hello."),
-      ],
-    },
-    type: "message",
-  },
-  "a tool to call": {
-    body: { input: [user("What is the weather in San Francisco, CA?")], tools: [WEATHER] },
-    type: "function_call",
-  },
-  "a picture": {
-    body: {
-      input: [
-        user([
-          { type: "input_text", text: "What is in this picture?" },
-          { type: "input_image", image_url: `data:image/png;base64,${PIXEL}` },
-        ]),
-      ],
-    },
-    type: "message",
-  },
+  "a message of the system before it": { body: { input: SYSTEM }, type: "message" },
+  "a tool to call": { body: ASKS_WEATHER, type: "function_call" },
+  "a picture": { body: { input: PICTURE }, type: "message" },
+  "a conversation of several turns": { body: { input: TURNS }, type: "message" },
   "a document": {
     body: {
       input: [
@@ -85,59 +240,59 @@ const PLAIN: Readonly<Record<string, { readonly body: object; readonly type: str
     },
     type: "message",
   },
-  "a conversation of several turns": {
-    body: {
-      input: [
-        user("My name is Alice."),
-        { type: "message", role: "assistant", content: "Hello Alice!" },
-        user("What is my name?"),
-      ],
-    },
-    type: "message",
-  },
 };
 
-function describePlain(
-  url: () => string,
-  { what, body, type }: { what: string; body: object; type: string },
-): void {
-  it(`answers ${what}`, async () => {
-    const made = await create(url(), body);
-    assert.ok(made.output.some((item) => item.type === type));
-  });
-
-  it(`streams the answer to ${what}`, async () => {
-    const events = readEvents(await post(url(), { ...body, stream: true }, EVENT_STREAM));
-    checkEvents(events);
-    assert.equal(events.at(-1)?.type, "response.completed");
-  });
+async function answers(server: SuiteServer, body: object, type = "message"): Promise<void> {
+  const made = await create(server, body);
+  assert.ok(made.output.some((item) => item.type === type));
 }
 
-function describeHttp(url: () => string): void {
+async function streams(server: SuiteServer, body: object): Promise<void> {
+  const events = readEvents(await post(server, { ...body, stream: true }, EVENT_STREAM));
+  checkEvents(events);
+  const last = events.at(-1);
+  assert.ok(last?.type === "response.completed");
+  checkResponse(last.response);
+}
+
+async function forgetsAfterFailure(server: SuiteServer): Promise<void> {
+  const output = { type: "function_call_output", call_id: "call_missing", output: "Nothing." };
+  const [first, failed, again] = await session(server, [
+    { store: false, input: "Remember the word ember." },
+    (id) => ({ store: false, previous_response_id: id, input: [output] }),
+    (id) => ({ store: false, previous_response_id: id, input: "Go on." }),
+  ]);
+  completed(first);
+  const { type } = failed?.at(-1) ?? assert.fail();
+  assert.ok(type === "error" || type === "response.failed", type);
+  assert.equal(errorOf(again), "previous_response_not_found");
+}
+
+function describeMore(server: () => SuiteServer): void {
   it("goes on with an earlier response", async () => {
-    const first = await create(url(), { input: "Remember the word papaya." });
+    const first = await create(server(), { input: "Remember the word papaya." });
     const more = { previous_response_id: first.id, input: "Which word?" };
-    assert.equal((await create(url(), more)).previous_response_id, first.id);
+    assert.equal((await create(server(), more)).previous_response_id, first.id);
   });
 
   it("takes the result of a call that it has asked for", async () => {
     const tool_choice = { type: "function", name: WEATHER.name };
-    const asked = { input: "The weather in San Francisco, CA?", tools: [WEATHER], tool_choice };
-    const first = await create(url(), asked);
+    const first = await create(server(), { ...ASKS_WEATHER, tool_choice });
     const call = first.output.find((item) => item.type === "function_call");
     assert.ok(call?.type === "function_call");
     const result = { type: "function_call_output", call_id: call.call_id, output: "64 degrees" };
-    const second = await create(url(), { previous_response_id: first.id, input: [result] });
+    const second = await create(server(), { previous_response_id: first.id, input: [result] });
     assert.ok(second.output.some(({ type }) => type === "message"));
   });
 
   it("does not fail for a search that it is not allowed to make", async () => {
     const tools = [{ type: "web_search", external_web_access: false }];
-    await create(url(), { input: "What is new?", tools, tool_choice: { type: "web_search" } });
+    const tool_choice = { type: "web_search" };
+    await create(server(), { input: "What is new?", tools, tool_choice });
   });
 
   it("ends a stream with [DONE], repeats the type as the event's name and gives no ids", async () => {
-    const text = await post(url(), { input: "Count from 1 to 5.", stream: true }, EVENT_STREAM);
+    const text = await post(server(), { input: "Count from 1 to 5.", stream: true }, EVENT_STREAM);
     const frames = text.split("\n\n").slice(0, -1);
     assert.equal(frames.at(-1), "data: [DONE]");
     for (const frame of frames.slice(0, -1)) {
@@ -149,91 +304,63 @@ function describeHttp(url: () => string): void {
 }
 
 /** A plain answer, valid and completed. */
-async function create(url: string, body: object): Promise<EmittedResponse> {
-  const made = JSON.parse(await post(url, body, "application/json")) as EmittedResponse;
+async function create(server: SuiteServer, body: object): Promise<EmittedResponse> {
+  const made = JSON.parse(await post(server, body, "application/json")) as EmittedResponse;
   checkResponse(made);
   assert.equal(made.status, "completed");
   return made;
 }
 
+/** A compacted conversation, by the standard's description of it. */
+async function compact(
+  { url, model }: SuiteServer,
+  body: object,
+): Promise<{ readonly output: readonly { readonly type: string }[] }> {
+  const { status, text } = await send(url, "/responses/compact", { model, ...body });
+  assert.equal(status, 200, text);
+  const made = JSON.parse(text) as Awaited<ReturnType<typeof compact>>;
+  assert.deepEqual(findFaults("open-responses", "CompactResource", made), []);
+  return made;
+}
+
 const EVENT_STREAM = "text/event-stream";
 
-async function post(url: string, body: object, type: string): Promise<string> {
-  const init = { method: "POST", body: JSON.stringify(body) };
-  const answered = await fetch(`${url}/v1/responses`, init);
-  const text = await answered.text();
-  assert.equal(answered.status, 200, text);
-  assert.ok(answered.headers.get("content-type")?.startsWith(type));
+async function post({ url, model }: SuiteServer, body: object, type: string): Promise<string> {
+  const { status, text, contentType } = await send(url, "/responses", { model, ...body });
+  assert.equal(status, 200, text);
+  assert.ok(contentType?.startsWith(type));
   return text;
 }
 
-function describeSocket(url: () => string): void {
-  it("answers over a WebSocket, with the events of a stream", async () => {
-    const [events] = await session(url(), [{ input: [user("Count from 1 to 3.")] }]);
-    completed(events);
-  });
-
-  it("answers one after the other on one WebSocket", async () => {
-    const turns = await session(url(), [
-      { store: false, input: "Say: first" },
-      { store: false, input: "Say: second" },
-    ]);
-    const ids = turns.map((events) => completed(events).id);
-    assert.equal(new Set(ids).size, 2);
-  });
-
-  it("goes on with a response that is not stored, on its own WebSocket", async () => {
-    const [, second] = await session(url(), [
-      { store: false, input: "Remember the word cobalt." },
-      (first) => ({ store: false, previous_response_id: first, input: "Which word?" }),
-    ]);
-    completed(second);
-  });
-
-  it("takes in a request that is not to be answered yet", async () => {
-    const [warm, second] = await session(url(), [
-      { store: false, generate: false, input: "Get ready." },
-      (first) => ({ store: false, previous_response_id: first, input: "Now." }),
-    ]);
-    assert.deepEqual(completed(warm).output, []);
-    assert.ok(completed(second).output.length > 0);
-  });
-
-  it("says which earlier response it does not know", async () => {
-    const missing = "resp_missing_for_certain";
-    const [events] = await session(url(), [
-      { store: false, previous_response_id: missing, input: "Go on." },
-    ]);
-    assert.equal(errorOf(events), "previous_response_not_found");
-  });
-
-  it("forgets a response that was gone on with in vain", async () => {
-    const output = { type: "function_call_output", call_id: "call_missing", output: "Nothing." };
-    const [first, failed, again] = await session(url(), [
-      { store: false, input: "Remember the word ember." },
-      (id) => ({ store: false, previous_response_id: id, input: [output] }),
-      (id) => ({ store: false, previous_response_id: id, input: "Go on." }),
-    ]);
-    completed(first);
-    const { type } = failed?.at(-1) ?? assert.fail();
-    assert.ok(type === "error" || type === "response.failed", type);
-    assert.equal(errorOf(again), "previous_response_not_found");
-  });
+async function send(
+  url: string,
+  path: string,
+  body: object,
+): Promise<{ status: number; text: string; contentType: string | null }> {
+  const init = { method: "POST", body: JSON.stringify(body) };
+  const answered = await fetch(`${url}/v1${path}`, init);
+  const contentType = answered.headers.get("content-type");
+  return { status: answered.status, text: await answered.text(), contentType };
 }
 
 /** A request, or one that names the response of the first turn. */
 type Step = object | ((firstId: string) => object);
 
-async function session(url: string, steps: readonly Step[]): Promise<SocketEvent[][]> {
+/** The turns of one WebSocket. What a server compacted goes back as it is, in whatever form: not checked. */
+async function session(
+  { url, model }: SuiteServer,
+  steps: readonly Step[],
+  { isChecked = true }: { readonly isChecked?: boolean } = {},
+): Promise<SocketEvent[][]> {
   const socket = await connectSocket(url);
   const turns: SocketEvent[][] = [];
   for (const step of steps) {
     const first = turns[0]?.at(-1)?.response?.id ?? "";
     const body = typeof step === "function" ? step(first) : step;
-    const events = { type: "response.create", model: "unused", ...body };
-    const { model: _, ...checked } = events;
-    assert.deepEqual(findFaults("open-responses", "WebSocketResponseCreateEvent", events), []);
-    turns.push(await socket.turn(checked));
+    const event = { type: "response.create", model, ...body };
+    const faults = findFaults("open-responses", "WebSocketResponseCreateEvent", event);
+    if (isChecked) assert.deepEqual(faults, []);
+    turns.push(await socket.turn(event));
   }
   socket.raw.close();
   return turns;

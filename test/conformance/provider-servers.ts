@@ -28,7 +28,20 @@ interface ProviderRow {
   readonly provider: string | null;
   /** Undefined for the embedded model, which nothing is sent to. */
   readonly start: ((options: { readonly engine: Engine }) => Promise<Upstream>) | undefined;
+  /** The base URL of the API at the upstream, where it is not the upstream's own. */
+  readonly toUrl?: (url: string) => string;
+  /** The variable of its token, where it is not signed for. */
+  readonly keyName?: keyof typeof ENV;
 }
+
+/** What `bedrock` signs with, which nobody looks at, and the token that Google Cloud asks for. */
+const ENV = {
+  PATH: process.env["PATH"],
+  AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
+  AWS_SECRET_ACCESS_KEY: "secret",
+  AWS_REGION: "us-east-1",
+  GOOGLE_TOKEN: "token-of-the-test",
+};
 
 export const PROVIDERS = {
   embedded: { model: "embedded/offline", provider: null, start: undefined },
@@ -56,6 +69,32 @@ export const PROVIDER_NAMES = Object.keys(PROVIDERS) as readonly ProviderName[];
 
 export const SCRIPTED_NAMES = PROVIDER_NAMES.filter((name) => name !== "embedded");
 
+/**
+ * The APIs of above at Google Cloud: other addresses, nearly the same words. They are for suites that must run
+ * over every wire.
+ */
+const AT_GOOGLE = {
+  "messages at Google Cloud": {
+    ...{ model: "vertexai/test-model", provider: "vertexai-anthropic", keyName: "GOOGLE_TOKEN" },
+    start: (options) =>
+      startMessagesUpstream({ ...options, platform: "vertex", key: ENV.GOOGLE_TOKEN }),
+  },
+  "gemini at Google Cloud": {
+    ...{ model: "vertex/test-model", provider: "vertexai-gemini", keyName: "GOOGLE_TOKEN" },
+    start: (options) =>
+      startGeminiUpstream({
+        ...{ ...options, includeIds: false, isPartial: true, key: ENV.GOOGLE_TOKEN },
+      }),
+    toUrl: (url) => url.replace("/v1beta", "/v1/projects/p1/locations/global"),
+  },
+} as const satisfies Record<string, ProviderRow>;
+
+export const SERVED: Readonly<Record<ServedName, ProviderRow>> = { ...PROVIDERS, ...AT_GOOGLE };
+
+type ServedName = ProviderName | keyof typeof AT_GOOGLE;
+
+export const SERVED_NAMES = Object.keys(SERVED) as readonly ServedName[];
+
 export interface ProviderServer {
   /** Answers HTTP and WebSockets. */
   readonly server: SocketServer;
@@ -63,27 +102,20 @@ export interface ProviderServer {
   readonly upstream: Upstream | undefined;
 }
 
-/** What `bedrock` signs with; nobody looks at it. */
-const ENV = {
-  PATH: process.env["PATH"],
-  AWS_ACCESS_KEY_ID: "AKIDEXAMPLE",
-  AWS_SECRET_ACCESS_KEY: "secret",
-  AWS_REGION: "us-east-1",
-};
-
 /** Scripts break off on purpose, and would be asked again. */
 const ONE_TRY = { attempts: 1, baseMs: 1, maxMs: 1, maxRetryAfterMs: 1 };
 
 export async function startProviderServer(
   t: Pick<TestContext, "after">,
-  name: ProviderName,
+  name: ServedName,
   engine: Engine,
   setup: ServerSetup = {},
 ): Promise<ProviderServer> {
-  const { model, provider, start }: ProviderRow = PROVIDERS[name];
+  const { model, provider, start, toUrl = (own) => own, keyName = null } = SERVED[name];
   const upstream = await start?.({ engine });
   if (upstream) t.after(() => upstream.close());
-  const usual: ModelTarget = { model, provider, url: upstream?.url ?? null, api_key_name: null };
+  const url = upstream ? toUrl(upstream.url) : null;
+  const usual: ModelTarget = { model, provider, url, api_key_name: keyName };
   const { settings, ...rest } = setup;
   const server = await startSocketServer(t as TestContext, engine, {
     env: ENV,
