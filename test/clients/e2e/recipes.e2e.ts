@@ -1,0 +1,170 @@
+/**
+ * The recipes of docs/clients.md, each as it stands on the page, against the built server: only its address and
+ * its key are other ones. What a recipe prints must be what the page says it prints.
+ */
+
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { after, before, describe, it } from "node:test";
+import { fileURLToPath } from "node:url";
+import { type Lack, programLack, unless } from "../../needs.ts";
+import { untilTrue } from "../../patience.ts";
+import { type ClientBench, KEY, serveEmbedded, TIMEOUT } from "./client-bench.ts";
+
+// From build/test/clients/e2e/ up to the checkout.
+const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
+const MODULES = join(ROOT, "test/clients/node_modules");
+
+const ADDRESS = "http://127.0.0.1:8484";
+const SHOWN_KEY = "osk_…";
+
+interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+interface Recipe {
+  readonly client: string;
+  /** Files that it wants, and the program, which comes last. */
+  readonly blocks: readonly Block[];
+  readonly prints: string;
+}
+
+const page = readFileSync(join(ROOT, "docs/clients.md"), "utf8");
+const [intro = "", ...sections] = page.split(/^## /m);
+const variables = blocksOf(intro).find(({ language }) => language === "sh")?.text ?? "";
+const recipes = sections.map(toRecipe);
+
+describe("the recipes of docs/clients.md", () => {
+  let bench: ClientBench | undefined;
+  before(async () => {
+    bench = await serveEmbedded();
+  });
+  after(() => bench?.[Symbol.asyncDispose]());
+
+  it("are of every client", () => {
+    const links = [...intro.matchAll(/^\| \[([^\]]+)\]/gm)].map(([, client = ""]) => client);
+    assert.deepEqual(
+      recipes.map(({ client }) => client.replace("AI SDK with ", "")),
+      links,
+    );
+    assert.equal(links.length, 9);
+  });
+
+  for (const recipe of recipes) {
+    const [name, options] = unless(lackOf(recipe))(`${recipe.client} prints what the page says`);
+    it(name, { ...TIMEOUT, ...options }, async () => {
+      const { served } = bench ?? assert.fail();
+      const asked = served.lines().length;
+      const { code, stdout, stderr } = await cook(recipe, served.url);
+      assert.equal(code, 0, stderr);
+      assert.equal(stdout, recipe.prints, stderr);
+      await untilTrue(() => served.lines().length > asked, "the server's note of the request");
+    });
+  }
+
+  it(...unless(programLack("python3"))("openai for Python is a program of Python"), () => {
+    const { blocks } = recipes.find(({ client }) => client.includes("Python")) ?? assert.fail();
+    const check = "import ast, sys; ast.parse(sys.stdin.read())";
+    const { status, stderr } = spawnSync("python3", ["-c", check], {
+      ...{ input: blocks.at(-1)?.text ?? assert.fail(), encoding: "utf8" },
+    });
+    assert.equal(status, 0, stderr);
+  });
+});
+
+function blocksOf(text: string): Block[] {
+  const blocks = text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
+  return [...blocks].map(([, language = "", code = ""]) => ({ language, text: code }));
+}
+
+function toRecipe(section: string): Recipe {
+  const [client = ""] = section.split("\n", 1);
+  const blocks = blocksOf(section);
+  const printed = blocks.at(-1);
+  assert.equal(printed?.language, "text", `${client}: the last block is what is printed`);
+  return { client, blocks: blocks.slice(0, -1), prints: printed.text };
+}
+
+/** What the recipe needs and this machine does not have. */
+function lackOf({ blocks }: Recipe): Lack {
+  const { language, text } = blocks.at(-1) ?? assert.fail();
+  if (language === "js") {
+    const names = [...text.matchAll(/ from "((?:@[\w-]+\/)?[\w-]+)/g)].map(([, name = ""]) => name);
+    const missing = names.find((name) => !existsSync(join(MODULES, name)));
+    return missing && `${missing} is not among the clients that are installed`;
+  }
+  if (language === "python") {
+    const found = spawnSync("python3", ["-c", "import openai"], { stdio: "ignore" });
+    return found.status === 0 ? undefined : "the openai package for Python is not installed";
+  }
+  return text.startsWith("codex ") ? programLack("git") : programLack("curl", "grep");
+}
+
+const PROGRAMS: Readonly<Record<string, { readonly file: string; readonly command: string }>> = {
+  sh: { file: "recipe.sh", command: ". ./recipe.sh" },
+  js: { file: "recipe.mjs", command: `'${process.execPath}' recipe.mjs` },
+  python: { file: "recipe.py", command: "python3 recipe.py" },
+};
+
+interface Cooked {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs it in a folder that is a repository, in a shell that has set the page's variables. */
+async function cook({ blocks }: Recipe, url: string): Promise<Cooked> {
+  const here = (text: string): string => text.replaceAll(ADDRESS, url).replaceAll(SHOWN_KEY, KEY);
+  const root = await mkdtemp(join(tmpdir(), "offshoot-recipe-"));
+  const [home, cwd] = [join(root, "home"), join(root, "work")];
+  try {
+    await mkdir(cwd, { recursive: true });
+    await symlink(MODULES, join(cwd, "node_modules"), "junction");
+    spawnSync("git", ["init", "--quiet"], { cwd });
+    let command = "";
+    for (const { language, text } of blocks) {
+      const program = PROGRAMS[language];
+      const path = program ? join(cwd, program.file) : join(home, fileOf(text));
+      await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, here(text));
+      command = program?.command ?? "";
+    }
+    return await runShell(`${here(variables)}\n${command}`, { cwd, home });
+  } finally {
+    await rm(root, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** A file begins with a comment that says where it goes. */
+function fileOf(text: string): string {
+  return /^# ~\/(\S+)$/m.exec(text)?.[1] ?? assert.fail(`no file is named in ${text}`);
+}
+
+async function runShell(
+  script: string,
+  { cwd, home }: { readonly cwd: string; readonly home: string },
+): Promise<Cooked> {
+  // Whatever a client would send elsewhere, such as news of its updates, goes nowhere.
+  const nowhere = "http://127.0.0.1:9";
+  const child = spawn("/bin/sh", ["-e", "-c", script], {
+    ...{ cwd, stdio: ["ignore", "pipe", "pipe"] },
+    env: {
+      PATH: [join(MODULES, ".bin"), process.env["PATH"]].join(delimiter),
+      ...{ HOME: home, HTTPS_PROXY: nowhere, https_proxy: nowhere, NO_PROXY: "127.0.0.1" },
+    },
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name]?.setEncoding("utf8").on("data", (piece: string) => {
+      said[name] += piece;
+    });
+  }
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, ...said };
+}
