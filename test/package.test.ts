@@ -1,16 +1,18 @@
-/** What the package tells registries and readers: where it lives, and every page that its pages link to. */
+/** What the package tells registries and readers: where it lives, every page that its pages link to, what its scripts run. */
 
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
+import { listFiles } from "./list-files.ts";
 
 // From build/test/ up to the checkout.
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const { files, ...about } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
+const { files, scripts, ...about } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8")) as {
   readonly files: readonly string[];
+  readonly scripts: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 };
 
@@ -40,4 +42,17 @@ describe("the package", () => {
       }
     });
   }
+
+  it("has every end-to-end test run by one of its scripts", () => {
+    const words = `${scripts["e2e:built"]} ${scripts["clients:built"]}`.split(" ");
+    const patterns = words
+      .filter((word) => word.endsWith(".e2e.js"))
+      .map((word) => new RegExp(`^${word.replaceAll(".", "\\.").replaceAll("*", "[^/]*")}$`));
+    const found = listFiles(`${ROOT}build/test`, ".e2e.js").map((file) => `build/test/${file}`);
+    assert.ok(found.length > 80);
+    assert.deepEqual(
+      found.filter((file) => !patterns.some((pattern) => pattern.test(file))),
+      [],
+    );
+  });
 });
