@@ -90,7 +90,7 @@ export async function renderConfigPage(): Promise<string> {
     "`models` says what to believe of a model in place of the table: sizes, price in USD per million tokens, abilities, refused parameters. A name that ends in `*` stands for a family.",
     renderFence(
       "yaml",
-      "models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]\n  openrouter/*:\n    options: { provider: { order: [groq], allow_fallbacks: false } }\n    headers: { x-team: research, x-team-key: $TEAM_KEY }",
+      'models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]\n  openrouter/*:\n    options: { provider: { order: [groq], allow_fallbacks: false } }\n    headers: { x-team: research, x-team-key: $TEAM_KEY }\n  cohere/command-a-03-2025:\n    options: { safety_mode: STRICT, documents: [{ id: tides, data: { text: "…" } }] }',
     ),
     "## Files",
     "Runs are kept in `runs.db`, pulled models in `models/`, and the list of trusted files in `trusted.json`, all in `$OFFSHOOT_DATA`, else `$XDG_DATA_HOME/offshoot`, else `~/.local/share/offshoot`. `offshoot config path` shows that folder.",

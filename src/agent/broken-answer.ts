@@ -58,8 +58,10 @@ function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): U
     cached: details?.cached_tokens,
     cacheWrite: details?.cache_write_tokens,
     cacheWriteHour: details?.cache_write_hour_tokens,
+    unbilledInput: details?.unbilled_tokens,
     output: counted?.output_tokens || Math.min(toTokens(chars), most),
     reasoning: counted?.output_tokens_details.reasoning_tokens,
+    unbilledOutput: counted?.output_tokens_details.unbilled_tokens,
   });
 }
 

@@ -10,11 +10,15 @@ export interface Usage {
     cache_write_tokens: number;
     /** Part of `cache_write_tokens` that is kept for an hour, which costs more; left out where none is. */
     cache_write_hour_tokens?: number;
+    /** Part of `input_tokens` that the vendor does not charge for; left out where it charges for all. */
+    unbilled_tokens?: number;
   };
   output_tokens: number;
   output_tokens_details: {
     /** Part of `output_tokens`. */
     reasoning_tokens: number;
+    /** Part of `output_tokens` that the vendor does not charge for; left out where it charges for all. */
+    unbilled_tokens?: number;
   };
   total_tokens: number;
 }
@@ -26,8 +30,12 @@ export function toUsage(counts: {
   cacheWrite?: number | undefined;
   /** Part of `cacheWrite`. */
   cacheWriteHour?: number | undefined;
+  /** Part of `input`. */
+  unbilledInput?: number | undefined;
   output?: number | undefined;
   reasoning?: number | undefined;
+  /** Part of `output`. */
+  unbilledOutput?: number | undefined;
 }): Usage {
   const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
   return {
@@ -36,9 +44,10 @@ export function toUsage(counts: {
       cached_tokens: cached,
       cache_write_tokens: cacheWrite,
       ...hourWritten(counts.cacheWriteHour),
+      ...unbilled(counts.unbilledInput),
     },
     output_tokens: output,
-    output_tokens_details: { reasoning_tokens: reasoning },
+    output_tokens_details: { reasoning_tokens: reasoning, ...unbilled(counts.unbilledOutput) },
     total_tokens: input + output,
   };
 }
@@ -53,11 +62,13 @@ export function addUsage(a: Usage, b: Usage): Usage {
       cache_write_tokens:
         a.input_tokens_details.cache_write_tokens + b.input_tokens_details.cache_write_tokens,
       ...hourWritten(hourOf(a) + hourOf(b)),
+      ...unbilled(unbilledOf(a.input_tokens_details) + unbilledOf(b.input_tokens_details)),
     },
     output_tokens: a.output_tokens + b.output_tokens,
     output_tokens_details: {
       reasoning_tokens:
         a.output_tokens_details.reasoning_tokens + b.output_tokens_details.reasoning_tokens,
+      ...unbilled(unbilledOf(a.output_tokens_details) + unbilledOf(b.output_tokens_details)),
     },
     total_tokens: a.total_tokens + b.total_tokens,
   };
@@ -69,4 +80,16 @@ function hourOf({ input_tokens_details: details }: Usage): number {
 
 function hourWritten(tokens = 0): Pick<Usage["input_tokens_details"], "cache_write_hour_tokens"> {
   return tokens > 0 ? { cache_write_hour_tokens: tokens } : {};
+}
+
+interface Unbilled {
+  unbilled_tokens?: number;
+}
+
+function unbilledOf({ unbilled_tokens }: Unbilled): number {
+  return unbilled_tokens ?? 0;
+}
+
+function unbilled(tokens = 0): Unbilled {
+  return tokens > 0 ? { unbilled_tokens: tokens } : {};
 }

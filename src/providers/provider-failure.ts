@@ -109,7 +109,7 @@ const CONTEXT_CODES: ReadonlySet<string> = new Set([
 ]);
 
 const CONTEXT_WORDS =
-  /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens|exceeds the (available )?context (length|size)/i;
+  /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens|exceeds the (available )?context (length|size)|too many tokens: (?!max tokens)/i;
 
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
@@ -118,8 +118,10 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   if (/API key not valid|API key expired/i.test(message)) return "provider_unauthorized";
   if (status === 401 || status === 403) return "provider_unauthorized";
   if (vendorCode === SLIP) return "provider_failed";
-  // A spent quota comes as 429 as well, and no wait mends it.
-  if (vendorCode === "insufficient_quota") return "provider_rejected";
+  // A spent quota comes as 429 as well, and no wait mends it. Cohere tells it in words alone.
+  if (vendorCode === "insufficient_quota" || /API calls \/ month/i.test(message)) {
+    return "provider_rejected";
+  }
   if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) {
     return "provider_overloaded";
   }

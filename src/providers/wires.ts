@@ -48,6 +48,11 @@ export const WIRES = {
     summary: "The Converse API of Amazon Bedrock",
     load: async () => (await import("./bedrock/wire.ts")).bedrockWire,
   },
+  cohere: {
+    vendor: "cohere",
+    summary: "The chat API of Cohere, version 2",
+    load: async () => (await import("./cohere/wire.ts")).cohereWire,
+  },
   ollama: {
     vendor: "ollama",
     summary: "Ollama's own API",

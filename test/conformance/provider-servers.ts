@@ -10,6 +10,7 @@ import {
   type ScriptEngine,
   startBedrockUpstream,
   startChatUpstream,
+  startCohereUpstream,
   startGeminiUpstream,
   startLlamacppUpstream,
   startMessagesUpstream,
@@ -55,6 +56,7 @@ export const PROVIDERS = {
     start: startMessagesUpstream,
   },
   gemini: { model: "gemini/test-model", provider: "gemini", start: startGeminiUpstream },
+  cohere: { model: "cohere/test-model", provider: "cohere", start: startCohereUpstream },
   ollama: { model: "ollama/test-model", provider: "ollama", start: startOllamaUpstream },
   bedrock: {
     ...{ model: "bedrock/test-model", provider: "bedrock" },

@@ -8,6 +8,7 @@ import { describe, it } from "node:test";
 import {
   startBedrockUpstream,
   startChatUpstream,
+  startCohereUpstream,
   startGeminiUpstream,
   startLlamacppUpstream,
   startMessagesUpstream,
@@ -60,6 +61,11 @@ const ROWS: readonly Row[] = [
     model: "bedrock/anthropic.claude-sonnet-4-5-20250929-v1:0",
     start: () => startBedrockUpstream({ callers: CALLERS }),
     env: ({ url }) => ({ ...AWS, AWS_ENDPOINT_URL_BEDROCK_RUNTIME: url }),
+  },
+  {
+    model: "cohere/command-a-plus-05-2026",
+    start: () => startCohereUpstream({ key: KEY }),
+    env: ({ url }) => ({ CO_API_KEY: KEY, CO_API_URL: url }),
   },
   {
     model: "ollama/test-model",

@@ -13,6 +13,7 @@ import {
   type Script,
   startBedrockUpstream,
   startChatUpstream,
+  startCohereUpstream,
   startGeminiUpstream,
   startLlamacppUpstream,
   startMessagesUpstream,
@@ -124,6 +125,20 @@ export const CONTRACT_WIRES: readonly ContractWire[] = [
     more: ({ url }) => ({ baseUrl: url.replace("/v1beta", "/v1/projects/p1/locations/global") }),
     traits: { schemaWord: '"responseJsonSchema"' },
     words: GEMINI,
+  },
+  {
+    name: "cohere",
+    wire: "cohere",
+    start: startCohereUpstream,
+    // A refusal is text there, no PDF is taken, and tokens of thoughts are not told.
+    traits: { hasRefusals: false, hasDocuments: false, countsReasoning: false },
+    words: {
+      options: ["stop", "frequencyPenalty", "presencePenalty"],
+      canSerialize: false,
+      hasSound: false,
+      hasPdfs: false,
+      hasWhole: true,
+    },
   },
   {
     name: "ollama",

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import { bedrockWire } from "../../src/providers/bedrock/wire.ts";
+import { cohereWire } from "../../src/providers/cohere/wire.ts";
 import { geminiWire } from "../../src/providers/gemini/wire.ts";
 import { llamacppWire } from "../../src/providers/llamacpp/wire.ts";
 import { vertexWire } from "../../src/providers/messages/vertex.ts";
@@ -158,6 +159,13 @@ const ROWS: readonly Row[] = [
     asked: { model: "openai.gpt-oss-120b-1:0", reasoning: thinking },
     omits: [],
     body: { additionalModelRequestFields: { reasoning_effort: "high" } },
+  },
+  {
+    name: "Cohere takes one penalty",
+    wire: cohereWire,
+    asked: { options: { frequencyPenalty: 0.2, presencePenalty: 0.3 } },
+    omits: ["presence_penalty"],
+    body: { frequency_penalty: 0.2, presence_penalty: undefined },
   },
   {
     name: "llama-server tells nothing of likelihoods in a stream with tools",

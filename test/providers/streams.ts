@@ -30,7 +30,14 @@ export interface StreamFolder {
   readonly answers: readonly WholeAnswer[];
 }
 
-export type WireFolder = "bedrock" | "chat" | "gemini" | "messages" | "ollama" | "responses";
+export type WireFolder =
+  | "bedrock"
+  | "chat"
+  | "cohere"
+  | "gemini"
+  | "messages"
+  | "ollama"
+  | "responses";
 
 /** The streams that are part of the project. */
 export function readOwnStreams(wire: WireFolder): StreamFolder {

@@ -8,6 +8,7 @@ import {
   respond,
   type Script,
   startBedrockUpstream,
+  startCohereUpstream,
   startGeminiUpstream,
   startMessagesUpstream,
   startOllamaUpstream,
@@ -28,6 +29,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   responses: { model: "custom/m", provider: "openai-responses", start: startResponsesUpstream },
   messages: { model: "anthropic/m", provider: "anthropic", start: startMessagesUpstream },
   gemini: { model: "gemini/m", provider: "gemini", start: startGeminiUpstream },
+  cohere: { model: "cohere/m", provider: "cohere", start: startCohereUpstream },
   ollama: { model: "ollama/test-model", provider: "ollama", start: startOllamaUpstream },
   bedrock: {
     model: "bedrock/m",
@@ -39,6 +41,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 const env = {
   ANTHROPIC_API_KEY: "k",
   GEMINI_API_KEY: "k",
+  COHERE_API_KEY: "k",
   AWS_ACCESS_KEY_ID: AWS.accessKeyId,
   AWS_SECRET_ACCESS_KEY: AWS.secretAccessKey,
   AWS_REGION: "us-east-1",

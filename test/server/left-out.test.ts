@@ -32,7 +32,15 @@ describe("what is left out", () => {
     });
   }
 
-  for (const name of ["messages", "gemini", "ollama", "bedrock", "llamacpp", "embedded"] as const) {
+  for (const name of [
+    "messages",
+    "gemini",
+    "cohere",
+    "ollama",
+    "bedrock",
+    "llamacpp",
+    "embedded",
+  ] as const) {
     it(`is named where it is the description of a format (${name})`, async () => {
       const [ignored] = await ignoredOf(name, { text: { format } });
       assert.match(ignored, /text\.format\.description/);
@@ -61,7 +69,14 @@ describe("what is left out", () => {
   it("is no tier that an answer has anyway", async () => {
     for (const store of [true, false]) {
       for (const service_tier of ["auto", "default"]) {
-        for (const name of ["chat", "messages", "gemini", "ollama", "embedded"] as const) {
+        for (const name of [
+          "chat",
+          "messages",
+          "gemini",
+          "cohere",
+          "ollama",
+          "embedded",
+        ] as const) {
           const told = await ignoredOf(name, { store, service_tier });
           assert.deepEqual(told, ["", "default"], `${name} ${service_tier}`);
         }

@@ -39,7 +39,7 @@ const toInput = (encrypted_content: string, id = "rs_1"): object[] => [
 describe("thoughts of a model that seals nothing", () => {
   const ask = createServers();
 
-  for (const name of ["chat", "ollama", "llamacpp"] as const) {
+  for (const name of ["chat", "cohere", "ollama", "llamacpp"] as const) {
     it(`are sealed here for those who ask (${name})`, async () => {
       for (const more of [{ store: false }, { store: true }]) {
         const { server } = await ask(name, ...answers());
@@ -57,7 +57,7 @@ describe("thoughts of a model that seals nothing", () => {
     });
   }
 
-  for (const name of ["ollama"] as const) {
+  for (const name of ["cohere", "ollama"] as const) {
     it(`reach the model again, from the seal alone (${name})`, async () => {
       for (const more of [
         { store: false },

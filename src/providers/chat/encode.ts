@@ -14,7 +14,7 @@ import type {
   Reasoning,
 } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
-import { JSON_RULE, mentionsJson } from "../json-rule.ts";
+import { JSON_RULE, mentionsJson, toSchemaRule } from "../json-rule.ts";
 import { allowedTools, isForced } from "../offered-tools.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelOptions, ModelRequest, OutputFormat } from "../provider.ts";
@@ -118,9 +118,7 @@ function toInstructions(
 ): string | undefined {
   const rules: string[] = [];
   if (format.type === "json_schema" && quirks.jsonSchema === false) {
-    const { description, schema } = format;
-    const use = description ? ` It is this: ${description}` : "";
-    rules.push(`${JSON_RULE}${use} It fits this JSON schema:\n${JSON.stringify(schema)}`);
+    rules.push(toSchemaRule(format));
   }
   if (format.type === "json_object" && !mentionsJson(instructions, items)) rules.push(JSON_RULE);
   return instructions === undefined && rules.length === 0

@@ -9,6 +9,7 @@
 
 import { BEDROCK } from "./bedrock-models.ts";
 import { ANTHROPIC, VERTEXAI } from "./claude-models.ts";
+import { COHERE } from "./cohere-models.ts";
 import { type Facts, NO_SAMPLING, price, type Rows, TALKS, THINKS } from "./facts.ts";
 import { GEMINI } from "./gemini-models.ts";
 import type { Model, Price, Refusal } from "./models.ts";
@@ -294,6 +295,7 @@ const ROWS: Readonly<Record<string, Rows>> = {
   mistral: MISTRAL,
   deepseek: DEEPSEEK,
   xai: XAI,
+  cohere: COHERE,
   vertexai: VERTEXAI,
   vertex: GEMINI,
   bedrock: BEDROCK,

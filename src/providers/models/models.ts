@@ -107,11 +107,13 @@ export function costOf({ price }: Model, usage: Usage): number | undefined {
     plain * price.input +
     cached_tokens * (price.cached ?? price.input) +
     (cache_write_tokens - hour) * (price.cacheWrite ?? price.input) +
-    hour * HOUR_FACTOR * price.input;
-  const output = usage.output_tokens * price.output;
+    hour * HOUR_FACTOR * price.input -
+    (usage.input_tokens_details.unbilled_tokens ?? 0) * price.input;
+  const billed = usage.output_tokens - (usage.output_tokens_details.unbilled_tokens ?? 0);
+  const output = billed * price.output;
   const [inputFactor, outputFactor] =
     isLong && price.long ? [price.long.inputFactor, price.long.outputFactor] : [1, 1];
-  return (input * inputFactor + output * outputFactor) / 1_000_000;
+  return (Math.max(0, input) * inputFactor + output * outputFactor) / 1_000_000;
 }
 
 /** The request without what the model refuses, and what was left out or changed, for the record. */

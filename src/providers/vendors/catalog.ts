@@ -7,6 +7,7 @@
 
 import type { Quirks } from "../wire.ts";
 import type { WireName } from "../wires.ts";
+import { OPENAI_NATIVE } from "./openai-native.ts";
 import {
   ALIBABA,
   COMPATIBLE,
@@ -55,38 +56,6 @@ export interface Vendor {
   /** One line for the docs. */
   readonly summary: string;
 }
-
-/** What OpenAI runs itself, or hands to clients in words of its own. Files and containers are kept here. */
-const OPENAI_NATIVE = [
-  "custom",
-  "custom_tool_call",
-  "custom_tool_call_output",
-  "web_search",
-  "web_search_2025_08_26",
-  "web_search_preview",
-  "web_search_preview_2025_03_11",
-  "web_search_call",
-  "image_generation",
-  "image_generation_call",
-  "computer",
-  "computer_use_preview",
-  "computer_call",
-  "computer_call_output",
-  "local_shell",
-  "local_shell_call",
-  "local_shell_call_output",
-  "apply_patch",
-  "apply_patch_call",
-  "apply_patch_call_output",
-  "namespace",
-  "tool_search",
-  "tool_search_call",
-  "tool_search_output",
-  "programmatic_tool_calling",
-  "program",
-  "program_output",
-  "compaction",
-] as const;
 
 export const VENDORS = {
   openai: {
@@ -246,6 +215,20 @@ export const VENDORS = {
     defaultModel: "grok-4.7",
     quirks: { ...COMPATIBLE, maxTokensField: "max_completion_tokens" },
     summary: "xAI",
+  },
+  cohere: {
+    wire: "cohere",
+    baseUrl: "https://api.cohere.com/v2",
+    baseUrlVariable: "CO_API_URL",
+    basePath: "/v2",
+    keyVariable: "COHERE_API_KEY",
+    otherKeyVariables: ["CO_API_KEY"],
+    auth: "bearer",
+    keyUrl: "https://dashboard.cohere.com/api-keys",
+    local: false,
+    defaultModel: "command-a-03-2025",
+    quirks: {},
+    summary: "Cohere: Command",
   },
   fireworks: {
     wire: "openai-chat",

@@ -134,6 +134,7 @@ const FETCHING: Readonly<Record<string, TakesUrls>> = {
   "openai-responses": { images: true, files: true },
   "openai-chat": { images: true, files: false },
   anthropic: { images: true, files: true },
+  cohere: { images: true, files: false },
 };
 
 /** Also behind an address of the operator's own: nothing private is told, and nobody else could read it. */
@@ -166,6 +167,7 @@ const NONE = /^(?!)/;
 const DOCUMENTS: Readonly<Record<string, RegExp>> = {
   "openai-responses": /./,
   bedrock: /^application\/(pdf|vnd\.openxmlformats-officedocument\.wordprocessingml\.)/,
+  cohere: NONE,
   ollama: NONE,
   llamacpp: NONE,
 };

@@ -8,6 +8,7 @@ const TERMINAL_EVENTS = [
   "response.failed",
   "message_delta",
   "message_stop",
+  "message-end",
 ];
 const CALL_ITEMS = ["function_call", "tool_call", "custom_tool_call"];
 
@@ -20,7 +21,7 @@ export function dataOf(frame: string): string | undefined {
 export function isDelta(frame: string): boolean {
   const data = jsonOf(frame);
   if (!data) return false;
-  if (typeof data["type"] === "string") return /(\.|block_)delta$/.test(data["type"]);
+  if (typeof data["type"] === "string") return /(\.|block_|-)delta$/.test(data["type"]);
   const candidate = candidateOf(data);
   if (candidate) return hasParts(candidate["content"]);
   const delta = choiceOf(data)?.["delta"];

@@ -137,7 +137,8 @@ export function doneTwice(): Fault {
   return {
     name: "doneTwice",
     frames: mapFrames((frame) =>
-      dataOf(frame) === "[DONE]" || /^event: (response\.completed|message_stop)\n/.test(frame)
+      dataOf(frame) === "[DONE]" ||
+      /^event: (response\.completed|message_stop|message-end)\n/.test(frame)
         ? [frame, frame]
         : [frame],
     ),

@@ -19,6 +19,7 @@ export const COLUMNS = [
   "responses",
   "messages",
   "gemini",
+  "cohere",
   "ollama",
   "bedrock",
 ] as const;
@@ -40,6 +41,15 @@ const OPENAI_ALONE: Row = { else: "reported", responses: "yes" };
 /** Vendors that know it get it as it is. */
 const NATIVE: Row = { else: "bridged", responses: "yes" };
 
+const PENALTY: Row = {
+  else: "yes",
+  ...{ embedded: "reported", responses: "reported", messages: "reported", bedrock: "reported" },
+};
+const LIKELIHOODS: Row = {
+  else: "yes",
+  ...{ embedded: "reported", messages: "reported", cohere: "reported", bedrock: "reported" },
+};
+
 export const PARAMETERS: Readonly<Record<string, Row>> = {
   "input (text)": "yes",
   instructions: "yes",
@@ -52,9 +62,9 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   temperature: NOT_EMBEDDED,
   top_p: NOT_EMBEDDED,
   stop: { else: "yes", embedded: "reported", responses: "reported" },
-  frequency_penalty: { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
-  presence_penalty: { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
-  top_logprobs: { else: "yes", embedded: "reported", messages: "reported", bedrock: "reported" },
+  frequency_penalty: PENALTY,
+  presence_penalty: PENALTY,
+  top_logprobs: LIKELIHOODS,
   max_output_tokens: "yes",
   "tool_choice (none)": "yes",
   "tool_choice (required)": { else: "yes", ollama: "reported" },
@@ -62,7 +72,7 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   "tool_choice (allowed_tools)": "yes",
   parallel_tool_calls: {
     else: "yes",
-    ...{ gemini: "reported", ollama: "reported", bedrock: "reported" },
+    ...{ gemini: "reported", cohere: "reported", ollama: "reported", bedrock: "reported" },
   },
   max_tool_calls: "yes",
   "store (true)": "yes",
@@ -88,10 +98,7 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
 
 export const INCLUDES: Readonly<Record<string, Row>> = {
   "include (reasoning.encrypted_content)": "yes",
-  "include (message.output_text.logprobs)": {
-    else: "yes",
-    ...{ embedded: "reported", messages: "reported", bedrock: "reported" },
-  },
+  "include (message.output_text.logprobs)": LIKELIHOODS,
   "include (web_search_call.results)": "yes",
   "include (web_search_call.action.sources)": "yes",
   "include (file_search_call.results)": "yes",
@@ -139,11 +146,17 @@ export const PARTS: Readonly<Record<string, Row>> = {
   "input_image (data)": EYES,
   "input_image (address)": { else: "bridged", embedded: "reported" },
   "input_image (file)": EYES,
-  "input_file (data, PDF)": { else: "yes", embedded: "reported", ollama: "bridged" },
+  "input_file (data, PDF)": {
+    else: "yes",
+    ...{ embedded: "reported", cohere: "bridged", ollama: "bridged" },
+  },
   "input_file (data, text)": { ...READ, gemini: "yes", bedrock: "yes" },
   "input_file (address)": { else: "bridged", embedded: "yes" },
   "input_file (file)": { ...READ, gemini: "yes", bedrock: "yes" },
-  input_audio: { else: "yes", embedded: "reported", messages: "refused", ollama: "refused" },
+  input_audio: {
+    else: "yes",
+    ...{ embedded: "reported", messages: "refused", cohere: "refused", ollama: "refused" },
+  },
   output_text: "yes",
   refusal: "yes",
 };

@@ -206,6 +206,21 @@ describe("costOf", () => {
     assert.equal(costOf(pro, toUsage({ input: 1e6, cached: 1e6 })), 20);
   });
 
+  it("charges nothing for what the vendor does not bill, in one answer and in many", () => {
+    const command = findModel("cohere", "command-r-08-2024");
+    const counts = { input: 1400, cached: 1360, unbilledInput: 1392, output: 60 };
+    const usage = toUsage({ ...counts, unbilledOutput: 4 });
+    const dollars = (8 * 0.15 + 56 * 0.6) / 1e6;
+    assert.equal(costOf(command, usage)?.toFixed(12), dollars.toFixed(12));
+    assert.equal(costOf(command, addUsage(usage, usage))?.toFixed(12), (2 * dollars).toFixed(12));
+    const price = { input: 1, cached: 0.1, output: 1 };
+    const own = findModel("cohere", "command-r-08-2024", [{ ...command, price }]);
+    assert.ok(
+      (costOf(own, usage) ?? -1) >= 0,
+      "a price of one's own never makes it less than none",
+    );
+  });
+
   it("does not call an unknown price free", () => {
     assert.equal(costOf(findModel("custom", "mine"), toUsage({ input: 1 })), undefined);
   });

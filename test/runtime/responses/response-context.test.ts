@@ -8,6 +8,7 @@ describe("who fetches what a request names by its address", () => {
     ["openai/gpt-5", null, null, { images: true, files: true }],
     ["openai/gpt-5", "openai-chat", null, { images: true, files: false }],
     ["anthropic/claude-sonnet-5-5", null, null, { images: true, files: true }],
+    ["cohere/command-a-plus-05-2026", null, null, { images: true, files: false }],
     ["gemini/gemini-3.8-flash", null, null, none],
     ["bedrock/some-model", null, null, none],
     ["ollama/llama3", null, null, none],

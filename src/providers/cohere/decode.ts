@@ -1,0 +1,257 @@
+/**
+ * Events of Cohere's chat API to model events.
+ *
+ * An answer is blocks of thought and text, a plan, and calls, in pieces; `message-end` says how it ended.
+ * A text that stopped stays open until something else begins, because what it cites may come behind it.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../../base/json.ts";
+import type { ItemStatus } from "../../protocol/item-fields.ts";
+import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import type { Usage } from "../../protocol/usage.ts";
+import { toMissingCall, toNamelessCall } from "../broken-call.ts";
+import type { ModelRequest } from "../provider.ts";
+import { toVendorFailure } from "../provider-failure.ts";
+import { readShape } from "../shape.ts";
+import type { Decoder } from "../wire.ts";
+import { OpenCall, OpenWords, type WordKind } from "./open-items.ts";
+import {
+  type CohereEvent,
+  EVENT,
+  type ReadCall,
+  type ReadContent,
+  type ReadEnding,
+  type ReadMessage,
+} from "./schema.ts";
+import { toOwnNames } from "./tools.ts";
+import { toCohereUsage } from "./usage.ts";
+
+export function createDecoder(request: ModelRequest): Decoder {
+  return new CohereDecoder(request);
+}
+
+class CohereDecoder implements Decoder {
+  readonly #toolNames: ReadonlyMap<string, string>;
+  #isStarted = false;
+  #isEnded = false;
+  #id = "";
+  #nextIndex = 0;
+  #words: OpenWords | undefined;
+  /** By the server's number for the call. */
+  readonly #calls = new Map<number, OpenCall>();
+  readonly #callIds = new Set<string>();
+  #usage: Usage | undefined;
+
+  constructor({ tools }: ModelRequest) {
+    this.#toolNames = toOwnNames(tools);
+  }
+
+  get usage(): Usage | undefined {
+    return this.#usage;
+  }
+
+  read(data: string, out: ModelEvent[]): void {
+    const parsed = tryParsePayload(data);
+    if (!isJsonObject(parsed) || this.#isEnded) return;
+    if (isFailure(parsed)) throw toVendorFailure(parsed);
+    const event = isPlainText(parsed) ? parsed : readShape(parsed, EVENT);
+    if (event.type) this.#readEvent(event.type, event, out);
+    else if (event.message) this.#readWhole(event.message, event, out);
+  }
+
+  end(): void {
+    if (this.#isEnded) return;
+    throw new Failure(
+      "provider_broke_protocol",
+      "The stream ended before the answer did: no `message-end` came.",
+    );
+  }
+
+  #readEvent(type: string, event: CohereEvent, out: ModelEvent[]): void {
+    const { index, delta } = event;
+    const message = delta?.message ?? {};
+    switch (type) {
+      case "message-start":
+        return this.#start(event.id, out);
+      case "content-start":
+      case "content-delta":
+        return this.#readContent(message.content, index ?? 0, out);
+      case "tool-plan-delta":
+        return this.#write("plan", 0, message.tool_plan, out);
+      case "tool-call-start":
+        return this.#readCallStart(message.tool_calls, index, out);
+      case "tool-call-delta":
+        return this.#readCallDelta(message.tool_calls, index, out);
+      case "tool-call-end":
+        return this.#closeCall(index ?? this.#lastCall, "completed", out);
+      case "citation-start":
+        return this.#cite(message.citations, out);
+      case "message-end":
+        return this.#finish(delta ?? event, out);
+      default:
+      // The ends of blocks and citations, and what the API may add: neither adds to the answer.
+    }
+  }
+
+  #start(id: string | null | undefined, out: ModelEvent[]): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    this.#id = id ?? "";
+    // The API does not say which model answers.
+    out.push({ type: "start", response_id: this.#id, model: "" });
+  }
+
+  #readWhole(message: ReadMessage, answer: CohereEvent, out: ModelEvent[]): void {
+    this.#start(answer.id, out);
+    for (const [index, block] of toList<ReadContent | string>(message.content).entries()) {
+      this.#readContent(block, index, out);
+    }
+    this.#cite(message.citations, out);
+    this.#write("plan", 0, message.tool_plan, out);
+    for (const [index, call] of toList(message.tool_calls).entries()) {
+      this.#readCallStart(call, index, out);
+      this.#closeCall(index, "completed", out);
+    }
+    this.#finish(answer, out);
+  }
+
+  #readContent(content: ReadMessage["content"], place: number, out: ModelEvent[]): void {
+    for (const block of toList<ReadContent | string>(content)) {
+      if (typeof block === "string") {
+        this.#write("text", place, block, out);
+      } else {
+        this.#write("thought", place, block.thinking, out);
+        this.#write("text", place, block.text, out);
+      }
+    }
+  }
+
+  /** A block has no place in the answer until it says something. */
+  #write(kind: WordKind, place: number, delta: string | null | undefined, out: ModelEvent[]): void {
+    if (!delta) return;
+    if (this.#words?.kind !== kind) {
+      this.#closeWords("completed", out);
+      this.#start(undefined, out);
+      this.#words = new OpenWords(kind, this.#nextIndex++, out);
+    }
+    this.#words?.write(place, delta, out);
+  }
+
+  #cite(citations: ReadMessage["citations"], out: ModelEvent[]): void {
+    for (const citation of toList(citations)) this.#words?.cite(citation, out);
+  }
+
+  /** Calls without a number are told apart by their order. */
+  #readCallStart(
+    started: ReadMessage["tool_calls"],
+    index: number | null | undefined,
+    out: ModelEvent[],
+  ): void {
+    for (const call of toList(started)) {
+      const place = index ?? this.#callIds.size;
+      this.#closeCall(place, "completed", out);
+      this.#calls.set(place, this.#openCall(call, out));
+    }
+  }
+
+  #readCallDelta(
+    pieces: ReadMessage["tool_calls"],
+    index: number | null | undefined,
+    out: ModelEvent[],
+  ): void {
+    const place = index ?? this.#lastCall;
+    const open = this.#calls.get(place);
+    if (!open) return this.#readCallStart(pieces, place, out);
+    for (const { function: called } of toList(pieces)) {
+      open.write(toArguments(called?.arguments), out);
+    }
+  }
+
+  #openCall({ id, function: called }: ReadCall, out: ModelEvent[]): OpenCall {
+    const told = called?.name;
+    if (!told) throw toNamelessCall();
+    this.#closeWords("completed", out);
+    this.#start(undefined, out);
+    const name = this.#toolNames.get(told) ?? told;
+    const call = new OpenCall({ callId: this.#freeId(id ?? ""), name }, this.#nextIndex++, out);
+    call.write(toArguments(called.arguments), out);
+    return call;
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #freeId(id: string): string {
+    const count = this.#callIds.size;
+    const isFree = id !== "" && !this.#callIds.has(id);
+    const callId = isFree ? id : `${id || `call_${this.#id}`}_${count}`;
+    this.#callIds.add(callId);
+    return callId;
+  }
+
+  get #lastCall(): number {
+    return [...this.#calls.keys()].at(-1) ?? 0;
+  }
+
+  #closeCall(place: number, status: ItemStatus, out: ModelEvent[]): void {
+    this.#calls.get(place)?.close(status, out);
+    this.#calls.delete(place);
+  }
+
+  #closeWords(status: ItemStatus, out: ModelEvent[]): void {
+    this.#words?.close(status, out);
+    this.#words = undefined;
+  }
+
+  #finish({ finish_reason, usage, error }: ReadEnding, out: ModelEvent[]): void {
+    this.#usage = toCohereUsage(usage ?? {});
+    const said = finish_reason ?? "";
+    if (error || FAILED[said]) {
+      throw toVendorFailure({ code: said || undefined, message: error || FAILED[said] });
+    }
+    this.#isEnded = true;
+    if (said === "TOOL_CALL" && this.#callIds.size === 0) throw toMissingCall();
+    const reason = END_REASONS[said] ?? (this.#callIds.size > 0 ? "tool_calls" : "stop");
+    const status = reason === "length" ? "incomplete" : "completed";
+    this.#start(undefined, out);
+    this.#closeWords(status, out);
+    for (const place of [...this.#calls.keys()]) this.#closeCall(place, status, out);
+    out.push({ type: "end", reason, usage: this.#usage, continuation: undefined });
+  }
+}
+
+/** Any other reason is a plain end, or a wish for the results of the calls. */
+const END_REASONS: Readonly<Record<string, EndReason | undefined>> = {
+  MAX_TOKENS: "length",
+  ERROR_LIMIT: "length",
+  ERROR_TOXIC: "refusal",
+};
+
+/** Endings that are none, with what they mean where the server says no more. */
+const FAILED: Readonly<Record<string, string | undefined>> = {
+  ERROR: "The model failed.",
+  TIMEOUT: "The answer took longer than the server allows.",
+};
+
+/** A failure has a text where an answer has its message. */
+function isFailure({ type, error, message }: JsonObject): boolean {
+  return type === "error" || Boolean(error) || typeof message === "string";
+}
+
+/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
+function isPlainText(event: JsonObject): event is JsonObject & CohereEvent {
+  const { type, index, delta } = event;
+  if (type !== "content-delta" || typeof index !== "number" || !isJsonObject(delta)) return false;
+  const { message } = delta;
+  const content = isJsonObject(message) ? message["content"] : undefined;
+  return isJsonObject(content) && typeof content["text"] === "string" && !content["thinking"];
+}
+
+function toList<Of>(value: Of | readonly Of[] | null | undefined): readonly Of[] {
+  if (value === null || value === undefined) return [];
+  return Array.isArray(value) ? value : [value as Of];
+}
+
+function toArguments(given: unknown): string {
+  if (typeof given === "string") return given;
+  return given === null || given === undefined ? "" : JSON.stringify(given as Json);
+}

@@ -1,0 +1,176 @@
+/**
+ * Items as messages of Cohere's chat API.
+ *
+ * What the assistant thought, said and called in one go is one message. The results of its calls follow
+ * it, all of them, and the last word is never the assistant's. So results are looked up when a message
+ * with calls ends, wherever their items stand; a call whose result is nowhere gets one that says so, and
+ * a result without its call is left out. Instructions are one message, the first.
+ */
+
+import type {
+  CustomToolCallOutput,
+  FunctionCall,
+  FunctionCallOutput,
+  Item,
+  Message,
+  Reasoning,
+} from "../../protocol/items.ts";
+import { readOwnReasoning } from "../own-reasoning.ts";
+import { encodeParts, imagesOf, toText } from "./parts.ts";
+import type { CohereAnswer, CohereBlock, CohereCall, CohereMessage, CoherePart } from "./schema.ts";
+import { toToolName } from "./tools.ts";
+
+export function encodeMessages(
+  instructions: string | undefined,
+  items: readonly Item[],
+): CohereMessage[] {
+  const list = new MessageList(instructions, items);
+  for (const item of items) list.add(item);
+  return list.finish();
+}
+
+type Output = FunctionCallOutput | CustomToolCallOutput;
+
+/** Stands where the API wants the user to speak and the conversation has nothing. */
+const GO_ON = "Go on.";
+const NO_RESULT = "No result: the call was interrupted.";
+/** A result without a word is not taken. */
+const NO_OUTPUT = "(no output)";
+
+/** What the assistant said since anybody else did. */
+interface Turn {
+  readonly thoughts: CohereBlock[];
+  readonly plans: string[];
+  readonly texts: string[];
+  readonly calls: { readonly call: CohereCall; readonly callId: string }[];
+}
+
+class MessageList {
+  readonly #system: string[];
+  readonly #messages: CohereMessage[] = [];
+  readonly #outputs = new Map<string, Output[]>();
+  readonly #ids = new Set<string>();
+  #turn = emptyTurn();
+
+  constructor(instructions: string | undefined, items: readonly Item[]) {
+    this.#system = instructions ? [instructions] : [];
+    for (const item of items) {
+      if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") continue;
+      const given = this.#outputs.get(item.call_id);
+      if (given) given.push(item);
+      else this.#outputs.set(item.call_id, [item]);
+    }
+  }
+
+  add(item: Item): void {
+    switch (item.type) {
+      case "message":
+        return this.#addMessage(item);
+      case "reasoning":
+        return this.#addReasoning(item);
+      case "function_call":
+        return this.#addCall(item, item.arguments || "{}");
+      case "custom_tool_call":
+        return this.#addCall(item, JSON.stringify({ input: item.input }));
+      case "function_call_output":
+      case "custom_tool_call_output":
+        return this.#endTurn();
+      default:
+      // What other vendors run themselves has no place here.
+    }
+  }
+
+  finish(): CohereMessage[] {
+    this.#endTurn();
+    const last = this.#messages.at(-1);
+    if (last?.role !== "user" && last?.role !== "tool") this.#hear(GO_ON);
+    const system = this.#system.join("\n\n");
+    const told: CohereMessage[] = system === "" ? [] : [{ role: "system", content: system }];
+    return [...told, ...this.#messages];
+  }
+
+  #addMessage({ role, content }: Message): void {
+    if (role === "assistant") {
+      const text = toText(content);
+      if (text !== "") this.#turn.texts.push(text);
+      return;
+    }
+    this.#endTurn();
+    if (role === "user") return this.#hear(encodeParts(content));
+    const text = toText(content);
+    if (text === "") return;
+    if (this.#messages.length === 0) this.#system.push(text);
+    else this.#hear(`<system>\n${text}\n</system>`);
+  }
+
+  /** A plan is kept as a summary, because it is written for the reader; a thought as it was. */
+  #addReasoning(item: Reasoning): void {
+    const text = readOwnReasoning(item);
+    if (text === undefined) return;
+    const { content } = item;
+    if (!content || content.length === 0) this.#turn.plans.push(text);
+    else this.#turn.thoughts.push({ type: "thinking", thinking: text });
+  }
+
+  #addCall({ call_id, name }: Pick<FunctionCall, "call_id" | "name">, text: string): void {
+    const id = this.#freeId(call_id);
+    const called = { name: toToolName(name), arguments: text };
+    const call: CohereCall = { id, type: "function", function: called };
+    this.#turn.calls.push({ call, callId: call_id });
+  }
+
+  /** One conversation may have an id twice: there are servers that count them from 0 in every answer. */
+  #freeId(callId: string): string {
+    const plain = callId || "call";
+    let id = plain;
+    for (let count = 2; this.#ids.has(id); count++) id = `${plain}_${count}`;
+    this.#ids.add(id);
+    return id;
+  }
+
+  #endTurn(): void {
+    const turn = this.#turn;
+    this.#turn = emptyTurn();
+    const message = toAnswer(turn);
+    if (message) this.#messages.push(message);
+    const images: CoherePart[] = [];
+    for (const { call, callId } of turn.calls) {
+      const output = this.#outputs.get(callId)?.shift()?.output;
+      const content = output === undefined ? NO_RESULT : toText(output) || NO_OUTPUT;
+      this.#messages.push({ role: "tool", tool_call_id: call.id, content });
+      // A tool's message holds no images, so the user's follows all of them.
+      if (output !== undefined) images.push(...imagesOf(output));
+    }
+    if (images.length > 0) this.#hear(images);
+  }
+
+  #hear(content: string | readonly CoherePart[] | undefined): void {
+    if (content !== undefined) this.#messages.push({ role: "user", content });
+  }
+}
+
+function emptyTurn(): Turn {
+  return { thoughts: [], plans: [], texts: [], calls: [] };
+}
+
+/**
+ * The turn as one message; none for a turn that ended without a word. What was said before calls is their
+ * plan here, and what was planned without making any is a thought.
+ */
+function toAnswer({ thoughts, plans, texts, calls }: Turn): CohereAnswer | undefined {
+  if (calls.length > 0) {
+    const plan = [...plans, ...texts].join("\n");
+    return {
+      role: "assistant",
+      ...(thoughts.length > 0 ? { content: thoughts } : {}),
+      ...(plan === "" ? {} : { tool_plan: plan }),
+      tool_calls: calls.map(({ call }) => call),
+    };
+  }
+  if (texts.length === 0) return undefined;
+  const planned = plans.map((thinking): CohereBlock => ({ type: "thinking", thinking }));
+  const before = [...thoughts, ...planned];
+  const text = texts.join("\n");
+  if (before.length === 0) return { role: "assistant", content: text };
+  return { role: "assistant", content: [...before, { type: "text", text }] };
+}

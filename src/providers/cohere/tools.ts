@@ -1,0 +1,59 @@
+/** Tools on offer, and the choice among them, in the words of Cohere's chat API. */
+
+import { isJsonObject } from "../../base/json.ts";
+import type { FunctionTool, Tool } from "../../protocol/tools.ts";
+import { allowedTools, isForced, offeredTools } from "../offered-tools.ts";
+import type { ModelRequest } from "../provider.ts";
+import type { CohereRequest, CohereTool } from "./schema.ts";
+
+/**
+ * The functions to offer. One that must be called is offered alone, because a call can be forced and a
+ * name cannot. Where none may be called they are still told of: the conversation may hold their calls.
+ */
+export function toFunctions({ tools, toolChoice }: ModelRequest): readonly FunctionTool[] {
+  if (toolChoice !== "none") return offeredTools(tools, toolChoice);
+  return allowedTools(tools, toolChoice).filter((tool) => tool.type === "function");
+}
+
+export function encodeTools(
+  functions: readonly FunctionTool[],
+  { toolChoice }: ModelRequest,
+): Pick<CohereRequest, "tools" | "strict_tools" | "tool_choice"> {
+  if (functions.length === 0) {
+    return { tools: undefined, strict_tools: undefined, tool_choice: undefined };
+  }
+  const choice = toolChoice === "none" ? "NONE" : isForced(toolChoice) ? "REQUIRED" : undefined;
+  return {
+    tools: functions.map(encodeTool),
+    strict_tools: functions.every(canBeStrict) || undefined,
+    tool_choice: choice,
+  };
+}
+
+function encodeTool({ name, description, parameters }: FunctionTool): CohereTool {
+  return {
+    type: "function",
+    function: {
+      name: toToolName(name),
+      ...(description ? { description } : {}),
+      parameters: parameters ?? { type: "object", properties: {} },
+    },
+  };
+}
+
+/** The API holds a model to no tool that has optional parameters alone. */
+function canBeStrict({ strict, parameters }: FunctionTool): boolean {
+  const required = isJsonObject(parameters) ? parameters["required"] : undefined;
+  return strict === true && Array.isArray(required) && required.length > 0;
+}
+
+/** The API takes letters, digits and `_`, with no digit first. */
+export function toToolName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_]/g, "_").replace(/^(?=\d)/, "_");
+}
+
+/** Tools as they are called here, by the name that the API was told. */
+export function toOwnNames(tools: readonly Tool[]): ReadonlyMap<string, string> {
+  const functions = tools.filter((tool) => tool.type === "function");
+  return new Map(functions.map(({ name }) => [toToolName(name), name]));
+}

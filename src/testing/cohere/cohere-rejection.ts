@@ -1,0 +1,33 @@
+/** What Cohere says to a request it does not take: a status, and `{id, message}` in its own words. */
+
+import { type Exchange, textExchange } from "../exchange.ts";
+
+export interface CohereRejection {
+  readonly status: number;
+  readonly message: string;
+  /** Given for a few kinds of refusals alone. */
+  readonly error_type?: string;
+}
+
+export type CohereCheck = Generator<CohereRejection, void>;
+
+/** Most of what is wrong. */
+export function invalid(message: string): CohereRejection {
+  return { status: 400, message: `invalid request: ${message}` };
+}
+
+/** Wherever the field stands. */
+export function unknownField(name: string): CohereRejection {
+  const usage = "For proper usage, please refer to https://docs.cohere.com/reference/chat";
+  const message = `unknown field: parameter '${name}' is not a valid field. ${usage}`;
+  return { status: 422, message };
+}
+
+export function tooManyTokens(rest: string): CohereRejection {
+  return { status: 400, error_type: "TOO_MANY_TOKENS", message: `too many tokens: ${rest}` };
+}
+
+export function rejectionExchange({ status, ...said }: CohereRejection): Exchange {
+  const body = { id: "00000000-0000-4000-8000-000000000000", ...said };
+  return textExchange(status, JSON.stringify(body));
+}
