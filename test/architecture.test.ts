@@ -129,7 +129,16 @@ describe("what a run loads before it knows its model", () => {
 
   it("finds the modules", () => assert.ok(loaded.size > 30, `only ${loaded.size} modules`));
 
-  for (const part of ["bedrock", "chat", "embedded", "gemini", "gguf", "llamacpp", "messages"]) {
+  for (const part of [
+    "azure",
+    "bedrock",
+    "chat",
+    "embedded",
+    "gemini",
+    "gguf",
+    "llamacpp",
+    "messages",
+  ]) {
     it(`has nothing of providers/${part}`, () => {
       const found = [...loaded].filter((file) => file.startsWith(`providers/${part}/`));
       assert.deepEqual(found, []);

@@ -6,6 +6,7 @@ import { MODELS } from "../../src/providers/models/model-table.ts";
 import type { Model } from "../../src/providers/models/models.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import { VENDOR_FIELDS } from "../../src/runtime/config/config-vendors.ts";
 import { FAULTS } from "../../src/testing/faults/fault-table.ts";
 import { renderCode, renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
@@ -40,6 +41,11 @@ export function renderProvidersPage(): string {
     renderTable(["vendor", "", "key", "base URL", "APIs"], vendors),
     "The first API is the default; another is chosen with `--provider`:",
     renderTable(["provider", ""], providers),
+    "A name in braces in a base URL is a variable: `{AWS_REGION}` is the value of `AWS_REGION`.",
+    ...renderOwnVendors(),
+    ...renderAzure(),
+    "## Not supported",
+    renderTable(["service", "why, and what to do"], NOT_SUPPORTED),
     "## Models",
     "A model that is not here works too: nothing is refused and its price is unknown. Prices are USD per million tokens of input, cached input and output. `*` stands for the rest of a name. Change or add rows with `models` in [config.md](config.md).",
     renderTable(
@@ -51,6 +57,113 @@ export function renderProvidersPage(): string {
     renderTable(["name", "size", ""], pulls),
   ]);
 }
+
+const OWN_VENDORS = `# ~/.config/offshoot/config.yaml
+vendors:
+  gpu1:
+    like: vllm
+    url: http://gpu-1:8000/v1
+    api_key_name: GPU1_KEY
+    models:
+      qwen3-8b: { context_tokens: 32768, price: { input: 0.1, output: 0.4 } }
+  gpu2:
+    like: vllm
+    url: http://gpu-2:8000/v1
+    api_key_name: GPU2_KEY
+    headers: { x-team: research, x-team-key: $TEAM_KEY }
+    options: { top_k: 20 }
+  desk:
+    like: lmstudio
+    url: http://192.168.1.20:1234/v1
+model: gpu1/qwen3-8b
+server:
+  models:
+    fast: gpu1/qwen3-8b
+    large: gpu2/llama-4-scout`;
+
+function renderOwnVendors(): string[] {
+  const fields = Object.entries(VENDOR_FIELDS).map(([name, { summary }]) => [
+    `\`${name}\``,
+    `${summary}.`,
+  ]);
+  return [
+    "## Vendors of your own",
+    "Name your own servers in the settings, and use each one like the vendors above. This file has two vLLM servers and LM Studio on another machine:",
+    renderFence("yaml", OWN_VENDORS),
+    renderFence(
+      "console",
+      `$ export GPU1_KEY=… GPU2_KEY=… TEAM_KEY=…
+$ offshoot run "Say hello"                             # gpu1/qwen3-8b
+$ offshoot run -m gpu2/llama-4-scout "Say hello"
+$ offshoot run -m desk/gemma-3-12b "Say hello"
+$ offshoot models                                      # lists the models of all three
+$ offshoot serve                                       # fast, large, gpu1/…, gpu2/…, desk/…`,
+    ),
+    "These names work with `-m`, in agent files, in `server.models` and for clients of the server, whose `GET /v1/models` lists them. `offshoot doctor` says which variables are missing. A key is sent to the address it is named with, and to no other.",
+    renderTable(["field", "meaning"], fields),
+    "A vendor's name has letters, digits, `-`, `_` and `.`. The name of a built-in vendor is refused: choose another one and say `like`. Two regions of one cloud are two vendors: `eu: { like: bedrock, url: https://bedrock-runtime.eu-central-1.amazonaws.com }`. In a project's file, `vendors` is ignored until you trust the file ([config.md](config.md#trust)): an address and a key's variable decide where the key goes. Each file adds its vendors to those of the files before it. If two files have the same vendor, the later one replaces it completely.",
+    "Prices are unknown unless `models` has them. A limit in dollars needs a price.",
+  ];
+}
+
+function renderAzure(): string[] {
+  return [
+    "## Azure",
+    renderFence(
+      "console",
+      `$ export AZURE_OPENAI_ENDPOINT=https://me.openai.azure.com
+$ az login                                             # or AZURE_OPENAI_API_KEY=…
+$ offshoot run -m azure/my-deployment "Say hello"`,
+    ),
+    "Without `AZURE_OPENAI_API_KEY`, requests are signed with a token of Microsoft Entra ID. Offshoot uses the first row whose variables are set. If that identity fails, no other is tried. If no variables are set, it asks the virtual machine, then `az`.",
+    renderTable(
+      ["identity", "variables"],
+      [
+        ["client secret", "`AZURE_TENANT_ID`, `AZURE_CLIENT_ID`, `AZURE_CLIENT_SECRET`"],
+        [
+          "workload identity (Kubernetes)",
+          "`AZURE_TENANT_ID`, `AZURE_CLIENT_ID`, `AZURE_FEDERATED_TOKEN_FILE`",
+        ],
+        [
+          "managed identity of App Service, Functions or Container Apps",
+          "`IDENTITY_ENDPOINT`, `IDENTITY_HEADER`; `AZURE_CLIENT_ID` chooses one of several",
+        ],
+        [
+          "managed identity of a virtual machine",
+          "none: `169.254.169.254` is asked; `AZURE_CLIENT_ID` chooses one of several",
+        ],
+        ["login of a person", "none: `az account get-access-token` is asked"],
+      ],
+    ),
+    "`AZURE_TOKEN_CREDENTIALS` (`prod`, `dev`, or the name of a credential such as `ManagedIdentityCredential`) leaves the others out. `AZURE_AUTHORITY_HOST` names another authority, `AZURE_SCOPE` another audience, which a gateway may want. A token is kept until five minutes before it expires and is shared by all runs of a process. Client certificates and Azure Arc are not supported.",
+    "A deployment from before the v1 API is asked by its dated `api-version`. The address names the deployment, or the model does:",
+    renderFence(
+      "console",
+      `$ offshoot run -m azure/old --url "https://me.openai.azure.com/openai/deployments/old?api-version=2024-10-21" "Say hello"
+$ export AZURE_OPENAI_ENDPOINT="https://me.openai.azure.com?api-version=2024-10-21"
+$ offshoot run -m azure/old "Say hello"                # …/openai/deployments/old/chat/completions`,
+    ),
+  ];
+}
+
+const NOT_SUPPORTED = [
+  [
+    "Amazon SageMaker",
+    "Its endpoints are signed by AWS but have bodies of their own for each container. Use Bedrock, or put a compatible server in front.",
+  ],
+  [
+    "GitHub Copilot",
+    "Its tokens are for editors: they are exchanged every half hour, and requests must name an editor. Use `github` (GitHub Models).",
+  ],
+  [
+    "IBM watsonx.ai",
+    "A key is exchanged for a token of one hour, and requests name a project. With a token in a variable, its model gateway works as a vendor of your own.",
+  ],
+  [
+    "Cloudflare AI Gateway",
+    "Its address has a gateway's name. It works as a vendor of your own: `url: https://gateway.ai.cloudflare.com/v1/ACCOUNT/GATEWAY/compat`.",
+  ],
+] as const;
 
 const ABILITIES = {
   reasoning: "reason",

@@ -12,6 +12,7 @@ import { promisify } from "node:util";
 import { toFailure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
 import { readTrustedBundle } from "../providers/http/ca-bundles.ts";
+import { variableIn } from "../providers/http/own-fields.ts";
 import { chooseModel, keyVariableIn } from "../providers/models/choose-model.ts";
 import { VENDOR_NAMES, vendorOf } from "../providers/vendors/catalog.ts";
 import {
@@ -21,6 +22,7 @@ import {
   originsIn,
 } from "../providers/vendors/local-servers.ts";
 import { type Config, loadConfig } from "../runtime/config/config.ts";
+import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
 import { openConnection } from "../store/sqlite-driver.ts";
@@ -52,6 +54,7 @@ export async function runChecks(around: Surroundings): Promise<Check[]> {
     checkVersions(process.version),
     configChecks,
     checkKeys(around),
+    checkVendors(around, config),
     checkServer(config, server),
     checkModel(around, config, server),
     checkRipgrep(),
@@ -108,6 +111,21 @@ export function checkKeys({ env }: Surroundings): Check {
   );
 }
 
+/** The vendors of the settings, and the variables that they need and do not have. */
+function checkVendors({ env }: Surroundings, config: Config | undefined): Check[] {
+  if (!config) return [];
+  const catalog = catalogOf(config);
+  return catalog.own.map((vendor): Check => {
+    const { baseUrl, keyVariable, fields } = catalog.of(vendor);
+    const headers = Object.values(fields?.headers ?? {}).flatMap((text) => variableIn(text) ?? []);
+    const needed = [...(keyVariable === undefined ? [] : [keyVariable]), ...headers];
+    const missing = needed.find((name) => !env[name]?.trim());
+    const name = `vendor ${vendor}`;
+    if (missing === undefined) return ok(name, baseUrl);
+    return gap(name, `\`${missing}\` is not set`, `Put its value there: ${baseUrl} needs it.`);
+  });
+}
+
 async function findServer({ env }: Surroundings): Promise<LocalServer | undefined> {
   const network = createNetwork(env);
   try {
@@ -144,6 +162,7 @@ async function checkModel(
       explicit:
         value === undefined ? undefined : { value, source: config?.sourceOf("model") ?? "" },
       otherwise: config?.get("url") === undefined ? undefined : "custom",
+      catalog: config && catalogOf(config),
       env,
       findLocal: async () => server,
     });

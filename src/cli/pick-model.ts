@@ -4,7 +4,7 @@ import { Failure } from "../base/failure.ts";
 import { chooseModel, type ModelChoice } from "../providers/models/choose-model.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
 import type { Config } from "../runtime/config/config.ts";
-import { addressOfModel, nameModel } from "../runtime/model-address.ts";
+import { addressOfModel, catalogOf, nameModel } from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
 
@@ -20,7 +20,8 @@ export async function pickModel(
 ): Promise<PickedModel> {
   const [provider, model, url] = [config.get("provider"), config.get("model"), config.get("url")];
   if (provider) checkProvider(provider);
-  const value = nameModel({ model, provider, url });
+  const catalog = catalogOf(config);
+  const value = nameModel({ model, provider, url }, catalog);
   if (value === undefined && url !== undefined) {
     const from = config.sourceOf("url");
     const message = `\`url\` (${from}) names a server, and nothing names a model of it. Give one with -m NAME.`;
@@ -30,6 +31,7 @@ export async function pickModel(
   const choice = await chooseModel({
     explicit: value === undefined ? undefined : { value, source },
     otherwise: url ? "custom" : undefined,
+    catalog,
     env,
     findLocal: async () => {
       if (!config.get("probe_local")) return undefined;

@@ -3,7 +3,7 @@
 import { systemClock } from "../base/clock.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
 import type { Config } from "../runtime/config/config.ts";
-import { addressOfModel, nameModel } from "../runtime/model-address.ts";
+import { addressOfModel, catalogOf, nameModel } from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
 import type { ModelTarget, OwnServer } from "../runtime/responses/model-routes.ts";
 import { createUpstreamModels } from "../runtime/responses/upstream-models.ts";
@@ -44,7 +44,8 @@ export async function pickServed(
 function findOwn(config: Config): OwnServer | undefined {
   const [provider, model, url] = [config.get("provider"), config.get("model"), config.get("url")];
   if (provider) checkProvider(provider);
-  if (url === undefined || nameModel({ model, provider, url }) !== undefined) return undefined;
+  const named = nameModel({ model, provider, url }, catalogOf(config));
+  if (url === undefined || named !== undefined) return undefined;
   const { apiKeyName } = addressOfModel(config, "custom/any");
   const api_key_name = apiKeyName ?? null;
   return { vendor: "custom", provider: toProvider(provider), url, api_key_name };

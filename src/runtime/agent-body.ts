@@ -17,6 +17,8 @@ import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunBody, RunContext } from "../engine/engine.ts";
+import type { ModelOverride } from "../providers/models/models.ts";
+import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Ask } from "../tools/gate/ask.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
@@ -42,6 +44,10 @@ export interface AgentParts {
   readonly storePath?: string | undefined;
   /** Those that calls may name. */
   readonly agents?: readonly AgentDefinition[] | undefined;
+  /** The vendors that tasks may name; ours alone when left out. */
+  readonly catalog?: Catalog | undefined;
+  /** What the user's settings say of models. */
+  readonly overrides?: readonly ModelOverride[] | undefined;
   /** What is known of a task's or another model; throws for one that is none. */
   readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
   /** Keeps what children say, where that is wanted. */
@@ -61,9 +67,11 @@ export interface AgentBody {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
-  const { childProcess, storePath, conversations } = parts;
+  const { childProcess, storePath, conversations, catalog, overrides } = parts;
+  const known = { catalog, overrides };
   const processChildren =
-    childProcess && createProcessChildren({ childProcess, storePath, safety, settings, clock });
+    childProcess &&
+    createProcessChildren({ childProcess, storePath, safety, settings, clock, ...known });
 
   const checkModel = async (task: AgentTask): Promise<void> => {
     const model = await parts.openModel(task);

@@ -6,8 +6,11 @@ import type { JsonObject } from "../base/json.ts";
 import type { Executor } from "../delegation/child.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { RunContext } from "../engine/engine.ts";
+import { variableIn } from "../providers/http/own-fields.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
-import { vendorOf } from "../providers/vendors/catalog.ts";
+import { findModel, type ModelOverride } from "../providers/models/models.ts";
+import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
+import { type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
 import { type GateSurroundings, SAFETY, type SafetySettings } from "./open-gate.ts";
 import type { Environment } from "./paths.ts";
@@ -25,13 +28,20 @@ interface Parts {
   readonly safety: GateSurroundings;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
+  readonly catalog?: Catalog | undefined;
+  readonly overrides?: readonly ModelOverride[] | undefined;
+}
+
+interface Known {
+  readonly catalog: Catalog;
+  readonly overrides: Parts["overrides"];
 }
 
 /** Makes the executor of one run. */
 export type ProcessChildren = (parent: Pick<RunContext, "id" | "path">) => Executor;
 
 export function createProcessChildren(parts: Parts): ProcessChildren {
-  const { childProcess, storePath, safety, settings, clock } = parts;
+  const { childProcess, storePath, safety, settings, clock, catalog = CATALOG, overrides } = parts;
   const { env } = safety;
   return (parent) => ({
     async run(order, signal) {
@@ -46,7 +56,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         grantKey: () => openGrantKey(childProcess.grantKeyFile),
         parent: { id: parent.id, path: parent.path },
         safety: toJson(safety),
-        variablesFor: (task) => variablesFor(task, env),
+        variablesFor: (task) => variablesFor(task, env, { catalog, overrides }),
         ...{ storePath, settings, env, clock },
       });
       return await executor.run(order, signal);
@@ -62,29 +72,41 @@ function toJson(safety: SafetySettings): JsonObject {
 }
 
 /** The credentials of a cloud are many variables, and files that they name. */
-const CLOUDS = {
+const CLOUDS: Readonly<Record<Cloud, RegExp>> = {
   google: /^(GOOGLE|CLOUDSDK|GCE|GCLOUD|VERTEX)_/,
   aws: /^AWS_/,
-} as const;
+  azure: /^(AZURE|IDENTITY)_/,
+};
 
 /** A runner serves nobody: the server's settings, and its key, are not for it. */
 const SETTINGS = CONFIG_NAMES.filter((name) => !name.startsWith("server.")).map(variableOf);
 
-function variablesFor(task: AgentTask, env: Environment): string[] {
+function variablesFor(task: AgentTask, env: Environment, known: Known): string[] {
   const search = task.tools.includes("search_web")
     ? Object.keys(env).filter((name) => /^(BRAVE_SEARCH|TAVILY|EXA|GOOGLE_CSE)_/.test(name))
     : [];
-  return [...SETTINGS, ...modelVariables(task, env), ...search];
+  return [...SETTINGS, ...modelVariables(task, env, known), ...search];
 }
 
-function modelVariables({ model, url, api_key_name }: AgentTask, env: Environment): string[] {
-  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+function modelVariables(
+  { model, url, api_key_name }: AgentTask,
+  env: Environment,
+  { catalog, overrides }: Known,
+): string[] {
+  const { vendor, model: name } = parseModelRef(model, url ? "custom" : undefined, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return [];
-  const { auth, keyVariable = "", otherKeyVariables = [], baseUrlVariable = "" } = vendorOf(vendor);
+  const row = catalog.of(vendor);
+  const { auth, keyVariable = "", otherKeyVariables = [] } = row;
   const keys = api_key_name === null ? [keyVariable, ...otherKeyVariables] : [api_key_name];
-  const cloud =
-    auth === "google" || auth === "aws"
-      ? Object.keys(env).filter((name) => CLOUDS[auth].test(name))
-      : [];
-  return [...keys, baseUrlVariable, ...cloud];
+  const cloud = isCloud(auth) ? Object.keys(env).filter((name) => CLOUDS[auth].test(name)) : [];
+  const { headers } = findModel(vendor, name, overrides);
+  const values = Object.values({ ...row.fields?.headers, ...headers });
+  const named = values.flatMap((value) => variableIn(value) ?? []);
+  return [...keys, ...addressVariables(row), ...named, ...cloud];
+}
+
+/** Those that say where it is asked. */
+function addressVariables({ baseUrl, baseUrlVariable = "" }: Vendor): string[] {
+  const holes = [...baseUrl.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+  return [baseUrlVariable, ...holes];
 }

@@ -6,9 +6,11 @@
 
 import { Failure } from "../base/failure.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
-import { isVendor, vendorOf } from "../providers/vendors/catalog.ts";
+import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
+import { isCloud } from "../providers/vendors/vendor.ts";
 import { isWire, WIRES } from "../providers/wires.ts";
 import type { Config } from "./config/config.ts";
+import { toCatalog } from "./config/config-vendors.ts";
 
 export interface ModelAddress {
   readonly url: string | undefined;
@@ -19,7 +21,8 @@ export interface ModelAddress {
 
 /** `ref` is the model with its vendor. Rejects an address that would get a vendor's key unsaid. */
 export function addressOfModel(config: Config, ref: string): ModelAddress {
-  const { vendor } = parseModelRef(ref, "custom");
+  const catalog = catalogOf(config);
+  const { vendor } = parseModelRef(ref, "custom", catalog);
   const url = config.get("url");
   if (url !== undefined && isFlag(config, "url")) checkSaid(config, ref, vendor);
   const isMeant = url !== undefined && isBoundTo(config, "url", vendor);
@@ -34,13 +37,21 @@ export function addressOfModel(config: Config, ref: string): ModelAddress {
   };
 }
 
+/** Ours, and the vendors of the settings. */
+export function catalogOf(config: Pick<Config, "get">): Catalog {
+  return toCatalog(config.get("vendors"));
+}
+
 /**
  * The model with its vendor. A name without one belongs to the server that was given, if it speaks a
  * wire that anybody may speak; else to the vendor of the provider that was named.
  */
-export function nameModel({ model, provider, url }: NamedModel): string | undefined {
+export function nameModel(
+  { model, provider, url }: NamedModel,
+  catalog: Catalog = CATALOG,
+): string | undefined {
   if (model === undefined && provider === undefined) return undefined;
-  if (model !== undefined && namesVendor(model)) return model;
+  if (model !== undefined && namesVendor(model, catalog)) return model;
   if (provider === EMBEDDED) return EMBEDDED;
   const isOpen = provider === undefined || provider.startsWith("openai-");
   if (url && isOpen) return model && `custom/${model}`;
@@ -55,10 +66,9 @@ export interface NamedModel {
   readonly url: string | undefined;
 }
 
-function namesVendor(model: string): boolean {
-  return (
-    model.includes("/") || model.startsWith(`${GGUF}:`) || model === EMBEDDED || isVendor(model)
-  );
+function namesVendor(model: string, catalog: Catalog): boolean {
+  const isFile = model.startsWith(`${GGUF}:`);
+  return model.includes("/") || isFile || model === EMBEDDED || catalog.has(model);
 }
 
 type Bound = "url" | "api_key_name";
@@ -84,17 +94,18 @@ function isKeyFor(config: Config, vendor: string, hasUrl: boolean): boolean {
 function boundVendor(config: Config, name: Bound): string | undefined {
   const url = config.beside(name, "url");
   const model = config.beside(name, "model");
-  const named = nameModel({ model, provider: config.beside(name, "provider"), url });
+  const catalog = catalogOf(config);
+  const named = nameModel({ model, provider: config.beside(name, "provider"), url }, catalog);
   if (named === undefined) return url === undefined ? undefined : "custom";
-  return parseModelRef(named, url === undefined ? undefined : "custom").vendor;
+  return parseModelRef(named, url === undefined ? undefined : "custom", catalog).vendor;
 }
 
 /** Whoever gives an address for this run gives the model too, where the vendor's key would go there. */
 function checkSaid(config: Config, ref: string, vendor: string): void {
-  if (isFlag(config, "model") || vendor === EMBEDDED || vendor === GGUF || !isVendor(vendor))
-    return;
-  const { keyVariable, auth } = vendorOf(vendor);
-  const hasKey = keyVariable !== undefined || auth === "google" || auth === "aws";
+  const catalog = catalogOf(config);
+  if (isFlag(config, "model") || !catalog.has(vendor)) return;
+  const { keyVariable, auth } = catalog.of(vendor);
+  const hasKey = keyVariable !== undefined || isCloud(auth);
   if (!hasKey || vendor === "custom" || isFlag(config, "api_key_name")) return;
   const message = `\`--url\` would get the key of \`${vendor}\`. Name the model beside it: \`-m ${ref}\` if that is meant, else \`-m custom/MODEL\`.`;
   throw new Failure("invalid_request", message, { param: "url" });

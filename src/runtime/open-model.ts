@@ -12,7 +12,7 @@ import { layOver } from "../providers/http/own-fields.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
-import { vendorOf } from "../providers/vendors/catalog.ts";
+import { CATALOG } from "../providers/vendors/catalog.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
@@ -29,7 +29,12 @@ export interface OpenedModel {
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
 export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {
-  const { vendor, model: name } = parseModelRef(wish.model, wish.url ? "custom" : undefined);
+  const { catalog = CATALOG } = parts;
+  const { vendor, model: name } = parseModelRef(
+    wish.model,
+    wish.url ? "custom" : undefined,
+    catalog,
+  );
   const reasoning = reasoningFor(wish.think);
   if (vendor === EMBEDDED) {
     const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");
@@ -40,17 +45,17 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     const provider = await openGgufProvider(name, parts);
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
-  const model = findModel(vendor, name, parts.overrides);
-  const { local, native = [], wire, quirks } = vendorOf(vendor);
+  const { local, own, like, fields, native = [], wire, quirks } = catalog.of(vendor);
+  const model = findModel(vendor, name, parts.overrides, like);
   const isOwnWire = wish.provider === null || wish.provider === wire;
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
-  const isFree = local && vendor !== "custom";
-  // Of these nobody knows whether they seal what they think.
-  const isUnknown = local || vendor === "custom";
+  const isFree = local && !own;
+  const options = layOver(layOver(fields?.options ?? {}, model.options), parts.options);
   return {
     provider: await openHttpProvider(vendor, wish, {
       ...parts,
-      own: { options: layOver(model.options ?? {}, parts.options), headers: model.headers },
+      model: name,
+      own: { options, headers: { ...fields?.headers, ...model.headers } },
       prepare: (request) => dropRefused(model, request),
     }),
     isNative: (type) => isOwnWire && native.includes(type),
@@ -60,7 +65,8 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     checkInput: (items) => checkInput(model, items),
     reasoning: {
       ...reasoningFor(wish.think, hearsNone(wish.provider ?? wire, quirks)),
-      sealed: isUnknown ? undefined : model.reasoning,
+      // Of a server of one's own nobody knows whether it seals what it thinks.
+      sealed: local ? undefined : model.reasoning,
     },
   };
 }

@@ -9,18 +9,19 @@ import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
-import type { Sign } from "../providers/http/http-provider.ts";
-import type { OwnFields } from "../providers/http/own-fields.ts";
+import type { CloudSign, Sign, UnsignedRequest } from "../providers/http/http-provider.ts";
+import { type OwnFields, variableIn } from "../providers/http/own-fields.ts";
 import type { Timeouts, Transport } from "../providers/http/transport.ts";
 import type { Limiters } from "../providers/limits/limiters.ts";
 import { keyVariableIn } from "../providers/models/choose-model.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import { baseForWire, baseUrlOf } from "../providers/vendors/base-url.ts";
-import { isVendor, type Vendor, type VendorName, vendorOf } from "../providers/vendors/catalog.ts";
+import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
 import { wireFor } from "../providers/vendors/provider-names.ts";
+import { type Auth, type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import type { Quirks } from "../providers/wire.ts";
-import { loadWire } from "../providers/wires.ts";
+import { loadWire, type WireName } from "../providers/wires.ts";
 import { VERSION } from "../version.ts";
 
 /** The part of a task that says which model is meant. */
@@ -37,6 +38,8 @@ export interface ModelParts {
   /** Opened when the first request needs it. */
   readonly transport: () => Promise<Transport>;
   readonly overrides?: readonly ModelOverride[] | undefined;
+  /** The vendors that may be named; ours alone when left out. */
+  readonly catalog?: Catalog | undefined;
   readonly timeouts?: Timeouts | undefined;
   readonly retry?: RetryPolicy | undefined;
   readonly quirks?: Quirks | undefined;
@@ -53,15 +56,22 @@ type Environment = ModelParts["env"];
 
 type Prepare = (request: ModelRequest) => { request: ModelRequest; dropped: readonly string[] };
 
+interface HttpParts extends ModelParts {
+  readonly prepare: Prepare;
+  readonly own: OwnFields;
+  /** The vendor's own name of the model. */
+  readonly model: string;
+}
+
 export async function openHttpProvider(
-  name: VendorName,
+  name: string,
   wish: ModelWish,
-  { prepare, own, ...parts }: ModelParts & { readonly prepare: Prepare; readonly own: OwnFields },
+  { prepare, own, model, ...parts }: HttpParts,
 ): Promise<Provider> {
-  const vendor = vendorOf(name);
-  const wire = wireFor(name, wish.provider ?? undefined);
-  const baseUrl = baseForWire(name, wire, await addressOf(name, wish, parts.env));
-  const key = keyFor(name, wish, parts.env);
+  const { catalog = CATALOG } = parts;
+  const vendor = catalog.of(name);
+  const { wire, baseUrl } = await findAddress({ name, model, wish }, parts.env, catalog);
+  const key = keyFor({ name, wish }, parts.env, catalog);
   const headers = fillHeaders(own.headers, parts.env);
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
@@ -77,7 +87,7 @@ export async function openHttpProvider(
     baseUrl,
     headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
     own: own.options,
-    sign: await openSign(vendor, key, parts.env),
+    sign: await openSign(vendor, key, parts),
     quirks: { ...vendor.quirks, ...parts.quirks },
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
@@ -89,7 +99,7 @@ export async function openHttpProvider(
     ...(parts.log ? { log: parts.log } : {}),
   });
   const limited = limitProvider(provider, limiter, { retry: parts.retry, log: parts.log });
-  if (name !== "llamacpp") return limited;
+  if ((vendor.like ?? name) !== "llamacpp") return limited;
   const { waitForServer } = await import("../providers/llamacpp/server.ts");
   return waitForServer(limited, { transport: await parts.transport(), baseUrl });
 }
@@ -98,16 +108,24 @@ export async function openHttpProvider(
 export function keyHeadersOf(
   server: { readonly vendor: string; readonly url: string; readonly api_key_name: string | null },
   env: Environment,
+  catalog: Catalog = CATALOG,
 ): Record<string, string> {
-  const { vendor, url, api_key_name } = server;
-  if (!isVendor(vendor)) return {};
-  const wish = { model: "", provider: null, url, api_key_name, think: false };
-  return keyHeaders(vendorOf(vendor).auth, keyFor(vendor, wish, env));
+  const { vendor: name, url, api_key_name } = server;
+  if (!catalog.has(name)) return {};
+  const { auth, own, fields } = catalog.of(name);
+  const wish = { url: own ? null : url, api_key_name };
+  const key = keyFor({ name, wish }, env, catalog);
+  return { ...fillHeaders(fields?.headers, env), ...keyHeaders(auth, key) };
 }
 
-function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | undefined {
-  const { keyVariable, otherKeyVariables = [], keyUrl, local } = vendorOf(name);
-  const variable = wish.api_key_name ?? keyVariableIn(name, env);
+interface Keyed {
+  readonly name: string;
+  readonly wish: Pick<ModelWish, "url" | "api_key_name">;
+}
+
+function keyFor({ name, wish }: Keyed, env: Environment, catalog: Catalog): string | undefined {
+  const { auth, keyVariable, otherKeyVariables = [], keyUrl, local, own } = catalog.of(name);
+  const variable = wish.api_key_name ?? keyVariableIn(name, env, catalog);
   const key = variable ? env[variable]?.trim() : undefined;
   if (key) return key;
   if (wish.api_key_name) {
@@ -116,8 +134,9 @@ function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | u
       `The variable \`${wish.api_key_name}\` is not set. Put the key there.`,
     );
   }
-  // An address of the user's own may need no key; a vendor's own address does.
-  if (local || keyVariable === undefined || wish.url) return undefined;
+  // An address of the user's own may need no key; a vendor's own address does, unless a cloud signs.
+  const isUsual = !local && !isCloud(auth);
+  if (keyVariable === undefined || wish.url || !(own || isUsual)) return undefined;
   const variables = [keyVariable, ...otherKeyVariables].map((one) => `\`${one}\``).join(" or ");
   const where = keyUrl ? ` Get one at ${keyUrl}.` : "";
   const message = `\`${name}\` needs a key in ${variables}, which is not set.${where}`;
@@ -127,7 +146,7 @@ function keyFor(name: VendorName, wish: ModelWish, env: Environment): string | u
 /** Secrets stand in variables, which a header names: `x-team-key: $TEAM_KEY`. */
 function fillHeaders(headers: OwnFields["headers"], env: Environment): Record<string, string> {
   const filled = Object.entries(headers ?? {}).map(([name, value]): [string, string] => {
-    const variable = /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
+    const variable = variableIn(value);
     if (variable === undefined) return [name.toLowerCase(), value];
     const found = env[variable]?.trim();
     if (found) return [name.toLowerCase(), found];
@@ -137,11 +156,43 @@ function fillHeaders(headers: OwnFields["headers"], env: Environment): Record<st
   return Object.fromEntries(filled);
 }
 
+interface Asked {
+  readonly name: string;
+  readonly model: string;
+  readonly wish: ModelWish;
+}
+
+/** The wire to speak, and below which address. */
+async function findAddress(
+  { name, model, wish }: Asked,
+  env: Environment,
+  catalog: Catalog,
+): Promise<{ readonly wire: WireName; readonly baseUrl: string }> {
+  const vendor = catalog.of(name);
+  const given = await addressOf({ name, wish }, env, catalog);
+  const provider = wish.provider ?? undefined;
+  if (vendor.auth === "azure" || vendor.like === "azure") {
+    const { isVersioned, toDeploymentBase } = await import("../providers/azure/deployments.ts");
+    if (isVersioned(given)) {
+      // Before its v1 API a deployment was asked by the chat API alone, unless somebody says otherwise.
+      const wire = wireFor(name, provider ?? "openai-chat", catalog);
+      return { wire, baseUrl: toDeploymentBase(given, wire, model) };
+    }
+  }
+  const wire = wireFor(name, provider, catalog);
+  return { wire, baseUrl: baseForWire(vendor, wire, given) };
+}
+
 /** Clouds have an address a region; it is in the environment, like the credentials. */
-async function addressOf(name: VendorName, wish: ModelWish, env: Environment): Promise<string> {
-  const { auth, baseUrlVariable = "" } = vendorOf(name);
-  if (wish.url || env[baseUrlVariable] || (auth !== "google" && auth !== "aws")) {
-    return baseUrlOf(name, { url: wish.url ?? undefined, env });
+async function addressOf(
+  { name, wish }: Keyed,
+  env: Environment,
+  catalog: Catalog,
+): Promise<string> {
+  const { auth, baseUrl, baseUrlVariable = "" } = catalog.of(name);
+  const isRegional = baseUrl === "" && (auth === "google" || auth === "aws");
+  if (wish.url || env[baseUrlVariable] || !isRegional) {
+    return baseUrlOf(name, { url: wish.url ?? undefined, env }, catalog);
   }
   if (auth === "google")
     return (await import("../providers/vendors/google-cloud.ts")).vertexBaseUrl(env);
@@ -156,32 +207,43 @@ function payerOf(env: Environment): string | undefined {
 async function openSign(
   { auth }: Vendor,
   key: string | undefined,
-  env: Environment,
+  { env, transport }: ModelParts,
 ): Promise<Sign> {
-  if ((auth === "google" || auth === "aws") && key === undefined) return cloudSign(auth, env);
+  if (isCloud(auth) && key === undefined) {
+    const sign = await cloudSign(auth, env);
+    return (unsigned) => sign({ ...unsigned, transport });
+  }
   const headers = keyHeaders(auth, key);
   return () => headers;
 }
 
 /** A key that was named for a cloud is a token of that cloud's. */
-function keyHeaders(auth: Vendor["auth"], key: string | undefined): Record<string, string> {
+function keyHeaders(auth: Auth, key: string | undefined): Record<string, string> {
   if (key === undefined || auth === "none") return {};
-  const isOwnHeader = auth !== "bearer" && auth !== "google" && auth !== "aws";
-  return isOwnHeader ? { [auth]: key } : { authorization: `Bearer ${key}` };
+  if (auth === "azure") return { "api-key": key };
+  const isBearer = auth === "bearer" || isCloud(auth);
+  return isBearer ? { authorization: `Bearer ${key}` } : { [auth]: key };
 }
 
 /** One set of credentials for all runs over one environment: a token is fetched once, not once a run. */
-const cloudSigns = new WeakMap<Environment, Map<string, Promise<Sign>>>();
+const cloudSigns = new WeakMap<Environment, Map<Cloud, Promise<MachineSign>>>();
 
-function cloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
-  const signs = cloudSigns.get(env) ?? new Map<string, Promise<Sign>>();
+/** Told with each request how to reach the network: the runs that share it have their own. */
+type MachineSign = (
+  unsigned: UnsignedRequest & Pick<ModelParts, "transport">,
+) => ReturnType<CloudSign>;
+
+function cloudSign(auth: Cloud, env: Environment): Promise<MachineSign> {
+  const signs = cloudSigns.get(env) ?? new Map<Cloud, Promise<MachineSign>>();
   cloudSigns.set(env, signs);
   const known = signs.get(auth) ?? openCloudSign(auth, env);
   signs.set(auth, known);
   return known;
 }
 
-async function openCloudSign(auth: "google" | "aws", env: Environment): Promise<Sign> {
+async function openCloudSign(auth: Cloud, env: Environment): Promise<MachineSign> {
+  if (auth === "azure")
+    return (await import("../providers/azure/entra-auth.ts")).createEntraSign(env);
   if (auth === "google")
     return (await import("../providers/vendors/google-auth.ts")).createGoogleSign(env);
   return (await import("../providers/bedrock/aws-auth.ts")).createAwsSign(env);

@@ -3,25 +3,24 @@
 import type { AgentTask } from "../agent/task.ts";
 import type { Plan } from "../delegation/plan.ts";
 import { toPlan } from "../delegation/plan.ts";
-import type { ModelOverride } from "../providers/models/models.ts";
 import type { AgentParts } from "./agent-body.ts";
+import type { ModelParts } from "./open-provider.ts";
 import { toPlannedModel } from "./planned-model.ts";
 
-interface PlanOptions {
+interface PlanOptions extends Pick<ModelParts, "overrides" | "catalog"> {
   readonly timeoutMs: number | undefined;
-  readonly overrides: readonly ModelOverride[] | undefined;
 }
 
 export async function planRun(
   task: AgentTask,
   { toolbox, delegation: settings, agents = [] }: AgentParts,
-  { timeoutMs, overrides }: PlanOptions,
+  { timeoutMs, ...known }: PlanOptions,
 ): Promise<Plan> {
   const tools = await toolbox.pick(task.tools);
   return toPlan(task, {
     ...{ settings, agents, timeoutMs },
     specs: tools.map(({ spec }) => spec),
     thresholdUsd: settings.planThresholdUsd,
-    modelOf: (ref) => toPlannedModel(ref, task.url, overrides),
+    modelOf: (ref) => toPlannedModel(ref, task.url, known),
   });
 }

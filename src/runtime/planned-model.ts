@@ -2,8 +2,9 @@
 
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
-import { costOf, findModel, type ModelOverride } from "../providers/models/models.ts";
-import { vendorOf } from "../providers/vendors/catalog.ts";
+import { costOf, findModel } from "../providers/models/models.ts";
+import { CATALOG } from "../providers/vendors/catalog.ts";
+import type { ModelParts } from "./open-provider.ts";
 
 const FREE: PlannedModel = {
   contextTokens: undefined,
@@ -15,13 +16,14 @@ const FREE: PlannedModel = {
 export function toPlannedModel(
   ref: string,
   url: string | null,
-  overrides: readonly ModelOverride[] | undefined,
+  { overrides, catalog = CATALOG }: Pick<ModelParts, "overrides" | "catalog">,
 ): PlannedModel {
-  const { vendor, model: name } = parseModelRef(ref, url ? "custom" : undefined);
+  const { vendor, model: name } = parseModelRef(ref, url ? "custom" : undefined, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return FREE;
-  const model = findModel(vendor, name, overrides);
+  const { local, own, like } = catalog.of(vendor);
+  const model = findModel(vendor, name, overrides, like);
   const { contextTokens, maxOutputTokens } = model;
-  const isFree = vendorOf(vendor).local && vendor !== "custom";
+  const isFree = local && !own;
   return {
     ...{ contextTokens, maxOutputTokens },
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),

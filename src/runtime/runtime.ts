@@ -15,6 +15,7 @@ import {
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
+import type { JsonObject } from "../base/json.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
@@ -37,6 +38,7 @@ import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
+import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors.ts";
 import { createNetwork, limitAnswers } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
@@ -47,7 +49,11 @@ import type { Replayed, ReplayRequest } from "./replay.ts";
 import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
-export interface RuntimeOptions extends Partial<ModelParts>, Partial<SafetySettings> {
+export interface RuntimeOptions
+  extends Partial<Omit<ModelParts, "catalog">>,
+    Partial<SafetySettings> {
+  /** Vendors of one's own beside the built-in ones, as the setting `vendors` has them. */
+  readonly vendors?: JsonObject | undefined;
   /** Where runs are kept: a SQLite file, or memory when left out. */
   readonly storePath?: string | undefined;
   /** Beside the built-in ones; one of the same name takes their place. */
@@ -123,7 +129,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const delegation = { ...DELEGATION, ...options.delegation };
   const told = { log: options.subagentLog, observe: options.observe };
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
-  const modelParts: ModelParts = { ...options, env, transport, gguf: gguf.open };
+  const known = {
+    catalog: toCatalog(checkVendors(options.vendors ?? {}, "vendors")),
+    overrides: [...toVendorModels(options.vendors), ...(options.overrides ?? [])],
+  };
+  const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
   const { agents = [], childProcess, storePath } = options;
   await checkAgents(agents, toolbox.names);
   const { store, shelf, chunks } = await openStores(storePath);
@@ -137,7 +147,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     delegation,
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations },
-    modelOf: (ref, { url }) => toPlannedModel(ref, url, options.overrides),
+    modelOf: (ref, { url }) => toPlannedModel(ref, url, known),
+    ...known,
   };
   let responses: OpenedResponses | undefined;
   const agent = createAgentBody(agentParts);
@@ -148,7 +159,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     toolNames: toolbox.names,
     listTools: () => toolbox.list(),
     usualTools: () => toolbox.usual(),
-    ...createRunCalls({ engine, store, clock, agent, agentParts, overrides: options.overrides }),
+    ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
     async openResponses(settings) {
       const { openResponses } = await import("./responses/open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
@@ -184,11 +195,11 @@ interface RunCallParts {
   readonly clock: Clock;
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
-  readonly overrides: RuntimeOptions["overrides"];
+  readonly known: Pick<ModelParts, "overrides" | "catalog">;
 }
 
 function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "resume" | "replay"> {
-  const { engine, store, clock, agent, agentParts, overrides } = parts;
+  const { engine, store, clock, agent, agentParts, known } = parts;
   return {
     async run(request) {
       const task = toTask(request);
@@ -199,7 +210,7 @@ function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "re
       const task = toTask(request);
       await agent.check(task);
       const { planRun } = await import("./plan-run.ts");
-      return await planRun(task, agentParts, { timeoutMs: request.timeoutMs, overrides });
+      return await planRun(task, agentParts, { timeoutMs: request.timeoutMs, ...known });
     },
     async resume(id) {
       const isRunning = (await engine.status(id))?.status === "running";

@@ -43,6 +43,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     subagentLog: createLog("subagent", logOptions),
     storePath: config.get("store") ? storePath : undefined,
     overrides: toModelOverrides(config.get("models")),
+    vendors: config.get("vendors"),
     timeouts: {
       connectMs: config.get("connect_timeout_ms"),
       firstByteMs: config.get("first_byte_timeout_ms"),

@@ -14,6 +14,7 @@ import {
 } from "../../delegation/agents/load-agents.ts";
 import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
 import { userPaths } from "../../runtime/paths.ts";
 import { createRuntime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
@@ -166,8 +167,9 @@ async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
     const isHere = wanted.every((tool) => runtime.toolNames.includes(tool));
     const tools = isHere ? runtime.toolNames : await runtime.listTools();
     const isCustom = config.get("url") !== undefined;
+    const catalog = catalogOf(config);
     const checkModel = (model: string): void => {
-      parseModelRef(model, isCustom ? "custom" : undefined);
+      parseModelRef(model, isCustom ? "custom" : undefined, catalog);
     };
     return { tools, checkModel };
   } finally {

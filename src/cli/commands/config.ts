@@ -3,6 +3,7 @@
 import { statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { type Config, loadConfig } from "../../runtime/config/config.ts";
 import { readConfigFile } from "../../runtime/config/config-file.ts";
@@ -96,7 +97,8 @@ async function set({ io, words, isProject }: Action): Promise<void> {
   const file = isProject ? toProjectFile(io) : configFile;
   await checkNewRules(name, text, io);
   const { writeSetting } = await import("../../runtime/config/config-write.ts");
-  const { isTrusted } = await writeSetting({ file, name, text, trustFile });
+  const vendors = await readVendors(io);
+  const { isTrusted } = await writeSetting({ file, name, text, trustFile, vendors });
   await io.stdout.write(`${name} is set in ${file}\n`);
   const { guarded, narrows } = rowOf(name);
   if (isProject && (guarded || narrows) && !isTrusted) {
@@ -105,6 +107,18 @@ async function set({ io, words, isProject }: Action): Promise<void> {
       : "above your own setting only in a trusted file";
     await io.stderr.write(`\`${name}\` counts ${when}. Run \`offshoot config trust\`.\n`);
   }
+}
+
+/**
+ * The vendors that settings may name. Where the settings cannot be read there are none: what is wrong
+ * with them is told by whoever needs them.
+ */
+async function readVendors(io: Io): Promise<JsonObject | undefined> {
+  const places = { env: io.env, home: io.home, cwd: io.cwd, flags: {} };
+  return await loadConfig(places).then(
+    (config) => config.get("vendors"),
+    () => undefined,
+  );
 }
 
 /** A rule that no command takes is refused here, and not by each command that comes later. */
@@ -138,7 +152,7 @@ async function trustFolder({ io, words }: Action): Promise<void> {
     throw new Failure("invalid_request", `There is no folder \`${named}\`.`);
   }
   const path = findProjectFile(io, words[0]);
-  const file = path === undefined ? undefined : await readConfigFile(path);
+  const file = path === undefined ? undefined : await readConfigFile(path, await readVendors(io));
   if (!file) {
     const folder = resolve(io.cwd, words[0] ?? ".");
     throw new Failure("not_found", `There is no ${PROJECT_FILE} in ${folder} or above it.`);

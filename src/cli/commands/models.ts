@@ -7,7 +7,7 @@ import type { Transport } from "../../providers/http/transport.ts";
 import { keyVariableIn } from "../../providers/models/choose-model.ts";
 import { EMBEDDED, EMBEDDED_MODEL } from "../../providers/models/model-ref.ts";
 import { MODELS } from "../../providers/models/model-table.ts";
-import type { Model } from "../../providers/models/models.ts";
+import { findModel, type Model } from "../../providers/models/models.ts";
 import { baseUrlOf } from "../../providers/vendors/base-url.ts";
 import {
   isVendor,
@@ -21,8 +21,13 @@ import {
   type LocalServer,
   originsIn,
 } from "../../providers/vendors/local-servers.ts";
+import { type Cloud, isCloud } from "../../providers/vendors/vendor.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toModelOverrides } from "../../runtime/config/config-models.ts";
+import { toVendorModels } from "../../runtime/config/config-vendors.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
 import { createNetwork } from "../../runtime/network.ts";
+import { createVendorModels } from "../../runtime/responses/vendor-models.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
@@ -64,6 +69,7 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
     const named = MODELS.filter((model) => model.vendor === vendor && !model.name.endsWith("*"));
     return named.map((model) => toRow(model, variable));
   });
+  const own = await listOwn(config, io);
   const local = config.get("probe_local") ? await findLocal(io) : [];
   const embedded: Row = {
     model: `${EMBEDDED}/${EMBEDDED_MODEL}`,
@@ -72,11 +78,12 @@ async function listModels(config: Config, io: Io): Promise<Row[]> {
     input_usd: 0,
     output_usd: 0,
   };
-  return [...withKey, ...local, embedded];
+  return [...withKey, ...own, ...local, embedded];
 }
 
 /** What says that a cloud may be used here; whether it really may is known by asking it. */
-const CLOUD_VARIABLES: Readonly<Record<string, readonly string[]>> = {
+const CLOUD_VARIABLES: Readonly<Record<Cloud, readonly string[]>> = {
+  azure: ["AZURE_OPENAI_ENDPOINT"],
   google: ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "ANTHROPIC_VERTEX_PROJECT_ID"],
   aws: [
     "AWS_BEARER_TOKEN_BEDROCK",
@@ -87,7 +94,8 @@ const CLOUD_VARIABLES: Readonly<Record<string, readonly string[]>> = {
 };
 
 function cloudVariableIn(vendor: VendorName, env: Io["env"]): string | undefined {
-  return CLOUD_VARIABLES[vendorOf(vendor).auth]?.find((name) => env[name]);
+  const { auth } = vendorOf(vendor);
+  return isCloud(auth) ? CLOUD_VARIABLES[auth].find((name) => env[name]) : undefined;
 }
 
 function toRow({ vendor, name, contextTokens, price }: Model, source: string): Row {
@@ -98,6 +106,29 @@ function toRow({ vendor, name, contextTokens, price }: Model, source: string): R
     input_usd: price?.input ?? null,
     output_usd: price?.output ?? null,
   };
+}
+
+/** The models of the vendors that the settings add. */
+async function listOwn(config: Config, io: Io): Promise<Row[]> {
+  const catalog = catalogOf(config);
+  if (catalog.own.length === 0) return [];
+  const overrides = [
+    ...toVendorModels(config.get("vendors")),
+    ...toModelOverrides(config.get("models")),
+  ];
+  const network = createNetwork(io.env);
+  try {
+    const parts = { catalog, env: io.env, clock: systemClock, transport: network.open };
+    const models = await createVendorModels(parts)();
+    return models.map(({ id, owned_by: vendor }) => {
+      const { baseUrl, keyVariable, like } = catalog.of(vendor);
+      const key = keyVariable === undefined ? "" : `, ${keyVariable}`;
+      const model = findModel(vendor, id.slice(vendor.length + 1), overrides, like);
+      return toRow(model, `${new URL(baseUrl).host}${key}`);
+    });
+  } finally {
+    await network.close();
+  }
 }
 
 async function findLocal(io: Io): Promise<Row[]> {

@@ -297,10 +297,13 @@ function wholeTimeouts({ connectMs, firstByteMs, idleMs }: Timeouts): Timeouts {
   return { connectMs, firstByteMs: wholeMs, idleMs: wholeMs };
 }
 
-/** Appends the path, unless the user gave the whole address. */
+/** Appends the path, unless the user gave the whole address. A query of the base stays at the end. */
 export function joinUrl(baseUrl: string, path: string): string {
-  const base = baseUrl.replace(/\/+$/, "");
-  return base.endsWith(path) ? base : base + path;
+  const at = baseUrl.indexOf("?");
+  const base = (at < 0 ? baseUrl : baseUrl.slice(0, at)).replace(/\/+$/, "");
+  const whole = base.endsWith(path) ? base : base + path;
+  if (at < 0) return whole;
+  return `${whole}${whole.includes("?") ? "&" : "?"}${baseUrl.slice(at + 1)}`;
 }
 
 /** One batch a read of the network; ends with the decoder's word that the answer is whole. */

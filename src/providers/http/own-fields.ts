@@ -10,6 +10,11 @@ export interface OwnFields {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
+/** The variable that a header's value stands for; undefined where it is a text of its own. */
+export function variableIn(value: string): string | undefined {
+  return /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
+}
+
 export function layOver(body: JsonObject, own: JsonObject | undefined): JsonObject {
   if (!own) return body;
   const joined: Record<string, Json | undefined> = { ...body };

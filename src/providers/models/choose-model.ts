@@ -3,7 +3,7 @@
  * on this machine, else the embedded one. The reason is always shown, so nobody is billed by surprise.
  */
 
-import { VENDOR_NAMES, type VendorName, vendorOf } from "../vendors/catalog.ts";
+import { CATALOG, type Catalog, VENDOR_NAMES, vendorOf } from "../vendors/catalog.ts";
 import type { LocalServer } from "../vendors/local-servers.ts";
 import { EMBEDDED, EMBEDDED_MODEL, formatModelRef, parseModelRef } from "./model-ref.ts";
 
@@ -21,7 +21,9 @@ export interface ModelWishes {
   /** What the user wrote, and where: `-m`, `OFFSHOOT_MODEL`, a config file. */
   readonly explicit: { readonly value: string; readonly source: string } | undefined;
   /** The vendor of names the table does not know: `custom` when a base URL was given. */
-  readonly otherwise?: VendorName | undefined;
+  readonly otherwise?: string | undefined;
+  /** Ours alone when left out. */
+  readonly catalog?: Catalog | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Called only when there is neither a choice nor a key. */
   readonly findLocal: () => Promise<LocalServer | undefined>;
@@ -31,9 +33,9 @@ const HOW_TO_CHOOSE = "choose with -m vendor/model, see `offshoot models`";
 
 /** Rejects an explicit choice that names nothing. */
 export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice> {
-  const { explicit, env, otherwise } = wishes;
+  const { explicit, env, otherwise, catalog } = wishes;
   if (explicit) {
-    const ref = formatModelRef(parseModelRef(explicit.value, otherwise));
+    const ref = formatModelRef(parseModelRef(explicit.value, otherwise, catalog));
     const reason = `${ref} (${explicit.source})`;
     return { ref, reason, source: "explicit", baseUrl: undefined };
   }
@@ -42,10 +44,11 @@ export async function chooseModel(wishes: ModelWishes): Promise<ModelChoice> {
 
 /** The variable a vendor's key is in, or undefined when none of them is set. */
 export function keyVariableIn(
-  vendor: VendorName,
+  vendor: string,
   env: Readonly<Record<string, string | undefined>>,
+  catalog: Catalog = CATALOG,
 ): string | undefined {
-  const { keyVariable, otherKeyVariables = [] } = vendorOf(vendor);
+  const { keyVariable, otherKeyVariables = [] } = catalog.of(vendor);
   if (keyVariable === undefined) return undefined;
   return [keyVariable, ...otherKeyVariables].find((name) => (env[name] ?? "").trim() !== "");
 }

@@ -5,12 +5,13 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
-import { isVendor, VENDOR_NAMES, type VendorName, vendorOf } from "../vendors/catalog.ts";
+import { CATALOG, type Catalog } from "../vendors/catalog.ts";
 import { MODELS } from "./model-table.ts";
 import { vendorsOfModel } from "./models.ts";
 
 export interface ModelRef {
-  readonly vendor: VendorName | typeof EMBEDDED | typeof GGUF;
+  /** A vendor of the catalogue, `embedded` or `gguf`. */
+  readonly vendor: string;
   /** The vendor's own name of the model, or the path of a GGUF file. */
   readonly model: string;
 }
@@ -24,7 +25,11 @@ export const GGUF = "gguf";
  * Rejects what names no known vendor or model. `otherwise` is the vendor of names that are not in
  * the table: `custom` when the user gave a base URL.
  */
-export function parseModelRef(text: string, otherwise?: VendorName): ModelRef {
+export function parseModelRef(
+  text: string,
+  otherwise?: string | undefined,
+  catalog: Catalog = CATALOG,
+): ModelRef {
   const written = text.trim();
   if (written === "") throw invalid("The model's name is empty. Write it as vendor/model.");
   if (written.startsWith(`${GGUF}:`)) return parseGguf(written.slice(GGUF.length + 1));
@@ -32,10 +37,10 @@ export function parseModelRef(text: string, otherwise?: VendorName): ModelRef {
   const head = slash < 0 ? written : written.slice(0, slash);
   const tail = slash < 0 ? "" : written.slice(slash + 1);
   if (head === EMBEDDED) return parseEmbedded(tail);
-  if (isVendor(head)) return { vendor: head, model: tail || defaultModelOf(head) };
-  const vendor = vendorsOfModel(written).find(isVendor) ?? otherwise;
+  if (catalog.has(head)) return { vendor: head, model: tail || defaultModelOf(head, catalog) };
+  const vendor = vendorsOfModel(written).find(catalog.has) ?? otherwise;
   if (vendor) return { vendor, model: written };
-  throw unknown(written, head, tail);
+  throw unknown({ written, head, tail }, catalog);
 }
 
 export function formatModelRef({ vendor, model }: ModelRef): string {
@@ -54,16 +59,22 @@ function parseEmbedded(model: string): ModelRef {
   );
 }
 
-function defaultModelOf(vendor: VendorName): string {
-  const { defaultModel } = vendorOf(vendor);
+function defaultModelOf(vendor: string, catalog: Catalog): string {
+  const { defaultModel } = catalog.of(vendor);
   if (defaultModel !== undefined) return defaultModel;
   throw invalid(`\`${vendor}\` has no default model. Name one: ${vendor}/MODEL.`);
 }
 
-function unknown(written: string, head: string, tail: string): Failure {
-  const guess = guessRef(written, head, tail);
+interface Written {
+  readonly written: string;
+  readonly head: string;
+  readonly tail: string;
+}
+
+function unknown({ written, head, tail }: Written, { names }: Catalog): Failure {
+  const guess = guessRef({ written, head, tail }, [...names, EMBEDDED]);
   const hint = guess === undefined ? "" : ` Did you mean \`${guess}\`?`;
-  const vendors = [...VENDOR_NAMES, EMBEDDED].join(", ");
+  const vendors = [...names, EMBEDDED].join(", ");
   const what = tail === "" ? "model or vendor" : "vendor";
   const name = clip(tail === "" ? written : head, 60);
   return invalid(
@@ -72,8 +83,10 @@ function unknown(written: string, head: string, tail: string): Failure {
 }
 
 /** The nearest thing that would have been taken, in the form to write it in. */
-function guessRef(written: string, head: string, tail: string): string | undefined {
-  const vendors = [...VENDOR_NAMES, EMBEDDED];
+function guessRef(
+  { written, head, tail }: Written,
+  vendors: readonly string[],
+): string | undefined {
   if (tail !== "") {
     const vendor = nearest(head, vendors);
     return vendor && `${vendor}/${clip(tail, 60)}`;

@@ -70,13 +70,17 @@ export type Refusal =
 /** A row of a user's config: the name, and whatever is different. */
 export type ModelOverride = Pick<Model, "vendor" | "name"> & Partial<Model>;
 
-/** The longest match wins; the overrides that match are laid over it, the longest on top. */
+/**
+ * The longest match wins; the overrides that match are laid over it, the longest on top. `like` is the
+ * vendor of ours that one of the settings is like.
+ */
 export function findModel(
   vendor: string,
   name: string,
   overrides: readonly ModelOverride[] = [],
+  like?: string | undefined,
 ): Model {
-  const known = bestMatch(MODELS, vendor, name) ?? borrow(vendor, name);
+  const known = bestMatch(MODELS, vendor, name) ?? (like ? lend(like, name) : borrow(vendor, name));
   const base = known ?? { ...UNKNOWN, vendor, name };
   const own = overrides
     .map((row) => ({ row, score: matchScore(row, vendor, name) }))
@@ -192,6 +196,12 @@ const UNKNOWN: Omit<Model, "vendor" | "name"> = {
   structured: true,
   refuses: [],
 };
+
+/** What a model can do is the same elsewhere; what it costs is not. */
+function lend(like: string, name: string): Model | undefined {
+  const known = bestMatch(MODELS, like, name) ?? borrow(like, name);
+  return known && { ...known, price: undefined };
+}
 
 /** Vendors that resell others' models know what those can do; what they charge is their own. */
 function borrow(vendor: string, name: string): Model | undefined {

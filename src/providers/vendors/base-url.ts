@@ -3,7 +3,8 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import type { WireName } from "../wires.ts";
-import { type VendorName, vendorOf } from "./catalog.ts";
+import { CATALOG, type Catalog } from "./catalog.ts";
+import type { Vendor } from "./vendor.ts";
 
 export interface BaseUrlSources {
   /** As given with `--url` or in config; taken as it is. */
@@ -12,13 +13,17 @@ export interface BaseUrlSources {
 }
 
 /** Without a slash at its end, so that a wire's path can be appended. */
-export function baseUrlOf(name: VendorName, { url, env }: BaseUrlSources): string {
-  const vendor = vendorOf(name);
+export function baseUrlOf(
+  name: string,
+  { url, env }: BaseUrlSources,
+  catalog: Catalog = CATALOG,
+): string {
+  const vendor = catalog.of(name);
   const variable = vendor.baseUrlVariable;
   if (url !== undefined) return parseBaseUrl(url, "--url").href;
   const override = variable === undefined ? undefined : env[variable];
-  if (override && variable !== undefined) return fromVariable(name, override, variable);
-  if (vendor.baseUrl !== "") return vendor.baseUrl;
+  if (override && variable !== undefined) return fromVariable(vendor, override, variable);
+  if (vendor.baseUrl !== "") return fillBaseUrl(name, vendor.baseUrl, env);
   const how = variable === undefined ? "with --url" : `with --url or in \`${variable}\``;
   throw new Failure("invalid_request", `\`${name}\` needs a base URL: give it ${how}.`, {
     param: "url",
@@ -26,23 +31,38 @@ export function baseUrlOf(name: VendorName, { url, env }: BaseUrlSources): strin
 }
 
 /** The base for one of the vendor's wires, whichever of them the given one was written for. */
-export function baseForWire(name: VendorName, wire: WireName, baseUrl: string): string {
-  const { wirePaths } = vendorOf(name);
+export function baseForWire(
+  { wirePaths }: { readonly wirePaths?: Vendor["wirePaths"] | undefined },
+  wire: WireName,
+  baseUrl: string,
+): string {
   if (!wirePaths) return baseUrl;
   const known = Object.values(wirePaths).find((path) => baseUrl.endsWith(path)) ?? "";
   return baseUrl.slice(0, baseUrl.length - known.length) + (wirePaths[wire] ?? "");
 }
 
-function fromVariable(name: VendorName, text: string, variable: string): string {
-  const { baseUrl, basePath } = vendorOf(name);
-  // Only Ollama's own variable leaves the scheme out: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`.
+/** An account or a region is part of some addresses. Only what may stand in one is taken. */
+function fillBaseUrl(name: string, baseUrl: string, env: BaseUrlSources["env"]): string {
+  return baseUrl.replace(/\{(\w+)\}/g, (_, variable: string) => {
+    const value = env[variable]?.trim() ?? "";
+    if (/^[\w.-]+$/.test(value)) return value;
+    const what = value === "" ? "is not set" : "cannot stand in an address";
+    const message = `The address of \`${name}\` needs the variable \`${variable}\`, which ${what}.`;
+    throw new Failure("invalid_request", message, { param: "url" });
+  });
+}
+
+function fromVariable(vendor: Vendor, text: string, variable: string): string {
+  const { baseUrl, basePath, local } = vendor;
+  // Some leave the scheme out: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`. A key goes by TLS alone.
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  const { url, href } = parseBaseUrl(hasScheme ? text : `http://${toHost(text)}`, variable);
+  const scheme = local ? "http" : "https";
+  const { url, href } = parseBaseUrl(hasScheme ? text : `${scheme}://${toHost(text)}`, variable);
   if (basePath === undefined) return href;
   if (!hasScheme && url.port === "" && baseUrl !== "") url.port = new URL(baseUrl).port;
   // A path of the user's own is meant; a bare host gets the vendor's.
   const path = url.pathname.replace(/\/+$/, "");
-  return `${url.origin}${path === "" ? basePath : path}`;
+  return `${url.origin}${path === "" ? basePath : path}${url.search}`;
 }
 
 /** A server's listening address as one to connect to. */

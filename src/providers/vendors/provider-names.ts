@@ -7,7 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import { nearest } from "../../base/text.ts";
 import { EMBEDDED } from "../models/model-ref.ts";
 import { isWire, WIRES, type WireName } from "../wires.ts";
-import { isVendor, type VendorName, vendorOf } from "./catalog.ts";
+import { CATALOG, type Catalog, isVendor } from "./catalog.ts";
 
 export const PROVIDERS: Readonly<Record<string, { readonly summary: string }>> = {
   ...WIRES,
@@ -15,8 +15,12 @@ export const PROVIDERS: Readonly<Record<string, { readonly summary: string }>> =
 };
 
 /** The wire to speak to a vendor with: that of its row, or the one asked for if the vendor has it. */
-export function wireFor(vendor: VendorName, provider: string | undefined): WireName {
-  const { wire, alternatives = [] } = vendorOf(vendor);
+export function wireFor(
+  vendor: string,
+  provider: string | undefined,
+  catalog: Catalog = CATALOG,
+): WireName {
+  const { wire, alternatives = [] } = catalog.of(vendor);
   if (provider === undefined || provider === wire) return wire;
   checkProvider(provider);
   if (isWire(provider) && alternatives.includes(provider)) return provider;

@@ -56,6 +56,14 @@ export const MOONSHOT: Quirks = {
   thinkingOff: { thinking: { type: "disabled" } },
 };
 
+/** It tells its thoughts as a list, and wants that back. */
+export const MINIMAX: Quirks = {
+  ...COMPATIBLE,
+  reasoningDetails: true,
+  maxTokensField: "max_completion_tokens",
+  thinkingOff: { thinking: { type: "disabled" } },
+};
+
 export const ZAI: Quirks = { ...MOONSHOT, jsonSchema: false };
 
 export const DEEPSEEK: Quirks = { ...STATELESS, ...ZAI };

@@ -6,9 +6,12 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Document, LineCounter, Pair } from "yaml";
 import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { CONFIG_NAMES, type ConfigName, isConfigName } from "./config-keys.ts";
-import { checkConfigValue, looksSecret } from "./config-value.ts";
+import { checkConfigValue } from "./config-value.ts";
+import { toCatalog } from "./config-vendors.ts";
+import { looksSecret } from "./secret-shapes.ts";
 
 export interface ConfigFile {
   readonly path: string;
@@ -20,16 +23,20 @@ export interface ConfigFile {
 /** A person writes some hundred lines; anything larger is another kind of file. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Undefined when there is no such file. */
-export async function readConfigFile(path: string): Promise<ConfigFile | undefined> {
+/** Undefined when there is no such file. `vendors` are those of the layers below, which it may name. */
+export async function readConfigFile(
+  path: string,
+  vendors?: JsonObject | undefined,
+): Promise<ConfigFile | undefined> {
   const bytes = await readBytes(path);
   if (!bytes) return undefined;
-  return { path, bytes, settings: await parseConfigFile(path, toText(path, bytes)) };
+  return { path, bytes, settings: await parseConfigFile(path, toText(path, bytes), vendors) };
 }
 
 export async function parseConfigFile(
   path: string,
   text: string,
+  vendors?: JsonObject | undefined,
 ): Promise<ReadonlyMap<ConfigName, unknown>> {
   if (text.trim() === "") return new Map();
   const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
@@ -44,9 +51,24 @@ export async function parseConfigFile(
   }
   const place = { path, lines, document };
   const pairs = contents.items.flatMap((pair) => readPairs(pair, "", { ...place, isMap }));
-  const twice = pairs.find(([name], at) => pairs.findIndex(([other]) => other === name) !== at);
-  if (twice) throw wrong(at(path, lines, 0), `\`${twice[0]}\` is set twice.`);
-  return new Map(pairs);
+  const twice = pairs.find(({ name }, at) => pairs.findIndex((one) => one.name === name) !== at);
+  if (twice) throw wrong(at(path, lines, 0), `\`${twice.name}\` is set twice.`);
+  return checkPairs(pairs, vendors);
+}
+
+/** The file's own vendors first: other settings may name them, wherever they stand. */
+function checkPairs(
+  pairs: readonly ReadPair[],
+  vendors: JsonObject | undefined,
+): ReadonlyMap<ConfigName, unknown> {
+  const given = pairs.find(({ name }) => name === "vendors");
+  const own = given && checkConfigValue("vendors", given.value, given.where);
+  const catalog = toCatalog({ ...vendors, ...(isJsonObject(own) ? own : {}) });
+  const checked = pairs.map(({ name, value, where }): [ConfigName, unknown] => [
+    name,
+    checkConfigValue(name, value, where, catalog),
+  ]);
+  return new Map(checked);
 }
 
 async function readBytes(path: string): Promise<Buffer | undefined> {
@@ -86,21 +108,28 @@ interface MapPlace extends Place {
 }
 
 /** `agent: { subagent: { max_depth: 5 } }` is `agent.subagent.max_depth: 5`. */
-function readPairs(pair: Pair, above: string, place: MapPlace): [ConfigName, unknown][] {
+function readPairs(pair: Pair, above: string, place: MapPlace): ReadPair[] {
   const name = `${above}${String(toPlain(pair.key, place))}`;
   const leads = CONFIG_NAMES.some((known) => known.startsWith(`${name}.`));
   if (!leads || !place.isMap(pair.value)) return [readPair(pair, name, place)];
   return pair.value.items.flatMap((inner) => readPairs(inner, `${name}.`, place));
 }
 
-function readPair({ key, value }: Pair, name: string, place: Place): [ConfigName, unknown] {
+interface ReadPair {
+  readonly name: ConfigName;
+  readonly value: unknown;
+  /** What messages about it begin with. */
+  readonly where: string;
+}
+
+function readPair({ key, value }: Pair, name: string, place: Place): ReadPair {
   const where = at(place.path, place.lines, startOf(key));
   const plain = toPlain(value, place);
   // Before anything else, so that no other message shows the value.
   if (looksSecret(plain) || looksSecret(name)) throw wrong(where, SECRET_ADVICE);
   if (!isConfigName(name))
     throw wrong(where, `There is no setting \`${clip(name, 60)}\`.${hintFor(name)}`);
-  return [name, checkConfigValue(name, plain, `${where} \`${name}\``)];
+  return { name, value: plain, where: `${where} \`${name}\`` };
 }
 
 const SECRET_ADVICE =

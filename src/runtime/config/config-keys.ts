@@ -186,6 +186,13 @@ export const CONFIG_KEYS = {
     summary:
       "What to believe of a model in place of the model table, and what to send it, by vendor/model",
   },
+  vendors: {
+    type: "map",
+    guarded: true,
+    joined: true,
+    summary:
+      "Vendors of your own: `gpu1: {url, provider, like, api_key_name, auth, headers, options, models}` ([providers.md](providers.md#vendors-of-your-own))",
+  },
   options: {
     type: "map",
     flag: "options",

@@ -49,6 +49,11 @@ export function toModelOverrides(models: JsonObject | undefined): ModelOverride[
 
 function checkRow(where: string, ref: string, row: Json | undefined): void {
   if (!/^[^/\s]+\/\S+$/.test(ref)) throw wrong(`${where} must be written vendor/model.`);
+  checkModelRow(where, row);
+}
+
+/** What is said of one model. */
+export function checkModelRow(where: string, row: Json | undefined): void {
   if (!isJsonObject(row)) throw wrong(`${where} must be a map with some of: ${FIELDS.join(", ")}.`);
   for (const [field, value] of Object.entries(row)) checkField(where, field, value);
 }
@@ -89,7 +94,7 @@ export function checkOptions(at: string, value: Json | undefined): void {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
-function checkHeaders(at: string, value: Json | undefined): void {
+export function checkHeaders(at: string, value: Json | undefined): void {
   if (!isJsonObject(value)) throw wrong(`${at} must be a map of header names and texts.`);
   for (const [name, text] of Object.entries(value)) {
     if (!HEADER_NAME.test(name)) throw wrong(`${at}: \`${clip(name, 60)}\` is no header name.`);
@@ -104,7 +109,8 @@ function checkRefuses(at: string, value: Json | undefined): void {
   for (const word of value) checkName(at, String(word), REFUSALS);
 }
 
-function checkName(where: string, name: string, known: readonly string[]): void {
+/** Rejects a name that is not among those known, with the nearest of them. */
+export function checkName(where: string, name: string, known: readonly string[]): void {
   if (known.includes(name)) return;
   const guess = nearest(name, known);
   const hint = guess === undefined ? `Known: ${known.join(", ")}.` : `Did you mean \`${guess}\`?`;

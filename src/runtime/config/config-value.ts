@@ -7,6 +7,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
+import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
 import { checkOwnTools } from "../../tools/custom/own-tools.ts";
 import { parseMcpServers } from "../../tools/mcp/server.ts";
@@ -14,20 +15,35 @@ import { checkModelNames } from "../responses/model-names.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
 import type { ConfigRow, Range } from "./config-row.ts";
+import { checkVendors } from "./config-vendors.ts";
+import { looksSecret } from "./secret-shapes.ts";
 
-/** Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. */
-export function parseConfigText(name: ConfigName, text: string, where: string): unknown {
+/**
+ * Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. `catalog`
+ * has the vendors that the value may name; ours alone when left out.
+ */
+export function parseConfigText(
+  name: ConfigName,
+  text: string,
+  where: string,
+  catalog: Catalog = CATALOG,
+): unknown {
   const row = rowOf(name);
   if (row.type === "list") return text.trim() === "[]" ? [] : toRowList(row, text, where);
-  if (row.type === "map") return checkConfigValue(name, parseJson(text, where), where);
+  if (row.type === "map") return checkConfigValue(name, parseJson(text, where), where, catalog);
   return checkConfigValue(name, fromText(row, text.trim(), text), where);
 }
 
 /** Checks what stands in a file. */
-export function checkConfigValue(name: ConfigName, value: unknown, where: string): unknown {
+export function checkConfigValue(
+  name: ConfigName,
+  value: unknown,
+  where: string,
+  catalog: Catalog = CATALOG,
+): unknown {
   const row = rowOf(name);
   if (row.type === "list" && typeof value === "string") return toRowList(row, value, where);
-  if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where);
+  if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where, catalog);
   if (fits(row, value)) return value;
   const shown = isVariableName(row) ? "" : `, not \`${clip(toShown(value), 60)}\``;
   throw new Failure("invalid_request", `${where} must be ${describeRow(row)}${shown}.`, {
@@ -35,14 +51,15 @@ export function checkConfigValue(name: ConfigName, value: unknown, where: string
   });
 }
 
-function checkMap(name: ConfigName, map: JsonObject, where: string): JsonObject {
+function checkMap(name: ConfigName, map: JsonObject, where: string, catalog: Catalog): JsonObject {
   if (name === "models") return checkModels(map, where);
+  if (name === "vendors") return checkVendors(map, where);
   if (name === "options") {
     checkOptions(where, map);
     return map;
   }
   if (name === "own_tools") return checkOwnTools(map, where);
-  if (name === "server.models") return checkModelNames(map, where);
+  if (name === "server.models") return checkModelNames(map, where, catalog);
   if (name === "server.backing") return checkBacking(map, where);
   parseMcpServers(map, where);
   return map;
@@ -83,21 +100,6 @@ export function describeRow(row: ConfigRow): string {
     case "map":
       return "a map";
   }
-}
-
-const SECRET_SHAPES: readonly RegExp[] = [
-  /\b(sk|pk|rk|gsk|xai|hf|ghp|gho|github_pat|xox[abp]|glpat|csk|fw|nvapi|tgp)[-_](?=\S*\d)[\w-]{16,}/,
-  /\bAIza[\w-]{30,}/,
-  /\bBearer\s+[\w.~+/=-]{16,}/i,
-  // A password inside a URL.
-  /:\/\/[^/\s:@]*:[^/\s@]+@/,
-];
-
-/** Whether a text has the form of a key. Forms nobody has published are not seen. */
-export function looksSecret(value: unknown): boolean {
-  if (typeof value === "string") return SECRET_SHAPES.some((shape) => shape.test(value));
-  if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([key, inner]) => looksSecret(key) || looksSecret(inner));
 }
 
 /** An empty rule is a mistake: a variable that was not set, a name that was left out. */

@@ -8,6 +8,7 @@
  */
 
 import { dirname, join, resolve } from "node:path";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import {
   type Environment,
   findForeign,
@@ -24,6 +25,7 @@ import {
   variableOf,
 } from "./config-keys.ts";
 import { checkConfigValue, parseConfigText, takesEmpty } from "./config-value.ts";
+import { toCatalog } from "./config-vendors.ts";
 
 export interface Config {
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
@@ -95,7 +97,9 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     const variable = variableOf(name);
     const text = env[variable];
     const isGiven = text !== undefined && (text !== "" || takesEmpty(rowOf(name)));
-    if (isGiven) hold(name, parseConfigText(name, text, `\`${variable}\``), variable, cwd);
+    if (!isGiven) continue;
+    const catalog = toCatalog(toMap(ownOf("vendors")));
+    hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
   }
   for (const name of CONFIG_NAMES) {
     const given = readFlag(name, flags);
@@ -111,6 +115,10 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     warnings,
     paths,
   };
+}
+
+function toMap(value: unknown): JsonObject | undefined {
+  return isJsonObject(value) ? value : undefined;
 }
 
 /** Which layer a value of this source stands in: the variables are one layer, and so are the flags. */
@@ -159,7 +167,7 @@ async function readProjectFile(
     warnings.push(`${path} is not read: ${foreign} belongs to another user.`);
     return undefined;
   }
-  const read = await readConfigFile(path);
+  const read = await readConfigFile(path, toMap(ownOf("vendors")));
   if (!read) return undefined;
   const usual = read.settings.has("tools") ? await usualTools() : undefined;
   const own = (name: ConfigName): unknown => ownOf(name) ?? (name === "tools" ? usual : undefined);

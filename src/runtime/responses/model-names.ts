@@ -4,16 +4,21 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { formatModelRef, parseModelRef } from "../../providers/models/model-ref.ts";
+import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import type { ModelRoutes, ModelTarget } from "./model-routes.ts";
 
 const FIELDS = ["model", "provider", "url", "api_key_name"] as const;
 
 /** Gives the map back when every row of it can be used. */
-export function checkModelNames(names: JsonObject, where: string): JsonObject {
+export function checkModelNames(
+  names: JsonObject,
+  where: string,
+  catalog: Catalog = CATALOG,
+): JsonObject {
   for (const [name, row] of Object.entries(names)) {
     try {
-      toTarget(row);
+      toTarget(row, catalog);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const message = `${where}: \`${clip(name, 60)}\`: ${reason}`;
@@ -24,13 +29,16 @@ export function checkModelNames(names: JsonObject, where: string): JsonObject {
 }
 
 /** The rows for `routeModel`, of a map that `checkModelNames` has passed; in the file's order. */
-export function toNamedModels(names: JsonObject | undefined): ModelRoutes["named"] {
-  return Object.entries(names ?? {}).map(([name, row]) => [name, toTarget(row)] as const);
+export function toNamedModels(
+  names: JsonObject | undefined,
+  catalog: Catalog = CATALOG,
+): ModelRoutes["named"] {
+  return Object.entries(names ?? {}).map(([name, row]) => [name, toTarget(row, catalog)] as const);
 }
 
 /** `vendor/model`, or a map of it with a server of one's own. */
-function toTarget(row: Json | undefined): ModelTarget {
-  if (typeof row === "string") return toTarget({ model: row });
+function toTarget(row: Json | undefined, catalog: Catalog): ModelTarget {
+  if (typeof row === "string") return toTarget({ model: row }, catalog);
   if (!isJsonObject(row)) {
     throw new Failure("invalid_request", `It must be \`vendor/model\`, or a map with ${SHOWN}.`);
   }
@@ -39,7 +47,8 @@ function toTarget(row: Json | undefined): ModelTarget {
   if (model === undefined) throw new Failure("invalid_request", "`model` is missing.");
   if (provider !== null) checkProvider(provider);
   const otherwise = url === null ? undefined : "custom";
-  return { model: formatModelRef(parseModelRef(model, otherwise)), provider, url, api_key_name };
+  const ref = formatModelRef(parseModelRef(model, otherwise, catalog));
+  return { model: ref, provider, url, api_key_name };
 }
 
 type TargetRow = { readonly [Field in (typeof FIELDS)[number]]?: string };

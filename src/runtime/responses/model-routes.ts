@@ -15,7 +15,7 @@ import {
   GGUF,
   parseModelRef,
 } from "../../providers/models/model-ref.ts";
-import { isVendor } from "../../providers/vendors/catalog.ts";
+import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 
 export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
 
@@ -33,6 +33,8 @@ export interface ModelRoutes {
   readonly usual: ModelTarget | undefined;
   /** The server whose names are all others; that of the usual model where it is left out. */
   readonly own?: OwnServer | undefined;
+  /** The vendors that may be named; ours alone when left out. */
+  readonly catalog?: Catalog | undefined;
 }
 
 export function ownServerOf({ own, usual }: ModelRoutes): OwnServer | undefined {
@@ -43,7 +45,7 @@ export function ownServerOf({ own, usual }: ModelRoutes): OwnServer | undefined 
 
 /** Rejects with `model_not_found` for a name that is nobody's. */
 export function routeModel(routes: ModelRoutes, name: string | null | undefined): ModelTarget {
-  const { named, usual } = routes;
+  const { named, usual, catalog = CATALOG } = routes;
   const own = ownServerOf(routes);
   if (name === null || name === undefined || name === "") {
     if (usual) return usual;
@@ -52,7 +54,7 @@ export function routeModel(routes: ModelRoutes, name: string | null | undefined)
   const row = named.find(([pattern]) => matchesGlob(name, toGlob(pattern)));
   if (row) return atOwn(own, row[1]);
   if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return usual;
-  return routeOwn({ own, usual }, name) ?? routeVendor(name);
+  return routeOwn({ own, usual, catalog }, name) ?? routeVendor(name, catalog);
 }
 
 /** A star fits slashes too: names of models have them, and mean no folders. */
@@ -73,25 +75,29 @@ function atOwn(own: OwnServer | undefined, target: ModelTarget): ModelTarget {
 
 /** A server at an address of one's own has models whose names nobody else knows. */
 function routeOwn(
-  { own, usual }: Pick<ModelRoutes, "own" | "usual">,
+  { own, usual, catalog }: Pick<ModelRoutes, "own" | "usual"> & { readonly catalog: Catalog },
   name: string,
 ): ModelTarget | undefined {
   if (!own) return undefined;
-  const vendor = findVendor(name);
+  const vendor = findVendor(name, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return undefined;
+  // Somebody who gives a vendor a name in the settings means that vendor by it.
+  if (vendor !== undefined && vendor !== own.vendor && catalog.own.includes(vendor))
+    return undefined;
   const model = vendor === own.vendor ? name.slice(vendor.length + 1) : name;
   if (model === "") return usual;
   const { url, provider, api_key_name } = own;
   return { model: `${own.vendor}/${model}`, provider, url, api_key_name };
 }
 
-function routeVendor(name: string): ModelTarget {
+function routeVendor(name: string, catalog: Catalog): ModelTarget {
   // Files of this machine are not for clients to name.
-  const vendor = findVendor(name);
+  const vendor = findVendor(name, catalog);
   // Nobody has given an address for it.
   if (vendor === GGUF || vendor === CUSTOM) throw toUnknownModel(name);
   try {
-    const model = formatModelRef(parseModelRef(name === EMBEDDED_MODEL ? EMBEDDED : name));
+    const asked = name === EMBEDDED_MODEL ? EMBEDDED : name;
+    const model = formatModelRef(parseModelRef(asked, undefined, catalog));
     return { model, provider: null, url: null, api_key_name: null };
   } catch (cause) {
     throw toUnknownModel(name, cause);
@@ -106,11 +112,11 @@ export function toUnknownModel(name: string, cause?: unknown): Failure {
 }
 
 /** The vendor that a name says it is of; undefined for a plain name. */
-function findVendor(name: string): string | undefined {
+function findVendor(name: string, catalog: Catalog): string | undefined {
   if (name.startsWith(`${GGUF}:`)) return GGUF;
   if (name === EMBEDDED_MODEL) return EMBEDDED;
   const head = name.split("/", 1)[0] ?? "";
-  return head === EMBEDDED || isVendor(head) ? head : undefined;
+  return head === EMBEDDED || catalog.has(head) ? head : undefined;
 }
 
 function vendorOf(ref: string): string {

@@ -153,7 +153,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const finding: FindParts = {
     ...{ ...kept, place: durable, web, root, sealKey, size },
     route: (name) => routeModel(settings.models, name),
-    readsItself,
+    readsItself: (model) => readsItself(model, inside.agent.catalog),
     isBacked: toIsBacked(settings),
     readBefore: (goesOn) => readBefore(before, goesOn),
   };
@@ -256,7 +256,7 @@ function createBody(
       search: search.kinds,
       findBacking: settings.backing && toFindBacking(settings.backing, agent),
     }),
-    context: { kept, sealOf, thoughtSealOf, web: settings.web ?? {} },
+    context: { kept, sealOf, thoughtSealOf, web: settings.web ?? {}, catalog: agent.catalog },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
     isBacked: toIsBacked(settings),

@@ -9,7 +9,7 @@ import { askInWords } from "../../providers/json-in-words.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../../providers/models/model-ref.ts";
 import { readsAddress } from "../../providers/own-addresses.ts";
 import type { Provider } from "../../providers/provider.ts";
-import { vendorOf } from "../../providers/vendors/catalog.ts";
+import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import type { CompactionSeal } from "../../responses/compaction/compaction-seal.ts";
 import { type Compactor, createCompactor } from "../../responses/compaction/compactor.ts";
 import type { Expanding } from "../../responses/compaction/expand-compactions.ts";
@@ -28,6 +28,7 @@ import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import type { OpenedModel } from "../open-model.ts";
 
 export interface ContextSettings {
+  readonly catalog: Catalog | undefined;
   readonly kept: ShelfParts;
   readonly web: WebMediaSettings;
   readonly sealOf: (tenant: string) => CompactionSeal;
@@ -101,14 +102,14 @@ interface MediaRequest {
   readonly clock: Clock;
 }
 
-function withMedia({ kept, web }: ContextSettings, request: MediaRequest): Provider {
+function withMedia({ kept, web, catalog }: ContextSettings, request: MediaRequest): Provider {
   const { task, wish, model, clock } = request;
   const { tenant } = wish;
-  const takes = takesUrls(task);
-  const reads = readsDocuments(task);
+  const takes = takesUrls(task, catalog);
+  const reads = readsDocuments(task, catalog);
   // Every format works on every provider: what is asked for in words is checked by the loop.
   const provider = askInWords(model.provider);
-  const media = { kept, web, tenant, clock, takes, readsItself: readsItself(task), reads };
+  const media = { kept, web, tenant, clock, takes, readsItself: readsItself(task, catalog), reads };
   return provideMedia(provider, media);
 }
 
@@ -116,16 +117,15 @@ function withMedia({ kept, web }: ContextSettings, request: MediaRequest): Provi
  * Vendors in the public that fetch what they are given by address. A server of the operator's own is
  * never told an address by a client: it stands where private addresses are.
  */
-export function takesUrls({
-  model,
-  provider,
-  url,
-}: Pick<AgentTask, "model" | "provider" | "url">): TakesUrls {
-  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+export function takesUrls(
+  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
+  catalog: Catalog = CATALOG,
+): TakesUrls {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
   // Nothing is fetched by it. It reads files of text; images it looks at no more than at an address.
   if (vendor === EMBEDDED) return { images: true, files: false };
   if (vendor === GGUF) return { images: true, files: true };
-  const row = vendorOf(vendor);
+  const row = catalog.of(vendor);
   if (url || row.local) return { images: false, files: false };
   return FETCHING[provider ?? row.wire] ?? { images: false, files: false };
 }
@@ -138,26 +138,24 @@ const FETCHING: Readonly<Record<string, TakesUrls>> = {
 };
 
 /** Also behind an address of the operator's own: nothing private is told, and nobody else could read it. */
-export function readsItself({
-  model,
-  provider,
-  url,
-}: Pick<AgentTask, "model" | "provider" | "url">): (url: string) => boolean {
-  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+export function readsItself(
+  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
+  catalog: Catalog = CATALOG,
+): (url: string) => boolean {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return () => false;
-  const wire = provider ?? vendorOf(vendor).wire;
+  const wire = provider ?? catalog.of(vendor).wire;
   return (address) => readsAddress(wire, address);
 }
 
 /** What is known of the documents that a model's API reads; most read PDFs. */
-function readsDocuments({
-  model,
-  provider,
-  url,
-}: Pick<AgentTask, "model" | "provider" | "url">): ReadsDocuments {
-  const { vendor } = parseModelRef(model, url ? "custom" : undefined);
+function readsDocuments(
+  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
+  catalog: Catalog = CATALOG,
+): ReadsDocuments {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
   if (vendor === EMBEDDED) return () => true;
-  const wire = vendor === GGUF ? "ollama" : (provider ?? vendorOf(vendor).wire);
+  const wire = vendor === GGUF ? "ollama" : (provider ?? catalog.of(vendor).wire);
   const known = DOCUMENTS[wire] ?? PDF;
   return (mediaType) => known.test(mediaType);
 }

@@ -6,6 +6,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import type { Transport } from "../../providers/http/transport.ts";
+import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { keyHeadersOf } from "../open-provider.ts";
 import type { Environment } from "../paths.ts";
 import type { OwnServer } from "./model-routes.ts";
@@ -21,6 +22,8 @@ export type ListModels = () => Promise<readonly UpstreamModel[]>;
 
 export interface UpstreamParts {
   readonly server: OwnServer;
+  /** The vendors that the server may be of; ours alone when left out. */
+  readonly catalog?: Catalog | undefined;
   readonly transport: () => Promise<Transport>;
   readonly env: Environment;
   readonly clock: Clock;
@@ -59,11 +62,11 @@ export function createUpstreamModels(parts: UpstreamParts): ListModels {
 
 /** Undefined where the server does not answer, or has no such list. */
 async function readModels(parts: UpstreamParts): Promise<UpstreamModel[] | undefined> {
-  const { server, transport, env } = parts;
+  const { server, transport, env, catalog } = parts;
   try {
     const answer = await (await transport()).send({
       ...{ method: "GET", url: `${server.url.replace(/\/+$/, "")}/models`, body: undefined },
-      headers: keyHeadersOf(server, env),
+      headers: keyHeadersOf(server, env, catalog),
       ...{ signal: AbortSignal.timeout(LIMIT_MS), timeouts: TIMEOUTS },
     });
     const text = await answer.text(MAX_BYTES);

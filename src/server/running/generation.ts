@@ -7,6 +7,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { createServerLimiters } from "../../providers/limits/limiters.ts";
+import type { Catalog } from "../../providers/vendors/catalog.ts";
+import { toCatalog } from "../../runtime/config/config-vendors.ts";
 import { createNetwork, type Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
 import {
@@ -21,6 +23,7 @@ import {
   type ListModels,
   type UpstreamParts,
 } from "../../runtime/responses/upstream-models.ts";
+import { createVendorModels } from "../../runtime/responses/vendor-models.ts";
 import { createRuntime, type RuntimeOptions } from "../../runtime/runtime.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import { type App, createApp } from "../app.ts";
@@ -101,7 +104,8 @@ export async function openGeneration(
   };
   try {
     const catalogue = await pickTools(settings.tools, runtime);
-    const models = { named: settings.named, usual: loaded.usual, own: loaded.own };
+    const catalog = toCatalog(loaded.runtime.vendors);
+    const models = { named: settings.named, usual: loaded.usual, own: loaded.own, catalog };
     const { sealKey } = loaded;
     const responses = await runtime.openResponses({
       ...settings.responses,
@@ -145,12 +149,20 @@ export async function openGeneration(
   }
 }
 
+/** What the server of the settings has, and the vendors of the settings. */
 function openUpstreamModels(
-  models: ModelRoutes,
+  models: ModelRoutes & { readonly catalog: Catalog },
   { env, clock, network }: Pick<UpstreamParts, "env" | "clock"> & { readonly network: Network },
-): ListModels | undefined {
+): ListModels {
+  const { catalog } = models;
+  const parts = { catalog, env, clock, transport: network.open };
   const server = ownServerOf(models);
-  return server && createUpstreamModels({ server, env, clock, transport: network.open });
+  const own = server && createUpstreamModels({ ...parts, server });
+  const vendors = createVendorModels(parts);
+  return async () => {
+    const [first = [], others] = await Promise.all([own?.(), vendors()]);
+    return [...first, ...others];
+  };
 }
 
 function createOwnRoutes({ health, collectMetrics }: GenerationParts): Route[] {

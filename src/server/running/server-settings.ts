@@ -5,6 +5,7 @@ import { Failure } from "../../base/failure.ts";
 import type { BackingSettings } from "../../responses/kinds/mcp-backing.ts";
 import type { SizeLimits } from "../../responses/request/check-size.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
 import { toNamedModels } from "../../runtime/responses/model-names.ts";
 import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
 import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
@@ -76,7 +77,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     },
     guard: toGuardSettings(config, around),
     tools: config.get("server.tools"),
-    named: toNamedModels(config.get("server.models")),
+    named: toNamedModels(config.get("server.models"), catalogOf(config)),
     responses: toResponses(config, around),
     hosted: toHostedSettings(config),
     log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),

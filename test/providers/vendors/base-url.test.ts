@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { baseForWire, baseUrlOf } from "../../../src/providers/vendors/base-url.ts";
+import { vendorOf } from "../../../src/providers/vendors/catalog.ts";
 
 describe("baseUrlOf", () => {
   const cases = [
@@ -19,6 +20,30 @@ describe("baseUrlOf", () => {
       undefined,
       { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com/openai/v1/" },
       "https://me.openai.azure.com/openai/v1",
+    ],
+    [
+      "azure",
+      undefined,
+      { AZURE_OPENAI_ENDPOINT: "https://me.openai.azure.com?api-version=2024-10-21" },
+      "https://me.openai.azure.com/openai/v1?api-version=2024-10-21",
+    ],
+    [
+      "databricks",
+      undefined,
+      { DATABRICKS_HOST: "me.cloud.databricks.com" },
+      "https://me.cloud.databricks.com/serving-endpoints",
+    ],
+    [
+      "cloudflare",
+      undefined,
+      { CLOUDFLARE_ACCOUNT_ID: "abc123" },
+      "https://api.cloudflare.com/client/v4/accounts/abc123/ai/v1",
+    ],
+    [
+      "mantle",
+      undefined,
+      { AWS_REGION: "eu-west-1" },
+      "https://bedrock-mantle.eu-west-1.api.aws/v1",
     ],
     ["ollama", undefined, { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434"],
     ["ollama", undefined, { OLLAMA_HOST: "box:8000" }, "http://box:8000"],
@@ -40,6 +65,15 @@ describe("baseUrlOf", () => {
     assert.throws(() => baseUrlOf("custom", { url: undefined, env: {} }), /give it with --url\./);
   });
 
+  it("says which variable a part of the address is missing from, and takes nothing but a name", () => {
+    const of = (env: Record<string, string>) => () =>
+      baseUrlOf("snowflake", { url: undefined, env });
+    const needs = "The address of `snowflake` needs the variable `SNOWFLAKE_ACCOUNT`, which";
+    assert.throws(of({}), { code: "invalid_request", message: `${needs} is not set.` });
+    const message = `${needs} cannot stand in an address.`;
+    assert.throws(of({ SNOWFLAKE_ACCOUNT: "evil.example/x" }), { message });
+  });
+
   it("refuses what is no URL", () => {
     for (const url of ["nonsense", "file:///etc/passwd", ""]) {
       assert.throws(() => baseUrlOf("custom", { url, env: {} }), { code: "invalid_request" });
@@ -56,11 +90,12 @@ describe("baseForWire", () => {
   ] as const;
   for (const [wire, given, base] of rows) {
     it(`speaks ${wire} below ${base} when it is given ${given}`, () => {
-      assert.equal(baseForWire("ollama", wire, given), base);
+      assert.equal(baseForWire(vendorOf("ollama"), wire, given), base);
     });
   }
 
   it("leaves the base of other vendors as it is", () => {
-    assert.equal(baseForWire("openai", "openai-chat", "https://a/v1"), "https://a/v1");
+    const openai = vendorOf("openai");
+    assert.equal(baseForWire(openai, "openai-chat", "https://a/v1"), "https://a/v1");
   });
 });

@@ -59,6 +59,7 @@ describe("table of settings", () => {
       "ollama_keep_alive",
       "ollama_num_ctx",
       "models",
+      "vendors",
       "options",
       "probe_local",
     ]);
@@ -158,6 +159,7 @@ describe("layers of settings", () => {
     };
     const maps: Record<string, JsonObject> = {
       models: { "custom/x": { context_tokens: 5 } },
+      vendors: { gpu1: { url: "http://gpu-1:8000/v1" } },
       options: { top_k: 40 },
       own_tools: { weather: { command: ["weather"], description: "The weather." } },
       mcp_servers: { files: { command: "npx", args: ["files"] } },

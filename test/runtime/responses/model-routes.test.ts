@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { toCatalog } from "../../../src/runtime/config/config-vendors.ts";
 import {
   type ModelRoutes,
   type ModelTarget,
@@ -92,6 +93,14 @@ describe("the model that a request names", () => {
     assert.deepEqual(routeModel(routes, "team/x"), { ...at, model: "custom/team/x" });
     assert.deepEqual(routeModel(routes, "custom/x"), { ...at, model: "custom/x" });
     assert.throws(() => routeModel(routes, undefined), { param: "model" });
+  });
+
+  it("is one of a vendor of the settings before it is one of the given address's", () => {
+    const catalog = toCatalog({ gpu1: { url: OWN } });
+    const routes = { named: [], usual: target("custom/first", OWN), catalog };
+    assert.deepEqual(routeModel(routes, "gpu1/org/x"), target("gpu1/org/x"));
+    assert.deepEqual(routeModel({ ...routes, usual: undefined }, "gpu1/x"), target("gpu1/x"));
+    assert.equal(routeModel(routes, "gpu2/x").model, "custom/gpu2/x");
   });
 
   it("is unknown where it is of a server that nobody has given", () => {

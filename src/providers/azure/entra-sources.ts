@@ -1,0 +1,257 @@
+/**
+ * Where a token of Entra ID comes from: a client secret, a workload identity, the identity of an App
+ * Service or of a virtual machine, or the login of a person (`az login`).
+ *
+ * What the environment has the variables of is the one that counts: if it fails, no other is tried, so
+ * that nobody asks as somebody else by accident. Without variables the machine is asked, then `az`.
+ */
+
+import { readFile } from "node:fs/promises";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { createRedact, findSecrets } from "../../base/redact.ts";
+import { clip } from "../../base/text.ts";
+import { createTransport, type HttpRequest, type Transport } from "../http/transport.ts";
+import { readAzureCli } from "./azure-cli.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface EntraToken {
+  readonly value: string;
+  readonly expiresAtMs: number;
+}
+
+export interface EntraParts {
+  readonly env: Environment;
+  /** For Entra ID itself; what is on the machine is asked without proxies. */
+  readonly transport: Transport;
+  readonly clock: Clock;
+}
+
+interface Source {
+  /** As `AZURE_TOKEN_CREDENTIALS` names it. */
+  readonly name: string;
+  readonly stage: "prod" | "dev";
+  /** The variables that make it count; of one without any it is found out by asking. */
+  readonly variables: readonly string[];
+  readonly get: (scope: string, parts: EntraParts) => Promise<EntraToken>;
+}
+
+const SOURCES: readonly Source[] = [
+  {
+    name: "EnvironmentCredential",
+    stage: "prod",
+    variables: ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_CLIENT_SECRET"],
+    get: fetchBySecret,
+  },
+  {
+    name: "WorkloadIdentityCredential",
+    stage: "prod",
+    variables: ["AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AZURE_FEDERATED_TOKEN_FILE"],
+    get: fetchByAssertion,
+  },
+  {
+    name: "ManagedIdentityCredential",
+    stage: "prod",
+    variables: ["IDENTITY_ENDPOINT", "IDENTITY_HEADER"],
+    get: fetchFromAppService,
+  },
+  { name: "ManagedIdentityCredential", stage: "prod", variables: [], get: fetchFromMachine },
+  { name: "AzureCliCredential", stage: "dev", variables: [], get: fetchFromCli },
+];
+
+export async function fetchEntraToken(scope: string, parts: EntraParts): Promise<EntraToken> {
+  const { env } = parts;
+  const allowed = SOURCES.filter((source) => isAllowed(source, env["AZURE_TOKEN_CREDENTIALS"]));
+  const named = allowed.find(({ variables }) => variables.length > 0 && hasAll(env, variables));
+  if (named) return await named.get(scope, parts);
+  const reasons: string[] = [];
+  for (const source of allowed.filter(({ variables }) => variables.length === 0)) {
+    try {
+      return await source.get(scope, parts);
+    } catch (thrown) {
+      reasons.push(thrown instanceof Error ? thrown.message : String(thrown));
+    }
+  }
+  throw new Failure(
+    "key_missing",
+    `Azure needs a key in \`AZURE_OPENAI_API_KEY\`, or an identity of Entra ID. ${reasons.join(" ")} Run \`az login\`, or set \`AZURE_TENANT_ID\`, \`AZURE_CLIENT_ID\` and \`AZURE_CLIENT_SECRET\`.`,
+  );
+}
+
+function isAllowed({ name, stage }: Source, setting: string | undefined): boolean {
+  const word = setting?.trim().toLowerCase();
+  return !word || word === stage || word === name.toLowerCase();
+}
+
+function hasAll(env: Environment, variables: readonly string[]): boolean {
+  return variables.every((name) => env[name]?.trim());
+}
+
+function fetchBySecret(scope: string, parts: EntraParts): Promise<EntraToken> {
+  return fetchFromEntra({ scope, client_secret: read(parts.env, "AZURE_CLIENT_SECRET") }, parts);
+}
+
+/** The file is read for each token: who writes it replaces it every hour or so. */
+async function fetchByAssertion(scope: string, parts: EntraParts): Promise<EntraToken> {
+  const path = read(parts.env, "AZURE_FEDERATED_TOKEN_FILE");
+  const assertion = await readFile(path, "utf8").catch((cause: unknown) => {
+    const message = `\`AZURE_FEDERATED_TOKEN_FILE\` names \`${path}\`, which cannot be read.`;
+    throw new Failure("key_missing", message, { cause });
+  });
+  const client_assertion_type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+  return await fetchFromEntra(
+    { scope, client_assertion_type, client_assertion: assertion.trim() },
+    parts,
+  );
+}
+
+const AUTHORITY = "https://login.microsoftonline.com";
+
+async function fetchFromEntra(
+  proof: Readonly<Record<string, string>>,
+  { env, transport, clock }: EntraParts,
+): Promise<EntraToken> {
+  const authority = env["AZURE_AUTHORITY_HOST"]?.trim().replace(/\/+$/, "") || AUTHORITY;
+  checkAuthority(authority);
+  const tenant = encodeURIComponent(read(env, "AZURE_TENANT_ID"));
+  const client_id = read(env, "AZURE_CLIENT_ID");
+  const body = new URLSearchParams({ grant_type: "client_credentials", client_id, ...proof });
+  const answer = await ask(transport, {
+    method: "POST",
+    url: `${authority}/${tenant}/oauth2/v2.0/token`,
+    headers: { "content-type": "application/x-www-form-urlencoded" },
+    body: body.toString(),
+  });
+  const secrets = [...findSecrets(env), ...Object.values(proof)];
+  return toToken(answer, { clock, secrets, who: "Entra ID" });
+}
+
+/** A secret goes by TLS alone, but for a server of this machine. */
+function checkAuthority(authority: string): void {
+  const url = URL.canParse(authority) ? new URL(authority) : undefined;
+  const isHere = url && ["127.0.0.1", "localhost", "[::1]"].includes(url.hostname);
+  if (url?.protocol === "https:" || (url?.protocol === "http:" && isHere)) return;
+  const message = `\`AZURE_AUTHORITY_HOST\`: \`${clip(authority, 80)}\` is not an https URL.`;
+  throw new Failure("invalid_request", message);
+}
+
+function fetchFromAppService(scope: string, parts: EntraParts): Promise<EntraToken> {
+  const { env } = parts;
+  const endpoint = read(env, "IDENTITY_ENDPOINT");
+  const headers = { "x-identity-header": read(env, "IDENTITY_HEADER") };
+  return fetchIdentity({ endpoint, headers, version: "2019-08-01", scope }, parts);
+}
+
+const MACHINE = "http://169.254.169.254";
+
+/** Outside of the cloud nothing answers at this address, and a person waits for the next source. */
+const MACHINE_CONNECT_MS = 1000;
+
+function fetchFromMachine(scope: string, parts: EntraParts): Promise<EntraToken> {
+  const host = parts.env["AZURE_POD_IDENTITY_AUTHORITY_HOST"]?.trim().replace(/\/+$/, "");
+  const endpoint = `${host || MACHINE}/metadata/identity/oauth2/token`;
+  const headers = { metadata: "true" };
+  return fetchIdentity({ endpoint, headers, version: "2018-02-01", scope }, parts);
+}
+
+interface IdentityQuestion {
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly version: string;
+  readonly scope: string;
+}
+
+/** `AZURE_CLIENT_ID` chooses among several identities of a machine. */
+async function fetchIdentity(
+  { endpoint, headers, version, scope }: IdentityQuestion,
+  { env, clock }: EntraParts,
+): Promise<EntraToken> {
+  if (!URL.canParse(endpoint)) {
+    throw new Failure("invalid_request", `\`${clip(endpoint, 80)}\` is not a URL of an identity.`);
+  }
+  const url = new URL(endpoint);
+  url.searchParams.set("api-version", version);
+  url.searchParams.set("resource", toResource(scope));
+  const client = env["AZURE_CLIENT_ID"]?.trim();
+  if (client) url.searchParams.set("client_id", client);
+  // The machine's own address: no proxy of the environment stands before it.
+  const direct = createTransport({});
+  try {
+    const answer = await ask(direct, { method: "GET", url: url.href, headers, body: undefined });
+    const secrets = [...findSecrets(env), ...Object.values(headers)];
+    return toToken(answer, { clock, secrets, who: `The identity at ${url.host}` });
+  } finally {
+    await direct.close();
+  }
+}
+
+async function fetchFromCli(scope: string, { env, clock }: EntraParts): Promise<EntraToken> {
+  const text = await readAzureCli(toResource(scope), env);
+  return toToken({ status: 200, body: tryParseJson(text) }, { clock, secrets: [], who: "`az`" });
+}
+
+/** The older endpoints name the service, the newer ones what may be done there. */
+function toResource(scope: string): string {
+  return scope.replace(/\/\.default$/, "");
+}
+
+function read(env: Environment, name: string): string {
+  return env[name]?.trim() ?? "";
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: Json | undefined;
+}
+
+const TIMEOUTS = { connectMs: 10_000, firstByteMs: 30_000, idleMs: 30_000 };
+const MAX_BYTES = 256 * 1024;
+
+async function ask(
+  transport: Transport,
+  question: Pick<HttpRequest, "method" | "url" | "headers" | "body">,
+): Promise<Answer> {
+  const isMachine = question.method === "GET";
+  const answer = await transport.send({
+    ...question,
+    signal: AbortSignal.timeout(TIMEOUTS.connectMs + TIMEOUTS.firstByteMs),
+    timeouts: isMachine ? { ...TIMEOUTS, connectMs: MACHINE_CONNECT_MS } : TIMEOUTS,
+  });
+  return { status: answer.status, body: tryParseJson(await answer.text(MAX_BYTES)) };
+}
+
+interface Reading {
+  readonly clock: Clock;
+  readonly secrets: readonly string[];
+  /** Who was asked, to begin a sentence with. */
+  readonly who: string;
+}
+
+function toToken({ status, body }: Answer, { clock, secrets, who }: Reading): EntraToken {
+  const fields = isJsonObject(body) ? body : {};
+  const value = fields["access_token"] ?? fields["accessToken"];
+  if (status < 300 && typeof value === "string" && value !== "") {
+    return { value, expiresAtMs: expiryOf(fields, clock) };
+  }
+  const said = fields["error_description"] ?? fields["error"] ?? fields["message"];
+  const [line = ""] = typeof said === "string" ? said.split(/\r?\n/) : [];
+  const reason = line === "" ? `status ${status}` : clip(createRedact(secrets)(line), 200);
+  if (status >= 400 && status < 500) {
+    throw new Failure("provider_unauthorized", `${who} gives no token: ${reason}`);
+  }
+  throw new Failure("provider_unreachable", `${who} gives no token: ${reason}`);
+}
+
+/** Where nobody says how long it lasts, the next request but a few asks again. */
+const UNKNOWN_LIFE_MS = 5 * 60_000;
+
+/** Seconds as numbers or as texts; `az` also has a date in local time, which is not needed. */
+function expiryOf(fields: JsonObject, clock: Clock): number {
+  const [on, life] = [Number(fields["expires_on"]), Number(fields["expires_in"])];
+  if (Number.isFinite(on) && on > 0) return on * 1000;
+  if (Number.isFinite(life) && life > 0) return clock.now() + life * 1000;
+  const date = Date.parse(String(fields["expiresOn"] ?? fields["expires_on"]));
+  return Number.isNaN(date) ? clock.now() + UNKNOWN_LIFE_MS : date;
+}
