@@ -36,7 +36,7 @@ export function renderApiPage(): string {
       Object.entries(SCOPES).map(([name, summary]) => [renderCode(name), summary]),
     ),
     "## Limits of a key",
-    "`offshoot keys create` sets them. They count by minutes and days of UTC; one that is reached answers 429 and says when to come again.",
+    "`offshoot keys create` sets them, and `offshoot keys update` changes or removes them. They count by minutes and days of UTC; one that is reached answers 429 and says when to come again.",
     renderTable(["limit", ""], limits),
   ]);
 }

@@ -54,7 +54,7 @@ function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): U
   const most = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   const details = counted?.input_tokens_details;
   return toUsage({
-    input: counted?.input_tokens || estimateInput(request),
+    input: counted?.input_tokens || estimateInput(withoutIds(request)),
     cached: details?.cached_tokens,
     cacheWrite: details?.cache_write_tokens,
     cacheWriteHour: details?.cache_write_hour_tokens,
@@ -63,6 +63,16 @@ function estimateUsage(request: ModelRequest, chars: number, counted?: Usage): U
     reasoning: counted?.output_tokens_details.reasoning_tokens,
     unbilledOutput: counted?.output_tokens_details.unbilled_tokens,
   });
+}
+
+/** Ids are made here and say nothing to a model: with or without them a request costs the same. */
+function withoutIds(request: ModelRequest): ModelRequest {
+  const items = request.items.map((item) => {
+    if (!("id" in item)) return item;
+    const { id: _, ...rest } = item;
+    return rest as typeof item;
+  });
+  return { ...request, items };
 }
 
 interface CharCount {

@@ -197,6 +197,9 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
       // Until its usage comes, at the very end, nobody knows what an answer costs.
       progress.costUsd = isFree(parts) ? costBefore : null;
     },
+    onBroken(usage) {
+      progress.usage = addUsage(progress.usage, usage);
+    },
   });
   if (isReplayed) account.charge(toAmount(answer));
   progress.items.push(...answer.items);

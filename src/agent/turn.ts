@@ -40,6 +40,8 @@ export interface Turn {
   readonly hold: () => HeldRequest;
   /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
   readonly onText: (delta: string) => void;
+  /** Told what a call that broke off has used, in part as an estimate; nothing where it used nothing. */
+  readonly onBroken: (usage: Usage) => void;
 }
 
 /** A request whose cost is set aside. */
@@ -70,8 +72,10 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
     return answer;
   } catch (thrown) {
     const used = meter.toUsage(request, step.signal.aborted);
-    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
-    else hold.release();
+    if (used) {
+      hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
+      turn.onBroken(used);
+    } else hold.release();
     throw thrown;
   }
 }

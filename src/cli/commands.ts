@@ -1,5 +1,6 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
+import { AUDIT_COMMAND } from "./audit-command.ts";
 import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
@@ -222,9 +223,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       by: {
         type: "string",
         value: "KEY",
-        choices: ["agent", "model", "tool"],
+        choices: ["agent", "model", "tool", "user", "key", "tenant"],
         only: ["cost"],
         summary: "what to add up by (agent)",
+      },
+      day: {
+        type: "string",
+        value: "DAY",
+        only: ["cost"],
+        summary: "with --by key or tenant: `today` or `2030-12-31` (all days)",
       },
       format: {
         type: "string",
@@ -246,7 +253,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       list: "The newest runs, one a line",
       show: "One run: settings, turns, tool calls, ending",
       tree: "A run and all its subagents: state, last action, tokens, cost",
-      cost: "Tokens, dollars and time of a run's tree, or of the newest runs",
+      cost: "Tokens, dollars and time of a run's tree, of the newest runs, or of a server's keys",
       export: "A run with its subagents, as a document or as JSON lines",
       replay: "Run a recorded tree again, sending nothing; or what depends on a change",
       "why-denied": "The tool calls of a run that were refused, and by what",
@@ -259,6 +266,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs show run_01k…",
       "offshoot runs tree run_01k…",
       "offshoot runs cost --by model",
+      "offshoot runs cost --by key --day today",
       "offshoot runs export run_01k… > session.md",
       "offshoot runs replay run_01k…",
       "offshoot runs why-denied run_01k…",
@@ -323,6 +331,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/mcp.ts"),
   },
   keys: KEYS_COMMAND,
+  audit: AUDIT_COMMAND,
   config: {
     summary: "Show the settings and where each comes from",
     usage: "[show | get KEY | set KEY VALUE | path | trust [DIR] | untrust [DIR]]",

@@ -103,7 +103,7 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
 
 type ChargeDirect = (
   keyId: string,
-  used: { readonly tokens: number; readonly usd: number },
+  used: { readonly tokens: number; readonly usd: number; readonly unpriced: number },
   runId: string,
 ) => Promise<void>;
 
@@ -246,7 +246,10 @@ function toCharge(
 ): DirectParts["charge"] {
   if (keyId === null || !charge) return undefined;
   return (usage) => {
-    return charge(keyId, { tokens: usage.total_tokens, usd: costOf(usage) ?? 0 }, runId);
+    const { total_tokens: tokens } = usage;
+    const usd = costOf(usage);
+    const unpriced = usd === undefined ? tokens : 0;
+    return charge(keyId, { tokens, usd: usd ?? 0, unpriced }, runId);
   };
 }
 

@@ -13,7 +13,9 @@ import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts"
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
+import { wireFor } from "../providers/vendors/provider-names.ts";
 import type { Quirks } from "../providers/wire.ts";
+import { isOwnItem } from "../providers/wires.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
 export interface OpenedModel {
@@ -23,6 +25,8 @@ export interface OpenedModel {
   readonly reasoning: Reasoning;
   /** Whether its provider itself knows tools, or items, of a type; of none where it is left out. */
   readonly isNative?: ((type: string) => boolean) | undefined;
+  /** Whether items of a type came from its provider and go back to it as they are; none where it is left out. */
+  readonly isOwnItem?: ((type: string) => boolean) | undefined;
   /** Rejects items of a kind that the model is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
 }
@@ -59,6 +63,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
       prepare: (request) => dropRefused(model, request),
     }),
     isNative: (type) => isOwnWire && native.includes(type),
+    isOwnItem: (type) => isOwnItem(wireFor(vendor, wish.provider ?? undefined, catalog), type),
     contextTokens: model.contextTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     // A server we know nothing of is not asked for more than the API's oldest form has.

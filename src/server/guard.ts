@@ -24,6 +24,8 @@ export interface About {
   readonly target?: string | undefined;
   /** Given the headers that every answer carries, a refusal too: what is left, what pages may read. */
   readonly answer?: { setHeader(name: string, value: string): unknown } | undefined;
+  /** Told whose key is shown, also where the request is then refused. */
+  readonly onKey?: ((key: { readonly id: string; readonly tenant: string }) => void) | undefined;
 }
 
 export interface Admitted {

@@ -9,7 +9,7 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { nextTurn } from "../base/turn.ts";
 import type { Database } from "./sqlite-database.ts";
-import type { SqlRow } from "./sqlite-driver.ts";
+import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
 
 const FLUSH_MS = 1000;
@@ -47,11 +47,22 @@ export interface StoredAuditEntry extends AuditEntry {
   readonly id: number;
 }
 
+/** What is left out is not asked about. */
 export interface AuditQuery {
   readonly limit: number;
   /** Only entries older than the one with this id. */
   readonly before?: number | undefined;
+  readonly keyId?: string | undefined;
+  readonly tenant?: string | undefined;
+  /** From the first moment up to the second, which is not in it. */
+  readonly time?: Range | undefined;
+  /** A part of the action: `/v1/files`. */
+  readonly action?: string | undefined;
+  /** From the first status up to the second, which is not in it. */
+  readonly status?: Range | undefined;
 }
+
+type Range = readonly [from: number, to: number];
 
 /** The caller closes the database, after this. */
 export function createAudit(db: Database, clock: Clock = systemClock): Audit {
@@ -106,12 +117,13 @@ export function createAudit(db: Database, clock: Clock = systemClock): Audit {
 
   return {
     write,
-    async list({ limit, before }) {
+    async list(query) {
       await flushAll();
-      const older = before === undefined ? "" : "where id < ?";
-      const values = before === undefined ? [limit] : [before, limit];
-      const sql = `select * from audit ${older} order by id desc limit ?`;
-      return db.all(sql, ...values).map(toEntry);
+      const asked = toConditions(query);
+      const where = asked.length === 0 ? "" : `where ${asked.map(([sql]) => sql).join(" and ")}`;
+      const values = asked.flatMap(([, ...of]) => of);
+      const sql = `select * from audit ${where} order by id desc limit ?`;
+      return db.all(sql, ...values, query.limit).map(toEntry);
     },
     async prune(beforeMs) {
       await flushAll();
@@ -136,15 +148,46 @@ export function createMemoryAudit(): Audit {
       entries.push({ ...entry, id: ++id });
       if (entries.length > MAX_WAITING) entries.shift();
     },
-    async list({ limit, before = Number.POSITIVE_INFINITY }) {
-      const older = entries.filter((entry) => entry.id < before);
-      return older.slice(Math.max(older.length - limit, 0)).reverse();
+    async list(query) {
+      const asked = entries.filter((entry) => isAsked(entry, query));
+      return asked.slice(Math.max(asked.length - query.limit, 0)).reverse();
     },
     async prune(beforeMs) {
       entries = entries.filter(({ at_ms }) => at_ms >= beforeMs);
     },
     async close() {},
   };
+}
+
+type Condition = readonly [sql: string, ...values: SqlValue[]];
+
+function toConditions({ before, keyId, tenant, time, action, status }: AuditQuery): Condition[] {
+  const all: (Condition | undefined)[] = [
+    before === undefined ? undefined : ["id < ?", before],
+    keyId === undefined ? undefined : ["key_id = ?", toColumn(keyId)],
+    tenant === undefined ? undefined : ["tenant = ?", toColumn(tenant)],
+    time && ["at_ms >= ? and at_ms < ?", ...time],
+    action === undefined ? undefined : ["instr(action, ?) > 0", toColumn(action)],
+    status && ["status >= ? and status < ?", ...status],
+  ];
+  return all.filter((one) => one !== undefined);
+}
+
+/** The same conditions, of entries that are in no table. */
+function isAsked(entry: StoredAuditEntry, query: AuditQuery): boolean {
+  const { before = Number.POSITIVE_INFINITY, keyId, tenant, time, action, status } = query;
+  return (
+    entry.id < before &&
+    (keyId === undefined || entry.key_id === keyId) &&
+    (tenant === undefined || entry.tenant === tenant) &&
+    isWithin(entry.at_ms, time) &&
+    (action === undefined || entry.action.includes(action)) &&
+    isWithin(entry.status, status)
+  );
+}
+
+function isWithin(value: number, range: Range | undefined): boolean {
+  return range === undefined || (value >= range[0] && value < range[1]);
 }
 
 function toColumns(entry: AuditEntry): (string | number | null)[] {

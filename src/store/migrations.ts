@@ -293,6 +293,12 @@ const MIGRATIONS: readonly string[] = [
     delete from runs where id = new.id;
   end;
   `,
+  `
+  -- Tokens that cost nothing are told from tokens whose price is not known, from this version on.
+  alter table spending add column unpriced integer not null default 0;
+  -- Of those before nobody knows.
+  update spending set unpriced = tokens where usd = 0;
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

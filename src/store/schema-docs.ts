@@ -171,6 +171,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       requests: "How many were let in",
       tokens: "Input and output",
       usd: "What they cost, as far as prices are known",
+      unpriced: "Of the tokens, those whose price is not known",
     },
   },
   storage: {

@@ -16,7 +16,12 @@ import { fromColumn, toColumn } from "./text-column.ts";
 
 export interface Spending {
   /** Books the amounts, or tells which limit is in the way and books nothing. */
-  take(keyId: string, amounts: Amounts, limits: Limits, nowMs: number): Promise<Excess | undefined>;
+  take(
+    keyId: string,
+    amounts: Partial<Amounts>,
+    limits: Limits,
+    nowMs: number,
+  ): Promise<Excess | undefined>;
   /** `delta` is what was used less what was taken, and may be negative. Ends the hold that it names. */
   settle(keyId: string, delta: Partial<Amounts>, settling: Settling): Promise<void>;
   /**
@@ -34,6 +39,8 @@ export interface Spending {
   dropHolds(beforeMs: number): Promise<void>;
   /** What the key has used in the windows of this moment. */
   read(keyId: string, nowMs: number): Promise<Readonly<Record<Window, Amounts>>>;
+  /** What every key has used: on the day (UTC) of a moment, or in all. */
+  list(dayMs: number | undefined): Promise<readonly KeyAmounts[]>;
   /** Removes the minutes that began before; days and totals stay. */
   prune(beforeMs: number): Promise<void>;
   /** Removes all that a key has used, when the key itself goes. */
@@ -45,6 +52,12 @@ export interface Amounts {
   readonly requests: number;
   readonly tokens: number;
   readonly usd: number;
+  /** Of the tokens, those whose price is not known: they add nothing to `usd`, as free ones do. */
+  readonly unpriced: number;
+}
+
+export interface KeyAmounts extends Amounts {
+  readonly keyId: string;
 }
 
 /** Calendar minutes and days of UTC, and all of time. */
@@ -80,15 +93,23 @@ export function createSpending(db: Database): Spending {
   return createOver({
     transact: (work) => db.transact("process", work),
     get(keyId, window) {
-      const sql = "select requests, tokens, usd from spending where key_id = ? and window = ?";
+      const sql = "select * from spending where key_id = ? and window = ?";
       const row = db.get(sql, toColumn(keyId), window);
       return row && mapUnits((unit) => Number(row[unit]));
     },
-    add(keyId, window, { requests, tokens, usd }) {
-      const sql = `insert into spending (key_id, window, requests, tokens, usd) values (?, ?, ?, ?, ?)
+    list(window) {
+      const rows = db.all("select * from spending where window = ? order by key_id", window);
+      return rows.map((row) => {
+        return { keyId: fromColumn(row["key_id"]), ...mapUnits((unit) => Number(row[unit])) };
+      });
+    },
+    add(keyId, window, { requests, tokens, usd, unpriced }) {
+      const sql = `insert into spending (key_id, window, requests, tokens, usd, unpriced)
+        values (?, ?, ?, ?, ?, ?)
         on conflict do update set requests = requests + excluded.requests,
-          tokens = tokens + excluded.tokens, usd = usd + excluded.usd`;
-      db.run(sql, toColumn(keyId), window, requests, tokens, usd);
+          tokens = tokens + excluded.tokens, usd = usd + excluded.usd,
+          unpriced = unpriced + excluded.unpriced`;
+      db.run(sql, toColumn(keyId), window, requests, tokens, usd, unpriced);
     },
     prune(before) {
       db.run("delete from spending where window like '%T%' and window < ?", before);
@@ -137,6 +158,11 @@ export function createMemorySpending(): Spending {
   return createOver({
     transact: (work) => work(),
     get: (keyId, window) => keys.get(keyId)?.get(window),
+    list: (window) =>
+      [...keys].flatMap(([keyId, windows]) => {
+        const used = windows.get(window);
+        return used ? [{ keyId, ...used }] : [];
+      }),
     add(keyId, window, more) {
       const windows = keys.get(keyId) ?? new Map<string, Amounts>();
       const used = windows.get(window);
@@ -192,20 +218,27 @@ interface HoldRows {
 interface Rows extends HoldRows {
   transact<Out>(work: () => Out): Out;
   get(keyId: string, window: string): Amounts | undefined;
+  list(window: string): readonly KeyAmounts[];
   add(keyId: string, window: string, more: Amounts): void;
   prune(before: string): void;
   forget(keyId: string): void;
 }
 
 const WINDOWS: readonly Window[] = ["minute", "day", "total"];
-const UNITS = ["requests", "tokens", "usd"] as const satisfies readonly (keyof Amounts)[];
+const UNITS = [
+  "requests",
+  "tokens",
+  "usd",
+  "unpriced",
+] as const satisfies readonly (keyof Amounts)[];
 const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
 const NO_HOLD: Held = { tokens: 0, usd: 0 };
-const NOTHING: Amounts = { requests: 0, tokens: 0, usd: 0 };
+const NOTHING: Amounts = { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
 
 function createOver(rows: Rows): Spending {
   return {
-    async take(keyId, amounts, limits, nowMs) {
+    async take(keyId, wanted, limits, nowMs) {
+      const amounts = { ...NOTHING, ...wanted };
       return rows.transact(() => {
         for (const window of WINDOWS) {
           const excess = findExcess(window, limits[window], { keyId, amounts, nowMs });
@@ -230,6 +263,9 @@ function createOver(rows: Rows): Spending {
     async read(keyId, nowMs) {
       const used = (window: Window): Amounts => rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
       return { minute: used("minute"), day: used("day"), total: used("total") };
+    },
+    async list(dayMs) {
+      return rows.list(dayMs === undefined ? "total" : nameOf("day", dayMs));
     },
     async prune(beforeMs) {
       rows.transact(() => rows.prune(nameOf("minute", beforeMs)));
@@ -326,9 +362,14 @@ function remainingMs(window: Window, nowMs: number): number | undefined {
 }
 
 function mapUnits(amount: (unit: keyof Amounts) => number): Amounts {
-  return { requests: amount("requests"), tokens: amount("tokens"), usd: amount("usd") };
+  return {
+    requests: amount("requests"),
+    tokens: amount("tokens"),
+    usd: amount("usd"),
+    unpriced: amount("unpriced"),
+  };
 }
 
-function isAny({ requests, tokens, usd }: Amounts): boolean {
-  return requests !== 0 || tokens !== 0 || usd !== 0;
+function isAny(amounts: Amounts): boolean {
+  return UNITS.some((unit) => amounts[unit] !== 0);
 }

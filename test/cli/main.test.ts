@@ -105,7 +105,7 @@ describe("a wrong command line", () => {
     ],
     [
       ["keys", "list", "--tools", "foo"],
-      "`--tools` is for `keys create`, not for `keys list`. See `offshoot keys --help`.",
+      "`--tools` is for `keys create`, `keys update`, not for `keys list`. See `offshoot keys --help`.",
     ],
     [
       ["config", "trust", "--project"],

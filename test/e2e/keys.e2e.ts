@@ -43,6 +43,63 @@ describe("offshoot keys", () => {
     await serve.ended;
   });
 
+  it("are changed and rotated under a server that runs", async () => {
+    await using place = await createPlace();
+    const old = await makeKey(place, "mine");
+    const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
+    const url = await readUrl(serve);
+    assert.equal(await ask(url, old), 200);
+    const updated = await place.run(["keys", "update", "mine", "--scopes", "models", "--json"]);
+    assert.equal(updated.code, 0, updated.stderr);
+    await untilTrue(async () => (await ask(url, old)) === 403, "the refusal of a lost scope");
+    assert.equal((await place.run(["keys", "update", "mine", "--scopes", "responses"])).code, 0);
+    await untilTrue(async () => (await ask(url, old)) === 200, "the scope that was given back");
+    const kept = await place.run(["keys", "rotate", "mine", "--keep-old", "1h"]);
+    const second = kept.stdout.trim();
+    assert.equal(second.split("_")[1], old.split("_")[1], kept.stderr);
+    for (const token of [old, second]) assert.equal(await ask(url, token), 200);
+    const third = (await place.run(["keys", "rotate", "mine"])).stdout.trim();
+    assert.equal(await ask(url, third), 200);
+    for (const token of [old, second]) {
+      await untilTrue(async () => (await ask(url, token)) === 401, "the end of an old secret");
+    }
+    serve.child.kill("SIGTERM");
+    const { stderr } = await serve.ended;
+    for (const token of [old, second, third]) assert.ok(!stderr.includes(token));
+  });
+
+  it("are told apart in what they cost and did, also where nothing is stored", async () => {
+    await using place = await createPlace();
+    const token = await makeKey(place, "mine");
+    const serve = place.start(["serve", "--port", "0", "-m", "embedded"]);
+    const url = await readUrl(serve);
+    assert.equal(await ask(url, token), 200);
+    const chat = await fetch(`${url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      body: JSON.stringify({ messages: [{ role: "user", content: "Hello" }] }),
+    });
+    assert.equal(chat.status, 200, await chat.text());
+    serve.child.kill("SIGTERM");
+    await serve.ended;
+    const { stdout, stderr } = await place.run(["runs", "cost", "--by", "key", "--json"]);
+    const { rows } = JSON.parse(stdout) as { rows: Record<string, unknown>[] };
+    assert.equal(rows.length, 1, stderr);
+    assert.deepEqual([rows[0]?.["name"], rows[0]?.["requests"]], ["mine", 2]);
+    assert.equal(rows[0]?.["cost_usd"], 0, "the embedded model is free");
+    assert.ok(Number(rows[0]?.["tokens"]) > 0);
+    const audit = await place.run(["audit", "list", "--key", "mine", "--json"]);
+    const entries = JSON.parse(audit.stdout) as { action: string; status: number }[];
+    assert.deepEqual(
+      entries.map(({ action, status }) => [action, status]),
+      [
+        ["POST /v1/chat/completions", 200],
+        ["POST /v1/responses", 200],
+      ],
+    );
+    assert.match((await place.run(["keys", "list"])).stdout, /2 requests, \d+ tokens, free/);
+  });
+
   it("have one in the environment that needs no record", async () => {
     await using place = await createPlace();
     const env = { OFFSHOOT_SERVER_KEY: "a key of the environment" };

@@ -3,6 +3,7 @@ import { describe, it } from "node:test";
 import {
   type Audit,
   type AuditEntry,
+  type AuditQuery,
   createAudit,
   createMemoryAudit,
 } from "../../src/store/audit.ts";
@@ -45,6 +46,28 @@ for (const [name, open] of Object.entries(openers)) {
         entries.toReversed(),
       );
       assert.deepEqual(await audit.list({ limit: 3, before: rest[0]?.id }), []);
+      await audit.close();
+      db?.close();
+    });
+
+    it("gives the entries that fit every condition, a page at a time", async () => {
+      const [audit, db] = await open();
+      audit.write(entry(10, { key_id: "a", action: "POST /v1/files", status: 429 }));
+      audit.write(entry(20, { key_id: "a", action: "POST /v1/responses", status: 400 }));
+      audit.write(entry(30, { key_id: "b", action: "DELETE /v1/files/:id", tenant: "u" }));
+      audit.write(entry(40, { key_id: null, action: "POST /v1/responses", status: 401 }));
+      const times = async (query: Omit<AuditQuery, "limit">, limit = 9): Promise<number[]> =>
+        (await audit.list({ ...query, limit })).map(({ at_ms }) => at_ms);
+      assert.deepEqual(await times({ keyId: "a" }), [20, 10]);
+      assert.deepEqual(await times({ keyId: "a" }, 1), [20]);
+      assert.deepEqual(await times({ keyId: "a", before: 2 }), [10]);
+      assert.deepEqual(await times({ tenant: "u" }), [30]);
+      assert.deepEqual(await times({ time: [20, 40] }), [30, 20]);
+      assert.deepEqual(await times({ action: "/v1/files" }), [30, 10]);
+      assert.deepEqual(await times({ action: "POST /v1/f" }), [10]);
+      assert.deepEqual(await times({ status: [400, 500] }), [40, 20, 10]);
+      assert.deepEqual(await times({ status: [429, 430] }), [10]);
+      assert.deepEqual(await times({ keyId: "a", action: "%" }), []);
       await audit.close();
       db?.close();
     });

@@ -100,6 +100,8 @@ async function useEverything(db: Database): Promise<void> {
   audit.write({ ...rest, at_ms: 1, action: "POST /v1/files" });
   await audit.list({ limit: 1 });
   await audit.list({ limit: 1, before: 5 });
+  await audit.list({ limit: 1, time: [0, 9] });
+  await audit.list({ limit: 1, keyId: "k", tenant: "t", action: "/v1", status: [400, 500] });
   await audit.prune(1);
 }
 
@@ -228,6 +230,7 @@ async function useSpending(spending: ReturnType<typeof createSpending>): Promise
   await spending.keepHolds(["run_1"], 1);
   await spending.dropHolds(2);
   await spending.read("k", 0);
+  await spending.list(undefined);
   await spending.prune(1);
   await spending.forget("k");
 }

@@ -23,10 +23,30 @@ async function openSpending(path = newDatabasePath()): Promise<Spending> {
 const NOON = Date.UTC(2026, 10, 15, 12, 0, 0);
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
-const used = (requests: number, tokens = 0, usd = 0): Amounts => ({ requests, tokens, usd });
+const used = (requests: number, tokens = 0, usd = 0, unpriced = 0): Amounts => ({
+  ...{ requests, tokens, usd, unpriced },
+});
 
 function describeSpending(name: string, open: () => Promise<Spending>): void {
   describe(name, () => {
+    it("lists what every key has used, on a day or in all", async () => {
+      const spending = await open();
+      await spending.take("k", used(1, 10, 0.5), {}, NOON);
+      await spending.settle("k", { tokens: 5, unpriced: 5 }, { takenMs: NOON, nowMs: NOON + DAY });
+      await spending.take("other", used(2), {}, NOON);
+      const byKey = async (dayMs?: number) =>
+        (await spending.list(dayMs)).map(({ keyId, ...amounts }) => [keyId, amounts]);
+      assert.deepEqual(await byKey(NOON), [
+        ["k", used(1, 10, 0.5)],
+        ["other", used(2)],
+      ]);
+      assert.deepEqual(await byKey(NOON + DAY), [["k", used(0, 5, 0, 5)]]);
+      assert.deepEqual(await byKey(), [
+        ["k", used(1, 15, 0.5, 5)],
+        ["other", used(2)],
+      ]);
+    });
+
     it("counts in the minute, the day and the whole", async () => {
       const spending = await open();
       await spending.take("k", used(1, 10, 0.5), {}, NOON);
@@ -120,6 +140,23 @@ function describeSpending(name: string, open: () => Promise<Spending>): void {
 
 describeSpending("spending in SQLite", () => openSpending());
 describeSpending("spending in memory", async () => createMemorySpending());
+
+describe("spending in SQLite, of an earlier version", () => {
+  it("takes tokens that had no price for tokens whose price is not known", async () => {
+    const path = newDatabasePath();
+    const before = await openDatabase(path);
+    before.run("alter table spending drop column unpriced");
+    const sql = "insert into spending (key_id, window, tokens, usd) values (?, 'total', 40, ?)";
+    before.run(sql, "unknown", 0);
+    before.run(sql, "dear", 0.5);
+    const version = Number(before.get("pragma user_version")?.["user_version"]);
+    before.run(`pragma user_version = ${version - 1}`);
+    before.close();
+    const spending = await openSpending(path);
+    assert.deepEqual((await spending.read("unknown", NOON)).total, used(0, 40, 0, 40));
+    assert.deepEqual((await spending.read("dear", NOON)).total, used(0, 40, 0.5));
+  });
+});
 
 describe("spending in SQLite, of two processes", () => {
   it("gives the last of an allowance to one of them", async () => {

@@ -64,6 +64,7 @@ describe("SQLite shelf: the file", () => {
         chunksDb.run(`drop trigger ${name}`);
       }
       for (const name of ["turns", "lanes"]) chunksDb.run(`drop table ${name}`);
+      chunksDb.run("alter table spending drop column unpriced");
       chunksDb.run("drop table storage");
       chunksDb.run("alter table things drop column content_bytes");
       for (const column of ["boot", "pid_namespace", "started", "beat_ms"]) {

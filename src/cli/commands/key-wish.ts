@@ -1,10 +1,10 @@
-/** What `offshoot keys create` asks for, read from its flags. */
+/** What `offshoot keys create`, `update` and `rotate` ask for, read from their flags. */
 
 import type { Limits } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { ALL_SCOPES, KEY_LIMITS, type KeyLimit } from "../../server/guard/key.ts";
-import type { KeyWish } from "../../server/guard/keys.ts";
+import type { KeyChange, KeyWish } from "../../server/guard/keys.ts";
 import type { Scope } from "../../server/route.ts";
 import { namesTool } from "../../tools/gate/rule-names.ts";
 import type { Options } from "../command.ts";
@@ -19,26 +19,57 @@ interface KeySurroundings {
 export function parseKeyWish(
   name: string,
   options: Options,
-  { nowMs, knownTools }: KeySurroundings,
-): KeyWish {
+  around: KeySurroundings,
+): KeyWish & Pick<KeyChange, "responseLimits"> {
   const { tenant } = options;
-  const tools = readList(options, "tools");
-  for (const tool of tools ?? []) checkTool(tool, knownTools);
+  const { models, catalogue, limits = {}, expiresAtMs, ...rest } = parseKeyChange(options, around);
+  const given = Object.entries(limits).filter(([, limit]) => limit !== null);
   return {
     name,
     tenant: typeof tenant === "string" ? tenant : undefined,
+    models: models ?? undefined,
+    catalogue: catalogue ?? undefined,
+    limits: Object.fromEntries(given) as KeyWish["limits"],
+    expiresAtMs: expiresAtMs ?? undefined,
+    ...rest,
+  };
+}
+
+/** What the flags name and nothing else: `none` takes a limit away, `all` a restriction. */
+export function parseKeyChange(
+  options: Options,
+  { nowMs, knownTools }: KeySurroundings,
+): KeyChange {
+  const tools = readGlobs(options, "tools");
+  for (const tool of tools ?? []) checkTool(tool, knownTools);
+  return {
     scopes: readList(options, "scopes")?.map(parseScope),
-    models: readList(options, "models"),
-    catalogue: tools?.filter((tool) => tool !== "none"),
+    models: readGlobs(options, "models"),
+    catalogue: tools?.filter((tool) => tool !== "none") ?? tools,
     limits: readLimits(options),
     responseLimits: readResponseLimits(options),
     expiresAtMs: readExpiry(options["expires"], nowMs),
   };
 }
 
+/** `--keep-old 1h`, in milliseconds; nothing is kept without it. */
+export function readKeepOld(value: Options[string]): number {
+  if (value === undefined || value === "0") return 0;
+  const ms = readSpan(String(value));
+  if (ms !== undefined) return ms;
+  const message = `--keep-old takes a time like \`30m\`, \`1h\` or \`7d\`, or \`0\`, not \`${clip(String(value), 40)}\`.`;
+  throw new Failure("invalid_request", message);
+}
+
 /** `requests_per_minute` is `--requests-per-minute`. */
 export function toFlag(limit: string): string {
   return limit.replaceAll("_", "-");
+}
+
+/** Null for all of them, which is no restriction. */
+function readGlobs(options: Options, flag: string): string[] | null | undefined {
+  const words = readList(options, flag);
+  return words?.length === 1 && words[0] === "all" ? null : words;
 }
 
 /** An empty one would be a key that may do nothing, by a variable that was not set. */
@@ -75,8 +106,8 @@ function parseScope(word: string): Scope {
   throw new Failure("invalid_request", message);
 }
 
-function readLimits(options: Options): KeyWish["limits"] {
-  const limits: { [Name in KeyLimit]?: number } = {};
+function readLimits(options: Options): KeyChange["limits"] {
+  const limits: { [Name in KeyLimit]?: number | null } = {};
   for (const name of Object.keys(KEY_LIMITS) as KeyLimit[]) {
     const limit = readNumber(options, toFlag(name));
     if (limit !== undefined) limits[name] = limit;
@@ -85,7 +116,7 @@ function readLimits(options: Options): KeyWish["limits"] {
 }
 
 /** Named as `offshoot run` names them. */
-const RESPONSE_FLAGS = {
+export const RESPONSE_FLAGS = {
   "max-cost": "usd",
   "max-total-tokens": "tokens",
   "max-tool-calls": "tool_calls",
@@ -100,17 +131,18 @@ function readResponseLimits(options: Options): Partial<Limits> {
   return Object.fromEntries(given) as Partial<Limits>;
 }
 
-/** Dollars may have cents; nothing else has parts. */
-function readNumber(options: Options, flag: string): number | undefined {
+/** Dollars may have cents; nothing else has parts. Null where there is to be no limit. */
+function readNumber(options: Options, flag: string): number | null | undefined {
   const value = options[flag];
   if (value === undefined) return undefined;
+  if (value === "none") return null;
   const isMoney = flag.startsWith("usd") || flag === "max-cost";
   const form = isMoney ? /^\d{1,12}(\.\d{1,9})?$/ : /^\d{1,15}$/;
   if (form.test(String(value)) && Number(value) > 0) return Number(value);
   const wanted = isMoney ? "dollars, as `2.50`" : "a whole number above 0";
   throw new Failure(
     "invalid_request",
-    `--${flag} takes ${wanted}, not \`${clip(String(value), 40)}\`.`,
+    `--${flag} takes ${wanted}, or \`none\`, not \`${clip(String(value), 40)}\`.`,
   );
 }
 
@@ -121,13 +153,20 @@ const UNITS_MS: Readonly<Record<string, number>> = {
   w: 604_800_000,
 };
 
-function readExpiry(value: Options[string], nowMs: number): number | undefined {
+/** Undefined for what is no span of time. */
+function readSpan(text: string): number | undefined {
+  const [, count, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(text) ?? [];
+  const ms = UNITS_MS[unit];
+  return ms === undefined ? undefined : Number(count) * ms;
+}
+
+function readExpiry(value: Options[string], nowMs: number): number | null | undefined {
   if (typeof value !== "string") return undefined;
-  const [, count, unit = ""] = /^(\d{1,5})([mhdw])$/.exec(value) ?? [];
-  const span = UNITS_MS[unit];
-  const atMs = span === undefined ? readDay(value) : nowMs + Number(count) * span;
+  if (value === "none" || value === "never") return null;
+  const span = readSpan(value);
+  const atMs = span === undefined ? readDay(value) : nowMs + span;
   if (atMs > nowMs) return atMs;
-  const wanted = "a time to come: `12h`, `30d`, `8w` or a day as `2030-12-31`";
+  const wanted = "a time to come: `12h`, `30d`, `8w` or a day as `2030-12-31`, or `none`";
   throw new Failure("invalid_request", `--expires takes ${wanted}, not \`${clip(value, 40)}\`.`);
 }
 

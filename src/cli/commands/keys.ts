@@ -1,19 +1,23 @@
 /** `offshoot keys`: who may ask the server, in the record that `offshoot serve` reads while it runs. */
 
-import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
-import { plural } from "../../base/text.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { KEY_LIMITS, type Key, type KeyLimit, stateOf } from "../../server/guard/key.ts";
-import { createKey, type KeyParts, listKeys, revokeKey } from "../../server/guard/keys.ts";
-import { type Amounts, createSpending, type Spending } from "../../store/spending.ts";
-import { waitForSpending } from "../../store/waiting-spending.ts";
+import { type Key, stateOf } from "../../server/guard/key.ts";
+import {
+  createKey,
+  findNamedKey,
+  listKeys,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from "../../server/guard/keys.ts";
 import type { Options, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
-import { toMoney } from "../output/amounts.ts";
-import { cleanForTerminal } from "../terminal.ts";
-import { parseKeyWish, toFlag } from "./key-wish.ts";
+import { renderKey, toRow, toShown, toTable, toTime, type UsedKey } from "./key-text.ts";
+import { parseKeyChange, parseKeyWish, readKeepOld } from "./key-wish.ts";
+import { type OpenedBooks, openBooks } from "./open-books.ts";
 
 export const run: RunCommand = async ({ words, options }, io) => {
   const [action = "list", ...names] = words;
@@ -24,12 +28,12 @@ export const run: RunCommand = async ({ words, options }, io) => {
     throw new Failure("invalid_request", `Write \`${line}\`.`);
   }
   const config = await openConfig({}, io);
-  const record = await openRecord(config);
+  const books = await openBooks(config);
   try {
-    await act.run(record, { io, options, config, name: names[0] ?? "" });
+    await act.run(books, { io, options, config, name: names[0] ?? "" });
     return 0;
   } finally {
-    await record.close();
+    await books.close();
   }
 };
 
@@ -43,69 +47,113 @@ interface Asked {
 interface ActionRow {
   /** What stands behind it. */
   readonly words: readonly string[];
-  run(record: OpenedRecord, asked: Asked): Promise<void>;
+  run(books: OpenedBooks, asked: Asked): Promise<void>;
 }
 
 const ACTIONS: Readonly<Partial<{ [name: string]: ActionRow }>> = {
   create: { words: ["NAME"], run: create },
   list: { words: [], run: list },
-  revoke: { words: ["ID"], run: revoke },
+  show: { words: ["NAME|ID"], run: show },
+  update: { words: ["NAME|ID"], run: update },
+  rotate: { words: ["NAME|ID"], run: rotate },
+  revoke: { words: ["NAME|ID"], run: revoke },
 };
 
-interface OpenedRecord extends KeyParts {
-  readonly spending: Spending;
-  close(): Promise<void>;
-}
-
-async function openRecord(config: Config): Promise<OpenedRecord> {
-  const { openSqliteStores } = await import("../../store/sqlite-store.ts");
-  const stores = await openSqliteStores(config.get("store_path") ?? config.paths.runsFile);
-  const { shelf, chunksDb, close } = stores;
-  return { shelf, clock: systemClock, spending: waitForSpending(createSpending(chunksDb)), close };
-}
-
 /** The key alone is on standard output, for `KEY=$(offshoot keys create …)`. */
-async function create(record: OpenedRecord, { io, options, config, name }: Asked): Promise<void> {
-  const { knownTools } = await import("../../runtime/settings.ts");
-  const around = { nowMs: record.clock.now(), knownTools: knownTools(config) };
-  const wish = parseKeyWish(name, options, around);
-  const { key, token } = await createKey(record, wish);
-  await io.stdout.write(options["json"] ? toLine({ ...toShown(key), token }) : `${token}\n`);
-  await io.stderr.write(`This is the key \`${key.id}\`. It is shown this once; keep it safe.\n`);
-  if (hasDollarLimit(key)) {
-    const line = "With a limit in dollars, this key cannot use models whose price is not known.";
-    await io.stderr.write(`${line} Prices: offshoot models, or \`models\` in the settings.\n`);
-  }
+async function create(books: OpenedBooks, { io, options, config, name }: Asked): Promise<void> {
+  const wish = parseKeyWish(name, options, await lookAround(books, config));
+  const made = await createKey(books, wish);
+  await writeToken(made, { io, options });
+  await io.stderr.write(
+    `This is the key \`${made.key.id}\`. It is shown this once; keep it safe.\n`,
+  );
+  await warnOfDollars(made.key, io);
 }
 
-async function list(
-  { shelf, spending, clock }: OpenedRecord,
-  { io, options }: Asked,
-): Promise<void> {
-  const nowMs = clock.now();
+async function list(books: OpenedBooks, { io, options }: Asked): Promise<void> {
+  const nowMs = books.clock.now();
   const keys = await Promise.all(
-    (await listKeys(shelf)).map(async (key) => {
-      const { day, total } = await spending.read(key.id, nowMs);
-      return { key, used: { day, total } };
-    }),
+    (await listKeys(books.shelf)).map(async (key) => await readUsed(books, key, nowMs)),
   );
   if (options["json"]) {
-    const shown = keys.map(({ key, used }) => {
-      return { ...toShown(key), state: stateOf(key, nowMs), used };
-    });
-    await io.stdout.write(toLine(shown));
+    await io.stdout.write(toLine(keys.map((key) => toWhole(key, nowMs))));
     return;
   }
   if (keys.length === 0) {
     await io.stderr.write("No keys yet. Make one: offshoot keys create NAME\n");
   }
-  const rows = keys.map((listed) => toRow(listed, nowMs));
-  await io.stdout.write(toTable(rows));
+  await io.stdout.write(toTable(keys.map((listed) => toRow(listed, nowMs))));
 }
 
-async function revoke(record: OpenedRecord, { io, name }: Asked): Promise<void> {
-  const { id } = await revokeKey(record, name);
-  await io.stdout.write(`The key ${id} is revoked; servers that run know it within seconds.\n`);
+async function show(books: OpenedBooks, { io, options, name }: Asked): Promise<void> {
+  const nowMs = books.clock.now();
+  const found = await readUsed(books, await findNamedKey(books.shelf, name), nowMs);
+  const text = options["json"] ? toLine(toWhole(found, nowMs)) : renderKey(found, nowMs);
+  await io.stdout.write(text);
+}
+
+async function update(books: OpenedBooks, { io, options, config, name }: Asked): Promise<void> {
+  if (Object.keys(options).every((flag) => flag === "json")) {
+    const example = `\`offshoot keys update ${name} --usd-per-day 5\``;
+    const message = `Say what to change, for example ${example}; \`none\` removes a limit. See \`offshoot keys --help\`.`;
+    throw new Failure("invalid_request", message);
+  }
+  const change = parseKeyChange(options, await lookAround(books, config));
+  const { id } = await findNamedKey(books.shelf, name);
+  const key = await updateKey(books, id, change);
+  const nowMs = books.clock.now();
+  const changed = await readUsed(books, key, nowMs);
+  await io.stdout.write(
+    options["json"] ? toLine(toWhole(changed, nowMs)) : renderKey(changed, nowMs),
+  );
+  await io.stderr.write(`Changed. ${SOON}\n`);
+  await warnOfDollars(key, io);
+}
+
+/** As `create`: the new secret alone is on standard output. */
+async function rotate(books: OpenedBooks, { io, options, name }: Asked): Promise<void> {
+  const keepOldMs = readKeepOld(options["keep-old"]);
+  const { id } = await findNamedKey(books.shelf, name);
+  const made = await rotateKey(books, id, { keepOldMs });
+  await writeToken(made, { io, options });
+  const untilMs = made.key.replaced?.until_ms ?? 0;
+  const old =
+    keepOldMs > 0
+      ? `The old one works until ${toTime(untilMs)} UTC.`
+      : `The old one does not work any more. ${SOON}`;
+  await io.stderr.write(
+    `This is the new secret of the key \`${id}\`. It is shown this once; keep it safe. ${old}\n`,
+  );
+}
+
+async function revoke(books: OpenedBooks, { io, options, name }: Asked): Promise<void> {
+  const { id } = await findNamedKey(books.shelf, name);
+  const key = await revokeKey(books, id);
+  const told = `The key ${id} is revoked; servers that run know it within seconds.\n`;
+  await io.stdout.write(options["json"] ? toLine(toShown(key)) : told);
+}
+
+const SOON = "Servers that run know it within two seconds.";
+
+async function lookAround(
+  { clock }: OpenedBooks,
+  config: Config,
+): Promise<{ readonly nowMs: number; readonly knownTools: readonly string[] }> {
+  const { knownTools } = await import("../../runtime/settings.ts");
+  return { nowMs: clock.now(), knownTools: knownTools(config) };
+}
+
+async function writeToken(
+  { key, token }: NewKey,
+  { io, options }: Pick<Asked, "io" | "options">,
+): Promise<void> {
+  await io.stdout.write(options["json"] ? toLine({ ...toShown(key), token }) : `${token}\n`);
+}
+
+async function warnOfDollars(key: Key, io: Io): Promise<void> {
+  if (!hasDollarLimit(key)) return;
+  const line = "With a limit in dollars, this key cannot use models whose price is not known.";
+  await io.stderr.write(`${line} Prices: offshoot models, or \`models\` in the settings.\n`);
 }
 
 function hasDollarLimit({ limits, response_limits }: Key): boolean {
@@ -113,62 +161,15 @@ function hasDollarLimit({ limits, response_limits }: Key): boolean {
   return [usd_per_day, usd_total].some(Boolean) || response_limits.usd !== null;
 }
 
+async function readUsed({ spending }: OpenedBooks, key: Key, nowMs: number): Promise<UsedKey> {
+  const { day, total } = await spending.read(key.id, nowMs);
+  return { key, used: { day, total } };
+}
+
+function toWhole({ key, used }: UsedKey, nowMs: number): object {
+  return { ...toShown(key), state: stateOf(key, nowMs), used };
+}
+
 function toLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`;
-}
-
-/** Without the hash: it is of no use to anybody. */
-function toShown({ hash: _, ...key }: Key): Omit<Key, "hash"> {
-  return key;
-}
-
-interface ListedKey {
-  readonly key: Key;
-  readonly used: { readonly day: Amounts; readonly total: Amounts };
-}
-
-function toRow({ key, used: { day, total } }: ListedKey, nowMs: number): string[] {
-  const { id, name, tenant, scopes, last_used_ms } = key;
-  const used = last_used_ms === null ? "never used" : `used ${toDay(last_used_ms)}`;
-  const may = [scopes.join(","), ...toBounds(key)].filter((text) => text !== "").join(" ");
-  const amounts = [`today ${toUsed(day)}`, `in all ${toUsed(total)}`];
-  return [id, name, tenant, stateOf(key, nowMs), used, ...amounts, may].map(cleanForTerminal);
-}
-
-/**
- * `3 requests, 1200 tokens, $0.01`. Calls whose price is not known are booked without dollars, as free ones
- * are: where there are none, nobody can tell which it was.
- */
-function toUsed({ requests, tokens, usd }: Amounts): string {
-  const nothing = tokens === 0 ? "$0.00" : "free or cost unknown";
-  const money = usd === 0 ? nothing : toMoney(usd);
-  return `${plural(requests, "request")}, ${plural(tokens, "token")}, ${money}`;
-}
-
-/** What it may do, in the words of the flags. */
-function toBounds({ models, catalogue, limits, expires_at_ms }: Key): string[] {
-  const amounts = Object.keys(KEY_LIMITS).flatMap((name) => {
-    const limit = limits[name as KeyLimit];
-    if (limit === undefined) return [];
-    return [`${toFlag(name)}=${name.startsWith("usd") ? toMoney(limit) : limit}`];
-  });
-  return [
-    ...(models ? [`models=${models.join(",")}`] : []),
-    ...(catalogue ? [`tools=${catalogue.join(",") || "none"}`] : []),
-    ...amounts,
-    ...(expires_at_ms === null ? [] : [`expires=${toDay(expires_at_ms)}`]),
-  ];
-}
-
-function toDay(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
-function toTable(rows: readonly (readonly string[])[]): string {
-  const widths = rows.reduce<number[]>(
-    (most, row) => row.map((cell, at) => Math.max(cell.length, most[at] ?? 0)),
-    [],
-  );
-  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

@@ -1,4 +1,4 @@
-/** `offshoot runs cost [ID] --by agent|model|tool`: where tokens, money and time went. */
+/** `offshoot runs cost [ID] --by agent|model|tool|user`: where tokens, money and time went. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";

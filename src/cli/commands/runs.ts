@@ -29,6 +29,7 @@ export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
   checkWords(subcommand, call.words.slice(1));
   const config = await openConfig({}, io);
+  if (subcommand === "cost" && (await showKeyCost(call, { config, io }))) return 0;
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
   if (subcommand === "replay") {
     const { readChange, replay } = await import("./runs-replay.ts");
@@ -59,6 +60,21 @@ export const run: RunCommand = async (call, io) => {
     await store.close();
   }
 };
+
+/** What keys have used is in no run's log. False where costs are asked for by anything else. */
+async function showKeyCost(
+  call: CommandCall,
+  { config, io }: { config: Config; io: Io },
+): Promise<boolean> {
+  const { by } = call.options;
+  const { isKeyCost, showKeyCosts } = await import("./runs-cost-keys.ts");
+  if (!isKeyCost(by)) {
+    if (call.options["day"] === undefined) return false;
+    throw new Failure("invalid_request", "`--day` goes with `--by key` or `--by tenant`.");
+  }
+  await showKeyCosts(by, call, { config, io });
+  return true;
+}
 
 /** One run at a time: a second id would be left out in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {

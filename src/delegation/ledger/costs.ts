@@ -1,5 +1,6 @@
-/** Where tokens, money and time of trees went: by agent, by model or by tool. */
+/** Where tokens, money and time of trees went: by agent, by model, by tool or by user. */
 
+import { isJsonObject } from "../../base/json.ts";
 import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { StoredRun } from "../../store/store.ts";
@@ -10,6 +11,7 @@ export const COST_KEYS = {
   agent: "Label of the subagent; `root` for the run itself. Time from start to end, waits included",
   model: "`vendor/model`. Time from asking to the end of the answer",
   tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
+  user: "The `safety_identifier` of a stored response's request, else its `user`; `none` for runs that have neither. Time from start to end",
 } as const;
 export type CostKey = keyof typeof COST_KEYS;
 
@@ -41,18 +43,33 @@ export async function readCosts(
   for (const id of ids) {
     const tools = createToolFold(rows);
     const models = createModelTimes();
+    let user = "none";
     const tree = await readTree(record, id, (run, event) => {
       if (by === "tool") tools(run, event);
       if (by === "model") models.read(run, event);
+      if (by === "user" && run.id === id) user = readUser(event) ?? user;
     });
     if (by === "tool") continue;
+    const keyOf: Record<typeof by, (node: TreeNode) => string> = {
+      agent: ({ label }) => label ?? "root",
+      model: ({ model }) => model ?? "unknown",
+      user: () => user,
+    };
     for (const node of listNodes(tree)) {
-      const key = by === "agent" ? (node.label ?? "root") : (node.model ?? "unknown");
-      const ms = by === "agent" ? toDurationMs(node) : models.of(node.id);
-      addNode(sumOf(rows, key), node, ms);
+      const ms = by === "model" ? models.of(node.id) : toDurationMs(node);
+      addNode(sumOf(rows, keyOf[by](node)), node, ms);
     }
   }
   return [...rows].map(([key, sum]) => toRow(key, sum)).sort(compareRows);
+}
+
+/** Whom a request was sent for, as the beginning of its run repeats it. Undefined where it does not say. */
+function readUser(event: RunEvent): string | undefined {
+  const response = event.type === "run_start" ? event.settings.response : undefined;
+  const echo = isJsonObject(response) ? response["echo"] : undefined;
+  if (!isJsonObject(echo)) return undefined;
+  const named = echo["safety_identifier"] ?? echo["user"];
+  return typeof named === "string" && named !== "" ? named : undefined;
 }
 
 /** From its start to its end, or to the last that was heard of it. */

@@ -133,9 +133,11 @@ class TurnList {
     this.#push("assistant", [{ reasoningContent: content }]);
   }
 
-  /** What the vendor's own tools left goes back word for word. */
+  /** What the vendor's own tools left goes back word for word; calls only where the request has tools. */
   #addOwn({ type, block }: { type: string; block?: unknown }): void {
     if (!type.startsWith("bedrock:") || !isJsonObject(block)) return;
+    const isCall = "toolUse" in block || "toolResult" in block;
+    if (isCall && !this.#options.hasTools) return;
     this.#push("assistant", [block as unknown as ContentBlock]);
   }
 

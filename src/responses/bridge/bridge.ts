@@ -43,6 +43,8 @@ export interface BridgeParts {
   readonly kinds: readonly ToolKind[];
   /** Whether the provider itself knows tools, or items, of this type. */
   readonly isNative: (type: string) => boolean;
+  /** Whether the provider made items of this type itself, and wants them back as they are. */
+  readonly isOwnItem?: ((type: string) => boolean) | undefined;
   readonly request: KindRequest;
 }
 
@@ -60,7 +62,7 @@ export async function openBridge(parts: BridgeParts): Promise<Bridge> {
 }
 
 async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Bridge, "close">> {
-  const { kinds, isNative, request } = parts;
+  const { kinds, isNative, isOwnItem = () => false, request } = parts;
   const kindOfItem = new Map(kinds.flatMap((kind) => kind.itemTypes.map((type) => [type, kind])));
   const { passed, ignored, canFind } = await openTools(parts, opened);
   const names = createNames(passed.flatMap((tool) => (tool.type === "function" ? tool.name : [])));
@@ -93,7 +95,7 @@ async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Brid
       return answerCalls(paired, (item) => {
         const kind = isNative(item.type) ? undefined : kindOfItem.get(item.type);
         if (kind) return kind.toFunctions(item, nameOfKey);
-        return isUnknown(item, isNative) ? [] : undefined;
+        return isUnknown(item, isNative) && !isOwnItem(item.type) ? [] : undefined;
       });
     },
   };

@@ -91,7 +91,8 @@ class DirectResponse implements LiveResponse {
       const failure = toCutFailure(thrown, signal);
       const used = meter.toUsage(request, signal.aborted);
       if (used) await charge?.(used);
-      this.#observeEnd(toEnd(toFailedEnding(failure), NOTHING_SAID, this.#parts.clock.now()));
+      const said = { ...NOTHING_SAID, usage: used ?? NO_USAGE };
+      this.#observeEnd(toEnd(toFailedEnding(failure), said, this.#parts.clock.now()));
       throw failure;
     }
     const plain = findPlainAnswer(answer, this.#parts.settings);
@@ -149,7 +150,8 @@ class DirectResponse implements LiveResponse {
       ending = toFailedEnding(failure);
     } finally {
       // A client that leaves between two events gets no ending, and pays for what there was.
-      await this.#parts.charge?.(toUsed(state, signal.aborted || ending === undefined));
+      state.usage = toUsed(state, signal.aborted || ending === undefined);
+      await this.#parts.charge?.(state.usage);
     }
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);

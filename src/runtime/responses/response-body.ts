@@ -19,6 +19,7 @@ import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
+import { NO_USAGE } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { useApproval } from "../../responses/approvals.ts";
 import { beginResponse, callApproved } from "../../responses/begin-response.ts";
@@ -83,6 +84,8 @@ export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefi
 interface Charged {
   readonly tokens: number;
   readonly usd: number;
+  /** Of the tokens, those whose price is not known. */
+  readonly unpriced?: number | undefined;
 }
 
 export function createResponseBody(parts: ResponseBodyParts): RunBody {
@@ -98,11 +101,11 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
       const own = await runLoop(opened);
       const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
       const outcome = (await opened.team?.end(ended)) ?? ended;
-      await charge(parts, { context, wish }, opened.account);
+      await charge(parts, { context, wish }, toCharged(opened, outcome));
       await parts.keepOutput(wish, context, outcome);
       return outcome;
     } catch (thrown) {
-      await charge(parts, { context, wish }, opened?.account);
+      await charge(parts, { context, wish }, opened && toCharged(opened));
       throw thrown;
     } finally {
       for (const close of scope.reverse()) await close();
@@ -114,11 +117,19 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
 async function charge(
   parts: ResponseBodyParts,
   { context, wish }: Pick<Asked, "context" | "wish">,
-  account: Account | undefined,
+  used: Charged = { tokens: 0, usd: 0 },
 ): Promise<void> {
   if (wish.key_id === null || (context.isLost && wish.store)) return;
-  const { tokens = 0, usd = 0 } = account?.spent ?? {};
-  await parts.charge?.(wish.key_id, { tokens, usd }, context.id);
+  await parts.charge?.(wish.key_id, used, context.id);
+}
+
+/** A price that is not known may also be that of a subagent's model; then the ending has no cost. */
+function toCharged({ account, costOf }: OpenedResponse, outcome?: RunOutcome): Charged {
+  const { tokens, usd } = account.spent;
+  const end = outcome?.events.find((event) => event.type === "run_end");
+  const isKnown =
+    costOf(NO_USAGE) !== undefined && (end?.ending !== "completed" || end.cost_usd !== null);
+  return { tokens, usd, unpriced: isKnown ? 0 : tokens };
 }
 
 type Closing = () => unknown;
@@ -152,13 +163,13 @@ async function open(
   // team may have been given some since its team was asked for.
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
-  const isNative = model.isNative ?? (() => false);
+  const { isNative = () => false, isOwnItem = () => false } = model;
   const paid = createPaidCalls(account, own.node);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
     kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
-    isNative,
+    ...{ isNative, isOwnItem },
     request: {
       ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
       ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf, items },
@@ -192,7 +203,7 @@ async function open(
       ...toWishes(withUsedTier(asked, model), model.reasoning.sealed, [
         ...bridge.ignored,
         ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
-        ...nameUnknown(task.items, isNative),
+        ...nameUnknown(task.items, (type) => isNative(type) || isOwnItem(type)),
       ]),
       before,
       begin: async (given) => {

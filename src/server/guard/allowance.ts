@@ -42,7 +42,7 @@ export async function takeAllowance(
 type Used = Readonly<Record<Window, Amounts>>;
 
 const UNITS = ["requests", "tokens", "usd"] as const;
-const ONE_REQUEST: Amounts = { requests: 1, tokens: 0, usd: 0 };
+const ONE_REQUEST: Partial<Amounts> = { requests: 1 };
 
 /** Minutes are too short for a response to be held to: what it uses beyond is missing afterwards. */
 function narrow(own: Limits, limits: KeyLimits, used: Used): Limits {

@@ -7,6 +7,7 @@
 
 import type { Duplex } from "node:stream";
 import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
@@ -21,6 +22,7 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex
     `HTTP/1.1 ${status} ${reason}`,
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${makeId("req")}`,
     "connection: close",
   ];
   socket.end(`${head.join("\r\n")}\r\n\r\n${body}`);

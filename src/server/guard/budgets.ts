@@ -14,16 +14,15 @@ import type { Held } from "../../store/holds.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Shortage, Spending, Window } from "../../store/spending.ts";
 import { toDuration } from "./allowance.ts";
-import { isCounted, type Key, type KeyLimits, toSpendingLimits } from "./key.ts";
-import { findKey } from "./keys.ts";
+import { isCounted, type KeyLimits, REMEMBERED_MS, toSpendingLimits } from "./key.ts";
+import type { FoundKey } from "./key-ring.ts";
+import { DEFAULT_TENANT, findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
 
 /** Books what a response has used, and ends what it held. */
-export type Charge = (
-  keyId: string,
-  used: Omit<Amounts, "requests">,
-  runId?: string,
-) => Promise<void>;
+export type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
+
+type Charged = Pick<Amounts, "tokens" | "usd"> & { readonly unpriced?: number | undefined };
 
 /** Undefined for a key that has no budget. */
 export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
@@ -33,8 +32,8 @@ export interface Budgets {
   readonly openPurse: OpenPurse;
   /** Pays for single calls of a key: each holds and books by itself. */
   readonly payerOf: (keyId: string) => Payer;
-  /** What is known of a key: one without limits costs no query. One that is not known is booked. */
-  note(key: Key): void;
+  /** What is known of a key, for seconds: one without limits costs no query. One that is not known is booked. */
+  note(found: FoundKey): void;
   limitsOf(keyId: string): Promise<KeyLimits>;
   /** Counts a request of a key that has no limit of requests, tokens or dollars. */
   countRequest(keyId: string): void;
@@ -52,7 +51,13 @@ interface BudgetParts {
   readonly onUse?: OnUse | undefined;
 }
 
-export type OnUse = (keyId: string, used: Partial<Amounts>) => void;
+export type OnUse = (who: KeyOwner, used: Partial<Amounts>) => void;
+
+/** A key, and whose it is. */
+interface KeyOwner {
+  readonly keyId: string;
+  readonly tenant: string;
+}
 
 /** Several times as long as a process is ever busy between two sweeps. */
 const ABANDONED_MS = 600_000;
@@ -60,25 +65,37 @@ const ABANDONED_MS = 600_000;
 export function createBudgets(parts: BudgetParts): Budgets {
   const { spending, shelf, clock, onUse } = parts;
   const tally = createTally(parts);
-  const known = new Map<string, KeyLimits>();
+  const known = new Map<string, FoundKey>();
   /** Runs of this process that have a purse. */
   const open = new Set<string>();
 
-  async function limitsOf(keyId: string): Promise<KeyLimits> {
-    return known.get(keyId) ?? (await findKey(shelf, keyId))?.limits ?? {};
+  /** A key of the environment is in no record: nothing of it is limited, and it is noted by its requests. */
+  async function find(keyId: string): Promise<FoundKey | undefined> {
+    const noted = known.get(keyId);
+    if (noted && noted.untilMs > clock.now()) return noted;
+    const key = await findKey(shelf, keyId);
+    if (!key) return noted;
+    const found = { key, untilMs: clock.now() + REMEMBERED_MS };
+    known.set(keyId, found);
+    return found;
   }
-  const charge: Charge = async (keyId, { tokens, usd }, runId) => {
-    const limits = known.get(keyId);
+  async function limitsOf(keyId: string): Promise<KeyLimits> {
+    return (await find(keyId))?.key.limits ?? {};
+  }
+  const charge: Charge = async (keyId, used, runId) => {
+    const { key } = known.get(keyId) ?? (await find(keyId)) ?? {};
+    const { tokens, usd, unpriced = 0 } = used;
     const isAny = tokens > 0 || usd > 0;
-    if (isAny) onUse?.(keyId, { tokens, usd });
-    if (limits && !isCounted(limits)) {
-      if (isAny) tally.add(keyId, { tokens, usd });
-      return;
-    }
+    if (isAny) onUse?.({ keyId, tenant: key?.tenant ?? DEFAULT_TENANT }, { tokens, usd, unpriced });
+    // Its key may have lost its limits meanwhile: what is held ends all the same.
     const holdId = runId !== undefined && open.delete(runId) ? runId : undefined;
     if (holdId === undefined && !isAny) return;
+    if (holdId === undefined && key && !isCounted(key.limits)) {
+      tally.add(keyId, { tokens, usd, unpriced });
+      return;
+    }
     const nowMs = clock.now();
-    await spending.settle(keyId, { tokens, usd }, { takenMs: nowMs, nowMs, holdId });
+    await spending.settle(keyId, { tokens, usd, unpriced }, { takenMs: nowMs, nowMs, holdId });
   };
   const openPurse: OpenPurse = async (keyId, runId) => {
     const limits = await limitsOf(keyId);
@@ -95,12 +112,13 @@ export function createBudgets(parts: BudgetParts): Budgets {
         try {
           return await createPayer(account).pay(most, call);
         } finally {
-          await charge(keyId, account.spent, id);
+          const { tokens, usd } = account.spent;
+          await charge(keyId, { tokens, usd, unpriced: most.usd === undefined ? tokens : 0 }, id);
         }
       },
     }),
     limitsOf,
-    note: ({ id, limits }) => void known.set(id, limits),
+    note: (found) => void known.set(found.key.id, found),
     countRequest: (keyId) => tally.add(keyId, { requests: 1 }),
     flush: () => tally.flush(),
     async sweep() {

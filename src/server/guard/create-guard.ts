@@ -22,12 +22,12 @@ import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
 import { readToken } from "./credentials.ts";
 import { type CheckHost, checkOneHost, createHostCheck } from "./hosts.ts";
 import { isCounted, type Key } from "./key.ts";
-import { createKeyRing } from "./key-ring.ts";
+import { createKeyRing, type FoundKey } from "./key-ring.ts";
 import { DEFAULT_TENANT } from "./keys.ts";
 import { createOrigins, type Origins } from "./origins.ts";
 import { createPlaceBook, createPlaces, type EnterPlace, type PlaceCount } from "./places.ts";
 import { createQuotas } from "./quotas.ts";
-import { createRequestAudit, toAction } from "./request-audit.ts";
+import { createRequestAudit, toAction, type Who } from "./request-audit.ts";
 import { createUses } from "./uses.ts";
 
 export interface GuardParts {
@@ -77,8 +77,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   let callers = new WeakMap<Key, Caller>();
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
   const budgets = createBudgets(parts);
-  const count = parts.places ?? createPlaceBook().of(undefined);
-  const places = createPlaces(count);
+  const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
 
@@ -93,9 +92,11 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   }
 
   /** What a key is let in for. */
-  async function enter(key: Key, { request, scope, about }: Asked): Promise<Entered> {
+  async function enter(found: FoundKey, { request, scope, about }: Asked): Promise<Entered> {
+    const { key } = found;
+    about.onKey?.(key);
     checkScope(key, scope);
-    budgets.note(key);
+    budgets.note(found);
     const spends = isSpending(about.route ?? toAction(request));
     const release = spends ? await places.take(key) : () => {};
     try {
@@ -104,7 +105,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       if (allowance.refusal) throw allowance.refusal;
       uses.note(key);
       if (!isCounted(key.limits)) budgets.countRequest(key.id);
-      parts.onUse?.(key.id, { requests: 1 });
+      parts.onUse?.({ keyId: key.id, tenant: key.tenant }, { requests: 1 });
       return { caller: callerOf(key, allowance.limits), release };
     } catch (thrown) {
       release();
@@ -114,36 +115,38 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
 
   return {
     async admit(request, scope, about = {}) {
-      let key: Key | undefined;
+      let found: FoundKey | undefined;
       try {
         meet(rules, request, about);
-        if (scope !== null && rules.auth) key = await ring.find(readToken(request));
-        const { caller, release } = key
-          ? await enter(key, { request, scope, about })
+        if (scope !== null && rules.auth) found = await ring.find(readToken(request));
+        const { caller, release } = found
+          ? await enter(found, { request, scope, about })
           : { caller: toAnybody(rules), release() {} };
         return {
           caller,
           done(outcome) {
             release();
-            audit.write({ request, key, tenant: caller.tenant }, outcome);
+            audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
           },
         };
       } catch (thrown) {
-        audit.refuse({ request, key, tenant: key?.tenant ?? "" }, about, toFailure(thrown));
+        audit.refuse(toRefused(request, found?.key), about, toFailure(thrown));
         throw thrown;
       }
     },
     budgets,
-    enterPlace: async (keyId) => {
-      const concurrent = (await budgets.limitsOf(keyId)).concurrent;
-      return await places.tryTake({ id: keyId, limits: { concurrent } });
-    },
+    enterPlace: async (id) => await places.tryTake({ id, limits: await budgets.limitsOf(id) }),
     quotaOf: createQuotas({ shelf, clock, usual: () => rules.storageBytes }),
     configure(changed) {
       rules = toRules(changed);
       callers = new WeakMap();
     },
   };
+}
+
+/** Whose it is may not be known yet. */
+function toRefused(request: IncomingMessage, key: Key | undefined): Who {
+  return { request, key, tenant: key?.tenant ?? "" };
 }
 
 interface Asked {

@@ -11,12 +11,18 @@ import { NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import { ALL_SCOPES, type Key, stateOf } from "./key.ts";
+import { ALL_SCOPES, type Key, REMEMBERED_MS, stateOf } from "./key.ts";
 import { DEFAULT_TENANT, findKey, hashToken, readKeyId } from "./keys.ts";
 
 export interface KeyRing {
   /** Rejects with `unauthorized` what is no key, or one that is expired or revoked. */
-  find(token: string): Promise<Key>;
+  find(token: string): Promise<FoundKey>;
+}
+
+export interface FoundKey {
+  readonly key: Key;
+  /** It was read from the record a while ago, and counts until then. */
+  readonly untilMs: number;
 }
 
 interface KeyRingParts {
@@ -26,21 +32,27 @@ interface KeyRingParts {
   readonly fixedToken: () => string | undefined;
 }
 
-/** How long a revoked key may still work in another process. */
-const REMEMBERED_MS = 2000;
 const MAX_REMEMBERED = 1000;
 
 export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRing {
-  const remembered = new Map<string, { readonly key: Key; readonly untilMs: number }>();
+  const remembered = new Map<string, FoundKey>();
 
-  async function look(token: string, hash: Buffer): Promise<Key> {
+  async function look(token: string, hash: Buffer, nowMs: number): Promise<FoundKey> {
+    const untilMs = nowMs + REMEMBERED_MS;
     const fixed = fixedToken();
-    if (fixed && timingSafeEqual(hash, hashToken(fixed))) return FIXED_KEY;
+    if (fixed && timingSafeEqual(hash, hashToken(fixed))) return { key: FIXED_KEY, untilMs };
     const id = readKeyId(token);
     const key = id === undefined ? undefined : await findKey(shelf, id);
-    const known = Buffer.from(key?.hash ?? NO_HASH, "hex");
-    if (timingSafeEqual(hash, known) && key) return key;
-    throw new Failure("unauthorized", "The server does not know this key.");
+    const isNew = isHash(hash, key?.hash);
+    const isReplaced = isHash(hash, key?.replaced?.hash);
+    if (isNew && key) return { key, untilMs };
+    if (!isReplaced || !key?.replaced) {
+      throw new Failure("unauthorized", "The server does not know this key.");
+    }
+    const { until_ms } = key.replaced;
+    if (until_ms > nowMs) return { key, untilMs: Math.min(untilMs, until_ms) };
+    const message = `This secret of the key \`${key.id}\` was replaced. Send the new one.`;
+    throw new Failure("unauthorized", message);
   }
 
   return {
@@ -51,12 +63,12 @@ export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRi
       let found = remembered.get(name);
       if (!found || found.untilMs <= nowMs) {
         remembered.delete(name);
-        found = { key: await look(token, hash), untilMs: nowMs + REMEMBERED_MS };
+        found = await look(token, hash, nowMs);
         if (remembered.size >= MAX_REMEMBERED) forgetOldest(remembered);
         remembered.set(name, found);
       }
       const state = stateOf(found.key, nowMs);
-      if (state === "active") return found.key;
+      if (state === "active") return found;
       throw new Failure("unauthorized", `The key \`${found.key.id}\` is ${state}.`);
     },
   };
@@ -64,8 +76,13 @@ export function createKeyRing({ shelf, clock, fixedToken }: KeyRingParts): KeyRi
 
 const NO_HASH = "0".repeat(64);
 
+/** Takes the same time where there is no hash to compare with. */
+function isHash(hash: Buffer, known: string = NO_HASH): boolean {
+  return timingSafeEqual(hash, Buffer.from(known, "hex"));
+}
+
 /** Whoever sets the server's environment runs the server. */
-const FIXED_KEY: Key = {
+export const FIXED_KEY: Key = {
   id: "environment",
   name: "OFFSHOOT_SERVER_KEY",
   tenant: DEFAULT_TENANT,

@@ -16,6 +16,8 @@ export interface Key {
   readonly tenant: string;
   /** Of the whole key, in hexadecimal. */
   readonly hash: string;
+  /** What the last rotation replaced; undefined where there was none. */
+  readonly replaced?: ReplacedSecret | undefined;
   readonly scopes: readonly Scope[];
   /** Globs; null for all models. */
   readonly models: readonly string[] | null;
@@ -30,6 +32,17 @@ export interface Key {
   /** To the minute. */
   readonly last_used_ms: number | null;
 }
+
+/** A secret that a newer one stands for. It is kept after its time, so that whoever shows it is told why it fails. */
+interface ReplacedSecret {
+  readonly hash: string;
+  readonly replaced_at_ms: number;
+  /** It works until then. */
+  readonly until_ms: number;
+}
+
+/** How long a process remembers a key. What another process changes of it counts here after that. */
+export const REMEMBERED_MS = 2000;
 
 interface LimitRow {
   readonly summary: string;

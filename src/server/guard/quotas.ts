@@ -3,7 +3,7 @@
 import type { Clock } from "../../base/clock.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import { stateOf } from "./key.ts";
+import { REMEMBERED_MS, stateOf } from "./key.ts";
 import { listKeys } from "./keys.ts";
 
 interface QuotaParts {
@@ -13,9 +13,6 @@ interface QuotaParts {
   /** Of every tenant whose keys say nothing; asked each time, because settings change. */
   readonly usual: () => number | undefined;
 }
-
-/** Keys are made by people: until a new one counts, that much may pass. */
-const REMEMBERED_MS = 10_000;
 
 export function createQuotas({ shelf, clock, usual }: QuotaParts): QuotaOf {
   let known = new Map<string, number>();

@@ -30,12 +30,13 @@ export function createTally({ spending, clock }: { spending: Spending; clock: Cl
     }
   }
   return {
-    add(keyId, { requests = 0, tokens = 0, usd = 0 }) {
-      const before = added.get(keyId) ?? { requests: 0, tokens: 0, usd: 0 };
+    add(keyId, { requests = 0, tokens = 0, usd = 0, unpriced = 0 }) {
+      const before = added.get(keyId) ?? { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
       added.set(keyId, {
         requests: before.requests + requests,
         tokens: before.tokens + tokens,
         usd: before.usd + usd,
+        unpriced: before.unpriced + unpriced,
       });
       // No request fails because this was not written.
       timer ??= setTimeout(() => void flush().catch(() => {}), FLUSH_MS).unref();

@@ -12,7 +12,10 @@ import { sendFailure } from "../send-answer.ts";
 
 export interface Drain {
   readonly isDraining: boolean;
+  /** Knows what is on its way. */
   watchApp(app: App): App;
+  /** Turns away what is new once it drains. Inside whoever counts and logs requests. */
+  refuseNew(app: App): App;
   /**
    * Resolves when nothing is on its way any more, `others` included, or the time is up: then with false.
    * May be called again to wait on.
@@ -33,16 +36,14 @@ export function createDrain(): Drain {
     get isDraining() {
       return isDraining;
     },
-    watchApp: (app) => async (request, response) => {
+    refuseNew: (app) => async (request, response) => {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
-      if (isDraining) {
-        response.setHeader("connection", "close");
-        if (!STILL_ANSWERED.has(path)) {
-          request.resume();
-          sendFailure(response, toDraining());
-          return;
-        }
-      }
+      if (!isDraining || STILL_ANSWERED.has(path)) return await app(request, response);
+      request.resume();
+      sendFailure(response, toDraining());
+    },
+    watchApp: (app) => async (request, response) => {
+      if (isDraining) response.setHeader("connection", "close");
       open.add(response);
       try {
         await app(request, response);

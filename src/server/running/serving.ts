@@ -5,6 +5,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
 import { VERSION } from "../../version.ts";
+import type { App } from "../app.ts";
 import { createGuard } from "../guard/create-guard.ts";
 import type { PlaceCount } from "../guard/places.ts";
 import { createKeyMetrics } from "../watching/key-metrics.ts";
@@ -121,9 +122,10 @@ class OneServing implements Serving {
     const tls = settings.tls && (await readTls(settings.tls));
     this.#current = await this.#openGeneration(this.#loaded);
     await this.#takeOver();
-    const app = this.#watch.watchApp(async (request, response) => {
+    const answer: App = async (request, response) => {
       await this.#current?.app(request, response);
-    });
+    };
+    const app = this.#watch.watchApp(this.#drain.refuseNew(answer));
     const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
     const listening = { host, port, socket, tls, upgrade };
     this.#listener = await openListener(listening, this.#drain.watchApp(app));

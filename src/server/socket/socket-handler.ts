@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
 import { clip } from "../../base/text.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
@@ -15,7 +16,7 @@ import { toFailureAnswer } from "../failure-answer.ts";
 import type { Guard } from "../guard.ts";
 import { type Connection, openConnection } from "./connection.ts";
 import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
-import type { WatchSocket } from "./watch-socket.ts";
+import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 
 export interface SocketParts {
   readonly api: ResponsesApi;
@@ -57,7 +58,8 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
   const headersOf = new WeakMap<IncomingMessage, readonly string[]>();
   server.on("headers", (lines, request) => lines.push(...(headersOf.get(request) ?? [])));
   server.on("wsClientError", ({ message }, wire) => {
-    refuse(wire, new Failure("invalid_request", `This is no WebSocket handshake: ${message}.`));
+    const failure = new Failure("invalid_request", `This is no WebSocket handshake: ${message}.`);
+    refuse(wire, failure, makeId("req"));
   });
   const connections = new Set<Connection>();
   /** Called when all are closed; there once it drains. */
@@ -76,18 +78,19 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
     upgrade(request, wire, head) {
       // A client that goes away in the middle of this is nobody's failure.
       wire.on("error", () => {});
-      const ended = parts.watch?.("GET", toRoute(request));
+      const requestId = makeId("req");
+      const ended = parts.watch?.({ method: "GET", route: toRoute(request), request, requestId });
       admit(parts.guard, request, onEmpty.size > 0).then(
         ({ headers, caller: { tenant, keyId } }) => {
           ended?.({ status: SWITCHED, tenant, keyId });
-          headersOf.set(request, headers);
+          headersOf.set(request, [...headers, `${REQUEST_ID}: ${requestId}`]);
           server.handleUpgrade(request, wire, head, (socket) => take(socket, request, wire));
         },
         (thrown: unknown) => {
           const failure = toFailure(thrown);
           if (failure.code === "internal") parts.onDefect(thrown);
           ended?.({ status: toFailureAnswer(failure, "responses").status ?? 500 });
-          refuse(wire, failure);
+          refuse(wire, failure, requestId);
         },
       );
     },
@@ -129,8 +132,8 @@ async function admit(
 }
 
 /** A path that is none is the client's to make up. */
-function toRoute({ url = "/" }: IncomingMessage): string {
-  return url.split("?", 1)[0] === SOCKET_PATH ? SOCKET_PATH : "unknown";
+function toRoute({ url = "/" }: IncomingMessage): string | undefined {
+  return url.split("?", 1)[0] === SOCKET_PATH ? SOCKET_PATH : undefined;
 }
 
 function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {
@@ -148,11 +151,12 @@ function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {
   }
 }
 
-function refuse(wire: Duplex, failure: Failure): void {
+function refuse(wire: Duplex, failure: Failure, requestId: string): void {
   const { status = 500, body, headers } = toFailureAnswer(failure, "responses");
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,
+    [REQUEST_ID]: requestId,
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(text)),
     connection: "close",

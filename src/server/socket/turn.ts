@@ -6,6 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
@@ -20,7 +21,7 @@ import { type Context, type Contexts, joinContext, NO_CONTEXT } from "./contexts
 import { toErrorEvent } from "./error-event.ts";
 import type { Outbox } from "./outbox.ts";
 import { warmUp } from "./warm-up.ts";
-import type { WatchSocket } from "./watch-socket.ts";
+import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 
 export interface TurnParts {
   readonly api: ResponsesApi;
@@ -56,13 +57,14 @@ const ROUTE = `POST ${PATH}`;
 
 /** Never rejects. */
 export async function runTurn(parts: TurnParts, turn: Turn): Promise<TurnEnd> {
-  const headers: Record<string, string> = {};
+  const requestId = makeId("req");
+  const headers: Record<string, string> = { [REQUEST_ID]: requestId };
   const answer = {
     setHeader(name: string, value: string): void {
       headers[name] = value;
     },
   };
-  const ended = parts.watch?.("WS", PATH);
+  const ended = parts.watch?.({ method: "WS", route: PATH, request: parts.request, requestId });
   let admitted: Admitted | undefined;
   let target: string | undefined;
   let status = 200;

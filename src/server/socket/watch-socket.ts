@@ -1,10 +1,23 @@
 /** How what happens on sockets is told to whoever counts requests: the app sees nothing of it. */
 
-/** Called when something is asked; what it gives is called once, when that was answered. */
-export type WatchSocket = (method: SocketMethod, route: string) => (answer: SocketAnswer) => void;
+import type { IncomingMessage } from "node:http";
 
-/** `GET` for the handshake, `WS` for each turn. */
-export type SocketMethod = "GET" | "WS";
+/** Called when something is asked; what it gives is called once, when that was answered. */
+export type WatchSocket = (asked: SocketAsked) => (answer: SocketAnswer) => void;
+
+interface SocketAsked {
+  /** `GET` for the handshake, `WS` for each turn. */
+  readonly method: "GET" | "WS";
+  /** Undefined where there is nothing at the address. */
+  readonly route: string | undefined;
+  /** The handshake's, also for a turn. */
+  readonly request: IncomingMessage;
+  /** What the client is told it by, unless a response is made. */
+  readonly requestId: string;
+}
+
+/** The header of the handshake's answer, and of error events. */
+export const REQUEST_ID = "x-request-id";
 
 export interface SocketAnswer {
   readonly status: number;

@@ -1,23 +1,32 @@
-/** What keys use, by the ids of the keys: there are as many as somebody made, and the registry has a bound. */
+/** What keys use, by the ids of the keys and their tenants: there are as many as somebody made, and the registry has a bound. */
 
 import type { Amounts } from "../../store/spending.ts";
+import type { OnUse } from "../guard/budgets.ts";
 import type { Registry } from "./metrics.ts";
 
-export function createKeyMetrics(
-  registry: Registry,
-): (keyId: string, used: Partial<Amounts>) => void {
+export function createKeyMetrics(registry: Registry): OnUse {
   const counters = {
-    requests: registry.counter("offshoot_key_requests_total", "Requests, by the id of the key."),
+    requests: registry.counter(
+      "offshoot_key_requests_total",
+      "Requests, by the id of the key and its tenant.",
+    ),
     tokens: registry.counter(
       "offshoot_key_tokens_total",
-      "Tokens of models, embeddings and images, by the id of the key.",
+      "Tokens of models, embeddings and images, by the id of the key and its tenant.",
     ),
-    usd: registry.counter("offshoot_key_cost_usd_total", "US dollars, by the id of the key."),
-  };
-  return (keyId, used) => {
+    usd: registry.counter(
+      "offshoot_key_cost_usd_total",
+      "US dollars, by the id of the key and its tenant.",
+    ),
+    unpriced: registry.counter(
+      "offshoot_key_unpriced_tokens_total",
+      "Of the tokens, those whose price is not known.",
+    ),
+  } satisfies Record<keyof Amounts, unknown>;
+  return ({ keyId, tenant }, used) => {
     for (const [unit, counter] of Object.entries(counters)) {
       const amount = used[unit as keyof Amounts] ?? 0;
-      if (amount > 0) counter.add({ key: keyId }, amount);
+      if (amount > 0) counter.add({ key: keyId, tenant }, amount);
     }
   };
 }

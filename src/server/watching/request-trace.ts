@@ -33,6 +33,9 @@ export interface Answered {
   readonly status: number;
   /** The response it made or was about. */
   readonly target: string | undefined;
+  /** Undefined where the guard did not let it in. */
+  readonly tenant: string | undefined;
+  readonly keyId: string | undefined;
 }
 
 interface TracerParts {
@@ -89,14 +92,16 @@ export function createRequestTracer(
   };
 }
 
-/** The names of OpenTelemetry's conventions for HTTP servers. */
+/** The names of OpenTelemetry's conventions for HTTP servers; those under `offshoot.` are ours. */
 function toAttributes({ method }: IncomingMessage, answered: Answered): Attributes {
-  const { route, status, target } = answered;
+  const { route, status, target, tenant, keyId } = answered;
   return {
     "http.request.method": method ?? "GET",
     "http.response.status_code": status,
     ...(route === undefined ? {} : { "http.route": route.slice(route.indexOf(" ") + 1) }),
     ...(target?.startsWith("resp_") ? { "gen_ai.response.id": target } : {}),
+    ...(tenant === undefined ? {} : { "offshoot.tenant": tenant }),
+    ...(keyId === undefined ? {} : { "offshoot.key.id": keyId }),
   };
 }
 

@@ -57,26 +57,21 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
     { labels: {}, value: [...open].filter(isStream).length + openTurns },
   ]);
 
+  /** A socket that has ended does not know any more whose it was. */
+  function noteClient(request: IncomingMessage): void {
+    const { remoteAddress } = request.socket;
+    if (remoteAddress !== undefined) clients.set(request, remoteAddress);
+  }
+
   return {
-    watchGuard: (guard) => ({
-      async admit(request, scope, about) {
-        const noted: Notes = about ? { about } : {};
-        notes.set(request, noted);
-        const admitted = await guard.admit(request, scope, about);
-        noted.tenant = admitted.caller.tenant;
-        noted.keyId = admitted.caller.keyId;
-        return admitted;
-      },
-    }),
+    watchGuard: (guard) => watchGuard(guard, notes),
     watchApp: (app) => async (request, response) => {
       const startMs = clock.now();
       open.add(response);
       // Good for every answer, and a header set here makes Node keep all of them where they can be read.
       response.setHeader("x-content-type-options", "nosniff");
       response.setHeader(REQUEST_ID, makeId("req"));
-      // A socket that has ended does not know any more whose it was.
-      const { remoteAddress } = request.socket;
-      if (remoteAddress !== undefined) clients.set(request, remoteAddress);
+      noteClient(request);
       const closed = onceClosed(response);
       const handle = (): Promise<void> => app(request, response);
       await (tracer ? tracer.run(request, handle) : handle());
@@ -90,21 +85,50 @@ export function createRequestWatch(parts: WatchParts): RequestWatch {
       const { about } = noted;
       const { statusCode: status } = response;
       tracer?.end(request, {
-        route: about?.route,
-        status,
-        target: about?.target ?? toMade(response),
+        ...{ route: about?.route, status, target: about?.target ?? toMade(response) },
+        ...{ tenant: noted.tenant, keyId: noted.keyId ?? undefined },
       });
     },
-    watchSocket(method, route) {
+    watchSocket({ method, route, request, requestId }) {
       const startMs = clock.now();
       openTurns++;
+      noteClient(request);
       return (ended) => {
         openTurns--;
-        record({ ...ended, method, route, startMs, traceId: undefined });
+        const { tenant, keyId } = notes.get(request) ?? {};
+        record({
+          ...{ tenant, keyId, ...ended, method, route: route ?? UNKNOWN, startMs },
+          traceId: undefined,
+          path: route === undefined ? toPath(request.url ?? "") : undefined,
+          client: clients.get(request),
+          // As over HTTP, where the answer's header names the response that was made.
+          requestId: ended.target ?? requestId,
+        });
       };
     },
   };
 }
+
+/** A request that is refused is somebody's, too, if it showed a key. */
+function watchGuard(guard: Guard, notes: WeakMap<IncomingMessage, Notes>): Guard {
+  return {
+    async admit(request, scope, about = {}) {
+      const noted: Notes = { about };
+      notes.set(request, noted);
+      const onKey: About["onKey"] = ({ id, tenant }) => {
+        noted.tenant = tenant;
+        noted.keyId = id;
+      };
+      const admitted = await guard.admit(request, scope, { ...about, onKey });
+      noted.tenant = admitted.caller.tenant;
+      noted.keyId = admitted.caller.keyId;
+      return admitted;
+    },
+  };
+}
+
+/** Nothing is at the address. */
+const UNKNOWN = "unknown";
 
 /** What an answer that was sent, or left, says of its request. */
 function toAsked(
@@ -114,7 +138,7 @@ function toAsked(
 ): Omit<Asked, "startMs" | "traceId"> {
   return {
     method: toMethod(request.method ?? "GET"),
-    route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? "unknown",
+    route: about?.route?.slice(about.route.indexOf(" ") + 1) ?? UNKNOWN,
     status: response.statusCode,
     target: about?.target ?? toMade(response),
     isLeft: !response.writableFinished,

@@ -37,7 +37,7 @@ const MAX_KEPT = 1000;
 export function createRunMetrics(registry: Registry): RunMetrics {
   const open = new Map<string, OpenRun>();
   const ended = new Map<string, RunFacts>();
-  const { endings, errors, retries, count } = createCounters(registry);
+  const { endings, errors, countRetry, count } = createCounters(registry);
   registry.gauge(RESPONSES, "Responses that are on their way, by state.", () => {
     const running = [...open.values()].filter(({ isResponse }) => isResponse);
     return [{ labels: { state: "running" }, value: running.length }];
@@ -70,7 +70,7 @@ export function createRunMetrics(registry: Registry): RunMetrics {
           count(run.model, event.usage, event.cost_usd);
           break;
         case "notice":
-          if (event.code === "retry") retries.add({ model: run.model });
+          if (event.code === "retry") countRetry(run.model);
           break;
         case "run_end":
           open.delete(run_id);
@@ -100,7 +100,7 @@ type Counter = ReturnType<Registry["counter"]>;
 interface Counters {
   readonly endings: Counter;
   readonly errors: Counter;
-  readonly retries: Counter;
+  countRetry(model: string): void;
   /** Counts what model calls took. */
   count(model: string, usage: Usage, costUsd: number | null): void;
 }
@@ -108,6 +108,10 @@ interface Counters {
 function createCounters({ counter }: Registry): Counters {
   const tokens = counter("offshoot_tokens_total", "Tokens of model calls, by model.");
   const cost = counter("offshoot_cost_usd_total", "US dollars of model calls, by model.");
+  const retries = counter(
+    "offshoot_upstream_retries_total",
+    "Requests to models that were sent again.",
+  );
   const names = createNames();
   return {
     endings: counter("offshoot_responses_ended_total", "Responses, by how they ended."),
@@ -115,7 +119,8 @@ function createCounters({ counter }: Registry): Counters {
       "offshoot_upstream_errors_total",
       "Runs that a model's server failed, by code.",
     ),
-    retries: counter("offshoot_upstream_retries_total", "Requests to models that were sent again."),
+    // A name that has not answered yet may be made up.
+    countRetry: (name) => retries.add({ model: names.has(name) ? name : OTHER_MODELS }),
     count(name, usage, costUsd) {
       // A name that nobody has costs nothing, and is not to stand beside those that somebody has.
       if (usage.total_tokens === 0 && !costUsd) return;
@@ -131,9 +136,10 @@ function createCounters({ counter }: Registry): Counters {
 const MAX_MODELS = 500;
 const OTHER_MODELS = "other";
 
-function createNames(): { take(name: string): string } {
+function createNames(): { has(name: string): boolean; take(name: string): string } {
   const known = new Set<string>();
   return {
+    has: (name) => known.has(name),
     take(name) {
       if (known.size >= MAX_MODELS && !known.has(name)) return OTHER_MODELS;
       known.add(name);

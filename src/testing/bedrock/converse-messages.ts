@@ -202,8 +202,10 @@ function* checkPairs(turn: JsonObject, before: JsonObject | undefined, index: nu
   );
 }
 
+/** Those of the client's tools. Blocks of tools that the service runs say their type, and stand in one turn. */
 function idsOf(turn: JsonObject | undefined, name: "toolUse" | "toolResult"): string[] {
-  return membersOf(turn, name).map(({ toolUseId }) => String(toolUseId));
+  const own = membersOf(turn, name).filter(({ type }) => type === undefined);
+  return own.map(({ toolUseId }) => String(toolUseId));
 }
 
 function* checkOpenCalls(last: JsonObject | undefined): AwsCheck {

@@ -5,6 +5,7 @@ import type { Options } from "../../../src/cli/command.ts";
 import { parseKeyWish } from "../../../src/cli/commands/key-wish.ts";
 import { run } from "../../../src/cli/commands/keys.ts";
 import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
+import { type Amounts, createSpending } from "../../../src/store/spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";
@@ -16,6 +17,20 @@ async function keys(
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   const io = createFakeIo(sandbox);
   return { code: await run({ words, options }, io), ...io.written };
+}
+
+async function makeKey(sandbox: Sandbox, name: string): Promise<string> {
+  return (await keys(sandbox, ["create", name])).stdout.split("_")[1] ?? "";
+}
+
+/** Books it as a server does. */
+async function spend(sandbox: Sandbox, id: string, used: Partial<Amounts>): Promise<void> {
+  const { chunksDb, close } = await openSqliteStores(
+    join(sandbox.home, ".local/share/offshoot/runs.db"),
+  );
+  const nowMs = Date.now();
+  await createSpending(chunksDb).settle(id, used, { takenMs: nowMs, nowMs });
+  await close();
 }
 
 describe("offshoot keys", () => {
@@ -40,18 +55,98 @@ describe("offshoot keys", () => {
     assert.ok(!shown.stdout.includes(secret) && !("hash" in (key ?? {})));
   });
 
-  it("does not call tokens whose price is not known free", async (t) => {
+  it("tells tokens that are free from tokens whose price is not known", async (t) => {
     const sandbox = createSandbox(t);
-    const { stdout: token } = await keys(sandbox, ["create", "mine"]);
-    const [, id = ""] = token.trim().split("_");
-    const path = join(sandbox.home, ".local/share/offshoot/runs.db");
-    const { chunksDb, close } = await openSqliteStores(path);
-    const sql =
-      "insert into spending (key_id, window, requests, tokens, usd) values (?, 'total', 2, 40, 0)";
-    chunksDb.run(sql, id);
-    await close();
-    const { stdout } = await keys(sandbox, ["list"]);
-    assert.match(stdout, /in all 2 requests, 40 tokens, free or cost unknown/);
+    const wanted: [Partial<Amounts>, RegExp][] = [
+      [{ requests: 2, tokens: 40 }, /in all 2 requests, 40 tokens, free {2}/],
+      [{ requests: 2, tokens: 40, unpriced: 40 }, /in all 2 requests, 40 tokens, cost unknown {2}/],
+      [{ tokens: 50, usd: 0.5, unpriced: 40 }, /50 tokens, \$0\.50 \+ unknown {2}/],
+      [{ tokens: 50, usd: 0.5 }, /50 tokens, \$0\.50 {2}/],
+    ];
+    for (const [used, text] of wanted) {
+      const id = await makeKey(sandbox, "mine");
+      await spend(sandbox, id, used);
+      const { stdout } = await keys(sandbox, ["list"]);
+      assert.match(stdout.split("\n").find((line) => line.startsWith(id)) ?? "", text);
+    }
+  });
+
+  it("shows all of a key except its secret, by id or by name", async (t) => {
+    const sandbox = createSandbox(t);
+    const flags = { "usd-per-day": "5", "max-cost": "0.5", models: "gpt-*", tenant: "team" };
+    const { stdout: token } = await keys(sandbox, ["create", "ci"], flags);
+    const [, id = "", secret = ""] = token.trim().split("_");
+    await spend(sandbox, id, { requests: 3, tokens: 1200, usd: 0.25 });
+    const { stdout } = await keys(sandbox, ["show", "ci"]);
+    assert.equal((await keys(sandbox, ["show", id])).stdout, stdout);
+    const lines = new Map(stdout.split("\n").map((line) => [line.slice(0, 12).trim(), line]));
+    const value = (name: string): string => lines.get(name)?.slice(12) ?? "";
+    assert.equal(value("id"), id);
+    assert.equal(value("tenant"), "team");
+    assert.equal(value("scopes"), "responses, files, models");
+    assert.equal(value("models"), "gpt-*");
+    assert.equal(value("tools"), "all");
+    assert.equal(value("limits"), "usd-per-day=$5.00");
+    assert.equal(value("a response"), "max-cost=$0.50");
+    assert.equal(value("in all"), "3 requests, 1200 tokens, $0.25");
+    assert.match(value("created"), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+    assert.equal(value("last used"), "never");
+    const { stdout: json } = await keys(sandbox, ["show", "ci"], { json: true });
+    const shown = JSON.parse(json) as { used: { total: Amounts } } & Record<string, unknown>;
+    assert.deepEqual(shown.used.total, { requests: 3, tokens: 1200, usd: 0.25, unpriced: 0 });
+    for (const text of [stdout, json]) assert.ok(!text.includes(secret) && !text.includes("hash"));
+  });
+
+  it("changes what is named, removes what is `none` or `all`, and leaves the rest", async (t) => {
+    const sandbox = createSandbox(t);
+    const flags = { "usd-per-day": "5", "requests-per-day": "9", models: "gpt-*", expires: "30d" };
+    await keys(sandbox, ["create", "ci"], { ...flags, "max-turns": "4", tools: "none" });
+    const change = { "usd-per-day": "none", concurrent: "2", models: "all", scopes: "responses" };
+    const { stdout } = await keys(sandbox, ["update", "ci"], { ...change, json: true });
+    const changed = JSON.parse(stdout) as Record<string, unknown>;
+    assert.deepEqual(changed["limits"], { requests_per_day: 9, concurrent: 2 });
+    assert.deepEqual(changed["models"], null);
+    assert.deepEqual(changed["catalogue"], []);
+    assert.deepEqual(changed["scopes"], ["responses"]);
+    assert.notEqual(changed["expires_at_ms"], null);
+    assert.equal((changed["response_limits"] as { turns: number }).turns, 4);
+    const more = { "max-turns": "none", tools: "all", expires: "none", json: true };
+    const again = JSON.parse((await keys(sandbox, ["update", "ci"], more)).stdout);
+    assert.equal(again.response_limits.turns, null);
+    assert.deepEqual([again.catalogue, again.expires_at_ms], [null, null]);
+    assert.deepEqual(again.limits, changed["limits"]);
+  });
+
+  it("gives a key a new secret, under the same id", async (t) => {
+    const sandbox = createSandbox(t);
+    const id = await makeKey(sandbox, "ci");
+    const { stdout, stderr } = await keys(sandbox, ["rotate", "ci"], { "keep-old": "1h" });
+    assert.match(stdout, new RegExp(`^osk_${id}_[0-9a-f]{64}\n$`));
+    assert.match(stderr, /The old one works until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\.\n$/);
+    assert.match(
+      (await keys(sandbox, ["show", id])).stdout,
+      /rotated .*the old secret works until/,
+    );
+    const at_once = await keys(sandbox, ["rotate", id], { json: true });
+    const { token, ...shown } = JSON.parse(at_once.stdout) as Record<string, unknown>;
+    assert.match(String(token), new RegExp(`^osk_${id}_`));
+    assert.equal(shown["old_secret_until_ms"], shown["rotated_at_ms"]);
+    assert.ok(!("hash" in shown) && !("replaced" in shown));
+    assert.match(at_once.stderr, /The old one does not work any more\./);
+  });
+
+  it("takes a name only where it means one key", async (t) => {
+    const sandbox = createSandbox(t);
+    const ids = [await makeKey(sandbox, "twin"), await makeKey(sandbox, "twin")];
+    const several = new RegExp(`Several keys are named \`twin\`.*: ${ids.join(", ")}\\.$`);
+    for (const action of ["show", "rotate", "revoke"]) {
+      await assert.rejects(keys(sandbox, [action, "twin"]), several);
+    }
+    await keys(sandbox, ["revoke", ids[0] ?? ""]);
+    assert.match((await keys(sandbox, ["show", "twin"])).stdout, new RegExp(`${ids[1]}`));
+    const gone = keys(sandbox, ["update", ids[0] ?? ""], { concurrent: "1" });
+    await assert.rejects(gone, /is revoked, which is for good/);
+    await assert.rejects(keys(sandbox, ["rotate", ids[0] ?? ""]), /is revoked, which is for good/);
   });
 
   it("says what is wrong, and makes nothing", async (t) => {
@@ -73,6 +168,14 @@ describe("offshoot keys", () => {
       [["create", "a"], { models: " , " }, /--models is empty\. Leave it out for all of them\.$/],
       [["create", "a"], { scopes: "" }, /--scopes is empty/],
       [["revoke", "nobody"], {}, /There is no key `nobody`/],
+      [["show"], {}, /Write `offshoot keys show NAME\|ID`/],
+      [["show", "nobody"], {}, /There is no key `nobody`/],
+      [["update", "nobody"], {}, /Say what to change.*`none` removes a limit/],
+      [["update", "nobody"], { json: true }, /Say what to change/],
+      [["update", "nobody"], { concurrent: "1" }, /There is no key `nobody`/],
+      [["update", "nobody"], { concurrent: "0" }, /takes a whole number above 0, or `none`/],
+      [["rotate", "nobody"], {}, /There is no key `nobody`/],
+      [["rotate", "nobody"], { "keep-old": "long" }, /--keep-old takes a time like `30m`/],
       [["lose", "a"], {}, /There is no `offshoot keys lose`/],
     ];
     for (const [words, options, message] of wrong) {

@@ -66,7 +66,7 @@ describe("what a key may use", () => {
     const { guard, spending, clock } = await openKey({});
     await guard.budgets.charge("another's", { tokens: 5, usd: 1 });
     const { total } = await spending.read("another's", clock.now());
-    assert.deepEqual(total, { requests: 0, tokens: 5, usd: 1 });
+    assert.deepEqual(total, { requests: 0, tokens: 5, usd: 1, unpriced: 0 });
   });
 
   it("bounds each response by what is left", async () => {

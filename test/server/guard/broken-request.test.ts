@@ -49,6 +49,7 @@ describe("what is no request", () => {
     it(`is answered in the API's form: ${name}`, async (t) => {
       const [head = "", body = ""] = (await say(t, text)).split("\r\n\r\n");
       assert.match(head, new RegExp(`^HTTP/1\\.1 ${status} `));
+      assert.match(head, /^x-request-id: req_\w+$/m);
       const { error } = JSON.parse(body) as { error: Record<string, unknown> };
       assert.equal(error["code"], code);
       assert.deepEqual(Object.keys(error), ["message", "type", "param", "code"]);

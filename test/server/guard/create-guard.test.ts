@@ -22,6 +22,17 @@ describe("the guard's keys", () => {
     });
   });
 
+  it("are told to whoever logs the request, also where it is refused", async () => {
+    const bench = createGuardBench();
+    const { token, key } = await bench.makeKey({ tenant: "a" });
+    const told: string[] = [];
+    const about = {
+      onKey: ({ id, tenant }: { id: string; tenant: string }) => told.push(id, tenant),
+    };
+    await assert.rejects(bench.admit({ token, scope: "metrics", about }), { code: "forbidden" });
+    assert.deepEqual(told, [key.id, "a"]);
+  });
+
   it("are taken in each header that clients have for them", async () => {
     const bench = createGuardBench();
     const { token } = await bench.makeKey();

@@ -31,7 +31,7 @@ describe("a key without limits", () => {
     for (const one of asked) assert.equal((await server.send({ token, ...one })).status, 200);
     await bench.guard.budgets.flush();
     const { day, total } = await bench.spending.read(key.id, bench.clock.now());
-    assert.deepEqual(day, { requests: 4, tokens: 440, usd: 0 });
+    assert.deepEqual(day, { requests: 4, tokens: 440, usd: 0, unpriced: 440 });
     assert.deepEqual(total, day);
   });
 });
@@ -86,15 +86,13 @@ describe("a key with places for some requests at once", () => {
 });
 
 describe("what keys use", () => {
-  it("is told as it is booked, by key", async (t) => {
-    const told = new Map<string, Amounts>();
-    const bench = createGuardBench({}, (keyId, { requests = 0, tokens = 0, usd = 0 }) => {
-      const before = told.get(keyId) ?? { requests: 0, tokens: 0, usd: 0 };
-      told.set(keyId, {
-        requests: before.requests + requests,
-        tokens: before.tokens + tokens,
-        usd: before.usd + usd,
-      });
+  it("is told as it is booked, by key and tenant", async (t) => {
+    const told = new Map<string, Pick<Amounts, "requests" | "tokens">>();
+    const tenants = new Set<string>();
+    const bench = createGuardBench({}, ({ keyId, tenant }, { requests = 0, tokens = 0 }) => {
+      const before = told.get(keyId) ?? { requests: 0, tokens: 0 };
+      told.set(keyId, { requests: before.requests + requests, tokens: before.tokens + tokens });
+      tenants.add(tenant);
     });
     const usage = { input: 100, output: 10 };
     const server = await startGuarded(
@@ -102,12 +100,14 @@ describe("what keys use", () => {
       bench,
       respond(() => reply.text("Yes.", { usage })),
     );
-    const free = await bench.makeKey();
-    const limited = await bench.makeKey({ limits: { tokens_per_day: 10_000 } });
+    const tenant = "team";
+    const free = await bench.makeKey({ tenant });
+    const limited = await bench.makeKey({ tenant, limits: { tokens_per_day: 10_000 } });
     for (const { token } of [free, limited, limited]) {
       await server.send({ token, body: { input: "Hi" } });
     }
-    assert.deepEqual(told.get(free.key.id), { requests: 1, tokens: 110, usd: 0 });
-    assert.deepEqual(told.get(limited.key.id), { requests: 2, tokens: 220, usd: 0 });
+    assert.deepEqual(told.get(free.key.id), { requests: 1, tokens: 110 });
+    assert.deepEqual(told.get(limited.key.id), { requests: 2, tokens: 220 });
+    assert.deepEqual([...tenants], [tenant]);
   });
 });

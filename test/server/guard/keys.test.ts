@@ -7,6 +7,8 @@ import {
   listKeys,
   readKeyId,
   revokeKey,
+  rotateKey,
+  updateKey,
 } from "../../../src/server/guard/keys.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
@@ -43,6 +45,31 @@ describe("keys", () => {
     assert.deepEqual(await revokeKey(parts, key.id), revoked);
     assert.deepEqual(await listKeys(parts.shelf), [revoked]);
     await assert.rejects(revokeKey(parts, "nobody"), { code: "not_found" });
+  });
+
+  it("are changed in what is named alone", async () => {
+    const parts = openParts();
+    const wish = { limits: { usd_per_day: 5, concurrent: 2 }, models: ["gpt-*"] };
+    const { key } = await createKey(parts, { name: "mine", ...wish });
+    const changed = await updateKey(parts, key.id, { limits: { usd_per_day: null } });
+    assert.deepEqual(changed, { ...key, limits: { concurrent: 2 } });
+    assert.ok(!("usd_per_day" in changed.limits), "a name without a number would be a limit");
+    const opened = await updateKey(parts, key.id, { models: null, responseLimits: { usd: 1 } });
+    assert.deepEqual([opened.models, opened.limits], [null, { concurrent: 2 }]);
+    assert.equal(opened.response_limits.usd, 1);
+    await assert.rejects(updateKey(parts, "nobody", {}), { code: "not_found" });
+  });
+
+  it("get no new secret once they are revoked or expired", async () => {
+    const parts = openParts();
+    const { key } = await createKey(parts, { name: "mine", expiresAtMs: 6000 });
+    await parts.clock.advance(1000);
+    await assert.rejects(rotateKey(parts, key.id, { keepOldMs: 0 }), { code: "conflict" });
+    assert.deepEqual(await findKey(parts.shelf, key.id), key);
+    await updateKey(parts, key.id, { expiresAtMs: null });
+    assert.equal((await rotateKey(parts, key.id, { keepOldMs: 0 })).key.id, key.id);
+    await revokeKey(parts, key.id);
+    await assert.rejects(rotateKey(parts, key.id, { keepOldMs: 0 }), { code: "conflict" });
   });
 
   for (const name of ["", "a b", "a/b", "a\n", "a".repeat(65)]) {

@@ -9,7 +9,8 @@ import { createGate } from "../../engine/engine-bench.ts";
 describe("draining", () => {
   const start = async (t: TestContext, app: App) => {
     const drain = createDrain();
-    const listener = await openListener({ host: "127.0.0.1", port: 0 }, drain.watchApp(app));
+    const watched = drain.watchApp(drain.refuseNew(app));
+    const listener = await openListener({ host: "127.0.0.1", port: 0 }, watched);
     t.after(() => {
       listener.destroy();
       return listener.close();

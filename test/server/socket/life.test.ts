@@ -33,6 +33,8 @@ interface Answer {
 }
 
 /** The answer of HTTP to somebody who asks for a socket. */
+type HeaderTexts = Readonly<Record<string, string>>;
+
 function askUpgrade(url: string, headers: Readonly<Record<string, string>>): Promise<Answer> {
   const handshake = {
     ...{ connection: "Upgrade", upgrade: "websocket" },
@@ -82,7 +84,9 @@ describe("the life of a socket", () => {
     const [refused] = await socket.turn({ input: "Again" });
     assert.equal(refused?.status, 401);
     assert.equal(refused?.error?.code, "invalid_api_key");
-    assert.deepEqual(refused?.["headers"], { "x-ratelimit-remaining-requests": "9" });
+    const { "x-request-id": id, ...headers } = (refused?.["headers"] ?? {}) as HeaderTexts;
+    assert.match(id ?? "", /^req_/);
+    assert.deepEqual(headers, { "x-ratelimit-remaining-requests": "9" });
     const target = events.at(-1)?.response?.id;
     assert.deepEqual(guard.done, [
       { route: "GET /v1/responses", status: 101, target: undefined },

@@ -15,6 +15,35 @@ import { PATIENCE_MS } from "../../patience.ts";
 import { ANYBODY, createOpenGuard } from "../server-bench.ts";
 
 describe("the watch over requests", () => {
+  it("names the key of a request that is refused", async (t) => {
+    const records: RequestRecord[] = [];
+    const watch = createRequestWatch({
+      ...{ clock: createManualClock(), registry: createRegistry() },
+      ...{ tracer: undefined, worker: undefined, factsOf: () => undefined },
+      log: () => (record) => void records.push(record),
+    });
+    const guard = watch.watchGuard({
+      async admit(_request, _scope, about) {
+        about?.onKey?.({ id: "key_1", tenant: "team" });
+        throw new Failure("rate_limited", "Too much.");
+      },
+    });
+    const route: Route = {
+      ...{ method: "GET", path: "/things", summary: "", scope: "responses" },
+      handle: async () => toJson({}),
+    };
+    const app = createApp({
+      ...{ routes: [route], guard, body: { maxBytes: 100, timeoutMs: PATIENCE_MS } },
+      ...{ send: { keepAliveMs: PATIENCE_MS, commitMs: PATIENCE_MS }, onDefect: () => {} },
+    });
+    const listener = await openListener({ host: "127.0.0.1", port: 0 }, watch.watchApp(app));
+    t.after(() => listener.close());
+    const headers = { connection: "close" };
+    await (await fetch(`${listener.url}/things`, { headers })).text();
+    const [line] = records;
+    assert.deepEqual([line?.status, line?.tenant, line?.key_id], [429, "team", "key_1"]);
+  });
+
   it("tells of each, with what only the inside knows, and gives it a span", async (t) => {
     const clock = createManualClock();
     const registry = createRegistry();
@@ -85,6 +114,15 @@ describe("the watch over requests", () => {
         ["GET", "server"],
       ],
     );
+    const owners = spans.map(({ attributes }) => [
+      attributes["offshoot.tenant"],
+      attributes["offshoot.key.id"],
+    ]);
+    assert.deepEqual(owners, [
+      [ANYBODY.tenant, "key_1"],
+      [ANYBODY.tenant, "key_1"],
+      [undefined, undefined],
+    ]);
     assert.equal(inside, spans[1]?.context.traceId);
     assert.equal(records[1]?.trace_id, spans[1]?.context.traceId);
   });

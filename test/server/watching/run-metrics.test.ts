@@ -47,7 +47,8 @@ describe("the numbers of runs", () => {
       const head = { run_id: `run_${model}`, at_ms: 0 };
       const start = { type: "run_start", ...head, created_at_ms: 0, settings };
       const end = { type: "run_end", ending: "completed", usage, cost_usd: null, at_ms: 0 };
-      for (const event of [start, end]) metrics.observe({ ...head, event } as never);
+      const retry = { type: "notice", code: "retry", message: "" };
+      for (const event of [start, retry, end]) metrics.observe({ ...head, event } as never);
     };
     for (let at = 0; at < 3000; at++) run(`custom/refused-${at}`, 0);
     run("custom/real", 5);
@@ -56,6 +57,8 @@ describe("the numbers of runs", () => {
     const text = renderMetrics(registry.read());
     assert.match(text, /tokens_total\{model="custom\/real",direction="input"\} 10\n/);
     assert.match(text, /tokens_total\{model="other",direction="input"\} 2501\n/);
+    assert.match(text, /retries_total\{model="custom\/real"\} 1\n/);
+    assert.match(text, /retries_total\{model="other"\} 6001\n/);
     assert.doesNotMatch(text, /refused/);
   });
 

@@ -1,0 +1,95 @@
+/** `offshoot audit`: who asked a server for what, newest first. Servers write an entry within a second. */
+
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import { FIXED_KEY } from "../../server/guard/key-ring.ts";
+import { findNamedKey } from "../../server/guard/keys.ts";
+import type { AuditQuery, StoredAuditEntry } from "../../store/audit.ts";
+import type { Options, RunCommand } from "../command.ts";
+import type { Io } from "../io.ts";
+import { openConfig } from "../open-config.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import { toTable, toTime } from "./key-text.ts";
+import { type OpenedBooks, openBooks } from "./open-books.ts";
+import { DAY_MS, readDayMs } from "./read-day.ts";
+
+export const run: RunCommand = async ({ words, options }, io) => {
+  if (words.length > 1) throw new Failure("invalid_request", "Write `offshoot audit list`.");
+  const asked = parseQuery(options, systemClock.now());
+  const books = await openBooks(await openConfig({}, io));
+  try {
+    const keyId = await findKeyId(books, options["key"]);
+    const entries = await books.audit.list({ ...asked, keyId });
+    await show(entries, { io, isJson: options["json"] === true, limit: asked.limit });
+    return 0;
+  } finally {
+    await books.close();
+  }
+};
+
+const USUAL_LIMIT = 50;
+
+function parseQuery(options: Options, nowMs: number): AuditQuery {
+  const { tenant, day, route, status } = options;
+  const fromMs = day === undefined ? undefined : readDayMs(day, nowMs);
+  return {
+    limit: readWhole(options, "limit") ?? USUAL_LIMIT,
+    before: readWhole(options, "before"),
+    tenant: typeof tenant === "string" ? tenant : undefined,
+    time: fromMs === undefined ? undefined : [fromMs, fromMs + DAY_MS],
+    action: typeof route === "string" ? route : undefined,
+    status: status === undefined ? undefined : parseStatus(String(status)),
+  };
+}
+
+function readWhole(options: Options, flag: string): number | undefined {
+  const value = options[flag];
+  if (value === undefined) return undefined;
+  if (/^\d{1,15}$/.test(String(value)) && Number(value) > 0) return Number(value);
+  const message = `--${flag} takes a whole number above 0, not \`${clip(String(value), 40)}\`.`;
+  throw new Failure("invalid_request", message);
+}
+
+function parseStatus(text: string): readonly [number, number] {
+  const [, hundred, rest = ""] = /^([1-5])(\d\d|xx)$/i.exec(text) ?? [];
+  if (hundred === undefined) {
+    const message = `--status takes a status as \`429\` or a class as \`4xx\`, not \`${clip(text, 40)}\`.`;
+    throw new Failure("invalid_request", message);
+  }
+  if (/^\d/.test(rest)) return [Number(text), Number(text) + 1];
+  return [Number(hundred) * 100, Number(hundred) * 100 + 100];
+}
+
+/** The key of the environment is in no record, and its id in the audit. */
+async function findKeyId(
+  { shelf }: OpenedBooks,
+  given: Options[string],
+): Promise<string | undefined> {
+  if (typeof given !== "string") return undefined;
+  if (given === FIXED_KEY.id || given === FIXED_KEY.name) return FIXED_KEY.id;
+  return (await findNamedKey(shelf, given)).id;
+}
+
+async function show(
+  entries: readonly StoredAuditEntry[],
+  { io, isJson, limit }: { io: Io; isJson: boolean; limit: number },
+): Promise<void> {
+  if (isJson) {
+    await io.stdout.write(`${JSON.stringify(entries)}\n`);
+    return;
+  }
+  await io.stdout.write(toTable(entries.map(toRow)));
+  const last = entries.at(-1);
+  if (!last) await io.stderr.write("The audit has no such entries.\n");
+  else if (entries.length === limit) {
+    await io.stderr.write(`There may be more: repeat the command with --before ${last.id}\n`);
+  }
+}
+
+/** What a client made up may be in a path or an id. */
+function toRow({ at_ms, key_id, tenant, status, action, target, address }: StoredAuditEntry) {
+  const cells = [toTime(at_ms), String(status), key_id ?? "no key", tenant || "-", address ?? "-"];
+  const what = target === null ? action : `${action} ${target}`;
+  return [...cells, what].map(cleanForTerminal);
+}
