@@ -16,6 +16,8 @@ import type { Amount } from "./limits.ts";
 export interface CallMeter {
   /** For the call, beside its signal. */
   readonly call: Required<Pick<ModelCall, "onSend" | "onUsage">>;
+  /** Who was asked last, where the model's name stands for several deployments. */
+  deployment(): string | undefined;
   read(batch: readonly MeteredEvent[]): void;
   /**
    * What a call that failed has used. Undefined where it used nothing: it was never sent, or it was
@@ -29,11 +31,13 @@ type MeteredEvent = ModelEvent | RunEvent;
 export function createCallMeter(): CallMeter {
   let isSent = false;
   let counted: Usage | undefined;
+  let deployment: string | undefined;
   const said = createCharCount();
   return {
     call: {
-      onSend() {
+      onSend(to) {
         isSent = true;
+        deployment = to;
         // Another try: what an earlier one was told is not about this one.
         counted = undefined;
       },
@@ -41,6 +45,7 @@ export function createCallMeter(): CallMeter {
         if (usage.total_tokens > 0) counted = usage;
       },
     },
+    deployment: () => deployment,
     read: (batch) => said.read(batch),
     toUsage(request, isAborted) {
       const isUsed = said.hasBegun || counted !== undefined || (isSent && isAborted);
@@ -136,12 +141,16 @@ export function findAbandonedTurns(log: readonly LoggedEvent[]): AbandonedTurns 
 }
 
 interface Prices {
-  readonly costOf: (usage: Usage) => number | undefined;
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
 /** What a broken call takes from a budget. A price that is not known takes no money. */
-export function toBrokenAmount(usage: Usage, { costOf }: Prices): Partial<Amount> {
-  return { tokens: usage.total_tokens, usd: costOf(usage) ?? 0 };
+export function toBrokenAmount(
+  usage: Usage,
+  { costOf }: Prices,
+  deployment?: string,
+): Partial<Amount> {
+  return { tokens: usage.total_tokens, usd: costOf(usage, deployment) ?? 0 };
 }
 
 /** Books what earlier attempts at a turn have used. They are not model calls of this run's limit. */

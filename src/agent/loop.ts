@@ -11,7 +11,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import { plural } from "../base/text.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Continuation } from "../protocol/model-events.ts";
+import type { AnsweredBy, Continuation } from "../protocol/model-events.ts";
 import type { Ending, Notice, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
@@ -36,7 +36,7 @@ export interface LoopParts {
   readonly gate: Gate;
   readonly clock: Clock;
   readonly checkOutput: CheckOutput;
-  readonly costOf: (usage: Usage) => number | undefined;
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   /** Undefined where the model's window is not known. */
   readonly contextTokens: number | undefined;
   readonly reasoning: Reasoning;
@@ -90,6 +90,8 @@ interface Progress {
   repairs: number;
   notices: Notice[];
   previous: { at: Continuation; covered: number } | undefined;
+  /** Who answered last of several deployments. */
+  by: AnsweredBy | undefined;
   /** Whether the turn is the last one, which may call nothing. */
   isReporting: boolean;
   /** What processes before this one have asked in vain. */
@@ -129,6 +131,7 @@ function createProgress({ task, wishes }: LoopParts): Progress {
     repairs: 0,
     notices: [],
     previous: undefined,
+    by: undefined,
     isReporting: false,
     abandoned: new Map(),
     hasBegun: false,
@@ -207,6 +210,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   progress.paused = answer.reason === "pause" ? progress.text : "";
   progress.usage = addUsage(progress.usage, answer.usage);
   progress.costUsd = addCost(costBefore, answer.cost_usd);
+  progress.by = answer.by ?? progress.by;
   progress.previous = answer.continuation
     ? { at: answer.continuation, covered: progress.items.length }
     : undefined;
@@ -335,6 +339,7 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     reasoning: wishes?.reasoning ?? reasoning,
     format: task.format,
     previous: progress.previous,
+    deployment: progress.by?.deployment,
     options: wishes?.options,
     whole: wishes?.whole,
   };
@@ -378,6 +383,7 @@ function end(
     usage: progress.usage,
     cost_usd: progress.costUsd,
     spent: { ...account.spent },
+    ...(progress.by ? { by: progress.by } : {}),
     at_ms: clock.now(),
   };
   const start = progress.hasBegun ? [] : [toRunStart(parts, clock.now())];

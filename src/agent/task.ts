@@ -16,6 +16,14 @@ import { type Limits, NO_LIMITS } from "./limits.ts";
 /** Seed of the loop's length: one turn is one model call. */
 export const DEFAULT_MAX_TURNS = 50;
 
+/** One of several that a model's name stands for. */
+export interface Deployment extends Pick<AgentTask, "model" | "provider" | "url" | "api_key_name"> {
+  /** Its share among those that are not fallbacks. */
+  readonly weight: number;
+  /** Asked when none of the others answers. */
+  readonly fallback: boolean;
+}
+
 export interface AgentTask {
   /** `vendor/model`. */
   readonly model: string;
@@ -27,6 +35,8 @@ export interface AgentTask {
   readonly url: string | null;
   /** The variable that holds the key, where it is not the vendor's own. */
   readonly api_key_name: string | null;
+  /** Where the model's name stands for several: all of them. The fields above are the first one's. */
+  readonly deployments?: readonly Deployment[] | undefined;
   readonly instructions: string | null;
   readonly items: readonly Item[];
   /** Names of the tools the run may use. */

@@ -6,7 +6,13 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Continuation, EndReason, ModelEnd, ModelEvent } from "../protocol/model-events.ts";
+import type {
+  AnsweredBy,
+  Continuation,
+  EndReason,
+  ModelEnd,
+  ModelEvent,
+} from "../protocol/model-events.ts";
 import type { Notice, RunEvent, TurnEnd } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
@@ -21,6 +27,8 @@ export interface Answer {
   readonly usage: Usage;
   readonly cost_usd: number | null;
   readonly continuation: Continuation | null;
+  /** Where the model's name stands for several deployments. */
+  readonly by?: AnsweredBy | undefined;
 }
 
 export interface TurnParts {
@@ -28,7 +36,7 @@ export interface TurnParts {
   readonly provider: Provider;
   readonly clock: Clock;
   /** Undefined where the price is not known. */
-  readonly costOf: (usage: Usage) => number | undefined;
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
 export interface Turn {
@@ -73,7 +81,7 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
   } catch (thrown) {
     const used = meter.toUsage(request, step.signal.aborted);
     if (used) {
-      hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
+      hold.settle({ turns: 1, ...toBrokenAmount(used, parts, meter.deployment()) });
       turn.onBroken(used);
     } else hold.release();
     throw thrown;
@@ -131,19 +139,22 @@ function withoutEnd(batch: readonly ModelEvent[]): RunEvent[] {
 }
 
 function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
-  const { reason, usage, continuation = null } = end;
+  const { reason, usage, continuation = null, by } = end;
   // Places may have gaps: a vendor numbers items that it never finished.
   return {
     items: items.filter(Boolean),
     reason,
     usage,
-    cost_usd: costOf(usage) ?? null,
+    cost_usd: costOf(usage, by?.deployment) ?? null,
     continuation,
+    ...(by ? { by } : {}),
   };
 }
 
-function toTurnEnd(turn: number, { reason, usage, cost_usd }: Answer, clock: Clock): TurnEnd {
-  return { type: "turn_end", turn, reason, usage, cost_usd, at_ms: clock.now() };
+function toTurnEnd(turn: number, answer: Answer, clock: Clock): TurnEnd {
+  const { reason, usage, cost_usd, by } = answer;
+  const end = { turn, reason, usage, cost_usd, ...(by ? { by } : {}) };
+  return { type: "turn_end", ...end, at_ms: clock.now() };
 }
 
 /** The text of the messages among `items`. */

@@ -113,7 +113,7 @@ export const FAILURES = {
     status: 502,
     exit: 1,
     retryable: false,
-    summary: "The model's server did not accept the key (401 or 403).",
+    summary: "The model's server did not accept the key or the account (401, 402 or 403).",
   },
   provider_overloaded: {
     status: 429,

@@ -21,6 +21,7 @@ export function toChildTask(
   return {
     ...parent,
     ...(isElsewhere ? { provider: null, url: null, api_key_name: null } : {}),
+    deployments: wish.model === undefined ? parent.deployments : undefined,
     model: wish.model ?? parent.model,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     instructions: wish.instructions,

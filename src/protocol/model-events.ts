@@ -106,6 +106,18 @@ export interface ModelEnd {
   readonly usage: Usage;
   /** What the same wire needs to go on from here; nobody else looks inside. */
   readonly continuation: Continuation | undefined;
+  /** Who answered, where the model's name stands for several deployments. */
+  readonly by?: AnsweredBy | undefined;
+}
+
+/** The one of several deployments that answered. */
+export interface AnsweredBy {
+  /** As records, log lines and metrics name it: `custom/qwen3-8b@gpu-1:8000`. */
+  readonly deployment: string;
+  /** `vendor/model`. */
+  readonly model: string;
+  /** How often deployments were asked for this answer, this time included. */
+  readonly tries: number;
 }
 
 /**

@@ -11,7 +11,7 @@
 import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Item } from "./items.ts";
-import type { EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
+import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -113,6 +113,8 @@ export interface TurnEnd {
   readonly usage: Usage;
   /** Null when the model's price is unknown, which is not the same as free. */
   readonly cost_usd: number | null;
+  /** Who answered, where the model's name stands for several deployments; else it is not there. */
+  readonly by?: AnsweredBy | undefined;
   readonly at_ms: number;
 }
 
@@ -269,6 +271,7 @@ export interface Notice {
   readonly type: "notice";
   readonly code:
     | "retry"
+    | "fallback"
     | "wait"
     | "replay"
     | "dropped"
@@ -299,6 +302,8 @@ export interface RunEnd {
   readonly cost_usd: number | null;
   /** What it and everything below it took from the budget, by kind. */
   readonly spent: JsonObject;
+  /** Who gave the last answer, where the model's name stands for several deployments. */
+  readonly by?: AnsweredBy | undefined;
   readonly at_ms: number;
 }
 

@@ -96,6 +96,18 @@ export function isSlip({ vendorCode }: Failure): boolean {
   return vendorCode === SLIP;
 }
 
+/** A spent quota or balance: no wait of seconds helps, and the request is not at fault. */
+const QUOTA_CODES: ReadonlySet<string> = new Set([
+  "insufficient_quota",
+  "billing_hard_limit_reached",
+  "billing_not_active",
+]);
+
+/** Whether the vendor refuses the account that asks (its key, its balance) and not the request. */
+export function isAccountFailure({ code, vendorCode }: Failure): boolean {
+  return code === "provider_unauthorized" || QUOTA_CODES.has(vendorCode ?? "");
+}
+
 const OVERLOAD_CODES: ReadonlySet<string> = new Set([
   "rate_limit_exceeded",
   "rate_limit_error",
@@ -116,12 +128,13 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   if (CONTEXT_WORDS.test(message) && status === 400) return "context_exceeded";
   // Google calls a wrong key a wrong argument.
   if (/API key not valid|API key expired/i.test(message)) return "provider_unauthorized";
-  if (status === 401 || status === 403) return "provider_unauthorized";
+  // Anthropic calls a spent balance a wrong request; others have the status for it.
+  if (/credit balance is too low/i.test(message)) return "provider_unauthorized";
+  if (status >= 401 && status <= 403) return "provider_unauthorized";
   if (vendorCode === SLIP) return "provider_failed";
   // A spent quota comes as 429 as well, and no wait mends it. Cohere tells it in words alone.
-  if (vendorCode === "insufficient_quota" || /API calls \/ month/i.test(message)) {
-    return "provider_rejected";
-  }
+  const isSpent = vendorCode !== undefined && QUOTA_CODES.has(vendorCode);
+  if (isSpent || /API calls \/ month/i.test(message)) return "provider_rejected";
   if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) {
     return "provider_overloaded";
   }
@@ -133,13 +146,14 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
 function streamCodeFor(vendorCode: string | undefined, status: number | undefined): FailureCode {
   if (vendorCode && OVERLOAD_CODES.has(vendorCode)) return "provider_overloaded";
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
-  if (vendorCode === "insufficient_quota") return "provider_rejected";
+  if (vendorCode && QUOTA_CODES.has(vendorCode)) return "provider_rejected";
   if (vendorCode && MISSING_CODES.has(vendorCode)) return "model_not_found";
   return status === undefined ? "provider_failed" : codeFor(status, vendorCode, "");
 }
 
 function adviceFor(status: number, retryAfterMs: number | undefined): string {
   if (status === 401 || status === 403) return " Check the key and what it may use.";
+  if (status === 402) return " Check the account's balance.";
   if (status === 404) return " Check the model's name and the URL.";
   if (status === 429 && retryAfterMs !== undefined) {
     return ` It asks to wait ${Math.ceil(retryAfterMs / 1000)} s.`;

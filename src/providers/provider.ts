@@ -51,6 +51,8 @@ export interface ModelRequest {
   readonly format: OutputFormat;
   /** Where the last answer of the same provider ended, and how many of `items` it knows. */
   readonly previous: { readonly at: Continuation; readonly covered: number } | undefined;
+  /** The deployment that answered the turn before, where the model's name stands for several. */
+  readonly deployment?: string | undefined;
   /** Overrides the vendor's way of going on from an earlier answer. */
   readonly continuation?: "auto" | "chain" | "replay" | undefined;
   /** What only some APIs have a word for. */
@@ -123,8 +125,13 @@ export interface ModelCall {
   readonly run?: string | undefined;
   /** Told of retries, waits and parameters left out; never of secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
-  /** Called for each try, when the request leaves: from then on it may cost something. */
-  readonly onSend?: (() => void) | undefined;
+  /** Whether another deployment can be asked: a call that would have to wait here fails at once. */
+  readonly hasOthers?: boolean | undefined;
+  /**
+   * Called for each try, when the request leaves: from then on it may cost something. Told which
+   * deployment it goes to, where there are several.
+   */
+  readonly onSend?: ((deployment?: string) => void) | undefined;
   /**
    * Told what the vendor has counted of an answer that breaks off, where it has counted anything. An
    * answer that ends tells it in its `end`.

@@ -245,9 +245,9 @@ function toCharge(
   runId: string,
 ): DirectParts["charge"] {
   if (keyId === null || !charge) return undefined;
-  return (usage) => {
+  return (usage, deployment) => {
     const { total_tokens: tokens } = usage;
-    const usd = costOf(usage);
+    const usd = costOf(usage, deployment);
     const unpriced = usd === undefined ? tokens : 0;
     return charge(keyId, { tokens, usd: usd ?? 0, unpriced }, runId);
   };

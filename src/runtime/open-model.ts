@@ -21,7 +21,8 @@ import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provid
 export interface OpenedModel {
   readonly provider: Provider;
   readonly contextTokens: number | undefined;
-  readonly costOf: (usage: Usage) => number | undefined;
+  /** What an answer of that deployment costs; without one, the most that any of them may cost. */
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   readonly reasoning: Reasoning;
   /** Whether its provider itself knows tools, or items, of a type; of none where it is left out. */
   readonly isNative?: ((type: string) => boolean) | undefined;
@@ -33,6 +34,12 @@ export interface OpenedModel {
 
 /** Rejects with what is missing (`key_missing`) or wrong (`invalid_request`); sends nothing. */
 export async function openModel(wish: ModelWish, parts: ModelParts): Promise<OpenedModel> {
+  if (wish.deployments) {
+    const { openDeployments } = await import("./open-deployments.ts");
+    return await openDeployments(wish.deployments, parts, (one, alone) =>
+      openModel({ ...one, think: wish.think }, alone),
+    );
+  }
   const { catalog = CATALOG } = parts;
   const { vendor, model: name } = parseModelRef(
     wish.model,

@@ -3,11 +3,14 @@
  * account share. The one place where keys are read.
  */
 
+import type { AgentTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
+import type { DeploymentHealths } from "../providers/deployments/health.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { CloudSign, Sign, UnsignedRequest } from "../providers/http/http-provider.ts";
 import { type OwnFields, variableIn } from "../providers/http/own-fields.ts";
@@ -31,6 +34,7 @@ export interface ModelWish {
   readonly url: string | null;
   readonly api_key_name: string | null;
   readonly think: boolean;
+  readonly deployments?: AgentTask["deployments"];
 }
 
 export interface ModelParts {
@@ -48,6 +52,11 @@ export interface ModelParts {
   readonly log?: Log | undefined;
   /** Those of the process unless given. */
   readonly limiters?: Limiters | undefined;
+  /** How well deployments of names with several are; those of the process unless given. */
+  readonly healths?: DeploymentHealths | undefined;
+  readonly clock?: Clock | undefined;
+  /** Chooses among deployments; 0 to 1. */
+  readonly random?: (() => number) | undefined;
   /** The GGUF models in this process; opened when the first run needs one. */
   readonly gguf?: (() => Promise<GgufLibrary>) | undefined;
 }

@@ -31,6 +31,8 @@ export interface ResponsesUpstreamOptions {
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
   readonly key?: string;
+  /** Whose server it is: reasoning that was encrypted for another account is refused. */
+  readonly account?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
 }
@@ -38,7 +40,7 @@ export interface ResponsesUpstreamOptions {
 export function startResponsesUpstream(options: ResponsesUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock, personality = "strict" } = options;
   const makeId = createIds(clock);
-  const memory = createResponseMemory();
+  const memory = createResponseMemory(options.account);
 
   async function answer(body: JsonObject, signal: AbortSignal): Promise<Exchange> {
     const request = decodeResponsesRequest(body, memory);
@@ -52,7 +54,9 @@ export function startResponsesUpstream(options: ResponsesUpstreamOptions = {}): 
     const strict: StrictOptions = {
       head: { createdAt: Math.floor(clock.now() / 1000), body },
       makeId,
-      sealed: JSON.stringify(body["include"] ?? []).includes("reasoning.encrypted_content"),
+      sealed: JSON.stringify(body["include"] ?? []).includes("reasoning.encrypted_content")
+        ? memory.account
+        : undefined,
       onEnd: (id, output) => {
         if (body["store"] !== false) keep(id, output as unknown as readonly Item[]);
       },

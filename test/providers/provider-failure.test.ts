@@ -2,7 +2,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { createRedact } from "../../src/base/redact.ts";
-import { redactFailure, toModelFailure } from "../../src/providers/provider-failure.ts";
+import {
+  isAccountFailure,
+  redactFailure,
+  toModelFailure,
+} from "../../src/providers/provider-failure.ts";
 
 describe("redactFailure", () => {
   const redact = createRedact(["Grm7pQ2vXw9s"]);
@@ -47,6 +51,24 @@ describe("toModelFailure", () => {
     ] as const) {
       assert.equal(codeOf(status, error), "model_not_found", JSON.stringify(error));
     }
+  });
+
+  it("knows an account that is refused by the words of each vendor", () => {
+    const failureOf = (status: number, error: object): Failure =>
+      toModelFailure("acme", { status, headers: {}, body: JSON.stringify({ error }) });
+    const spent = "Your credit balance is too low to access the API.";
+    for (const [status, error] of [
+      [401, { message: "Wrong key." }],
+      [402, { message: "Insufficient Balance", code: "invalid_request_error" }],
+      [403, { message: "Not allowed." }],
+      [400, { type: "invalid_request_error", message: spent }],
+      [429, { message: "You exceeded your quota.", code: "insufficient_quota" }],
+      [400, { message: "Billing hard limit reached.", code: "billing_hard_limit_reached" }],
+    ] as const) {
+      assert.ok(isAccountFailure(failureOf(status, error)), JSON.stringify(error));
+    }
+    assert.ok(!isAccountFailure(failureOf(429, { message: "Slow down." })));
+    assert.ok(!isAccountFailure(failureOf(400, { message: "Wrong." })));
   });
 
   it("leaves a wrong address and every other refusal as they are", () => {

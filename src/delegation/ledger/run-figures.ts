@@ -81,6 +81,8 @@ class Fold implements RunFold {
   #cut = 0;
   #failed = 0;
   #finished = 0;
+  /** The model of the last answer, where a name stands for several deployments. */
+  #answeredBy: string | undefined;
   /** Whether a call is under way, and whether it has brought anything. */
   #open: "no" | "asked" | "answering" = "no";
   #lastAtMs: number | null = null;
@@ -125,8 +127,9 @@ class Fold implements RunFold {
     }
   }
 
-  #endTurn({ usage, cost_usd }: TurnEnd): void {
+  #endTurn({ usage, cost_usd, by }: TurnEnd): void {
     this.#open = "no";
+    this.#answeredBy = by?.model ?? this.#answeredBy;
     this.#finished++;
     this.#usage = addUsage(this.#usage, usage);
     if (cost_usd === null) this.#unpriced++;
@@ -144,7 +147,8 @@ class Fold implements RunFold {
     const end = this.#end;
     const unknown_calls = this.#unpriced + (this.#isFree() ? 0 : this.#cut);
     return {
-      model: start?.settings.model ?? null,
+      // Of several deployments the one that answered last.
+      model: this.#answeredBy ?? start?.settings.model ?? null,
       label: start?.settings.label ?? null,
       ending: end?.ending ?? null,
       message: end?.message ?? "",

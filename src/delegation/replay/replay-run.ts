@@ -69,8 +69,9 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
           ? recorded?.turns.find(({ number }) => number === turn)
           : undefined;
         if (known) {
-          const { reason, usage } = known.end;
-          return play([...known.said, { type: "end", reason, usage, continuation: undefined }]);
+          const { reason, usage, by } = known.end;
+          const end: ModelEvent = { type: "end", reason, usage, continuation: undefined, by };
+          return play([...known.said, end]);
         }
         const broken = isFaithful ? recorded?.broken : undefined;
         if (broken?.number === turn) return playBroken(broken);

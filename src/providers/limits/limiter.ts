@@ -56,7 +56,8 @@ export interface Limiter {
   readonly isAnswering: boolean;
   /**
    * Waits for a turn. Rejects when the signal aborts, and with `provider_overloaded` when the vendor
-   * asks for a wait that is too long. The caller owns the slot and must release it.
+   * asks for a wait that is too long, or for any where another deployment can be asked (`hasOthers`).
+   * The caller owns the slot and must release it.
    */
   acquire(call: ModelCall): Promise<Slot>;
   /** A slot that is free now; undefined where one would have to be waited for. */
@@ -139,7 +140,10 @@ class AdaptiveLimiter implements Limiter {
   async acquire(call: ModelCall): Promise<Slot> {
     throwIfAborted(call.signal);
     if (this.#isPauseTooLong()) throw this.#toPauseFailure();
-    return this.tryAcquire(call) ?? (await this.#wait(call));
+    const slot = this.tryAcquire(call);
+    if (slot) return slot;
+    if (call.hasOthers) throw this.#toBusyFailure();
+    return await this.#wait(call);
   }
 
   pause(waitMs: number): void {
@@ -162,6 +166,14 @@ class AdaptiveLimiter implements Limiter {
     const retryAfterMs = this.#askedUntilMs - this.#clock.now();
     const message = `${this.vendor} asks to wait ${toSeconds(retryAfterMs)} s before the next call. Try again then, or use another model.`;
     return new Failure("provider_overloaded", message, { retryAfterMs });
+  }
+
+  #toBusyFailure(): Failure {
+    const pauseMs = this.#opensAtMs - this.#clock.now();
+    const line = `${this.#inFlight} calls at work, ${this.#queue.size} waiting`;
+    return new Failure("provider_overloaded", `${this.vendor} is busy: ${line}.`, {
+      retryAfterMs: pauseMs > 0 ? pauseMs : undefined,
+    });
   }
 
   #hasRoom(): boolean {

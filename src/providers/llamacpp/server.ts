@@ -5,6 +5,7 @@
 
 import { throwIfAborted } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { askServer } from "../http/server-request.ts";
 import type { Transport } from "../http/transport.ts";
@@ -85,12 +86,21 @@ export function waitForServer(provider: Provider, wait: ServerWait): Provider {
   let isReady = false;
 
   async function* stream(request: ModelRequest, call: ModelCall): ReturnType<Provider["stream"]> {
-    if (!isReady) await untilLoaded(wait, call);
+    if (!isReady) await (call.hasOthers ? checkLoaded(wait, call) : untilLoaded(wait, call));
     isReady = true;
     yield* provider.stream(request, call);
   }
 
   return { name: provider.name, stream, omits: provider.omits };
+}
+
+/** Loading takes minutes, and another deployment has its model loaded. */
+async function checkLoaded(
+  { transport, baseUrl }: ServerWait,
+  { signal }: ModelCall,
+): Promise<void> {
+  if (!(await isLoading(transport, baseUrl, signal))) return;
+  throw new Failure("provider_overloaded", "llama-server is loading its model.");
 }
 
 async function untilLoaded(

@@ -34,11 +34,22 @@ export const responsesWire: Wire = {
   encode: encodeRequest,
   decoder: createDecoder,
   recover: (request, failure) =>
-    toReplay(request, failure) ?? streamInstead(request, failure) ?? relaxSchema(request, failure),
+    toReplay(request, failure) ??
+    withoutThoughts(request, failure) ??
+    streamInstead(request, failure) ??
+    relaxSchema(request, failure),
 };
 
 /** A server that has forgotten the answer we chain to is told the whole conversation instead. */
 function toReplay(request: ModelRequest, failure: Failure): ModelRequest | undefined {
   if (!request.previous || failure.vendorCode !== "previous_response_not_found") return undefined;
   return { ...request, previous: undefined, continuation: "replay" };
+}
+
+/** Reasoning is sealed for one account: another one, also of the same vendor, answers without it. */
+function withoutThoughts(request: ModelRequest, failure: Failure): ModelRequest | undefined {
+  if (failure.vendorCode !== "invalid_encrypted_content") return undefined;
+  const items = request.items.filter(({ type }) => type !== "reasoning");
+  if (items.length === request.items.length) return undefined;
+  return { ...request, items, previous: undefined, continuation: "replay" };
 }

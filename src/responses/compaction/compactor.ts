@@ -29,7 +29,7 @@ import { halveSummaryRequest, type SummaryWish, toSummaryRequest } from "./summa
 export interface CompactorParts extends SummaryWish {
   readonly context: RunContext;
   readonly provider: Provider;
-  readonly costOf: (usage: Usage) => number | undefined;
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   readonly account: Account;
   readonly seal: CompactionSeal;
   readonly expanding: Expanding;
@@ -132,7 +132,7 @@ async function make(
   } catch (thrown) {
     const used = meter.toUsage(request, signal.aborted);
     // Neither does anything where it was settled: an answer without words was paid for.
-    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts) });
+    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts, meter.deployment()) });
     else hold.release();
     throw thrown;
   }
@@ -163,8 +163,8 @@ async function ask(
       if (event.type === "end") end = event;
     }
     if (!end) continue;
-    const { reason, usage } = end;
-    const cost_usd = costOf(usage) ?? null;
+    const { reason, usage, by } = end;
+    const cost_usd = costOf(usage, by?.deployment) ?? null;
     return { items: items.filter(Boolean), reason, usage, cost_usd, continuation: null };
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");

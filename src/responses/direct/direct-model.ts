@@ -5,7 +5,10 @@ import type { Item } from "../../protocol/items.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
 
-export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+export type ModelTarget = Pick<
+  AgentTask,
+  "model" | "provider" | "url" | "api_key_name" | "deployments"
+>;
 
 export interface DirectModel {
   readonly provider: Provider;
@@ -16,7 +19,7 @@ export interface DirectModel {
   /** Rejects items of a kind that it is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
   /** Undefined where its price is not known. */
-  readonly costOf: (usage: Usage) => number | undefined;
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
 export interface DirectModels {

@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { EndReason, ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
+import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "../../protocol/model-events.ts";
 import type { Ending, LoggedEvent, Notice, RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../../providers/provider.ts";
@@ -33,7 +33,7 @@ export interface DirectParts {
   readonly provider: Provider;
   readonly clock: Clock;
   /** Books what it has used; undefined where nobody counts. */
-  readonly charge: ((usage: Usage) => Promise<void>) | undefined;
+  readonly charge: ((usage: Usage, deployment: string | undefined) => Promise<void>) | undefined;
   /** Told of its beginning and its end. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
 }
@@ -90,14 +90,14 @@ class DirectResponse implements LiveResponse {
     } catch (thrown) {
       const failure = toCutFailure(thrown, signal);
       const used = meter.toUsage(request, signal.aborted);
-      if (used) await charge?.(used);
+      if (used) await charge?.(used, meter.deployment());
       const said = { ...NOTHING_SAID, usage: used ?? NO_USAGE };
       this.#observeEnd(toEnd(toFailedEnding(failure), said, this.#parts.clock.now()));
       throw failure;
     }
     const plain = findPlainAnswer(answer, this.#parts.settings);
     if (plain) {
-      if (charge) await charge(plain.usage);
+      if (charge) await charge(plain.usage, plain.by?.deployment);
       return this.#finish(plain, notices);
     }
     const ask = toSource(provider, answer);
@@ -106,9 +106,9 @@ class DirectResponse implements LiveResponse {
 
   #finish(plain: PlainAnswer, notices: readonly Told[]): EmittedResponse {
     const { runId, settings, clock } = this.#parts;
-    const { reason, usage } = plain;
+    const { reason, usage, by } = plain;
     const ending = { ending: ENDINGS[reason], error: null, message: "" };
-    const end = toEnd(ending, { usage, turns: 1 }, clock.now());
+    const end = toEnd(ending, { usage, turns: 1, by }, clock.now());
     this.#observeEnd(end);
     const dropped = notices.flatMap(({ code, params = [] }) => (code === "dropped" ? params : []));
     const ignored = dropped.length > 0 ? [...settings.ignored, ...dropped] : settings.ignored;
@@ -151,7 +151,8 @@ class DirectResponse implements LiveResponse {
     } finally {
       // A client that leaves between two events gets no ending, and pays for what there was.
       state.usage = toUsed(state, signal.aborted || ending === undefined);
-      await this.#parts.charge?.(state.usage);
+      const by = state.by?.deployment ?? state.asked?.meter.deployment();
+      await this.#parts.charge?.(state.usage, by);
     }
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);
@@ -225,6 +226,8 @@ interface State {
   said: boolean;
   /** Of the turn that was read last. */
   end: ModelEnd | undefined;
+  /** Who answered last, where the model's name stands for several deployments. */
+  by: AnsweredBy | undefined;
   /** The question whose answer is not in `usage` yet. */
   asked: AskedTurn | undefined;
 }
@@ -234,7 +237,7 @@ interface AskedTurn {
   readonly meter: CallMeter;
 }
 
-const NOTHING_SAID = { usage: NO_USAGE, turns: 0 };
+const NOTHING_SAID = { usage: NO_USAGE, turns: 0, by: undefined };
 
 function readBatch(
   batch: readonly ModelEvent[],
@@ -254,6 +257,7 @@ function readEvent(
 ): void {
   if (event.type === "end") {
     state.end = event;
+    state.by = event.by ?? state.by;
     return;
   }
   writer.write(event, events);
@@ -263,7 +267,11 @@ function readEvent(
 
 function beginTurn(state: State, request: ModelRequest): AskedTurn {
   state.end = undefined;
-  state.asked = { request: { ...request, items: [...state.items] }, meter: createCallMeter() };
+  const deployment = state.by?.deployment;
+  state.asked = {
+    request: { ...request, items: [...state.items], deployment },
+    meter: createCallMeter(),
+  };
   return state.asked;
 }
 
@@ -321,10 +329,10 @@ const SETTINGS: Omit<RunStart["settings"], "model"> = {
 
 function toEnd(
   end: Ended,
-  { usage, turns }: Pick<State, "usage" | "turns">,
+  { usage, turns, by }: Pick<State, "usage" | "turns" | "by">,
   nowMs: number,
 ): RunEnd {
-  return {
+  const event: RunEnd = {
     type: "run_end",
     ending: end.ending,
     error: end.error,
@@ -338,4 +346,5 @@ function toEnd(
     spent: {},
     at_ms: nowMs,
   };
+  return by ? { ...event, by } : event;
 }

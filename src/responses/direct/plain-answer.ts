@@ -6,7 +6,7 @@
 
 import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { EndReason } from "../../protocol/model-events.ts";
+import type { AnsweredBy, EndReason } from "../../protocol/model-events.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WholeAnswer } from "../../providers/provider.ts";
@@ -18,6 +18,8 @@ export interface PlainAnswer {
   readonly items: readonly Item[];
   readonly reason: EndReason;
   readonly usage: Usage;
+  /** Who answered, where the model's name stands for several deployments. */
+  readonly by: AnsweredBy | undefined;
 }
 
 /** Undefined for any other. */
@@ -34,7 +36,7 @@ export function findPlainAnswer(
     if (event.type === "item_start" && !isPlain(event.item)) return undefined;
     if (event.type === "item_end") items.push(event.item);
   }
-  return { items, reason: end.reason, usage: end.usage };
+  return { items, reason: end.reason, usage: end.usage, by: end.by };
 }
 
 /** An id that may change on the way, a thought that is shown or not: those are the fold's. */

@@ -18,6 +18,7 @@ import {
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelOptions, OutputFormat, Reasoning } from "../../providers/provider.ts";
 import type { Caller } from "../caller.ts";
+import type { ModelTarget } from "../direct/direct-model.ts";
 import { toEcho } from "./echo.ts";
 import { KNOWN_PARAMETERS } from "./parameters.ts";
 import { encodeWish, type ResponseWish } from "./response-wish.ts";
@@ -87,7 +88,7 @@ function invalid(message: string, param: string): Failure {
 export interface Found {
   readonly caller: Caller;
   /** The model as the record names it, and how to reach it. */
-  readonly model: Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+  readonly model: ModelTarget;
   /** The request's own items: references resolved, files read. */
   readonly items: readonly Item[];
   readonly instructions: string | null;
@@ -144,6 +145,7 @@ function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): A
     provider: model.provider,
     url: model.url,
     api_key_name: model.api_key_name,
+    deployments: model.deployments,
     model_reason: "asked for",
     instructions,
     items: wish.is_compaction ? items.filter(({ type }) => type !== "compaction_trigger") : items,

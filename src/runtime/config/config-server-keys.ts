@@ -79,7 +79,25 @@ const ANSWERING_KEYS = {
     guarded: true,
     joined: true,
     summary:
-      "Names that clients may ask, and what they mean: `fast: openai/gpt-5.1-mini`, or `fast: {model, provider, url, api_key_name}` ([server.md](server.md#models))",
+      "Names that clients may ask, and what they mean: `fast: openai/gpt-5.1-mini`, or `fast: {model, provider, url, api_key_name}`, or a list of these with `weight` and `fallback` ([server.md](server.md#several-deployments-of-a-name))",
+  },
+  "server.cooldown_failures": {
+    type: "integer",
+    min: 1,
+    max: 1000,
+    default: 3,
+    guarded: true,
+    summary:
+      "How many failures in a row make a deployment of a name with several cool down ([server.md](server.md#several-deployments-of-a-name))",
+  },
+  "server.cooldown_seconds": {
+    type: "number",
+    min: 0.1,
+    max: 3600,
+    default: 30,
+    guarded: true,
+    summary:
+      "How long a deployment is not asked first after that; twice as long after each trial that fails, 8 times at most",
   },
   "server.root": {
     type: "string",

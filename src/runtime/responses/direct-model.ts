@@ -15,8 +15,6 @@ const MAX_KEPT = 200;
 
 export function createDirectModels({ openModel }: Pick<AgentParts, "openModel">): DirectModels {
   const kept = new Map<string, DirectModel>();
-  const toKey = ({ model, provider, url, api_key_name }: ModelTarget): string =>
-    `${model} ${provider} ${url} ${api_key_name}`;
   return {
     known: (target) => kept.get(toKey(target)),
     async open(target) {
@@ -30,4 +28,11 @@ export function createDirectModels({ openModel }: Pick<AgentParts, "openModel">)
       return opened;
     },
   };
+}
+
+function toKey(target: ModelTarget): string {
+  const { model, provider, url, api_key_name, deployments } = target;
+  // Built anew for each request: JSON costs more than all else here.
+  if (!deployments) return `${model} ${provider} ${url} ${api_key_name}`;
+  return deployments.map((one) => `${toKey(one)} ${one.weight} ${one.fallback}`).join("\n");
 }

@@ -4,7 +4,6 @@
  * for at that address; other vendors' names may be its own (`openai/gpt-oss-20b`).
  */
 
-import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { clip } from "../../base/text.ts";
@@ -16,11 +15,12 @@ import {
   parseModelRef,
 } from "../../providers/models/model-ref.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
+import type { ModelTarget } from "../../responses/direct/direct-model.ts";
 
-export type ModelTarget = Pick<AgentTask, "model" | "provider" | "url" | "api_key_name">;
+export type { ModelTarget } from "../../responses/direct/direct-model.ts";
 
 /** A server at an address that the settings give, without the model. */
-export type OwnServer = Omit<ModelTarget, "model"> & {
+export type OwnServer = Omit<ModelTarget, "model" | "deployments"> & {
   /** Whose models it has, `custom` for nobody's that is known. */
   readonly vendor: string;
   readonly url: string;
@@ -64,6 +64,12 @@ function toGlob(pattern: string): string {
 
 /** The address that the settings give is that of every model of its vendor's. */
 function atOwn(own: OwnServer | undefined, target: ModelTarget): ModelTarget {
+  if (!own || !target.deployments) return addressedAt(own, target);
+  const deployments = target.deployments.map((one) => ({ ...one, ...addressedAt(own, one) }));
+  return { ...addressedAt(own, target), deployments };
+}
+
+function addressedAt(own: OwnServer | undefined, target: ModelTarget): ModelTarget {
   if (!own || target.url !== null || vendorOf(target.model) !== own.vendor) return target;
   const { url, provider, api_key_name } = own;
   return {

@@ -106,21 +106,27 @@ function withMedia({ kept, web, catalog }: ContextSettings, request: MediaReques
   const { task, wish, model, clock } = request;
   const { tenant } = wish;
   const takes = takesUrls(task, catalog);
-  const reads = readsDocuments(task, catalog);
+  const all = (task.deployments ?? [task]).map((one) => readsDocuments(one, catalog));
+  const reads: ReadsDocuments = (mediaType) => all.every((one) => one(mediaType));
   // Every format works on every provider: what is asked for in words is checked by the loop.
   const provider = askInWords(model.provider);
   const media = { kept, web, tenant, clock, takes, readsItself: readsItself(task, catalog), reads };
   return provideMedia(provider, media);
 }
 
+type Addressed = Pick<AgentTask, "model" | "provider" | "url" | "deployments">;
+
 /**
  * Vendors in the public that fetch what they are given by address. A server of the operator's own is
  * never told an address by a client: it stands where private addresses are.
  */
-export function takesUrls(
-  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
-  catalog: Catalog = CATALOG,
-): TakesUrls {
+export function takesUrls(target: Addressed, catalog: Catalog = CATALOG): TakesUrls {
+  const { model, provider, url, deployments } = target;
+  // Whoever of them answers must be able to.
+  if (deployments) {
+    const all = deployments.map((one) => takesUrls(one, catalog));
+    return { images: all.every(({ images }) => images), files: all.every(({ files }) => files) };
+  }
   const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
   // Nothing is fetched by it. It reads files of text; images it looks at no more than at an address.
   if (vendor === EMBEDDED) return { images: true, files: false };
@@ -139,9 +145,14 @@ const FETCHING: Readonly<Record<string, TakesUrls>> = {
 
 /** Also behind an address of the operator's own: nothing private is told, and nobody else could read it. */
 export function readsItself(
-  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
+  target: Addressed,
   catalog: Catalog = CATALOG,
 ): (url: string) => boolean {
+  const { model, provider, url, deployments } = target;
+  if (deployments) {
+    const all = deployments.map((one) => readsItself(one, catalog));
+    return (address) => all.every((reads) => reads(address));
+  }
   const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
   if (vendor === EMBEDDED || vendor === GGUF) return () => false;
   const wire = provider ?? catalog.of(vendor).wire;
@@ -150,7 +161,7 @@ export function readsItself(
 
 /** What is known of the documents that a model's API reads; most read PDFs. */
 function readsDocuments(
-  { model, provider, url }: Pick<AgentTask, "model" | "provider" | "url">,
+  { model, provider, url }: Addressed,
   catalog: Catalog = CATALOG,
 ): ReadsDocuments {
   const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);

@@ -6,6 +6,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
+import { processHealths } from "../../providers/deployments/health.ts";
 import { createServerLimiters } from "../../providers/limits/limiters.ts";
 import type { Catalog } from "../../providers/vendors/catalog.ts";
 import { toCatalog } from "../../runtime/config/config-vendors.ts";
@@ -95,6 +96,7 @@ export async function openGeneration(
   parts: GenerationParts,
 ): Promise<Generation> {
   const { settings } = loaded;
+  processHealths.set(settings.cooldown);
   const runtime = await createRuntime({ limiters: LIMITERS, ...loaded.runtime });
   const { env = {}, maxAnswerBytes } = loaded.runtime;
   const network = createNetwork(env, { maxAnswerBytes });

@@ -2,6 +2,7 @@
 
 import { NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
+import type { CooldownSettings } from "../../providers/deployments/health.ts";
 import type { BackingSettings } from "../../responses/kinds/mcp-backing.ts";
 import type { SizeLimits } from "../../responses/request/check-size.ts";
 import type { Config } from "../../runtime/config/config.ts";
@@ -33,6 +34,8 @@ export interface ServerSettings {
   /** Names or patterns of the server's own tools. */
   readonly tools: readonly string[];
   readonly named: ModelRoutes["named"];
+  /** When deployments of a name with several are not asked for a while. */
+  readonly cooldown: CooldownSettings;
   readonly responses: Omit<ResponsesSettings, "models" | "sealKey">;
   readonly hosted: HostedSettings;
   readonly log: LogFormat;
@@ -78,6 +81,10 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     guard: toGuardSettings(config, around),
     tools: config.get("server.tools"),
     named: toNamedModels(config.get("server.models"), catalogOf(config)),
+    cooldown: {
+      failures: config.get("server.cooldown_failures"),
+      cooldownMs: config.get("server.cooldown_seconds") * 1000,
+    },
     responses: toResponses(config, around),
     hosted: toHostedSettings(config),
     log: config.get("server.log") ?? (around.stderr.isTerminal ? "text" : "json"),

@@ -3,15 +3,17 @@
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import type { Cooldown } from "../../providers/deployments/health.ts";
 import { BACKGROUND_QUEUE } from "../../runtime/responses/background-queue.ts";
 import { VERSION } from "../../version.ts";
 import type { App } from "../app.ts";
 import { createGuard } from "../guard/create-guard.ts";
 import type { PlaceCount } from "../guard/places.ts";
+import { watchDeployments } from "../watching/deployment-metrics.ts";
 import { createKeyMetrics } from "../watching/key-metrics.ts";
 import { createRegistry, type Metric } from "../watching/metrics.ts";
 import { watchProcess } from "../watching/process-metrics.ts";
-import { createRequestLog, createTakeoverLog } from "../watching/request-log.ts";
+import { createCooldownLog, createRequestLog, createTakeoverLog } from "../watching/request-log.ts";
 import { openRequestTracer, type RequestTracer } from "../watching/request-trace.ts";
 import { createRequestWatch } from "../watching/request-watch.ts";
 import { addQueued, createRunMetrics } from "../watching/run-metrics.ts";
@@ -80,6 +82,7 @@ class OneServing implements Serving {
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #watch: ReturnType<typeof createRequestWatch>;
   readonly #unwatchProcess: () => void;
+  readonly #unwatchDeployments: () => void;
   /** Old ones that still have something on its way. */
   readonly #retired = new Set<Generation>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -104,6 +107,10 @@ class OneServing implements Serving {
       ...{ clock, tracer, worker, registry: this.#registry },
       log: () => this.#writeRecord,
       factsOf: (id) => this.#runs.take(id),
+    });
+    this.#unwatchDeployments = watchDeployments(this.#registry, {
+      worker: String(worker ?? 1),
+      onCooldown: (cooldown) => this.#writeCooldown(cooldown),
     });
     this.#unwatchProcess = watchProcess(this.#registry, String(worker ?? 1));
   }
@@ -194,6 +201,7 @@ class OneServing implements Serving {
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
     for (const generation of generations) await generation.close();
     this.#unwatchProcess();
+    this.#unwatchDeployments();
     await this.#tracer?.close();
     await this.#guard.budgets.flush();
     await this.#parts.books.close();
@@ -239,6 +247,13 @@ class OneServing implements Serving {
     const { clock, write } = this.#parts;
     const time = new Date(clock.now()).toISOString();
     createTakeoverLog(this.#loaded.settings.log, write)({ time, takeover: id });
+  }
+
+  #writeCooldown({ label: cooldown, waitMs, failure }: Cooldown): void {
+    const { clock, write, worker } = this.#parts;
+    const time = new Date(clock.now()).toISOString();
+    const about = { cooldown, seconds: waitMs / 1000, reason: failure.message };
+    createCooldownLog(this.#loaded.settings.log, write)({ time, ...about, worker });
   }
 
   #retire(old: Generation): void {

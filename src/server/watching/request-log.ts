@@ -16,6 +16,10 @@ export interface RequestRecord {
   /** The response, conversation or file that it was about, or that it made. */
   readonly target?: string | undefined;
   readonly model?: string | undefined;
+  /** Who gave the last answer, where the name that was asked has several deployments. */
+  readonly deployment?: string | undefined;
+  /** How often deployments were asked for that answer. */
+  readonly tries?: number | undefined;
   readonly input_tokens?: number | undefined;
   readonly output_tokens?: number | undefined;
   readonly cost_usd?: number | undefined;
@@ -58,20 +62,44 @@ export function createTakeoverLog(
   };
 }
 
+/** A deployment of a name with several is not asked first for a while. */
+interface CooldownRecord {
+  readonly time: string;
+  readonly cooldown: string;
+  readonly seconds: number;
+  readonly reason: string;
+  readonly worker?: number | undefined;
+}
+
+export function createCooldownLog(
+  format: LogFormat,
+  write: (line: string) => unknown,
+): (record: CooldownRecord) => void {
+  if (format === "off") return () => {};
+  return (record) => {
+    const { time, cooldown, seconds, reason } = record;
+    const text = `${time.slice(11, 19)} ${cooldown} is not asked for ${seconds} s: ${reason}`;
+    // The reason is the deployment's own words.
+    const line = format === "json" ? JSON.stringify(record) : text.replace(/\p{Cc}+/gu, " ");
+    void write(`${line}\n`);
+  };
+}
+
 function renderJson(record: RequestRecord): string {
   return JSON.stringify(record);
 }
 
 /** `12:00:01 POST /v1/responses 200 312 ms resp_01k… openai/gpt-5.1 120+45`. */
 function renderText(record: RequestRecord): string {
-  const { time, method, route, status, ms, tenant, target, model } = record;
+  const { time, method, route, status, ms, tenant, target, tries = 1 } = record;
+  const model = record.deployment ?? record.model;
   const tokens =
     record.input_tokens === undefined ? "" : `${record.input_tokens}+${record.output_tokens ?? 0}`;
   const words = [
     time.slice(11, 19),
     ...[method, record.path ?? route, status, `${Math.round(ms)} ms`],
     ...[tenant === undefined || tenant === "default" ? "" : tenant, target ?? "", model ?? ""],
-    ...[tokens, record.left ? "client left" : ""],
+    ...[tries > 1 ? `${tries} tries` : "", tokens, record.left ? "client left" : ""],
   ];
   const line = words.filter((word) => word !== "").join(" ");
   // Ids come from clients: nothing in them may move the cursor or add a line.

@@ -1,5 +1,6 @@
 /** What runs do, counted from their events: responses, tokens, dollars, upstreams' failures. */
 
+import type { AnsweredBy } from "../../protocol/model-events.ts";
 import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { toResponseId } from "../../responses/fold/response-object.ts";
@@ -20,6 +21,9 @@ export interface RunFacts {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cost_usd: number | null;
+  /** Who gave the last answer, and how many tries that took, where a name has several deployments. */
+  readonly deployment?: string | undefined;
+  readonly tries?: number | undefined;
 }
 
 interface OpenRun {
@@ -37,7 +41,7 @@ const MAX_KEPT = 1000;
 export function createRunMetrics(registry: Registry): RunMetrics {
   const open = new Map<string, OpenRun>();
   const ended = new Map<string, RunFacts>();
-  const { endings, errors, countRetry, count } = createCounters(registry);
+  const { endings, errors, countRetry, count, countAnswer } = createCounters(registry);
   registry.gauge(RESPONSES, "Responses that are on their way, by state.", () => {
     const running = [...open.values()].filter(({ isResponse }) => isResponse);
     return [{ labels: { state: "running" }, value: running.length }];
@@ -47,13 +51,18 @@ export function createRunMetrics(registry: Registry): RunMetrics {
     const code = event.error?.code;
     if (code !== undefined && isUpstream(code)) errors.add({ code });
     // A response that is not stored tells of its beginning and its end alone.
-    if (!isCounted) count(model, event.usage, event.cost_usd);
+    if (!isCounted) {
+      count(event.by?.model ?? model, event.usage, event.cost_usd);
+      countAnswer(event.by);
+    }
     if (!isResponse) return;
     endings.add({ ending: event.ending });
     const { input_tokens, output_tokens } = event.usage;
     const [oldest] = ended.keys();
     if (ended.size >= MAX_KEPT && oldest !== undefined) ended.delete(oldest);
-    ended.set(toResponseId(id), { model, input_tokens, output_tokens, cost_usd: event.cost_usd });
+    const { deployment, tries } = event.by ?? {};
+    const used = { input_tokens, output_tokens, cost_usd: event.cost_usd };
+    ended.set(toResponseId(id), { model: event.by?.model ?? model, ...used, deployment, tries });
   }
 
   return {
@@ -67,10 +76,11 @@ export function createRunMetrics(registry: Registry): RunMetrics {
       switch (event.type) {
         case "turn_end":
           run.isCounted = true;
-          count(run.model, event.usage, event.cost_usd);
+          count(event.by?.model ?? run.model, event.usage, event.cost_usd);
+          countAnswer(event.by);
           break;
         case "notice":
-          if (event.code === "retry") countRetry(run.model);
+          if (event.code === "retry" || event.code === "fallback") countRetry(run.model);
           break;
         case "run_end":
           open.delete(run_id);
@@ -103,6 +113,8 @@ interface Counters {
   countRetry(model: string): void;
   /** Counts what model calls took. */
   count(model: string, usage: Usage, costUsd: number | null): void;
+  /** Counts an answer of a name with several deployments. */
+  countAnswer(by: AnsweredBy | undefined): void;
 }
 
 function createCounters({ counter }: Registry): Counters {
@@ -111,6 +123,14 @@ function createCounters({ counter }: Registry): Counters {
   const retries = counter(
     "offshoot_upstream_retries_total",
     "Requests to models that were sent again.",
+  );
+  const answers = counter(
+    "offshoot_deployment_answers_total",
+    "Answers of names with several deployments, by who answered.",
+  );
+  const tries = counter(
+    "offshoot_deployment_tries_total",
+    "Tries that these answers took, failed ones at other deployments included.",
   );
   const names = createNames();
   return {
@@ -128,6 +148,11 @@ function createCounters({ counter }: Registry): Counters {
       tokens.add({ model, direction: "input" }, usage.input_tokens);
       tokens.add({ model, direction: "output" }, usage.output_tokens);
       cost.add({ model }, costUsd ?? 0);
+    },
+    countAnswer(by) {
+      if (!by) return;
+      answers.add({ deployment: by.deployment });
+      tries.add({ deployment: by.deployment }, by.tries);
     },
   };
 }

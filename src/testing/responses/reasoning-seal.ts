@@ -5,14 +5,19 @@
 
 const PREFIX = "gAAAA";
 
-export function sealReasoning(itemId: string): string {
-  return PREFIX + Buffer.from(`sealed ${itemId}`).toString("base64url");
+/** Of servers that are not told whose they are. */
+export const ONE_ACCOUNT = "default";
+
+/** Another account's server does not know the seal as its own. */
+export function sealReasoning(itemId: string, account = ONE_ACCOUNT): string {
+  return PREFIX + Buffer.from(`sealed ${account} ${itemId}`).toString("base64url");
 }
 
 /** `itemId` is undefined where a client leaves the id out, which it may. */
-export function isSeal(text: string, itemId: string | undefined): boolean {
+export function isSeal(text: string, itemId: string | undefined, account: string): boolean {
   const opened = Buffer.from(text.slice(PREFIX.length), "base64url").toString("utf8");
-  if (!opened.startsWith("sealed ")) return false;
-  const sealed = opened.slice("sealed ".length);
-  return sealReasoning(sealed) === text && (itemId === undefined || sealed === itemId);
+  const head = `sealed ${account} `;
+  if (!opened.startsWith(head)) return false;
+  const sealed = opened.slice(head.length);
+  return sealReasoning(sealed, account) === text && (itemId === undefined || sealed === itemId);
 }

@@ -1,8 +1,11 @@
 /** What a Responses server remembers between requests: answers under their ids, items under theirs. */
 
 import type { Item } from "../../protocol/items.ts";
+import { ONE_ACCOUNT } from "./reasoning-seal.ts";
 
 export interface ResponseMemory {
+  /** Whose it is: what is sealed for one account is nothing for another one. */
+  readonly account: string;
   /** The whole conversation up to and with an answer. */
   find(responseId: string): readonly Item[] | undefined;
   findItem(itemId: string): Item | undefined;
@@ -11,11 +14,12 @@ export interface ResponseMemory {
   keep(responseId: string, input: readonly Item[], output: readonly Item[]): void;
 }
 
-export function createResponseMemory(): ResponseMemory {
+export function createResponseMemory(account = ONE_ACCOUNT): ResponseMemory {
   const conversations = new Map<string, readonly Item[]>();
   const items = new Map<string, Item>();
   const reasons = new Map<string, string>();
   return {
+    account,
     find: (responseId) => conversations.get(responseId),
     findItem: (itemId) => items.get(itemId),
     reasoningBefore: (itemId) => reasons.get(itemId),

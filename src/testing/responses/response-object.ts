@@ -56,14 +56,23 @@ export function endState(
   return { status, output, usage, error: null };
 }
 
+function toSeal(
+  { encrypted_content }: Extract<Item, { type: "reasoning" }>,
+  id: string,
+  account: string | undefined,
+): JsonObject {
+  if (account === undefined) return {};
+  return { encrypted_content: encrypted_content ?? sealReasoning(id, account) };
+}
+
 /** The item as the real API writes it. `status` overrides the item's own, as an open one needs. */
 export function toOutputItem(
   item: Item,
-  { id, sealed, status }: { id: string; sealed: boolean; status?: "in_progress" },
+  { id, sealed, status }: { id: string; sealed: string | undefined; status?: "in_progress" },
 ): JsonObject {
   if (item.type === "reasoning") {
     const content = item.content ? { content: item.content } : {};
-    const seal = sealed ? { encrypted_content: item.encrypted_content ?? sealReasoning(id) } : {};
+    const seal = toSeal(item, id, sealed);
     return { id, type: "reasoning", summary: item.summary, ...content, ...seal } as JsonObject;
   }
   const itemStatus = status ?? ("status" in item && item.status ? item.status : "completed");

@@ -22,8 +22,8 @@ import {
 export interface StrictOptions {
   readonly head: Omit<ResponseHead, "id">;
   readonly makeId: MakeId;
-  /** Whether reasoning items carry their encrypted content. */
-  readonly sealed: boolean;
+  /** The account that reasoning is encrypted for; undefined where items carry no encrypted content. */
+  readonly sealed: string | undefined;
   /** Called once, before the terminal event of an answer that did not fail. */
   readonly onEnd: (responseId: string, output: readonly JsonObject[]) => void;
 }

@@ -154,7 +154,7 @@ function* checkReasoning(item: JsonObject, id: string | undefined, memory: Respo
   const sealed = item["encrypted_content"];
   if (typeof sealed !== "string") {
     if (!memory.findItem(String(id))) yield itemNotFound(id);
-  } else if (!isSeal(sealed, id)) {
+  } else if (!isSeal(sealed, id, memory.account)) {
     yield reject(`The encrypted content for item ${id ?? "(no id)"} could not be verified.`, {
       code: "invalid_encrypted_content",
     });

@@ -226,6 +226,17 @@ describe("the limiter's pause", () => {
   });
 });
 
+describe("a call that another deployment can answer", () => {
+  it("does not wait: not for a slot, and not for the end of a pause", async () => {
+    const call = { ...CALL, hasOthers: true };
+    const { limiter, slot } = await openFull();
+    await assert.rejects(limiter.acquire(call), { code: "provider_overloaded" });
+    assert.equal(limiter.waiting, 0);
+    slot.release(busy(2000));
+    await assert.rejects(limiter.acquire(call), { retryAfterMs: 2000 });
+  });
+});
+
 describe("the limiter's line", () => {
   /** Acquires in that order, then serves one after the other. */
   async function orderOf(runs: readonly (string | undefined)[]): Promise<string[]> {

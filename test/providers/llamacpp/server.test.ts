@@ -110,6 +110,15 @@ describe("waiting for a llama-server", () => {
     });
   });
 
+  it("is not worth it where another deployment can be asked", async () => {
+    await using upstream = await startLlamacppUpstream({ loading: 1000 });
+    const call = { signal: limit(), hasOthers: true };
+    await assert.rejects(providerAt(upstream.url).stream(request(), call).next(), {
+      code: "provider_overloaded",
+    });
+    assert.equal(upstream.requests.length, 1, "it was asked whether it is ready, and nothing else");
+  });
+
   it("leaves a server that does not answer to the call itself", async () => {
     const upstream = await startLlamacppUpstream({});
     await upstream.close();

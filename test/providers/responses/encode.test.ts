@@ -306,6 +306,19 @@ describe("going on from an earlier answer", () => {
   });
 });
 
+describe("reasoning that another account has sealed", () => {
+  it("is left out when the server refuses it, once", () => {
+    const refusal = new Failure("provider_rejected", "The encrypted content is not ours.", {
+      vendorCode: "invalid_encrypted_content",
+    });
+    const thought: Item = { type: "reasoning", summary: [], encrypted_content: "gAAAother" };
+    const asked: Item = { type: "message", role: "user", content: "Hi" };
+    const recovered = responsesWire.recover?.(request({ items: [thought, asked] }), refusal);
+    assert.deepEqual(recovered?.items, [asked]);
+    assert.equal(recovered && responsesWire.recover?.(recovered, refusal), undefined);
+  });
+});
+
 describe("wishes in a Responses body", () => {
   it("stand beside the format and the sealed reasoning", () => {
     const format = { type: "json_schema", name: "a", schema: {}, strict: true } as const;

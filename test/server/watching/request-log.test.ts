@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
+  createCooldownLog,
   createRequestLog,
   createTakeoverLog,
   type LogFormat,
@@ -32,6 +33,24 @@ describe("the lines of takeovers", () => {
   });
 });
 
+describe("the lines of cooldowns", () => {
+  it("say which deployment is not asked, for how long and why", () => {
+    const lines: string[] = [];
+    const time = "2026-01-02T03:04:05.678Z";
+    const record = {
+      time,
+      cooldown: "custom/a@gpu-1:8000",
+      seconds: 30,
+      reason: "Refused.\u001b[2J",
+    };
+    for (const format of ["text", "json", "off"] as const) {
+      createCooldownLog(format, (line) => lines.push(line))(record);
+    }
+    const text = "03:04:05 custom/a@gpu-1:8000 is not asked for 30 s: Refused. [2J\n";
+    assert.deepEqual(lines, [text, `${JSON.stringify(record)}\n`]);
+  });
+});
+
 describe("the lines of requests", () => {
   const write = (format: LogFormat, record: RequestRecord): string => {
     let text = "";
@@ -50,6 +69,12 @@ describe("the lines of requests", () => {
       write("text", { ...RECORD, tenant: "acme", left: true }),
       / acme .* client left\n$/,
     );
+  });
+
+  it("name the deployment that answered, and its tries where it was not the first", () => {
+    const record = { ...RECORD, target: "resp_1", deployment: "custom/a@gpu-1:8000" };
+    assert.match(write("text", { ...record, tries: 1 }), / custom\/a@gpu-1:8000 120\+45\n$/);
+    assert.match(write("text", { ...record, tries: 2 }), /@gpu-1:8000 2 tries 120\+45\n$/);
   });
 
   it("are JSON, one document a line, or nothing", () => {

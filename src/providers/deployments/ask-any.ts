@@ -1,0 +1,277 @@
+/**
+ * Asks the deployments of a name until one answers.
+ *
+ * All tries are bounded here, in one place: each deployment is asked once, without waiting where another
+ * one is left; then the retries of the settings (`max_retries`) go to whoever may be asked soonest. So a
+ * call makes as many tries as there are deployments, and `max_retries` more. The providers inside must not
+ * try again by themselves.
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { AnsweredBy } from "../../protocol/model-events.ts";
+import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import { type Choosable, chooseDeployments } from "./choose-deployments.ts";
+import type { HealthCall } from "./health.ts";
+import { isDeploymentFailure, mayBeLarger, toVerdict } from "./moving-failures.ts";
+import { openSeals } from "./own-seals.ts";
+
+export interface OpenDeployment extends Choosable {
+  /** `vendor/model`. */
+  readonly model: string;
+  readonly provider: Provider;
+  /** Undefined where it is not known. */
+  readonly contextTokens: number | undefined;
+  /** Whether its model gives its reasoning in a sealed form; undefined where that is not known. */
+  readonly sealed: boolean | undefined;
+  /** Tells apart the accounts that seals belong to; letters alone. */
+  readonly mark: string;
+  /** Throws for items of a kind that it is known not to take. */
+  readonly checkInput: (items: readonly Item[]) => void;
+}
+
+export interface DeploymentsOptions {
+  readonly retry?: RetryPolicy | undefined;
+  readonly clock?: Clock | undefined;
+  /** 0 to 1. */
+  readonly random?: (() => number) | undefined;
+}
+
+export interface Asking {
+  readonly deployments: readonly OpenDeployment[];
+  readonly options: DeploymentsOptions;
+  readonly request: ModelRequest;
+  readonly call: ModelCall;
+}
+
+/** One try at one deployment. */
+export interface Try {
+  readonly deployment: OpenDeployment;
+  readonly request: ModelRequest;
+  readonly call: ModelCall;
+}
+
+export interface Answered<Out> {
+  readonly out: Out;
+  readonly by: AnsweredBy;
+  readonly mark: string;
+  /** Owned by the caller, who ends it with the answer. */
+  readonly health: HealthCall;
+}
+
+/** Rejects with the failure that helps the client most: one that a retry may mend, if there is one. */
+export function askAny<Out>(
+  asking: Asking,
+  ask: (one: Try) => Promise<Out>,
+): Promise<Answered<Out>> {
+  const search = new Search(asking, ask);
+  return retry(
+    () => search.next(),
+    () => toRetrying(asking),
+  );
+}
+
+class Search<Out> {
+  readonly #asking: Asking;
+  readonly #ask: (one: Try) => Promise<Out>;
+  /** The last failure of each that has failed, oldest first, and when it may be asked again. */
+  readonly #failures = new Map<OpenDeployment, Failed>();
+  #tries = 0;
+  #hasBegun = false;
+
+  constructor(asking: Asking, ask: (one: Try) => Promise<Out>) {
+    this.#asking = asking;
+    this.#ask = ask;
+  }
+
+  /** The first time each of them is asked, later the one that may be asked soonest. */
+  async next(): Promise<Answered<Out>> {
+    const isFirst = !this.#hasBegun;
+    this.#hasBegun = true;
+    const answered = isFirst ? await this.#askEach() : await this.#askSoonest();
+    if (answered) return answered;
+    throw this.#toFailure();
+  }
+
+  async #askEach(): Promise<Answered<Out> | undefined> {
+    const { request, options, call } = this.#asking;
+    const fitting = findFitting(this.#asking);
+    const { random = Math.random } = options;
+    let left = chooseDeployments(fitting, { stay: request.deployment, random });
+    for (const one of fitting) {
+      if (!left.includes(one)) this.#note(one, toWaitFailure(one));
+    }
+    for (let one = left[0]; one; one = left[0]) {
+      const others = left.slice(1);
+      const answered = await this.#try(one, { hasOthers: others.length > 0 });
+      if (answered) return answered;
+      const failure = this.#failures.get(one)?.failure;
+      left = failure?.code === "context_exceeded" ? findLarger(others, one) : others;
+      const [next] = left;
+      if (failure && next) call.notice?.(toNotice(failure, next));
+    }
+    return undefined;
+  }
+
+  async #askSoonest(): Promise<Answered<Out> | undefined> {
+    const soonest = this.#findSoonest();
+    return soonest && (await this.#try(soonest.deployment, { hasOthers: false }));
+  }
+
+  /** Undefined where another one may be asked. */
+  async #try(
+    deployment: OpenDeployment,
+    { hasOthers }: { readonly hasOthers: boolean },
+  ): Promise<Answered<Out> | undefined> {
+    const { request, call } = this.#asking;
+    const { label, model, mark } = deployment;
+    const health = deployment.health.begin();
+    const notices = holdDropped(call.notice);
+    let isSent = false;
+    const onSend = (): void => {
+      isSent = true;
+      call.onSend?.(label);
+    };
+    this.#tries++;
+    try {
+      const inner = { ...call, hasOthers, onSend, notice: notices.notice };
+      const out = await this.#ask({
+        deployment,
+        request: toRequest(request, deployment),
+        call: inner,
+      });
+      health.answered();
+      notices.release();
+      return { out, mark, health, by: { deployment: label, model, tries: this.#tries } };
+    } catch (thrown) {
+      const failure = toFailure(thrown);
+      // It was not asked at all: our own limiter would have made the call wait.
+      const isBusy = !isSent && failure.code === "provider_overloaded";
+      if (isBusy) this.#tries--;
+      health.end(isBusy || call.signal.aborted ? "unknown" : toVerdict(failure));
+      if (call.signal.aborted || !isAnothers(failure)) throw failure;
+      this.#note(deployment, failure);
+      return undefined;
+    }
+  }
+
+  #note(deployment: OpenDeployment, failure: Failure): void {
+    const againMs = this.#nowMs + (failure.retryAfterMs ?? 0);
+    // One that was asked again is the last in the line.
+    this.#failures.delete(deployment);
+    this.#failures.set(deployment, { deployment, failure, againMs });
+  }
+
+  get #nowMs(): number {
+    return (this.#asking.options.clock ?? systemClock).now();
+  }
+
+  #findSoonest(): Failed | undefined {
+    const nowMs = this.#nowMs;
+    const again = [...this.#failures.values()].filter(({ failure }) => failure.retryable);
+    const waitMs = ({ againMs }: Failed): number => Math.max(0, againMs - nowMs);
+    return again.sort((a, b) => waitMs(a) - waitMs(b))[0];
+  }
+
+  #toFailure(): Failure {
+    const soonest = this.#findSoonest();
+    if (soonest) return withWait(soonest, this.#nowMs);
+    const all = [...this.#failures.values()].map(({ failure }) => failure);
+    const found = all.find(({ code }) => code === "context_exceeded") ?? all.at(-1);
+    return found ?? new Failure("internal", "No deployment was asked.");
+  }
+}
+
+interface Failed {
+  readonly deployment: OpenDeployment;
+  readonly failure: Failure;
+  readonly againMs: number;
+}
+
+/** Part of the wait that was asked for may be over. */
+function withWait({ failure, againMs }: Failed, nowMs: number): Failure {
+  const { code, message, vendorCode, retryAfterMs: askedMs } = failure;
+  const retryAfterMs = Math.max(0, againMs - nowMs);
+  if (askedMs === undefined || askedMs === retryAfterMs) return failure;
+  return new Failure(code, message, { vendorCode, retryAfterMs, cause: failure });
+}
+
+/** Whether the next deployment may do better. */
+function isAnothers(failure: Failure): boolean {
+  return isDeploymentFailure(failure) || failure.code === "context_exceeded";
+}
+
+function findFitting({ deployments, request }: Asking): readonly OpenDeployment[] {
+  let refusal: unknown;
+  const fitting = deployments.filter(({ checkInput }) => {
+    try {
+      checkInput(request.items);
+      return true;
+    } catch (thrown) {
+      refusal ??= thrown;
+      return false;
+    }
+  });
+  if (fitting.length === 0 && refusal !== undefined) throw refusal;
+  return fitting;
+}
+
+function findLarger(others: readonly OpenDeployment[], one: OpenDeployment): OpenDeployment[] {
+  return others.filter((other) => mayBeLarger(other, one));
+}
+
+/** What belongs to another deployment stays behind: the answer it goes on from, and what it sealed. */
+function toRequest(request: ModelRequest, deployment: OpenDeployment): ModelRequest {
+  const { label, model, sealed, mark } = deployment;
+  return {
+    ...request,
+    model: model.slice(model.indexOf("/") + 1),
+    deployment: undefined,
+    items: openSeals(request.items, mark),
+    previous: request.deployment === label ? request.previous : undefined,
+    reasoning: { ...request.reasoning, sealed: sealed ?? request.reasoning.sealed },
+  };
+}
+
+function toWaitFailure({ label, health }: OpenDeployment): Failure {
+  const retryAfterMs = health.askedWaitMs;
+  const message = `${label} asks to wait ${Math.ceil(retryAfterMs / 1000)} s before the next call.`;
+  return new Failure("provider_overloaded", message, { retryAfterMs });
+}
+
+type Notify = NonNullable<ModelCall["notice"]>;
+
+function toNotice({ message }: Failure, next: OpenDeployment): Parameters<Notify>[0] {
+  return { code: "fallback", message: `${message} Asking ${next.label} instead.` };
+}
+
+interface HeldNotices {
+  readonly notice: Notify | undefined;
+  release(): void;
+}
+
+/** What a deployment left out of a request counts where it is the one that answers. */
+function holdDropped(notice: Notify | undefined): HeldNotices {
+  if (!notice) return { notice, release() {} };
+  let held: Parameters<Notify>[0][] | undefined = [];
+  return {
+    notice: (said) => (said.code === "dropped" && held ? void held.push(said) : notice(said)),
+    release() {
+      for (const said of held ?? []) notice(said);
+      held = undefined;
+    },
+  };
+}
+
+function toRetrying({ options, call }: Asking): Retrying {
+  const { retry: policy = MODEL_RETRY, clock = systemClock, random = Math.random } = options;
+  return {
+    ...{ policy, clock, random, signal: call.signal },
+    onRetry(failure, waitMs) {
+      const wait = `Trying again in ${(waitMs / 1000).toFixed(1)} s.`;
+      call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * One provider for a name that stands for several deployments: a call is asked of one of them, and of the
+ * next one when that fails before any output. After the first output nothing is asked again.
+ */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider.ts";
+import { collectAnswer, hasOutput } from "../whole-answer.ts";
+import {
+  type Answered,
+  askAny,
+  type DeploymentsOptions,
+  type OpenDeployment,
+  type Try,
+} from "./ask-any.ts";
+import type { Verdict } from "./health.ts";
+import { toVerdict } from "./moving-failures.ts";
+import { markSeals } from "./own-seals.ts";
+
+type Batch = readonly ModelEvent[];
+
+export function createDeploymentsProvider(
+  deployments: readonly OpenDeployment[],
+  options: DeploymentsOptions = {},
+): Provider {
+  async function* stream(request: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
+    const answered = await askAny({ deployments, options, request, call }, begin);
+    const { first, rest } = answered.out;
+    // Of a client that leaves nothing is learned.
+    let verdict: Verdict = "unknown";
+    try {
+      yield tell(first, answered);
+      for await (const batch of rest) yield tell(batch, answered);
+      verdict = "well";
+    } catch (thrown) {
+      verdict = toVerdict(toFailure(thrown));
+      throw thrown;
+    } finally {
+      // A consumer that stops at the first batch never entered `rest`.
+      await rest.return().finally(() => answered.health.end(verdict));
+    }
+  }
+
+  async function answer(request: ModelRequest, call: ModelCall): Promise<WholeAnswer> {
+    const answered = await askAny({ deployments, options, request, call }, askWhole);
+    const { events, failure } = answered.out;
+    answered.health.end(failure ? toVerdict(failure) : "well");
+    return { events: tell(events, answered), failure };
+  }
+
+  const omits: Provider["omits"] = (asked) => [
+    ...new Set(deployments.flatMap(({ provider }) => provider.omits?.(asked) ?? [])),
+  ];
+  return { name: "deployments", stream, answer, omits };
+}
+
+interface Begun {
+  readonly first: Batch;
+  readonly rest: AsyncGenerator<Batch, void>;
+}
+
+/** Waits for the first output: until then another deployment may be asked. */
+async function begin({ deployment, request, call }: Try): Promise<Begun> {
+  const rest = deployment.provider.stream(request, call);
+  const first: ModelEvent[] = [];
+  while (!hasOutput(first)) {
+    const next = await rest.next();
+    if (next.done) throw new Failure("provider_broke_protocol", "The answer is empty.");
+    first.push(...next.value);
+  }
+  return { first, rest };
+}
+
+function askWhole({ deployment: { provider }, request, call }: Try): Promise<WholeAnswer> {
+  return provider.answer?.(request, call) ?? collectAnswer(provider.stream(request, call));
+}
+
+/** The end says who answered; what is sealed is marked as that one's. */
+function tell(batch: Batch, { by, mark }: Answered<unknown>): Batch {
+  const marked = markSeals(batch, mark);
+  if (marked.at(-1)?.type !== "end") return marked;
+  return marked.map((event) => (event.type === "end" ? { ...event, by } : event));
+}

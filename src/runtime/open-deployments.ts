@@ -1,0 +1,145 @@
+/**
+ * A model's name that stands for several deployments, as one model. What is true of all of them is true of
+ * it; what an answer costs is known by who gave it.
+ */
+
+import { createHash } from "node:crypto";
+import type { Deployment } from "../agent/task.ts";
+import { Failure, toFailure } from "../base/failure.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Usage } from "../protocol/usage.ts";
+import type { OpenDeployment } from "../providers/deployments/ask-any.ts";
+import { createDeploymentsProvider } from "../providers/deployments/deployments-provider.ts";
+import { type DeploymentHealth, processHealths } from "../providers/deployments/health.ts";
+import { labelDeployments } from "../providers/deployments/label.ts";
+import { askInWords } from "../providers/json-in-words.ts";
+import { ONE_TRY } from "../providers/limits/limited-provider.ts";
+import type { Provider } from "../providers/provider.ts";
+import type { OpenedModel } from "./open-model.ts";
+import type { ModelParts } from "./open-provider.ts";
+
+/** Opens one of them; rejects with what is missing or wrong. */
+type OpenOne = (one: Deployment, parts: ModelParts) => Promise<OpenedModel>;
+
+/** Rejects where none of them can be opened. One whose key is missing is never asked. */
+export async function openDeployments(
+  deployments: readonly Deployment[],
+  parts: ModelParts,
+  openOne: OpenOne,
+): Promise<OpenedModel> {
+  // Tries are counted over all deployments: each of them is asked once at a time.
+  const alone = { ...parts, retry: ONE_TRY };
+  const labels = labelDeployments(deployments);
+  const found = await Promise.all(
+    deployments.map(async (one, at): Promise<Opened | Failure> => {
+      try {
+        return toOpened(one, labels[at] ?? one.model, await openOne(one, alone), parts);
+      } catch (thrown) {
+        const failure = toFailure(thrown);
+        // What is wrong with the settings is not to be covered by another deployment.
+        if (failure.code !== "key_missing") throw failure;
+        healthOf(one, labels[at] ?? one.model, parts)
+          .begin()
+          .end(failure);
+        return failure;
+      }
+    }),
+  );
+  const opened = found.filter((one): one is Opened => !(one instanceof Failure));
+  if (opened.length === 0) throw found.find((one) => one instanceof Failure);
+  return join(opened, parts);
+}
+
+/** A deployment with all that is known of its model. */
+interface Opened extends OpenDeployment {
+  readonly known: OpenedModel;
+}
+
+function toOpened(one: Deployment, label: string, known: OpenedModel, parts: ModelParts): Opened {
+  const { model, weight, fallback, url, api_key_name } = one;
+  const vendor = model.slice(0, Math.max(0, model.indexOf("/")));
+  return {
+    ...{ known, label, model, weight, isFallback: fallback },
+    provider: toWorded(known.provider),
+    contextTokens: known.contextTokens,
+    sealed: known.reasoning.sealed,
+    checkInput: known.checkInput,
+    health: healthOf(one, label, parts),
+    mark: toMark([vendor, url, api_key_name]),
+  };
+}
+
+/** Each API is asked for JSON in its own way, which nobody outside can choose: it is not known who answers. */
+function toWorded(provider: Provider): Provider {
+  const worded = askInWords(provider);
+  return worded === provider ? provider : { ...worded, omits: provider.omits };
+}
+
+function healthOf(
+  { model, provider, url, api_key_name }: Deployment,
+  label: string,
+  { healths = processHealths }: ModelParts,
+): DeploymentHealth {
+  return healths.of([model, provider, url, api_key_name].join(" "), label);
+}
+
+/** Letters alone, because a seal's envelope takes no others; eleven of them are 44 bits. */
+function toMark(parts: readonly (string | null)[]): string {
+  const hex = createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 11);
+  return hex.replace(/[0-9a-f]/g, (digit) => "abcdefghijklmnop"[Number.parseInt(digit, 16)] ?? "a");
+}
+
+function join(opened: readonly Opened[], parts: ModelParts): OpenedModel {
+  const usual = opened.filter(({ isFallback }) => !isFallback);
+  const windows = (usual.length > 0 ? usual : opened).flatMap(({ contextTokens }) =>
+    contextTokens === undefined ? [] : [contextTokens],
+  );
+  const models = opened.map(({ known }) => known);
+  const { retry, clock, random } = parts;
+  return {
+    provider: createDeploymentsProvider(opened, { retry, clock, random }),
+    contextTokens: windows.length === 0 ? undefined : Math.min(...windows),
+    costOf: toCostOf(opened),
+    // Each of them is asked as its own model is; what is said here holds where one says nothing.
+    reasoning: {
+      effort: models.every(({ reasoning }) => reasoning.effort === models[0]?.reasoning.effort)
+        ? models[0]?.reasoning.effort
+        : undefined,
+      summary: models[0]?.reasoning.summary,
+    },
+    // What only some of them know is done by us, so that it works whoever answers.
+    isNative: (type) => models.every(({ isNative }) => isNative?.(type) === true),
+    checkInput: (items) => checkAny(models, items),
+  };
+}
+
+function toCostOf(opened: readonly Opened[]): OpenedModel["costOf"] {
+  return (usage, deployment) => {
+    const answered = opened.find(({ label }) => label === deployment);
+    return answered ? answered.known.costOf(usage) : toMost(opened, usage);
+  };
+}
+
+/** Undefined as soon as one of them has an unknown price: then nobody knows the most. */
+function toMost(opened: readonly Opened[], usage: Usage): number | undefined {
+  let most = 0;
+  for (const { known } of opened) {
+    const cost = known.costOf(usage);
+    if (cost === undefined || Number.isNaN(cost)) return cost;
+    most = Math.max(most, cost);
+  }
+  return most;
+}
+
+/** One that takes the input is enough; calls go to those alone that do. */
+function checkAny(models: readonly OpenedModel[], items: readonly Item[]): void {
+  let refusal: unknown;
+  for (const { checkInput } of models) {
+    try {
+      return checkInput(items);
+    } catch (thrown) {
+      refusal ??= thrown;
+    }
+  }
+  throw refusal;
+}
