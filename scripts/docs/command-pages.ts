@@ -87,7 +87,7 @@ export async function renderConfigPage(): Promise<string> {
     "## Keys",
     "A key never stands in a file or a flag. Put it in an environment variable; each vendor has its own ([providers.md](providers.md)), and `api_key_name` names another. A value that looks like a key is refused.",
     "## Models",
-    "`models` says what to believe of a model in place of the table: sizes, price in USD per million tokens, abilities, refused parameters. A name that ends in `*` stands for a family.",
+    "`models` says what to believe of a model in place of the table: sizes, price in USD per million tokens, abilities, refused parameters. `options` and `headers` are sent with each request of it ([options.md](options.md)). A name that ends in `*` stands for a family.",
     renderFence(
       "yaml",
       'models:\n  custom/my-model:\n    context_tokens: 32768\n    max_output_tokens: 4096\n    price: { input: 0.5, cached: 0.1, output: 1.5 }\n    vision: false\n    refuses: [temperature]\n  openrouter/*:\n    options: { provider: { order: [groq], allow_fallbacks: false } }\n    headers: { x-team: research, x-team-key: $TEAM_KEY }\n  cohere/command-a-03-2025:\n    options: { safety_mode: STRICT, documents: [{ id: tides, data: { text: "…" } }] }',

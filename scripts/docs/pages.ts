@@ -4,6 +4,7 @@ import { renderCliPage, renderConfigPage, renderErrorsPage } from "./command-pag
 import { renderLedgerPage } from "./ledger-page.ts";
 import { renderMatrixPage } from "./matrix-page.ts";
 import { renderEmbeddedPage, renderProvidersPage, renderTestingPage } from "./model-pages.ts";
+import { renderOptionsPage } from "./options-page.ts";
 import { renderApiPage } from "./server-page.ts";
 import { renderSafetyPage, renderToolsPage } from "./tool-pages.ts";
 
@@ -15,6 +16,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "errors.md": renderErrorsPage,
   "ledger.md": renderLedgerPage,
   "matrix.md": renderMatrixPage,
+  "options.md": renderOptionsPage,
   "providers.md": renderProvidersPage,
   "safety.md": renderSafetyPage,
   "testing.md": renderTestingPage,

@@ -17,6 +17,9 @@ const ERRORS = [
 const INJECT =
   "`response.inject` with a `response_id` and an `input` of results answers the calls of agents (`multi_agent`) that wait while others of the team still work: once an agent has all its answers it goes on in the same response. The results are taken all or none; `response.inject.created` says that they are the response's, and with a stored one over a restart too. `response.inject.failed` gives them back with a message: `response_already_completed` means that they belong in another request, `response_not_found` that nothing here waits for them.";
 
+const OWN_FIELDS =
+  "Requests for answers take one field that is not in the published API: `options`, fields of the model's vendor ([options.md](options.md)). Answers have one: `offshoot: {\"ignored\": [...]}` names what of the request was left out; where nothing was, it is not there. In a streamed chat completion it stands in the chunk with the `finish_reason`. `metadata` is the client's own; of what is left out, only fields and kinds of tools that the API does not know at all are named there as well, under `offshoot_ignored`, and only while there is room for a pair.";
+
 export function renderApiPage(): string {
   const routes = [...createRoutes(NOTHING), ...createOwnRoutes()].map(
     ({ method, path, ...rest }) => [`\`${method} ${path}\``, rest.summary, rest.scope ?? "anybody"],
@@ -28,6 +31,7 @@ export function renderApiPage(): string {
   return renderPage("The addresses of the server", [
     "`GET /v1/responses` with `Upgrade: websocket` opens a WebSocket: send `response.create`, and read the events of the answer, one a message.",
     INJECT,
+    OWN_FIELDS,
     renderTable(["address", "", "scope"], routes),
     ERRORS,
     "## Scopes",

@@ -55,7 +55,7 @@ export function renderToolsPage(): string {
 function theDelegating(): string[] {
   return [
     "## subagent",
-    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its summary. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one.",
+    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its summary. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one; what such a file may say of its model is in [options.md](options.md).",
     renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
     "Two more are there for those who name them with `--tools`. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own:",
     renderTable(

@@ -144,13 +144,27 @@ interface Prices {
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
-/** What a broken call takes from a budget. A price that is not known takes no money. */
+/**
+ * US dollars for a token of a broken call whose price nobody knows, because its vendor would have told it
+ * at the end: about that of the dearest models. For nothing it must not be: whoever broke off each answer
+ * would have no limit.
+ */
+const UNTOLD_USD_PER_TOKEN = 30 / 1_000_000;
+
+interface BrokenCall {
+  /** The most that it takes where the price is not known. */
+  readonly mostUsd: number;
+  readonly deployment?: string | undefined;
+}
+
+/** What a broken call takes from a budget. */
 export function toBrokenAmount(
   usage: Usage,
   { costOf }: Prices,
-  deployment?: string,
+  { mostUsd, deployment }: BrokenCall,
 ): Partial<Amount> {
-  return { tokens: usage.total_tokens, usd: costOf(usage, deployment) ?? 0 };
+  const untold = Math.min(mostUsd, usage.total_tokens * UNTOLD_USD_PER_TOKEN);
+  return { tokens: usage.total_tokens, usd: costOf(usage, deployment) ?? untold };
 }
 
 /** Books what earlier attempts at a turn have used. They are not model calls of this run's limit. */
@@ -162,7 +176,8 @@ export function chargeAbandoned(
 ): void {
   if (attempts.length === 0) return;
   const asked = request();
+  const broken = { mostUsd: account.limits.usd ?? 0 };
   for (const chars of attempts) {
-    account.charge(toBrokenAmount(estimateUsage(asked, chars), prices));
+    account.charge(toBrokenAmount(estimateUsage(asked, chars), prices, broken));
   }
 }

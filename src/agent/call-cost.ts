@@ -20,6 +20,8 @@ const MIN_OUTPUT_TOKENS = 16;
 
 interface Prices {
   readonly costOf: (usage: Usage) => number | undefined;
+  /** Whether each answer says what it cost. */
+  readonly tellsCost?: boolean | undefined;
 }
 
 export function holdCall(account: Account, request: ModelRequest, prices: Prices): HeldRequest {
@@ -48,6 +50,7 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
   const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
   const input = estimateInput(request);
   const { limits } = account;
+  if (limits.usd !== null && isTold(prices)) return affordTold(account, { input, wanted });
   const toCost = (output: number): Partial<Amount> => ({
     tokens: limits.tokens === null ? 0 : input + output,
     usd: limits.usd === null ? 0 : price(prices, input, output),
@@ -58,6 +61,31 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
   // Says which of them is used up.
   if (output < MIN_OUTPUT_TOKENS) account.hold(toCost(MIN_OUTPUT_TOKENS)).release();
   return { output, cost: toCost(output) };
+}
+
+/** With less than this there is nothing left to begin a call of unknown price with. */
+const LEAST_USD = 0.0001;
+
+/**
+ * A call whose price is told with its answer. All that is left is set aside for it, so that no other call
+ * of the account runs beside it: a limit in dollars is exceeded by one call at most.
+ */
+function affordTold(
+  account: Account,
+  { input, wanted }: { readonly input: number; readonly wanted: number },
+): Affordable {
+  const toTokens = (output: number): number =>
+    account.limits.tokens === null ? 0 : input + output;
+  const least = { tokens: toTokens(MIN_OUTPUT_TOKENS), usd: LEAST_USD };
+  account.reach(least, { tokens: toTokens(wanted), usd: Number.POSITIVE_INFINITY });
+  const { left } = account;
+  const output = Math.min(wanted, left.tokens - input);
+  if (output < MIN_OUTPUT_TOKENS || left.usd < LEAST_USD) account.hold(least).release();
+  return { output, cost: { tokens: toTokens(output), usd: left.usd } };
+}
+
+function isTold({ costOf, tellsCost }: Prices): boolean {
+  return tellsCost === true && costOf(NO_USAGE) === undefined;
 }
 
 export function estimateInput({ items, instructions, tools }: Priced): number {
@@ -92,7 +120,7 @@ const UNKNOWN_PRICE =
   "The model's price is not known, so no limit in US dollars can be kept. Limit tokens instead.";
 
 /** Before anything is sent: refuses a limit in dollars on a model whose price nobody knows. */
-export function checkPriced(limits: Pick<Limits, "usd">, { costOf }: Prices): void {
-  if (limits.usd === null || costOf(NO_USAGE) !== undefined) return;
+export function checkPriced(limits: Pick<Limits, "usd">, prices: Prices): void {
+  if (limits.usd === null || prices.costOf(NO_USAGE) !== undefined || isTold(prices)) return;
   throw new Failure("invalid_request", UNKNOWN_PRICE, { param: "model" });
 }

@@ -37,9 +37,12 @@ export interface LoopParts {
   readonly clock: Clock;
   readonly checkOutput: CheckOutput;
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
+  readonly tellsCost?: boolean | undefined;
   /** Undefined where the model's window is not known. */
   readonly contextTokens: number | undefined;
   readonly reasoning: Reasoning;
+  /** What the settings add to each request of the model, for the record. */
+  readonly own?: JsonObject | undefined;
   /** What it may spend. */
   readonly account: Account;
   readonly spentBelow: ToolParts["spentBelow"];
@@ -53,7 +56,7 @@ export interface LoopParts {
 
 /** What a client of the Responses API may ask of a model beyond what an agent does. */
 export interface ModelWishes
-  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "whole"> {
+  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "extras" | "whole"> {
   /** The tools as the client spells them, in place of the gate's. */
   readonly tools?: readonly Tool[] | undefined;
   readonly reasoning?: Reasoning | undefined;
@@ -341,6 +344,8 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     previous: progress.previous,
     deployment: progress.by?.deployment,
     options: wishes?.options,
+    own: task.options ?? undefined,
+    extras: wishes?.extras,
     whole: wishes?.whole,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../base/json.ts";
 import type { RunContext } from "../engine/engine.ts";
+import { joinOptions } from "../protocol/own-options.ts";
 import type { RunStart } from "../protocol/run-events.ts";
 import type { AgentTask } from "./task.ts";
 
@@ -9,11 +10,16 @@ interface Starting {
   readonly context: Pick<RunContext, "id" | "parent_id" | "path">;
   readonly task: AgentTask;
   /** What a request of the Responses API asked; undefined for other runs. */
-  readonly wishes?: { readonly echo: JsonObject } | undefined;
+  readonly wishes?:
+    | { readonly echo: JsonObject; readonly extras?: JsonObject | undefined }
+    | undefined;
+  /** What the settings add to each request. */
+  readonly own?: JsonObject | undefined;
 }
 
-export function toRunStart({ context, task, wishes }: Starting, nowMs: number): RunStart {
+export function toRunStart({ context, task, wishes, own }: Starting, nowMs: number): RunStart {
   const { id, parent_id, path } = context;
+  const options = joinOptions(joinOptions(own, wishes?.extras), task.options);
   return {
     type: "run_start",
     run_id: id,
@@ -36,6 +42,7 @@ export function toRunStart({ context, task, wishes }: Starting, nowMs: number): 
       limits: { ...task.limits },
       label: task.label,
       depth: task.depth,
+      ...(options ? { options } : {}),
       ...(wishes ? { response: wishes.echo } : {}),
     },
     input: task.items,

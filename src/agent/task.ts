@@ -46,6 +46,8 @@ export interface AgentTask {
   readonly temperature: number | null;
   readonly max_output_tokens: number | null;
   readonly think: boolean;
+  /** Fields of the vendor's own for the body of each model call; null for none. */
+  readonly options: JsonObject | null;
   readonly format: OutputFormat;
   /** What a request of the Responses API asks beyond this; null for a run that answers none. */
   readonly response: JsonObject | null;
@@ -83,6 +85,7 @@ export const SAFEGUARDS = {
   depth: 0,
   summary_prompt: null,
   response: null,
+  options: null,
 } as const satisfies Partial<AgentTask>;
 
 /** Reads a task back. What was written by this package is taken at its word, but for its being one. */

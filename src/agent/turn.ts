@@ -35,7 +35,7 @@ export interface TurnParts {
   readonly context: RunContext;
   readonly provider: Provider;
   readonly clock: Clock;
-  /** Undefined where the price is not known. */
+  /** Undefined where the price is not known; an answer that says what it cost needs none. */
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
 }
 
@@ -76,12 +76,13 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
   const meter = createCallMeter();
   try {
     const answer = await askModel(parts, turn, { request, step, meter });
-    hold.settle(toAmount(answer));
+    hold.settle(toSettled(answer, hold));
     return answer;
   } catch (thrown) {
     const used = meter.toUsage(request, step.signal.aborted);
     if (used) {
-      hold.settle({ turns: 1, ...toBrokenAmount(used, parts, meter.deployment()) });
+      const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };
+      hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });
       turn.onBroken(used);
     } else hold.release();
     throw thrown;
@@ -91,6 +92,14 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
 /** What an answer takes from a budget. A price that is not known takes no money. */
 export function toAmount({ usage, cost_usd }: Answer): Partial<Amount> {
   return { turns: 1, tokens: usage.total_tokens, usd: cost_usd ?? 0 };
+}
+
+/**
+ * Of an answer that does not say what it cost, as its vendor's do, all that was set aside counts: a limit
+ * in dollars that nothing is taken from would be none.
+ */
+export function toSettled(answer: Answer, { most }: Pick<Hold, "most">): Partial<Amount> {
+  return { ...toAmount(answer), usd: answer.cost_usd ?? most.usd };
 }
 
 interface Asked {
@@ -139,13 +148,13 @@ function withoutEnd(batch: readonly ModelEvent[]): RunEvent[] {
 }
 
 function toAnswer(items: Item[], end: ModelEnd, costOf: TurnParts["costOf"]): Answer {
-  const { reason, usage, continuation = null, by } = end;
+  const { reason, usage, cost_usd, continuation = null, by } = end;
   // Places may have gaps: a vendor numbers items that it never finished.
   return {
     items: items.filter(Boolean),
     reason,
     usage,
-    cost_usd: costOf(usage, by?.deployment) ?? null,
+    cost_usd: cost_usd ?? costOf(usage, by?.deployment) ?? null,
     continuation,
     ...(by ? { by } : {}),
   };

@@ -34,6 +34,12 @@ export const KEYS_COMMAND: Command = {
       only: SETS,
       summary: "tools and hosted kinds it may use (all), or `none`",
     },
+    options: {
+      type: "string",
+      value: "GLOBS",
+      only: SETS,
+      summary: "vendors' own fields it may set (sampling), or `none`",
+    },
     "requests-per-minute": {
       type: "string",
       value: "N",

@@ -8,6 +8,7 @@ import { type Limits, mapKinds } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
+import { joinOptions } from "../protocol/own-options.ts";
 import type { ChildWish } from "./child.ts";
 
 export function toChildTask(
@@ -17,12 +18,15 @@ export function toChildTask(
 ): AgentTask {
   const { tools, maxTurns, limits } = bounds;
   // The server and the key that a person named are those of that vendor alone.
+  const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
   const isElsewhere = wish.model !== undefined && vendorIn(wish.model) !== vendorIn(parent.model);
   return {
     ...parent,
     ...(isElsewhere ? { provider: null, url: null, api_key_name: null } : {}),
     deployments: wish.model === undefined ? parent.deployments : undefined,
     model: wish.model ?? parent.model,
+    // What is one vendor's word is not another's: another model begins with none.
+    options: joinOptions(isOtherModel ? undefined : parent.options, wish.options) ?? null,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
     instructions: wish.instructions,
     items: wish.items ?? [{ type: "message", role: "user", content: wish.prompt }],

@@ -20,6 +20,8 @@ export interface ChildWish {
   readonly maxTurns: number | undefined;
   /** `vendor/model`; its parent's when left out. */
   readonly model?: string | undefined;
+  /** Fields of the vendor's own, over those of its parent where it keeps its parent's model. */
+  readonly options?: JsonObject | undefined;
   readonly limits?: Partial<Limits> | undefined;
   /** The document it must answer with. */
   readonly schema?: Json | undefined;

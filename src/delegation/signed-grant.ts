@@ -28,6 +28,7 @@ export const SIGNED_FIELDS = [
   "provider",
   "url",
   "api_key_name",
+  "options",
   "run",
   "store_path",
 ] as const;

@@ -71,6 +71,7 @@ export async function orderChild(
   const requested = toRequested(wish);
   const effective: JsonObject = {
     model: task.model,
+    ...(task.options ? { options: task.options } : {}),
     tools,
     max_turns: maxTurns,
     limits: { ...limits },
@@ -167,8 +168,10 @@ function checkDepth({ task, settings, observe }: DelegationNode, { label }: Chil
 }
 
 /** As it was asked for; what was not asked for is not there. */
-function toRequested({ agent, model, tools, maxTurns, limits, timeoutMs }: ChildWish): JsonObject {
+function toRequested(wish: ChildWish): JsonObject {
+  const { agent, model, options, tools, maxTurns, limits, timeoutMs } = wish;
   return {
+    ...(options === undefined ? {} : { options }),
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
     ...(tools === undefined ? {} : { tools }),

@@ -148,6 +148,8 @@ export type EmittedResponse = Pick<
   /** Null until the response has ended. */
   usage: Usage | null;
   metadata: Metadata;
+  /** This server's own: what of the request was left out. Not there where nothing was. */
+  offshoot?: { ignored: string[] } | undefined;
   /** Programs for vetted customers of one vendor; nobody else has any. */
   access_programs: null;
   instructions: string | null;

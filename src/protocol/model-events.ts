@@ -104,6 +104,8 @@ export interface ModelEnd {
   readonly type: "end";
   readonly reason: EndReason;
   readonly usage: Usage;
+  /** What the vendor says that it charges, in US dollars; left out where it does not say. */
+  readonly cost_usd?: number | undefined;
   /** What the same wire needs to go on from here; nobody else looks inside. */
   readonly continuation: Continuation | undefined;
   /** Who answered, where the model's name stands for several deployments. */

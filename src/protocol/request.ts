@@ -161,6 +161,8 @@ const service = {
     .nullable()
     .optional(),
   moderation: JsonObject.nullable().optional(),
+  /** This server's own: fields of the model's vendor, as its API spells them. */
+  options: JsonObject.nullable().optional(),
 };
 
 export const CreateResponse = open({

@@ -82,6 +82,8 @@ export interface RunSettings {
   readonly limits: JsonObject;
   readonly label: string | null;
   readonly depth: number;
+  /** Fields of the vendor's own that its model calls have, from the settings and from whoever asked. */
+  readonly options?: JsonObject | undefined;
   /** What a request of the Responses API asked, as the answer repeats it. Other runs have none. */
   readonly response?: JsonObject | undefined;
 }

@@ -57,6 +57,13 @@ export interface ModelRequest {
   readonly continuation?: "auto" | "chain" | "replay" | undefined;
   /** What only some APIs have a word for. */
   readonly options?: ModelOptions | undefined;
+  /** Fields of the vendor's own, as its API spells them: laid over the body. */
+  readonly own?: JsonObject | undefined;
+  /**
+   * Fields that clients of compatible servers send (`top_k`), as those spell them. What the API has no
+   * place for is left out, and whoever asked is told (`dropped`).
+   */
+  readonly extras?: JsonObject | undefined;
   /** Asks for the answer in one piece, where the API can and nobody watches it being written. */
   readonly whole?: boolean | undefined;
 }

@@ -86,6 +86,8 @@ export interface Quirks {
   readonly thinkingOff?: JsonObject;
   /** Whether it takes Mistral's own forms of parts. */
   readonly mistralParts?: boolean;
+  /** Whether each answer says what it cost, so that a limit in dollars needs no price. */
+  readonly tellsCost?: boolean;
   /** Whether Claude's prompts are cached only where a field of the body asks for it. */
   readonly cacheControl?: boolean;
   /** How a model of the Messages API is told to think, where its name does not say. */

@@ -30,6 +30,7 @@ import { followStored } from "./follow-stored.ts";
 import { createInject, type InjectParts } from "./inject.ts";
 import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
+import { allowOptions } from "./request/allow-options.ts";
 import { checkCalls } from "./request/check-calls.ts";
 import { fillEcho, toUsedTier } from "./request/echo.ts";
 import {
@@ -152,7 +153,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
 }
 
 async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<LiveResponse> {
-  const asked = parseAsked(body, parts.defaults);
+  const asked = allowOptions(parseAsked(body, parts.defaults), caller);
   const items = findDirectItems(asked, caller.limits);
   if (items) {
     const target = parts.findModel(asked, caller);
@@ -191,6 +192,7 @@ function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): 
     clock: parts.clock,
     observe: parts.observeDirect,
     charge: toCharge(parts, found, runId),
+    costOf: found.model.costOf,
     request: toDirectRequest(asked, { model, items, sealed }),
     settings: { echo, include: include ?? [], ignored: asked.ignored },
   });
@@ -241,16 +243,11 @@ function toSealing(
 /** Where dollars are limited, a run keeps to the limit; what is spent here is counted all the same. */
 function toCharge(
   { charge }: ApiParts,
-  { caller: { keyId }, model: { costOf } }: FoundDirect,
+  { caller: { keyId } }: FoundDirect,
   runId: string,
 ): DirectParts["charge"] {
   if (keyId === null || !charge) return undefined;
-  return (usage, deployment) => {
-    const { total_tokens: tokens } = usage;
-    const usd = costOf(usage, deployment);
-    const unpriced = usd === undefined ? tokens : 0;
-    return charge(keyId, { tokens, usd: usd ?? 0, unpriced }, runId);
-  };
+  return (used) => charge(keyId, used, runId);
 }
 
 /** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */

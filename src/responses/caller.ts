@@ -13,6 +13,8 @@ export interface Caller {
   readonly catalogue: readonly string[];
   /** Globs of the hosted kinds of tools that it may use (`web_search`); undefined for all. */
   readonly kinds?: readonly string[] | undefined;
+  /** Globs of the vendors' own fields that it may send (`top_k`); undefined for all. */
+  readonly options?: readonly string[] | undefined;
   /** What one response of its may spend. */
   readonly limits: Limits;
 }

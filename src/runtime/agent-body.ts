@@ -99,7 +99,11 @@ export function createAgentBody(parts: AgentParts): AgentBody {
         const loop = { context, task, clock, checkOutput, account, spentBelow, calls: AGENT_CALLS };
         const { provider } = model;
         const played = replay
-          ? { provider: replay.wrapProvider(provider), gate: replay.wrapGate(gate) }
+          ? {
+              provider: replay.wrapProvider(provider),
+              gate: replay.wrapGate(gate),
+              own: replay.options,
+            }
           : { provider, gate };
         return await runLoop({ ...loop, ...model, ...played });
       } finally {

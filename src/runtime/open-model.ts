@@ -4,11 +4,12 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import type { JsonObject } from "../base/json.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
+import { joinOptions } from "../protocol/own-options.ts";
 import type { Usage } from "../protocol/usage.ts";
 import { toFileText } from "../providers/file-content.ts";
-import { layOver } from "../providers/http/own-fields.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
@@ -23,7 +24,11 @@ export interface OpenedModel {
   readonly contextTokens: number | undefined;
   /** What an answer of that deployment costs; without one, the most that any of them may cost. */
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
+  /** Whether its vendor says with each answer what it cost. */
+  readonly tellsCost?: boolean | undefined;
   readonly reasoning: Reasoning;
+  /** Fields of the vendor's own that the settings add to each request. */
+  readonly own?: JsonObject | undefined;
   /** Whether its provider itself knows tools, or items, of a type; of none where it is left out. */
   readonly isNative?: ((type: string) => boolean) | undefined;
   /** Whether items of a type came from its provider and go back to it as they are; none where it is left out. */
@@ -61,7 +66,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   const isOwnWire = wish.provider === null || wish.provider === wire;
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
   const isFree = local && !own;
-  const options = layOver(layOver(fields?.options ?? {}, model.options), parts.options);
+  const options = joinOptions(joinOptions(fields?.options, model.options), parts.options);
   return {
     provider: await openHttpProvider(vendor, wish, {
       ...parts,
@@ -69,10 +74,12 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
       own: { options, headers: { ...fields?.headers, ...model.headers } },
       prepare: (request) => dropRefused(model, request),
     }),
+    own: options,
     isNative: (type) => isOwnWire && native.includes(type),
     isOwnItem: (type) => isOwnItem(wireFor(vendor, wish.provider ?? undefined, catalog), type),
     contextTokens: model.contextTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
+    tellsCost: quirks.tellsCost,
     // A server we know nothing of is not asked for more than the API's oldest form has.
     checkInput: (items) => checkInput(model, items),
     reasoning: {

@@ -144,6 +144,8 @@ const SILENT: Awaited<ReturnType<AgentParts["openModel"]>> = {
   },
   contextTokens: undefined,
   costOf: () => undefined,
+  // The record does.
+  tellsCost: true,
   reasoning: { effort: "none", summary: undefined },
   checkInput() {},
 };

@@ -28,6 +28,7 @@ import { openWatch } from "../delegation/telemetry/open-watch.ts";
 import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
+import { findOptionsProblem } from "../protocol/own-options.ts";
 import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
@@ -309,6 +310,9 @@ function toTask({ input, timeoutMs: _, place: __, ...request }: RunRequest): Age
   if (items.length === 0 || lastWords(items).trim() === "") {
     throw new Failure("invalid_request", "The prompt is empty.", { param: "input" });
   }
+  const problem = request.options && findOptionsProblem(request.options);
+  if (problem)
+    throw new Failure("invalid_request", `\`options\` ${problem}.`, { param: "options" });
   return {
     model_reason: "asked for",
     provider: null,

@@ -107,6 +107,7 @@ export const TASK: AgentTask = {
   depth: 1,
   summary_prompt: null,
   response: null,
+  options: null,
 };
 
 /** Shell that prints a frame. */

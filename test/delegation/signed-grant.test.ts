@@ -33,6 +33,7 @@ const PAYLOAD: JsonObject = {
   provider: "openai-chat",
   url: "http://127.0.0.1:1/v1",
   api_key_name: "TEST_KEY",
+  options: { provider: { order: ["cheap"] } },
   run: { id: "run_1/a", parent_id: "run_1", path: "/root/a" },
   store_path: "/data/runs.db",
 };
@@ -55,6 +56,7 @@ const WIDER: JsonObject = {
   provider: "openai-responses",
   url: "http://elsewhere.example/v1",
   api_key_name: "OTHER_KEY",
+  options: { provider: { order: ["dear"] } },
   run: { id: "run_2", parent_id: "run_1", path: "/root" },
   store_path: "/data/other.db",
 };

@@ -1,38 +1,22 @@
 /** Fields and headers of a vendor's own: from the settings to the request that is sent. */
 
 import assert from "node:assert/strict";
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import { after, describe, it } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
-import { layOver } from "../../src/providers/http/own-fields.ts";
+import { layOver } from "../../src/protocol/own-options.ts";
 import { checkModels, toModelOverrides } from "../../src/runtime/config/config-models.ts";
 import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
+import { type OpenUpstream, startOpenUpstream } from "../open-upstream.ts";
 
 const closers: (() => unknown)[] = [];
 after(async () => {
   for (const close of closers) await close();
 });
 
-interface Sent {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: JsonObject;
-}
-
-/** A server that takes every field, as vLLM does. */
-async function startServer(): Promise<{ url: string; sent: Sent[] }> {
-  const sent: Sent[] = [];
-  const choice = { index: 0, delta: { content: "Yes." }, finish_reason: "stop" };
-  const server = createServer(async (request, response) => {
-    let text = "";
-    for await (const piece of request) text += String(piece);
-    sent.push({ headers: request.headers, body: JSON.parse(text) as JsonObject });
-    response.setHeader("content-type", "text/event-stream");
-    response.end(`data: ${JSON.stringify({ id: "c1", model: "m", choices: [choice] })}\n\n`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+async function startServer(): Promise<OpenUpstream> {
+  const server = await startOpenUpstream();
   closers.push(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, sent };
+  return server;
 }
 
 async function ask(url: string, options: RuntimeOptions): Promise<string> {
@@ -69,6 +53,33 @@ describe("fields of a vendor's own", () => {
   it("cannot change how an answer is read", () => {
     const row = { options: { stream: false } };
     assert.throws(() => rows(row), /`options` cannot set `stream`/);
+  });
+});
+
+describe("options of a run", () => {
+  it("go over those of the settings, and stand in its record", async () => {
+    const { url, sent } = await startServer();
+    const runtime = await createRuntime({ env: {}, options: { top_k: 1, a: { b: 1 } } });
+    closers.push(() => runtime.close());
+    const options = { top_k: 5, a: { c: 2 } };
+    const asked = { input: "Hi", model: "custom/mine", url, root: "/", options };
+    const run = await runtime.run(asked);
+    await run.result();
+    const { top_k, a } = sent[0]?.body ?? {};
+    assert.deepEqual({ top_k, a }, { top_k: 5, a: { b: 1, c: 2 } });
+    for await (const [first] of run.follow()) {
+      assert.ok(first?.event.type === "run_start");
+      assert.deepEqual(first.event.settings.options, { top_k: 5, a: { b: 1, c: 2 } });
+      break;
+    }
+  });
+
+  it("cannot set what Offshoot writes", async () => {
+    const { url } = await startServer();
+    const runtime = await createRuntime({ env: {} });
+    closers.push(() => runtime.close());
+    const asked = { input: "Hi", model: "custom/mine", url, root: "/", options: { n: 2 } };
+    await assert.rejects(runtime.run(asked), /`options` cannot set `n`: budgets rely/);
   });
 });
 

@@ -15,7 +15,7 @@ import { createNetwork } from "../../src/runtime/network.ts";
 import { SAFETY } from "../../src/runtime/open-gate.ts";
 import { openModel } from "../../src/runtime/open-model.ts";
 import { replayTree } from "../../src/runtime/replay.ts";
-import type { RunRequest } from "../../src/runtime/runtime.ts";
+import type { RunRequest, RuntimeOptions } from "../../src/runtime/runtime.ts";
 import { createToolbox } from "../../src/runtime/toolbox.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
@@ -50,11 +50,16 @@ const MODEL = respond((request) => {
 });
 
 /** A recorded tree, and what replays it. */
-async function record(t: TestContext, engine: Script = MODEL, asked: Partial<RunRequest> = {}) {
+async function record(
+  t: TestContext,
+  engine: Script = MODEL,
+  asked: Partial<RunRequest> = {},
+  settings: RuntimeOptions = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), "offshoot-replay-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const storePath = join(folder, "runs.db");
-  const tree = await startTree(t, engine, { storePath, files: { "a.txt": "hello" } });
+  const tree = await startTree(t, engine, { storePath, files: { "a.txt": "hello" }, ...settings });
   const { id, end } = await tree.run(asked);
   const store = await openSqliteStore(storePath);
   const env = {};
@@ -142,6 +147,21 @@ describe("a replay of a tree", () => {
     assert.deepEqual([replayed.runs, replayed.left], [3, []]);
     assert.equal(replayed.end.output_text, end.output_text);
     assert.equal(requests.length, before);
+  });
+
+  it("has the options that were recorded, whatever the settings say by then", async (t) => {
+    const settings = { options: { seed: 7 } };
+    const asked = { options: { user: "me" } };
+    const { id, tree, store, parts } = await record(t, MODEL, asked, settings);
+    const options = { seed: 7, user: "me" };
+    const children = await store.listRuns({ limit: 10, parent_id: id });
+    for (const run of [id, ...children.map((child) => child.id)]) {
+      const [start] = await tree.eventsOf(run);
+      assert.ok(start?.type === "run_start");
+      assert.deepEqual(start.settings.options, options, "a child with its parent's model has them");
+    }
+    const replayed = await replayTree({ store, id }, parts);
+    assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
   });
 
   it("comes to the same where its processes were killed in every turn and every call", async (t) => {

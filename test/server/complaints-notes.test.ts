@@ -152,7 +152,7 @@ describe("tools and formats", () => {
       for (const [tool_choice, expected] of CHOICES) {
         const { server, asked } = await ask(name, () => reply.text("Ok."));
         const made = await server.create({ input: "Hi", tools, tool_choice });
-        const ignored = made.metadata?.["offshoot_ignored"] ?? "";
+        const ignored = made.offshoot?.ignored.join(", ") ?? "";
         const choice = asked[0]?.toolChoice;
         const named = typeof choice === "object" && "name" in choice ? choice.name : choice;
         const offered = asked[0]?.tools.length;

@@ -14,8 +14,8 @@ describe("what is left out", () => {
 
   const ignoredOf = async (name: ProviderName, body: object): Promise<[string, string]> => {
     const { server } = await ask(name, answer);
-    const { metadata, service_tier } = await server.create({ ...HI, ...body });
-    return [metadata?.["offshoot_ignored"] ?? "", service_tier];
+    const { offshoot, service_tier } = await server.create({ ...HI, ...body });
+    return [offshoot?.ignored.join(", ") ?? "", service_tier];
   };
 
   const format = {
@@ -28,7 +28,7 @@ describe("what is left out", () => {
       const { server, sent } = await ask(name, answer);
       const made = await server.create({ ...HI, text: { format } });
       assert.match(sent(), /A thing of the sea\./);
-      assert.equal(made.metadata?.["offshoot_ignored"], undefined);
+      assert.equal(made.offshoot, undefined);
     });
   }
 

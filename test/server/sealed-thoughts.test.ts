@@ -21,10 +21,10 @@ const answers = (): Reply[] => [
   reply.reasoning("Hm.", reply.text("Two.")),
 ];
 
-function sealIn({ output, metadata }: Pick<EmittedResponse, "output" | "metadata">): string {
+function sealIn({ output, offshoot }: Pick<EmittedResponse, "output" | "offshoot">): string {
   const thought = output.find(({ type }) => type === "reasoning");
   assert.ok(thought?.type === "reasoning" && thought.encrypted_content, JSON.stringify(output));
-  assert.equal(metadata["offshoot_ignored"], undefined);
+  assert.equal(offshoot, undefined);
   return thought.encrypted_content;
 }
 

@@ -62,7 +62,7 @@ describe("a `tool_choice` that names no offered tool", () => {
     const server = await startServer(t, script(reply.text("One.")));
     const asked = { input: "Hi", tools: [...tools, { type: "acme_thing" }] };
     const made = await server.create({ ...asked, tool_choice: { type: "acme_thing" } });
-    const left = made.metadata?.["offshoot_ignored"] ?? "";
+    const left = made.offshoot?.ignored.join(", ") ?? "";
     assert.match(left, /tools\[1\] \(acme_thing\)/);
     assert.match(left, /tool_choice/);
   });

@@ -100,6 +100,7 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
     ...(problem === "" ? [] : [["problem", problem] as const]),
     ["description", definition?.description ?? "-"],
     ["model", definition?.model ?? "its parent's"],
+    ...(definition?.options ? [["options", JSON.stringify(definition.options)] as const] : []),
     ["tools", tools === undefined ? "its parent's" : tools.join(", ") || "none"],
     ["budget", budget.join(", ") || "its share of its parent's"],
     ["answers", definition?.outputSchema ? "JSON that fits its schema" : "text"],
@@ -221,12 +222,14 @@ function findProjectAgent(name: string, loaded: LoadedAgents): AgentFile {
 }
 
 function toShown({ name, path, scope, standing, definition, problem }: AgentFile): object {
-  const { description, model, tools, budget, outputSchema, instructions } = definition ?? {};
+  const { description, model, options, tools, budget, outputSchema, instructions } =
+    definition ?? {};
   return {
     ...{ name, path, scope, standing },
     problem: problem === "" ? null : problem,
     description: description ?? null,
     model: model ?? null,
+    options: options ?? null,
     tools: tools ?? null,
     budget: budget ?? {},
     output_schema: outputSchema ?? null,

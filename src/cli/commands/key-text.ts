@@ -69,10 +69,11 @@ function toRotation(
 }
 
 /** What it may do, in the words of the flags. */
-function toBounds({ models, catalogue, limits, expires_at_ms }: Key): string[] {
+function toBounds({ models, catalogue, options, limits, expires_at_ms }: Key): string[] {
   return [
     ...(models ? [`models=${models.join(",")}`] : []),
     ...(catalogue ? [`tools=${catalogue.join(",") || "none"}`] : []),
+    ...(options ? [`options=${options.join(",") || "none"}`] : []),
     ...toAmounts(limits),
     ...(expires_at_ms === null ? [] : [`expires=${toDay(expires_at_ms)}`]),
   ];

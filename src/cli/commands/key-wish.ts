@@ -3,6 +3,7 @@
 import type { Limits } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest } from "../../base/text.ts";
+import { findOptionsProblem } from "../../protocol/own-options.ts";
 import { ALL_SCOPES, KEY_LIMITS, type KeyLimit } from "../../server/guard/key.ts";
 import type { KeyChange, KeyWish } from "../../server/guard/keys.ts";
 import type { Scope } from "../../server/route.ts";
@@ -22,13 +23,15 @@ export function parseKeyWish(
   around: KeySurroundings,
 ): KeyWish & Pick<KeyChange, "responseLimits"> {
   const { tenant } = options;
-  const { models, catalogue, limits = {}, expiresAtMs, ...rest } = parseKeyChange(options, around);
+  const change = parseKeyChange(options, around);
+  const { models, catalogue, options: fields, limits = {}, expiresAtMs, ...rest } = change;
   const given = Object.entries(limits).filter(([, limit]) => limit !== null);
   return {
     name,
     tenant: typeof tenant === "string" ? tenant : undefined,
     models: models ?? undefined,
     catalogue: catalogue ?? undefined,
+    options: fields ?? undefined,
     limits: Object.fromEntries(given) as KeyWish["limits"],
     expiresAtMs: expiresAtMs ?? undefined,
     ...rest,
@@ -46,6 +49,7 @@ export function parseKeyChange(
     scopes: readList(options, "scopes")?.map(parseScope),
     models: readGlobs(options, "models"),
     catalogue: tools?.filter((tool) => tool !== "none") ?? tools,
+    options: readList(options, "options")?.filter(isOption),
     limits: readLimits(options),
     responseLimits: readResponseLimits(options),
     expiresAtMs: readExpiry(options["expires"], nowMs),
@@ -71,6 +75,11 @@ function readGlobs(options: Options, flag: string): string[] | null | undefined 
   const words = readList(options, flag);
   return words?.length === 1 && words[0] === "all" ? null : words;
 }
+/** What a key without the flag may use, and how to say that it may use nothing. */
+const EMPTY: Readonly<Record<string, readonly [string, string]>> = {
+  tools: ["all of them", " `none` is a key without tools."],
+  options: ["those of sampling", " `none` is a key without options."],
+};
 
 /** An empty one would be a key that may do nothing, by a variable that was not set. */
 function readList(options: Options, flag: string): string[] | undefined {
@@ -81,8 +90,15 @@ function readList(options: Options, flag: string): string[] | undefined {
     .map((word) => word.trim())
     .filter((word) => word !== "");
   if (words.length > 0) return words;
-  const none = flag === "tools" ? " `none` is a key without tools." : "";
-  throw new Failure("invalid_request", `--${flag} is empty. Leave it out for all of them.${none}`);
+  const [left, none] = EMPTY[flag] ?? ["all of them", ""];
+  throw new Failure("invalid_request", `--${flag} is empty. Leave it out for ${left}.${none}`);
+}
+
+/** Rejects names that nobody may set. */
+function isOption(name: string): boolean {
+  const problem = findOptionsProblem({ [name]: true });
+  if (problem) throw new Failure("invalid_request", `--options ${problem}.`);
+  return name !== "none";
 }
 
 /** Hosted kinds that are no tools of the gate. */

@@ -94,6 +94,7 @@ function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "in
     temperature: config.get("temperature") ?? null,
     max_output_tokens: config.get("max_tokens") ?? null,
     think: config.get("think"),
+    options: config.get("options") ?? null,
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
     limits: toLimits(config),

@@ -1,6 +1,7 @@
 /** `offshoot runs`: the record of runs, all of it read from their logs. */
 
 import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { toAbandoned, toEnded } from "../../engine/ending.ts";
@@ -201,12 +202,17 @@ function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEv
   return cleanForTerminal([...head, ...lines, ""].join("\n"));
 }
 
+function toOptionsLine(options: JsonObject | undefined): string[] {
+  return options ? [`options  ${clip(JSON.stringify(options), 200)}`] : [];
+}
+
 /** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
 function renderEvent(event: RunEvent): string[] {
   switch (event.type) {
     case "run_start":
       return [
         `model    ${event.settings.model_reason}`,
+        ...toOptionsLine(event.settings.options),
         `tools    ${event.settings.tools.join(", ") || "none"}`,
         `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
         ...event.input.map((item) => `input    ${clip(JSON.stringify(item), 200)}`),

@@ -140,6 +140,7 @@ function toRequest(
     instructions: payload.system_prompt,
     tools: payload.tool_subset,
     think: payload.think,
+    options: payload.options,
     temperature: payload.temperature,
     max_output_tokens: payload.max_tokens,
     max_turns: payload.max_turns ?? config.get("max_turns"),

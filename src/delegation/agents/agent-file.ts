@@ -9,6 +9,7 @@ import type { Document, LineCounter, Pair } from "yaml";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
+import { findOptionsProblem } from "../../protocol/own-options.ts";
 import {
   AGENT_NAME,
   type AgentBudget,
@@ -17,7 +18,9 @@ import {
   type BudgetKind,
 } from "./definition.ts";
 
-const FIELDS = ["name", "description", "model", "tools", "budget", "output_schema"] as const;
+const FIELDS = [
+  ...(["name", "description", "model", "options", "tools", "budget", "output_schema"] as const),
+] as const;
 type FieldName = (typeof FIELDS)[number];
 
 /** The model that chooses reads all of them in every request. */
@@ -37,6 +40,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     path,
     description: readDescription(fields, path),
     model: readModel(fields, path),
+    options: readOptions(fields, path),
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
     ...{ outputSchema, schemaFile },
@@ -161,6 +165,15 @@ function readModel(fields: Fields, path: string): string | undefined {
   const { value, line } = field;
   if (typeof value === "string" && /^[^/\s]+[/:]\S/.test(value)) return value;
   throw wrong(path, line, "`model` is written vendor/model. Leave it out for the parent's.");
+}
+
+function readOptions(fields: Fields, path: string): JsonObject | undefined {
+  const field = fields.get("options");
+  if (!field || field.value === null) return undefined;
+  const { value, line } = field;
+  const problem = findOptionsProblem(value);
+  if (problem) throw wrong(path, line, `\`options\` ${problem}.`);
+  return value as JsonObject;
 }
 
 function readTools(fields: Fields, path: string): readonly string[] | undefined {

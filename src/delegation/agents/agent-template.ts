@@ -15,6 +15,9 @@ description: Says in one line when to call it and what comes back.
 # vendor/model; left out, it is the parent's.
 # model: openai/gpt-5.1
 
+# Fields of the vendor's own for its model calls, as the vendor's API spells them.
+# options: { seed: 7, top_k: 40 }
+
 # Names or patterns of tools its parent has; left out, all of them; [] for none.
 tools: [read, grep, glob]
 

@@ -40,13 +40,14 @@ export function toWish(
   call: ChildWish,
   parentTools: readonly string[],
 ): ChildWish {
-  const { name, model, budget, outputSchema, instructions } = definition;
+  const { name, model, options, budget, outputSchema, instructions } = definition;
   const { turns, seconds, ...amounts } = budget;
   const limits: Partial<Limits> = { ...amounts, ...(turns === undefined ? {} : { turns }) };
   return {
     ...call,
     agent: name,
     ...{ instructions, model },
+    ...(options ? { options } : {}),
     tools: narrowTools(definition, call, parentTools),
     maxTurns: narrowTurns(definition, call),
     limits,

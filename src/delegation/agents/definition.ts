@@ -11,6 +11,8 @@ export interface AgentDefinition {
   readonly path: string;
   /** `vendor/model`; its parent's when left out. */
   readonly model: string | undefined;
+  /** Fields of the vendor's own for each of its model calls. */
+  readonly options?: JsonObject | undefined;
   /** Names and globs; undefined for all of its parent's, an empty list for none. */
   readonly tools: readonly string[] | undefined;
   readonly budget: AgentBudget;

@@ -33,6 +33,7 @@ export function toPayload(
     system_prompt: task.instructions,
     tool_subset: task.tools,
     think: task.think,
+    options: task.options,
     temperature: task.temperature,
     max_tokens: task.max_output_tokens,
     label: task.label,

@@ -5,6 +5,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
+import type { JsonObject } from "../../base/json.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
@@ -22,6 +23,8 @@ import { isSameResult } from "./same-result.ts";
 export interface ReplayRun {
   /** Whether nothing has been different so far. */
   readonly isFaithful: boolean;
+  /** Those that it was recorded with: what the settings say today is not sent. */
+  readonly options: JsonObject | undefined;
   wrapProvider(live: Provider): Provider;
   wrapGate(live: Gate): Gate;
 }
@@ -61,6 +64,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     get isFaithful() {
       return isFaithful;
     },
+    options: recorded?.start.settings.options,
     wrapProvider: (live) => ({
       name: live.name,
       stream(request: ModelRequest, call: ModelCall) {
@@ -69,9 +73,9 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
           ? recorded?.turns.find(({ number }) => number === turn)
           : undefined;
         if (known) {
-          const { reason, usage, by } = known.end;
-          const end: ModelEvent = { type: "end", reason, usage, continuation: undefined, by };
-          return play([...known.said, end]);
+          const { reason, usage, cost_usd, by } = known.end;
+          const told = { reason, usage, cost_usd: cost_usd ?? undefined, by };
+          return play([...known.said, { type: "end", ...told, continuation: undefined }]);
         }
         const broken = isFaithful ? recorded?.broken : undefined;
         if (broken?.number === turn) return playBroken(broken);

@@ -6,6 +6,7 @@
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { findOptionsProblem } from "../../protocol/own-options.ts";
 import { APPROVALS, type Approval } from "../../tools/gate/decide.ts";
 import type { Grant } from "../../tools/gate/grant.ts";
 import { SANDBOX_LEVELS, type SandboxLevel } from "../../tools/sandbox/sandbox.ts";
@@ -22,6 +23,8 @@ export interface Payload {
   readonly temperature: number | null;
   readonly max_tokens: number | null;
 
+  /** Fields of the vendor's own for its model calls. */
+  readonly options: JsonObject | null;
   readonly label: string | null;
   readonly depth: number;
   readonly max_turns: number | undefined;
@@ -69,6 +72,7 @@ export function parsePayload(document: JsonObject): Payload {
     think: read.flag("think"),
     temperature: read.number("temperature", { min: 0, max: 2 }) ?? null,
     max_tokens: read.integer("max_tokens", { min: 1 }) ?? null,
+    options: readOptions(read),
     label: read.text("label") ?? null,
     depth: read.integer("depth", { min: 0, max: 10 }) ?? 0,
     max_turns: read.integer("max_turns", { min: 1, max: 1000 }),
@@ -155,6 +159,13 @@ function isTexts(value: Json): boolean {
 function readVariable(name: string | undefined): string | null {
   if (name === undefined || /^[A-Za-z_]\w*$/.test(name)) return name ?? null;
   throw wrong("`api_key_name` must be the name of an environment variable, not a key");
+}
+
+function readOptions(read: Reader): JsonObject | null {
+  const options = read.object("options");
+  const problem = options && findOptionsProblem(options);
+  if (problem) throw wrong(`\`options\` ${problem}`);
+  return options ?? null;
 }
 
 function readLimits(read: Reader): Partial<Limits> {

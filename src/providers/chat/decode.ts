@@ -14,6 +14,7 @@ import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
+import { readCost } from "../told-cost.ts";
 import type { Decoder } from "../wire.ts";
 import { DeltaTemplate } from "./delta-template.ts";
 import { type OpenItem, openAs, toItem } from "./open-item.ts";
@@ -58,6 +59,7 @@ class ChatDecoder implements Decoder {
   /** What the answer was made from, as far as the server has told. */
   #pages: readonly Page[] = [];
   #usage: Usage | undefined;
+  #costUsd: number | undefined;
   readonly #template = new DeltaTemplate();
 
   read(data: string, out: ModelEvent[]): void {
@@ -93,6 +95,7 @@ class ChatDecoder implements Decoder {
   #readAside(chunk: ChatChunk): void {
     const usage = chunk.usage ?? chunk.x_groq?.usage;
     if (usage) this.#usage = readUsage(usage);
+    if (usage) this.#costUsd = readCost(usage) ?? this.#costUsd;
     const pages = pagesOf(chunk);
     if (pages.length > 0) this.#pages = pages;
   }
@@ -271,7 +274,8 @@ class ChatDecoder implements Decoder {
       out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
     }
     const usage = this.#usage ?? NO_USAGE;
-    out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
+    const told = this.#costUsd === undefined ? {} : { cost_usd: this.#costUsd };
+    out.push({ type: "end", reason: this.#endReason(), usage, ...told, continuation: undefined });
   }
 
   #itemStatus(): "completed" | "incomplete" {

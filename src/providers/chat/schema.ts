@@ -4,7 +4,6 @@ import type { Logprob } from "../../protocol/content.ts";
 import {
   anything,
   either,
-  flag,
   list,
   loose,
   number,
@@ -13,6 +12,7 @@ import {
   type Shaped,
   text,
 } from "../shape.ts";
+import { TOLD_COST } from "../told-cost.ts";
 
 /** Servers copy the token's fields; what is read of them is the text. */
 const LOGPROB = object({ token: text, logprob: number }) as Shape<unknown> as Shape<Logprob>;
@@ -69,9 +69,7 @@ const USAGE = object({
   cached_tokens: loose(number),
   /** Some servers count reasoning at the top. */
   reasoning_tokens: loose(number),
-  /** OpenRouter's: what the answer cost, in US dollars. */
-  cost: loose(number),
-  is_byok: loose(flag),
+  ...TOLD_COST,
 });
 
 const CHOICE = object({

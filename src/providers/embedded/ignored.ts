@@ -15,6 +15,7 @@ export function ignoredIn(request: ModelRequest): string[] {
     ...(topP === undefined ? [] : ["top_p"]),
     ...keepOptions(request, () => false).dropped,
     ...omittedOfFormat(request),
+    ...Object.keys({ ...request.extras, ...request.own }),
     ...new Set(unseen.map(({ type }) => type)),
   ];
 }

@@ -51,7 +51,8 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
     throwIfAborted(call.signal);
     const { request, dropped } = keepOptions(asked, (name) => OPTIONS.has(name));
     const isUnheard = request.tools.length > 0 && isForced(request.toolChoice);
-    const omitted = [...dropped, ...omittedOfFormat(request)];
+    const own = Object.keys({ ...request.extras, ...request.own });
+    const omitted = [...dropped, ...omittedOfFormat(request), ...own];
     const unsaid = isUnheard ? [...omitted, "tool_choice"] : omitted;
     for (const name of unsaid) {
       const message = `\`${name}\` left out: a model in process has no word for it.`;

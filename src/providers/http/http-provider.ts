@@ -11,6 +11,8 @@ import { type Log, silentLog } from "../../base/log.ts";
 import type { Redact } from "../../base/redact.ts";
 import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
+import { joinOptions, layOver } from "../../protocol/own-options.ts";
+import { carryFields } from "../carried-fields.ts";
 import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import { pairResults } from "../pair-results.ts";
 import {
@@ -25,7 +27,6 @@ import {
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
-import { layOver } from "./own-fields.ts";
 import { goOnAfterSlips } from "./slips.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
 
@@ -155,7 +156,8 @@ function fit(
     (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
   );
   const unheard = wire.describesFormat ? [] : omittedOfFormat(request);
-  const omitted = [...unheard, ...(wire.omits?.(request, quirks) ?? [])];
+  const { left } = carryFields(request.extras, { vendor, wire: wire.name });
+  const omitted = [...unheard, ...(wire.omits?.(request, quirks) ?? []), ...left];
   const { model } = request;
   if (prepared.dropped.length + dropped.length + omitted.length === 0)
     return { request, drops: [] };
@@ -199,11 +201,29 @@ function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sendi
   return ask(sending).catch((thrown: unknown) => {
     const { options, request, call } = sending;
     const failure = redactFailure(thrown, options.redact);
-    const mended = options.wire.recover?.(request, failure);
+    const mended = options.wire.recover?.(request, failure) ?? withoutExtras(sending, failure);
     if (!mended) throw failure;
     call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
     return recovering(ask, { options, request: mended, call });
   });
+}
+
+/**
+ * The request without the fields that were passed on, where the server refuses one of them: a server
+ * that nobody knows may take none. Whoever asked is told.
+ */
+function withoutExtras(
+  { options, request, call }: Sending,
+  failure: Failure,
+): ModelRequest | undefined {
+  if (failure.code !== "provider_rejected" || !request.extras) return undefined;
+  const { left } = carryFields(request.extras, { vendor: options.vendor, wire: options.wire.name });
+  const params = Object.keys(request.extras).filter((name) => !left.includes(name));
+  const isMeant = params.some((name) => failure.param === name || failure.message.includes(name));
+  if (!isMeant) return undefined;
+  const message = `${params.map((name) => `\`${name}\``).join(", ")} left out: the server refuses it.`;
+  call.notice?.({ code: "dropped", message, params });
+  return { ...request, extras: undefined };
 }
 
 async function askWhole(sending: Sending): Promise<WholeAnswer> {
@@ -258,7 +278,7 @@ async function begin(sending: Sending): Promise<Begun> {
 async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const { timeouts = MODEL_TIMEOUTS } = options;
-  const body = JSON.stringify(layOver(wire.encode(request, quirks), options.own));
+  const body = JSON.stringify(layOver(wire.encode(request, quirks), toOwn(options, request)));
   const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: body.length });
   const isWhole = request.whole === true && wire.canAnswerWhole === true;
@@ -285,6 +305,16 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   if (status < 300) return answer;
   const text = await answer.text(MAX_ERROR_BYTES);
   throw toModelFailure(vendor, { status, headers: answer.headers, body: text });
+}
+
+/** What the settings say, then what clients of other servers would say, then what was asked for by name. */
+function toOwn(
+  { own, vendor, wire }: HttpProviderOptions,
+  { own: asked, extras }: ModelRequest,
+): JsonObject | undefined {
+  if (!asked && !extras) return own;
+  const { body } = carryFields(extras, { vendor, wire: wire.name });
+  return joinOptions(joinOptions(own, body), asked);
 }
 
 const STREAM_HEADERS = { "content-type": "application/json", accept: "text/event-stream" };

@@ -1,6 +1,6 @@
 /** Fields and headers of a vendor's own, which our vocabulary has no word for: the user's, as they stand. */
 
-import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 
 /** What a user adds to each request of a model. */
 export interface OwnFields {
@@ -13,14 +13,4 @@ export interface OwnFields {
 /** The variable that a header's value stands for; undefined where it is a text of its own. */
 export function variableIn(value: string): string | undefined {
   return /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
-}
-
-export function layOver(body: JsonObject, own: JsonObject | undefined): JsonObject {
-  if (!own) return body;
-  const joined: Record<string, Json | undefined> = { ...body };
-  for (const [name, value] of Object.entries(own)) {
-    const old = joined[name];
-    joined[name] = isJsonObject(old) && isJsonObject(value) ? layOver(old, value) : value;
-  }
-  return joined;
 }

@@ -13,6 +13,7 @@ import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape, text } from "../shape.ts";
+import { toToldCost } from "../told-cost.ts";
 import type { Decoder, Quirks } from "../wire.ts";
 import { findListed, isUnlisted } from "./listed-tools.ts";
 import {
@@ -262,6 +263,7 @@ class ResponsesDecoder implements Decoder {
       type: "end",
       reason: this.#endReason(response),
       usage: readUsage(response.usage ?? {}),
+      ...toToldCost(response.usage ?? {}),
       continuation: this.#continuation(response),
     });
   }

@@ -17,6 +17,7 @@ import {
   type Shaped,
   text,
 } from "../shape.ts";
+import { TOLD_COST } from "../told-cost.ts";
 
 /** Empty unless they were asked for. What is read of one is the text. */
 const LOGPROBS = loose(
@@ -86,6 +87,7 @@ const USAGE = object({
     object({ cached_tokens: loose(number), cache_write_tokens: loose(number) }),
   ),
   output_tokens_details: loose(object({ reasoning_tokens: loose(number) })),
+  ...TOLD_COST,
 });
 export type WireUsage = Shaped<typeof USAGE>;
 

@@ -26,6 +26,7 @@ export const OPENROUTER: Quirks = {
   reasoningField: "reasoning",
   reasoningDetails: true,
   cacheControl: true,
+  tellsCost: true,
   refuses: ["safety_identifier", "prompt_cache_retention", "prompt_cache_options", "moderation"],
 };
 

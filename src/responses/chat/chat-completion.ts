@@ -85,6 +85,8 @@ export interface ChatCompletion extends ChatHead {
   }[];
   usage?: ChatUsage;
   metadata: Metadata;
+  /** This server's own: what of the request was left out. Not there where nothing was. */
+  offshoot?: { ignored: string[] };
 }
 
 export interface CompletionOptions {
@@ -103,7 +105,7 @@ export function toChatCompletion(
 ): ChatCompletion {
   checkAnswered(response);
   const { calls = "tool_calls", model = response.model } = options;
-  const { usage, metadata, output } = response;
+  const { usage, metadata, output, offshoot } = response;
   const logprobs = textsOf(output).flatMap((part) => part.logprobs);
   return {
     ...toHead(response, model),
@@ -118,6 +120,7 @@ export function toChatCompletion(
     ],
     ...(usage ? { usage: toChatUsage(usage) } : {}),
     metadata,
+    ...(offshoot ? { offshoot } : {}),
   };
 }
 

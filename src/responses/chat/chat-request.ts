@@ -20,7 +20,7 @@ import {
 const MAX_CHOICES = 128;
 
 /**
- * Said in the same words in both APIs. The last three are not chat's own, but clients of servers
+ * Said in the same words in both APIs. The last four are not chat's own, but clients of servers
  * that have both send them here as well, and nothing speaks against them.
  */
 const shared = CreateResponse.pick({
@@ -44,6 +44,7 @@ const shared = CreateResponse.pick({
   reasoning: true,
   truncation: true,
   max_tool_calls: true,
+  options: true,
 }).shape;
 
 const ResponseFormat = openUnion([
@@ -102,6 +103,11 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
 
 export const SHARED_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(shared));
 export const OWN_PARAMETERS: ReadonlySet<string> = new Set(Object.keys(own));
+
+/** Whether a parameter is chat's own or shared with it; of tools, the kinds that nobody knows are not. */
+export function isChatParameter(name: string): boolean {
+  return name !== "tools" && (SHARED_PARAMETERS.has(name) || OWN_PARAMETERS.has(name));
+}
 
 export function parseChatRequest(value: unknown): ChatRequest {
   return parseAs(ChatRequest, value, "request");

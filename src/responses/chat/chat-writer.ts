@@ -15,6 +15,7 @@ import type {
   EmittedLogprob,
   EmittedResponse,
 } from "../../protocol/emitted.ts";
+import type { OwnField } from "../fold/ignored.ts";
 import {
   CANCELLED,
   type CallSpelling,
@@ -45,6 +46,8 @@ export interface ChatChunk extends ChatHead {
   }[];
   /** Only where usage was asked for; null in all chunks but the last. */
   usage?: ChatUsage | null;
+  /** In the chunk that ends the answer: what of the request was left out. */
+  offshoot?: OwnField;
 }
 
 export interface ChatDelta {
@@ -76,6 +79,8 @@ export interface ChatWriterOptions {
   readonly model: string;
   readonly includeUsage: boolean;
   readonly calls?: CallSpelling | undefined;
+  /** What of the request was left out before it was asked. */
+  readonly ignored?: readonly string[] | undefined;
 }
 
 export interface ChatWriter {
@@ -300,9 +305,15 @@ class ChunkWriter {
     }
     this.#open("");
     const { calls = "tool_calls", includeUsage } = this.#options;
-    this.#emitChoice({}, { finish: toFinishReason(response, calls) });
+    const finish = toFinishReason(response, calls);
+    this.#emitChoice({}, { finish, offshoot: this.#toOwnField(response) });
     const { usage } = response;
     if (includeUsage && usage) this.#emit({ choices: [], usage: toChatUsage(usage) });
+  }
+
+  #toOwnField({ offshoot }: EmittedResponse): OwnField | undefined {
+    const ignored = [...(offshoot?.ignored ?? []), ...(this.#options.ignored ?? [])];
+    return ignored.length > 0 ? { ignored } : undefined;
   }
 
   #fail(response: EmittedResponse): void {
@@ -330,13 +341,18 @@ class ChunkWriter {
 
   #emitChoice(
     delta: ChatDelta,
-    more: { logprobs?: ChatLogprobs | null; finish?: FinishReason } = {},
+    more: {
+      logprobs?: ChatLogprobs | null;
+      finish?: FinishReason;
+      offshoot?: OwnField | undefined;
+    } = {},
   ): void {
-    const { logprobs = null, finish = null } = more;
-    this.#emit({ choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
+    const { logprobs = null, finish = null, offshoot } = more;
+    const choices = [{ index: 0 as const, delta, logprobs, finish_reason: finish }];
+    this.#emit(offshoot ? { choices, offshoot } : { choices });
   }
 
-  #emit(body: Pick<ChatChunk, "choices" | "usage">): void {
+  #emit(body: Pick<ChatChunk, "choices" | "usage" | "offshoot">): void {
     if (!this.#head) throw new Failure("internal", "A response's events begin with the response.");
     const unknown = this.#options.includeUsage ? { usage: null } : {};
     const chunk: ChatChunk = {

@@ -4,7 +4,7 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
 import { CreateResponse, type TextConfig } from "../../protocol/request.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import type { CallSpelling } from "./chat-completion.ts";
@@ -76,12 +76,17 @@ function checkRules({ n, logprobs, top_logprobs }: ChatRequest): void {
 /** What asks for something that is left out; a value that asks for nothing is none. */
 const LEFT_OUT: Readonly<Record<string, (chat: ChatRequest) => boolean>> = {
   store: ({ store }) => store === true,
-  seed: () => true,
-  logit_bias: ({ logit_bias }) => Object.keys(logit_bias ?? {}).length > 0,
-  prediction: () => true,
   modalities: ({ modalities }) => (modalities ?? []).some((modality) => modality !== "text"),
   audio: () => true,
 };
+
+/** Chat's own that vendors of chat take: they go on as what clients of other servers send. */
+const PASSED_ON: ReadonlySet<string> = new Set(["seed", "logit_bias", "prediction"]);
+
+/** An empty map asks for nothing. */
+function isEmpty(value: Json): boolean {
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}
 
 interface Sorted {
   readonly passed: CreateResponse;
@@ -97,13 +102,20 @@ function sortParameters(chat: ChatRequest): Sorted {
   const refused: string[] = [];
   for (const [name, value] of Object.entries(chat) as [string, Json | undefined][]) {
     if (value === null || value === undefined) continue;
-    if (SHARED_PARAMETERS.has(name)) passed.push([name, value]);
-    else if (OWN_PARAMETERS.has(name)) {
-      if (Object.hasOwn(LEFT_OUT, name) && LEFT_OUT[name]?.(chat)) refused.push(name);
-    } else if (Object.hasOwn(CreateResponse.shape, name)) refused.push(name);
-    else passed.push([name, value]);
+    if (PASSED_ON.has(name) && isEmpty(value)) continue;
+    if (isPassed(name)) passed.push([name, value]);
+    else if (!OWN_PARAMETERS.has(name) || asksForMore(name, chat)) refused.push(name);
   }
   return { passed: Object.fromEntries(passed), refused };
+}
+
+function isPassed(name: string): boolean {
+  if (SHARED_PARAMETERS.has(name) || PASSED_ON.has(name)) return true;
+  return !OWN_PARAMETERS.has(name) && !Object.hasOwn(CreateResponse.shape, name);
+}
+
+function asksForMore(name: string, chat: ChatRequest): boolean {
+  return Object.hasOwn(LEFT_OUT, name) && LEFT_OUT[name]?.(chat) === true;
 }
 
 function toOutputWishes(chat: ChatRequest): Partial<CreateResponse> {

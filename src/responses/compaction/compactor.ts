@@ -9,7 +9,7 @@
 import type { Account } from "../../agent/account.ts";
 import { type CallMeter, createCallMeter, toBrokenAmount } from "../../agent/broken-answer.ts";
 import { holdCall } from "../../agent/call-cost.ts";
-import { type Answer, textOf, toAmount } from "../../agent/turn.ts";
+import { type Answer, textOf, toAmount, toSettled } from "../../agent/turn.ts";
 import { Failure, type FailureCode, toFailure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Json } from "../../base/json.ts";
@@ -30,6 +30,7 @@ export interface CompactorParts extends SummaryWish {
   readonly context: RunContext;
   readonly provider: Provider;
   readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
+  readonly tellsCost?: boolean | undefined;
   readonly account: Account;
   readonly seal: CompactionSeal;
   readonly expanding: Expanding;
@@ -116,7 +117,7 @@ async function make(
   try {
     const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, expanded.items));
     const answer = await ask({ ...parts, provider }, { request, meter }, signal);
-    hold.settle(toAmount(answer));
+    hold.settle(toSettled(answer, hold));
     const summary = textOf(answer.items).trim();
     if (summary === "") {
       throw new Failure(
@@ -132,7 +133,10 @@ async function make(
   } catch (thrown) {
     const used = meter.toUsage(request, signal.aborted);
     // Neither does anything where it was settled: an answer without words was paid for.
-    if (used) hold.settle({ turns: 1, ...toBrokenAmount(used, parts, meter.deployment()) });
+    if (used) {
+      const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };
+      hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });
+    }
     else hold.release();
     throw thrown;
   }
@@ -164,7 +168,7 @@ async function ask(
     }
     if (!end) continue;
     const { reason, usage, by } = end;
-    const cost_usd = costOf(usage, by?.deployment) ?? null;
+    const cost_usd = end.cost_usd ?? costOf(usage, by?.deployment) ?? null;
     return { items: items.filter(Boolean), reason, usage, cost_usd, continuation: null };
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");

@@ -27,10 +27,11 @@ export interface SummaryWish {
   readonly contextTokens: number | undefined;
   readonly reasoning: Reasoning;
   readonly options: ModelRequest["options"];
+  readonly own?: ModelRequest["own"];
 }
 
 export function toSummaryRequest(items: readonly Item[], wish: SummaryWish): ModelRequest {
-  const { model, contextTokens = USUAL_WINDOW_TOKENS, reasoning, options } = wish;
+  const { model, contextTokens = USUAL_WINDOW_TOKENS, reasoning, options, own } = wish;
   return {
     model,
     instructions: INSTRUCTIONS,
@@ -45,6 +46,7 @@ export function toSummaryRequest(items: readonly Item[], wish: SummaryWish): Mod
     format: TEXT_FORMAT,
     previous: undefined,
     options,
+    own,
     whole: true,
   };
 }

@@ -66,7 +66,7 @@ interface Known {
 }
 
 export function toDirectRequest(
-  { request, stream }: AskedResponse,
+  { request, stream, extras }: AskedResponse,
   { model, items, sealed }: Known,
 ): ModelRequest {
   const { effort, summary } = toReasoning(request);
@@ -84,6 +84,8 @@ export function toDirectRequest(
     format: TEXT_FORMAT,
     previous: undefined,
     options: toOptions(request),
+    own: request.options ?? undefined,
+    extras,
     whole: !stream,
   };
 }

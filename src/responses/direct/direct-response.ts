@@ -33,9 +33,18 @@ export interface DirectParts {
   readonly provider: Provider;
   readonly clock: Clock;
   /** Books what it has used; undefined where nobody counts. */
-  readonly charge: ((usage: Usage, deployment: string | undefined) => Promise<void>) | undefined;
+  readonly charge: ((used: Used) => Promise<void>) | undefined;
+  /** Undefined where the price is not known; an answer that says what it cost needs none. */
+  readonly costOf: (usage: Usage, deployment?: string) => number | undefined;
   /** Told of its beginning and its end. */
   readonly observe: ((logged: LoggedEvent) => void) | undefined;
+}
+
+export interface Used {
+  readonly tokens: number;
+  readonly usd: number;
+  /** Those of these tokens whose price is not known. */
+  readonly unpriced: number;
 }
 
 /** Leaving its events early closes the connection to the model. A failure is an ending of theirs. */
@@ -90,14 +99,14 @@ class DirectResponse implements LiveResponse {
     } catch (thrown) {
       const failure = toCutFailure(thrown, signal);
       const used = meter.toUsage(request, signal.aborted);
-      if (used) await charge?.(used, meter.deployment());
+      if (used) await charge?.(this.#toUsed(used, undefined, meter.deployment()));
       const said = { ...NOTHING_SAID, usage: used ?? NO_USAGE };
       this.#observeEnd(toEnd(toFailedEnding(failure), said, this.#parts.clock.now()));
       throw failure;
     }
     const plain = findPlainAnswer(answer, this.#parts.settings);
     if (plain) {
-      if (charge) await charge(plain.usage, plain.by?.deployment);
+      if (charge) await charge(this.#toUsed(plain.usage, plain.costUsd, plain.by?.deployment));
       return this.#finish(plain, notices);
     }
     const ask = toSource(provider, answer);
@@ -142,7 +151,7 @@ class DirectResponse implements LiveResponse {
           const events = readBatch(batch, state, writer);
           if (events.length > 0) yield events;
         }
-      } while (endTurn(state) === "pause");
+      } while (this.#endTurn(state) === "pause");
       ending = { ending: ENDINGS[state.end?.reason ?? "stop"], error: null, message: "" };
     } catch (thrown) {
       const failure = toCutFailure(thrown, signal);
@@ -150,13 +159,48 @@ class DirectResponse implements LiveResponse {
       ending = toFailedEnding(failure);
     } finally {
       // A client that leaves between two events gets no ending, and pays for what there was.
-      state.usage = toUsed(state, signal.aborted || ending === undefined);
-      const by = state.by?.deployment ?? state.asked?.meter.deployment();
-      await this.#parts.charge?.(state.usage, by);
+      this.#endBroken(state, signal.aborted || ending === undefined);
+      await this.#parts.charge?.(state.used);
     }
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);
     yield writer.write(end);
+  }
+
+  #endTurn(state: State): EndReason {
+    const { end } = state;
+    if (!end) {
+      throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
+    }
+    this.#add(state, end.usage, end);
+    return end.reason;
+  }
+
+  /** Counts the turn that broke off, if one did. */
+  #endBroken(state: State, isLeft: boolean): void {
+    const { asked, end } = state;
+    const usage = asked && (end?.usage ?? asked.meter.toUsage(asked.request, isLeft));
+    if (usage) this.#add(state, usage, end);
+  }
+
+  #add(state: State, usage: Usage, end: ModelEnd | undefined): void {
+    const deployment = end?.by?.deployment ?? state.asked?.meter.deployment();
+    const { tokens, usd, unpriced } = this.#toUsed(usage, end?.cost_usd, deployment);
+    const { used } = state;
+    state.used = {
+      tokens: used.tokens + tokens,
+      usd: used.usd + usd,
+      unpriced: used.unpriced + unpriced,
+    };
+    state.usage = addUsage(state.usage, usage);
+    state.asked = undefined;
+  }
+
+  /** What the vendor says that it charges counts. A price that is not known takes no money. */
+  #toUsed(usage: Usage, told: number | undefined, deployment: string | undefined): Used {
+    const { total_tokens: tokens } = usage;
+    const usd = told ?? this.#parts.costOf(usage, deployment);
+    return { tokens, usd: usd ?? 0, unpriced: usd === undefined ? tokens : 0 };
   }
 
   async #readLast(events: Events): Promise<EmittedResponse> {
@@ -221,6 +265,8 @@ async function* tellAnswer({
 interface State {
   readonly items: Item[];
   usage: Usage;
+  /** What these tokens cost. */
+  used: Used;
   turns: number;
   /** Whether anything was given on. */
   said: boolean;
@@ -237,7 +283,8 @@ interface AskedTurn {
   readonly meter: CallMeter;
 }
 
-const NOTHING_SAID = { usage: NO_USAGE, turns: 0, by: undefined };
+const NOTHING_USED: Used = { tokens: 0, usd: 0, unpriced: 0 };
+const NOTHING_SAID = { usage: NO_USAGE, used: NOTHING_USED, turns: 0, by: undefined };
 
 function readBatch(
   batch: readonly ModelEvent[],
@@ -273,22 +320,6 @@ function beginTurn(state: State, request: ModelRequest): AskedTurn {
     meter: createCallMeter(),
   };
   return state.asked;
-}
-
-/** What all turns have used, one that broke off included. */
-function toUsed({ usage, end, asked }: State, isLeft: boolean): Usage {
-  const open = asked && (end?.usage ?? asked.meter.toUsage(asked.request, isLeft));
-  return open ? addUsage(usage, open) : usage;
-}
-
-function endTurn(state: State): EndReason {
-  const { end } = state;
-  if (!end) {
-    throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");
-  }
-  state.usage = addUsage(state.usage, end.usage);
-  state.asked = undefined;
-  return end.reason;
 }
 
 type Ended = Pick<RunEnd, "ending" | "error" | "message">;

@@ -11,8 +11,9 @@ import type { RunEnd } from "../../protocol/run-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { WholeAnswer } from "../../providers/provider.ts";
 import { toEmittedItem } from "../fold/emitted-item.ts";
+import { tellIgnored } from "../fold/ignored.ts";
 import { fillEnd, toResponseId } from "../fold/response-object.ts";
-import { type ResponseSettings, withIgnored } from "../fold/response-settings.ts";
+import type { ResponseSettings } from "../fold/response-settings.ts";
 
 export interface PlainAnswer {
   readonly items: readonly Item[];
@@ -20,6 +21,8 @@ export interface PlainAnswer {
   readonly usage: Usage;
   /** Who answered, where the model's name stands for several deployments. */
   readonly by: AnsweredBy | undefined;
+  /** What the vendor says that it charges. */
+  readonly costUsd: number | undefined;
 }
 
 /** Undefined for any other. */
@@ -36,7 +39,7 @@ export function findPlainAnswer(
     if (event.type === "item_start" && !isPlain(event.item)) return undefined;
     if (event.type === "item_end") items.push(event.item);
   }
-  return { items, reason: end.reason, usage: end.usage, by: end.by };
+  return { items, reason: end.reason, usage: end.usage, costUsd: end.cost_usd, by: end.by };
 }
 
 /** An id that may change on the way, a thought that is shown or not: those are the fold's. */
@@ -63,7 +66,7 @@ export function fillPlainResponse(
   });
   response.id = toResponseId(runId);
   response.created_at = Math.floor(beganMs / 1000);
-  response.metadata = withIgnored(response.metadata, ignored);
+  if (ignored.length > 0) tellIgnored(response, response.metadata, ignored);
   fillEnd(response, end, output);
 }
 

@@ -403,7 +403,7 @@ class RunWriter {
   }
 
   #finishResponse(response: EmittedResponse, code?: string): void {
-    response.metadata = this.#view.toMetadata(response.metadata);
+    this.#view.tell(response);
     this.response = response;
     this.#isOver = true;
     for (const event of toTerminalEvents(response, code)) this.#emit(event);

@@ -1,9 +1,10 @@
 /** How a client sees the items of its response: what it asked to see of them, and what was left out. */
 
-import type { EmittedItem } from "../../protocol/emitted.ts";
+import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import { toEmittedItem } from "./emitted-item.ts";
-import { type ResponseSettings, withIgnored } from "./response-settings.ts";
+import { tellIgnored } from "./ignored.ts";
+import type { ResponseSettings } from "./response-settings.ts";
 import { LIKELY, lacksSeal, SEAL, toSummarised } from "./show-item.ts";
 
 /** What is shown of items. */
@@ -30,6 +31,7 @@ export class ItemView {
   /** Undefined for a run that answers no request, of which everything is shown. */
   #include: ReadonlySet<string> | undefined;
   readonly #ignored = new Set<string>();
+  #metadata: Readonly<Record<string, string>> = {};
   /** Whether thoughts are shown where the client looks for their summary. */
   summarises = false;
 
@@ -48,6 +50,7 @@ export class ItemView {
       this.#include = new Set([...settings.include, ...include]);
       this.summarises = Boolean(settings.echo.reasoning?.summary);
     }
+    this.#metadata = settings?.echo.metadata ?? {};
     this.ignore(settings?.ignored ?? []);
   }
 
@@ -69,8 +72,8 @@ export class ItemView {
     for (const name of names) this.#ignored.add(name);
   }
 
-  /** The response's own, with what was left out. */
-  toMetadata(metadata: Readonly<Record<string, string>>): Record<string, string> {
-    return withIgnored(metadata, this.#ignored);
+  /** Says in a response what was left out. */
+  tell(response: EmittedResponse): void {
+    tellIgnored(response, this.#metadata, this.#ignored);
   }
 }

@@ -7,7 +7,8 @@ import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
 import { ROOT } from "../multi-agent/agent-name.ts";
 import { ECHO_DEFAULTS, toShownFormat } from "../request/echo.ts";
-import { type Echo, type ResponseSettings, withIgnored } from "./response-settings.ts";
+import { tellIgnored } from "./ignored.ts";
+import type { Echo, ResponseSettings } from "./response-settings.ts";
 
 /** `resp_01k…` for the run `run_01k…`: one thing under two names. */
 export function toResponseId(runId: string): string {
@@ -66,7 +67,7 @@ function repeatRequest(
 ): void {
   for (const name in echo) response[name] = echo[name as keyof Echo];
   if (echo.background) response.status = "queued";
-  response.metadata = withIgnored(echo.metadata, ignored);
+  tellIgnored(response, echo.metadata, ignored);
 }
 
 /** Of a run that answers no request. */

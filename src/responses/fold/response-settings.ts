@@ -9,7 +9,7 @@ export type Echo = Omit<
   EmittedResponse,
   | ("id" | "object" | "created_at" | "access_programs")
   | ("status" | "completed_at" | "error" | "incomplete_details")
-  | ("output" | "output_text" | "usage")
+  | ("output" | "output_text" | "usage" | "offshoot")
 >;
 
 export interface ResponseSettings {
@@ -29,22 +29,4 @@ export function encodeResponseSettings(settings: ResponseSettings): JsonObject {
 /** Undefined for a run that answers no request. What this package wrote is taken at its word. */
 export function readResponseSettings({ response }: RunSettings): ResponseSettings | undefined {
   return response as unknown as ResponseSettings | undefined;
-}
-
-/** The pair of an answer's metadata that says what of the request was left out. */
-export const IGNORED_KEY = "offshoot_ignored";
-const MAX_PAIRS = 16;
-const MAX_CHARS = 512;
-
-/** The client's own pairs win where there is no room for ours. */
-export function withIgnored(
-  metadata: Readonly<Record<string, string>>,
-  ignored: Iterable<string>,
-): Record<string, string> {
-  const all = new Set(ignored);
-  if (all.size === 0) return { ...metadata };
-  const names = [...all].join(", ");
-  if (Object.keys(metadata).length >= MAX_PAIRS) return { ...metadata };
-  const text = names.length <= MAX_CHARS ? names : `${names.slice(0, MAX_CHARS - 1)}…`;
-  return { ...metadata, [IGNORED_KEY]: text };
 }

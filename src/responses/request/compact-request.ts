@@ -44,6 +44,7 @@ const KNOWN = [
   "reasoning",
   "user",
   "safety_identifier",
+  "options",
 ];
 
 const NO_MODEL = "`model` is missing: name the model that compacts the conversation.";

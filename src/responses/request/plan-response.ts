@@ -6,7 +6,7 @@
 import type { Limits } from "../../agent/limits.ts";
 import type { AgentTask } from "../../agent/task.ts";
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import {
@@ -30,6 +30,8 @@ export interface AskedResponse {
   readonly store: boolean;
   readonly background: boolean;
   readonly ignored: readonly string[];
+  /** Fields that no parameter has, for the vendor to know; undefined where there are none. */
+  readonly extras: JsonObject | undefined;
 }
 
 export interface RequestDefaults {
@@ -58,11 +60,20 @@ export function parseAsked(body: unknown, defaults: RequestDefaults): AskedRespo
     stream: request.stream ?? false,
     store,
     background,
-    ignored: [
-      ...Object.keys(request).filter((name) => !KNOWN_PARAMETERS.has(name)),
-      ...(request.include ?? []).filter(isUnknownInclude).map((name) => `include (${name})`),
-    ],
+    ignored: (request.include ?? []).filter(isUnknownInclude).map((name) => `include (${name})`),
+    extras: findExtras(request as JsonObject),
   };
+}
+
+function findExtras(request: JsonObject): JsonObject | undefined {
+  let extras: Record<string, Json> | undefined;
+  for (const name in request) {
+    const value = request[name];
+    if (KNOWN_PARAMETERS.has(name) || value === undefined || value === null) continue;
+    extras ??= {};
+    extras[name] = value;
+  }
+  return extras;
 }
 
 const FORMATS: ReadonlySet<string> = new Set(["text", "json_object", "json_schema"]);
@@ -109,7 +120,7 @@ export function planResponse(asked: AskedResponse, found: Found): Planned {
 }
 
 function toWish(asked: AskedResponse, found: Found): ResponseWish {
-  const { request, store, background, stream, ignored } = asked;
+  const { request, store, background, stream, ignored, extras = null } = asked;
   const { caller, model, items, instructions, conversation, tools } = found;
   const multi = request.multi_agent?.enabled ? request.multi_agent : undefined;
   const compaction = request.context_management?.find(({ type }) => type === "compaction");
@@ -124,6 +135,7 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
     parallel_tool_calls: request.parallel_tool_calls ?? null,
     reasoning: toReasoning(request),
     options: toOptions(request),
+    extras,
     previous_response_id: request.previous_response_id ?? null,
     conversation,
     background,
@@ -155,6 +167,7 @@ function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): A
     temperature: request.temperature ?? null,
     max_output_tokens: request.max_output_tokens ?? null,
     think: false,
+    options: request.options ?? null,
     format: toFormat(request.text?.format),
     root,
     approve: "auto",

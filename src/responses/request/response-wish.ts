@@ -18,6 +18,8 @@ export interface ResponseWish extends ResponseSettings {
   readonly parallel_tool_calls: boolean | null;
   readonly reasoning: Reasoning;
   readonly options: ModelOptions;
+  /** Fields that no parameter has, for the vendor to know; null, or left out by older ones, for none. */
+  readonly extras?: JsonObject | null | undefined;
   /** The response whose conversation this one goes on with. */
   readonly previous_response_id: string | null;
   /** The conversation this one goes on with, and how far it had come when it was asked for. */

@@ -7,6 +7,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
+import { findOptionsProblem } from "../../protocol/own-options.ts";
 import type { Model, ModelOverride, Price, Refusal } from "../../providers/models/models.ts";
 
 const SIZES = { context_tokens: "contextTokens", max_output_tokens: "maxOutputTokens" } as const;
@@ -84,11 +85,10 @@ function checkPrice(at: string, value: Json | undefined): void {
   }
 }
 
-/** Fields of the vendor's own for the body of each request. How an answer comes is not theirs to say. */
+/** Fields of the vendor's own for the body of each request. What Offshoot writes is not theirs to say. */
 export function checkOptions(at: string, value: Json | undefined): void {
-  if (!isJsonObject(value)) throw wrong(`${at} must be a map of fields for the request's body.`);
-  const ours = ["stream", "stream_options"].find((name) => name in value);
-  if (ours) throw wrong(`${at} cannot set \`${ours}\`: Offshoot decides how an answer is read.`);
+  const problem = findOptionsProblem(value);
+  if (problem) throw wrong(`${at} ${problem}.`);
 }
 
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;

@@ -285,7 +285,7 @@ function toWishes(
   sealed: boolean | undefined,
   ignored: readonly string[],
 ): Omit<ModelWishes, "begin" | "before"> {
-  const { echo, include, options, whole, reasoning } = wish;
+  const { echo, include, options, extras, whole, reasoning } = wish;
   const settings = { echo, include, ignored: [...wish.ignored, ...ignored] };
   return {
     tools: wish.tools,
@@ -293,6 +293,7 @@ function toWishes(
     topP: wish.top_p ?? undefined,
     reasoning: { ...reasoning, sealed: sealed ?? asksForSeal(include) },
     options,
+    extras: extras ?? undefined,
     whole,
     echo: encodeResponseSettings(settings),
   };

@@ -68,9 +68,11 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;
   const compactor = createCompactor({
     ...{ context, provider, account, seal, expanding, contextTokens },
-    costOf: model.costOf,
+    ...{ costOf: model.costOf, tellsCost: model.tellsCost },
     model: task.model.slice(task.model.indexOf("/") + 1),
     reasoning: { ...wish.reasoning, sealed: model.reasoning.sealed },
+    // Whom a router may ask holds for the summary too.
+    own: task.options ?? undefined,
     options: { serviceTier: wish.options.serviceTier, user: wish.options.user },
     keptTokens: Math.min(KEPT_TOKENS, room * KEPT_SHARE),
   });

@@ -10,6 +10,7 @@ import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
+import { SAMPLING_FIELDS } from "../../providers/carried-fields.ts";
 import type { Caller } from "../../responses/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
@@ -206,8 +207,15 @@ function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
     models: key.models ?? undefined,
     catalogue: rules.catalogue.filter(mayUse),
     kinds: catalogue ?? undefined,
+    options: toOptions(key),
     limits: toLeast(limits, rules.limits ?? NO_LIMITS),
   };
+}
+
+/** How words are chosen is everybody's, as `temperature` is, unless a key has none at all. */
+function toOptions({ options = null }: Key): readonly string[] {
+  if (options === null) return SAMPLING_FIELDS;
+  return options.length === 0 ? [] : [...SAMPLING_FIELDS, ...options];
 }
 
 function toAnybody({ catalogue, limits = NO_LIMITS }: Rules): Caller {

@@ -90,6 +90,7 @@ export const FIXED_KEY: Key = {
   scopes: ALL_SCOPES,
   models: null,
   catalogue: null,
+  options: ["*"],
   limits: {},
   response_limits: NO_LIMITS,
   created_at_ms: 0,

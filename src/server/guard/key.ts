@@ -23,6 +23,11 @@ export interface Key {
   readonly models: readonly string[] | null;
   /** Globs of the server's own tools; null for all that the server offers. */
   readonly catalogue: readonly string[] | null;
+  /**
+   * Globs of the vendors' own fields that it may set, beside those of sampling; an empty list for none at
+   * all. Null, or left out by older keys, for those of sampling alone.
+   */
+  readonly options?: readonly string[] | null | undefined;
   readonly limits: KeyLimits;
   /** What one response may spend. */
   readonly response_limits: ResponseLimits;

@@ -28,6 +28,7 @@ export interface KeyWish {
   readonly scopes?: readonly Scope[] | undefined;
   readonly models?: readonly string[] | undefined;
   readonly catalogue?: readonly string[] | undefined;
+  readonly options?: readonly string[] | undefined;
   readonly limits?: KeyLimits | undefined;
   readonly responseLimits?: Partial<Limits> | undefined;
   readonly expiresAtMs?: number | undefined;
@@ -43,14 +44,14 @@ export interface NewKey {
 export const DEFAULT_TENANT = "default";
 
 export async function createKey({ shelf, clock }: KeyParts, wish: KeyWish): Promise<NewKey> {
-  const { name, tenant = DEFAULT_TENANT, models = null, catalogue = null } = wish;
+  const { name, tenant = DEFAULT_TENANT, models = null, catalogue = null, options = null } = wish;
   checkName("name", name);
   checkName("tenant", tenant);
   const id = toLetters(randomBytes(ID_CHARS));
   const token = makeToken(id);
   const now = clock.now();
   const key: Key = {
-    ...{ id, name, tenant, models, catalogue },
+    ...{ id, name, tenant, models, catalogue, options },
     hash: hashToken(token).toString("hex"),
     scopes: wish.scopes ?? USUAL_SCOPES,
     limits: wish.limits ?? {},
@@ -113,6 +114,7 @@ export interface KeyChange {
   readonly scopes?: readonly Scope[] | undefined;
   readonly models?: readonly string[] | null | undefined;
   readonly catalogue?: readonly string[] | null | undefined;
+  readonly options?: readonly string[] | null | undefined;
   readonly limits?: { readonly [Name in KeyLimit]?: number | null | undefined } | undefined;
   readonly responseLimits?: Partial<Limits> | undefined;
   readonly expiresAtMs?: number | null | undefined;
@@ -122,12 +124,13 @@ export interface KeyChange {
 export async function updateKey({ shelf }: KeyParts, id: string, change: KeyChange): Promise<Key> {
   return await changeKey(shelf, id, (key) => {
     checkNotRevoked(key);
-    const { scopes, models, catalogue, expiresAtMs } = change;
+    const { scopes, models, catalogue, options, expiresAtMs } = change;
     return {
       ...key,
       scopes: scopes ?? key.scopes,
       models: models === undefined ? key.models : models,
       catalogue: catalogue === undefined ? key.catalogue : catalogue,
+      options: options === undefined ? key.options : options,
       limits: withLimits(key.limits, change.limits ?? {}),
       response_limits: { ...key.response_limits, ...change.responseLimits },
       expires_at_ms: expiresAtMs === undefined ? key.expires_at_ms : expiresAtMs,

@@ -4,12 +4,16 @@
  */
 
 import type { EmittedEvent } from "../../protocol/emitted.ts";
-import type { Metadata } from "../../protocol/request.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import { toChatCompletion } from "../../responses/chat/chat-completion.ts";
-import { type ChatWriter, createChatWriter } from "../../responses/chat/chat-writer.ts";
-import { type ChatAnswer, toCreateResponse } from "../../responses/chat/parse-chat.ts";
-import { IGNORED_KEY, withIgnored } from "../../responses/fold/response-settings.ts";
+import { isChatParameter } from "../../responses/chat/chat-request.ts";
+import {
+  type ChatWriter,
+  type ChatWriterOptions,
+  createChatWriter,
+} from "../../responses/chat/chat-writer.ts";
+import { toCreateResponse } from "../../responses/chat/parse-chat.ts";
+import { tellIgnored } from "../../responses/fold/ignored.ts";
 import type { Events } from "../../responses/live-response.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
@@ -31,29 +35,26 @@ async function complete(api: ResponsesApi, { json, caller, signal }: RouteCall):
   const live = await api.create(request, caller);
   const headers = { "x-request-id": live.id };
   if (live.asked.stream) {
-    const events = writeChunks(live.events(signal), answer);
+    const events = writeChunks(live.events(signal), { ...answer, ignored });
     return { kind: "events", events, failure: () => live.failure(), headers };
   }
   const response = await live.response(signal);
   const { calls } = answer;
-  const metadata = addIgnored(response.metadata, ignored);
-  return { kind: "json", body: toChatCompletion({ ...response, metadata }, { calls }), headers };
-}
-
-/** Beside what the model's API had no word for. */
-function addIgnored(metadata: Metadata, ignored: readonly string[]): Metadata {
-  const known = metadata[IGNORED_KEY]?.split(", ") ?? [];
-  return withIgnored(metadata, [...known, ...ignored]);
+  const said = { ...response };
+  const { metadata } = live.asked.request;
+  const all = [...(response.offshoot?.ignored ?? []), ...ignored];
+  tellIgnored(said, metadata ?? {}, all, isChatParameter);
+  return { kind: "json", body: toChatCompletion(said, { calls }), headers };
 }
 
 /** Nothing until there is output: until then a failure has a status of its own. */
 async function* writeChunks(
   events: Events,
-  { includeUsage, calls }: ChatAnswer,
+  answer: Omit<ChatWriterOptions, "model">,
 ): AsyncGenerator<readonly StreamEvent[]> {
   let writer: ChatWriter | undefined;
   for await (const batch of events) {
-    const known = writer ?? createChatWriter({ model: modelOf(batch), includeUsage, calls });
+    const known = writer ?? createChatWriter({ model: modelOf(batch), ...answer });
     writer = known;
     const frames = batch.flatMap((event) => known.write(event));
     if (frames.length > 0) yield frames.map((frame) => ({ frame }));

@@ -12,6 +12,6 @@ export async function makeFirstKey(
   clock: Clock,
 ): Promise<string | undefined> {
   if (!guard.auth || guard.fixedToken !== undefined || (await hasKeys(shelf))) return undefined;
-  const { token } = await createKey({ shelf, clock }, { name: "first" });
+  const { token } = await createKey({ shelf, clock }, { name: "first", options: ["*"] });
   return token;
 }

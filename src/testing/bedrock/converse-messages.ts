@@ -202,10 +202,12 @@ function* checkPairs(turn: JsonObject, before: JsonObject | undefined, index: nu
   );
 }
 
-/** Those of the client's tools. Blocks of tools that the service runs say their type, and stand in one turn. */
+/** Without calls that the service has answered itself, in the same turn. */
 function idsOf(turn: JsonObject | undefined, name: "toolUse" | "toolResult"): string[] {
-  const own = membersOf(turn, name).filter(({ type }) => type === undefined);
-  return own.map(({ toolUseId }) => String(toolUseId));
+  const own = membersOf(turn, "toolUse").filter(({ type }) => type === "server_tool_use");
+  const answered = new Set(own.map(({ toolUseId }) => String(toolUseId)));
+  const ids = membersOf(turn, name).map(({ toolUseId }) => String(toolUseId));
+  return ids.filter((id) => !answered.has(id));
 }
 
 function* checkOpenCalls(last: JsonObject | undefined): AwsCheck {

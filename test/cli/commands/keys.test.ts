@@ -195,6 +195,15 @@ describe("what `offshoot keys create` asks for", () => {
     assert.deepEqual(limits, Object.fromEntries(names.map((name) => [name, 7])));
   });
 
+  it("is a list of fields that requests may set, or none", () => {
+    const ask = (options: string) => parseKeyWish("a", { options }, AROUND).options;
+    assert.deepEqual(ask("top_k, provider,x_*"), ["top_k", "provider", "x_*"]);
+    assert.deepEqual(ask("none"), []);
+    assert.deepEqual(ask("*"), ["*"]);
+    assert.throws(() => ask(","), /--options is empty.*`none` is a key without options/);
+    assert.throws(() => ask("max_tokens"), /--options cannot set `max_tokens`/);
+  });
+
   it("bounds one response in the words of `offshoot run`", () => {
     const flags = { "max-cost": "0.5", "max-total-tokens": "100", "max-tool-calls": "3" };
     const { responseLimits } = parseKeyWish("a", flags, AROUND);

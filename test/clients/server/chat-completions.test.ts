@@ -70,7 +70,8 @@ describe("chat completions with the official client", () => {
     assert.equal(answer.choices[0]?.finish_reason, "stop");
     assert.equal(answer.usage?.total_tokens, 7);
     const { metadata } = answer as unknown as { metadata: Record<string, string> };
-    assert.deepEqual(metadata, { who: "me", offshoot_ignored: "seed" });
+    assert.deepEqual(metadata, { who: "me" });
+    assert.match(server.upstream.requests[0]?.text ?? "", /"seed":7/);
     const id = answer.id.replace("chatcmpl-", "resp_");
     assert.equal((await server.ask("GET", `/v1/responses/${id}`)).status, 404);
   });

@@ -6,7 +6,7 @@
 export const CELLS = {
   yes: "done: by the provider in its own words, or by the server itself",
   bridged: "done: the model gets it in words that it knows, and what it answers is turned back",
-  reported: "left out, and named in the answer's `metadata.offshoot_ignored`",
+  reported: "left out, and named in the answer's `offshoot.ignored`",
   unread: "left out: only the vendor that made it can read it",
   refused: "refused with a 400 that names it",
 } as const;
@@ -93,6 +93,9 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   prompt_cache_retention: { else: "reported", responses: "yes", messages: "yes" },
   prompt_cache_options: OPENAI_ALONE,
   moderation: OPENAI_ALONE,
+  // A chat server that knows no `top_k` is asked again without it.
+  "top_k (not published)": { else: "reported", messages: "yes", gemini: "yes", ollama: "yes" },
+  "seed (not published)": { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
   "an unknown parameter": "reported",
 };
 

@@ -246,6 +246,8 @@ const service: Readonly<Record<string, Probe>> = {
     body: { moderation: { model: "omni-moderation-latest" } },
     ...{ name: /moderation/, sent: /omni-moderation/ },
   },
+  "top_k (not published)": { body: { top_k: 4711 }, name: /top_k/, sent: /4711/ },
+  "seed (not published)": { body: { seed: 4712 }, name: /seed/, sent: /4712/ },
   "an unknown parameter": {
     body: { zebra_parameter: 1 },
     ...{ name: /zebra_parameter/, sent: /zebra_parameter/ },

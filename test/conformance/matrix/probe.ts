@@ -51,7 +51,7 @@ export async function runProbe(probe: Probe, world: World): Promise<Cell> {
   const response = await settle(world, answered.body as EmittedResponse);
   checkResponse(response);
   assert.notEqual(response.status, "failed", JSON.stringify(response.error));
-  const ignored = response.metadata["offshoot_ignored"] ?? "";
+  const ignored = response.offshoot?.ignored.join(", ") ?? "";
   if (probe.name.test(ignored)) return "reported";
   const asked = upstream?.requests.slice(before) ?? [];
   const text = asked.map((request) => request.text).join("\n");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
+import { SAMPLING_FIELDS } from "../../../src/providers/carried-fields.ts";
 import { findKey, revokeKey } from "../../../src/server/guard/keys.ts";
 import { CATALOGUE, createGuardBench } from "./guard-bench.ts";
 
@@ -18,6 +19,7 @@ describe("the guard's keys", () => {
       models: ["gpt-*"],
       catalogue: ["bash_read", "bash_find"],
       kinds: ["bash_*", "shell"],
+      options: SAMPLING_FIELDS,
       limits: NO_LIMITS,
     });
   });
@@ -31,6 +33,21 @@ describe("the guard's keys", () => {
     };
     await assert.rejects(bench.admit({ token, scope: "metrics", about }), { code: "forbidden" });
     assert.deepEqual(told, [key.id, "a"]);
+  });
+
+  it("may set how words are chosen, what they name beside that, all, or nothing", async () => {
+    const bench = createGuardBench({ fixedToken: "operator-key-of-some-length" });
+    const optionsOf = async (token: string) => (await bench.admit({ token })).caller.options;
+    const cases = [
+      [undefined, SAMPLING_FIELDS],
+      [["provider"], [...SAMPLING_FIELDS, "provider"]],
+      [[], []],
+    ] as const;
+    for (const [options, expected] of cases) {
+      const { token } = await bench.makeKey({ options });
+      assert.deepEqual(await optionsOf(token), expected);
+    }
+    assert.ok((await optionsOf("operator-key-of-some-length"))?.includes("*"));
   });
 
   it("are taken in each header that clients have for them", async () => {

@@ -82,7 +82,7 @@ export const HOSTED = {
     keyUrl: "https://console.x.ai",
     local: false,
     defaultModel: "grok-4.7",
-    quirks: { ...COMPATIBLE, maxTokensField: "max_completion_tokens" },
+    quirks: { ...COMPATIBLE, maxTokensField: "max_completion_tokens", tellsCost: true },
     summary: "xAI",
   },
   cohere: {

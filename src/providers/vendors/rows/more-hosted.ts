@@ -94,7 +94,7 @@ export const MORE_HOSTED = {
     keyUrl: "https://www.perplexity.ai/account/api",
     local: false,
     defaultModel: undefined,
-    quirks: COMPATIBLE,
+    quirks: { ...COMPATIBLE, tellsCost: true },
     summary: "Perplexity: Sonar, which searches the web",
   },
   github: {

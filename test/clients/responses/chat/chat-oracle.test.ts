@@ -123,7 +123,9 @@ describe("chat requests against the published description", () => {
     checkPublished("CreateResponse", toCreateResponse(body).request);
   });
 
-  it("lose nothing but what is named", () => {
-    assert.deepEqual(toCreateResponse(body).ignored, ["logit_bias", "prediction", "seed"]);
+  it("lose nothing: what only vendors of chat know goes on to them", () => {
+    const { request, ignored } = toCreateResponse(body);
+    assert.deepEqual(ignored, []);
+    for (const name of ["logit_bias", "prediction", "seed"]) assert.ok(name in request, name);
   });
 });

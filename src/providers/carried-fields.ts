@@ -1,0 +1,142 @@
+/**
+ * Fields that clients of compatible servers send beside the published ones (`top_k`, `seed`), and where
+ * each vendor wants them. A field is passed on only where this table knows that the vendor takes it: some
+ * vendors refuse a whole request for one name that they do not know.
+ */
+
+import type { Json, JsonObject } from "../base/json.ts";
+import { layOver } from "../protocol/own-options.ts";
+import { isVendor, type VendorName } from "./vendors/catalog.ts";
+import { isWire, type WireName } from "./wires.ts";
+
+/**
+ * How words are chosen, which costs no more and tells nothing: whoever may set `temperature` may set
+ * these. All others take the permission of a key.
+ */
+export const SAMPLING_FIELDS = [
+  "top_k",
+  "min_p",
+  "top_a",
+  "typical_p",
+  "seed",
+  "logit_bias",
+  "repetition_penalty",
+  "repeat_penalty",
+  "min_tokens",
+  "chat_template_kwargs",
+  "enable_thinking",
+] as const;
+
+/** By the name that clients use, the place in the vendor's body: a point leads into a map. */
+type Places = Readonly<Record<string, string>>;
+
+const GEMINI: Places = {
+  top_k: "generationConfig.topK",
+  seed: "generationConfig.seed",
+  safetySettings: "safetySettings",
+  safety_settings: "safetySettings",
+  cachedContent: "cachedContent",
+  cached_content: "cachedContent",
+};
+
+const MESSAGES: Places = { top_k: "top_k" };
+
+/** Of wires whose vendors all take the same. */
+const BY_WIRE: Readonly<Partial<Record<WireName, Places>>> = {
+  gemini: GEMINI,
+  "vertexai-gemini": GEMINI,
+  anthropic: MESSAGES,
+  "vertexai-anthropic": MESSAGES,
+  bedrock: {
+    ...asNamed(["guardrailConfig", "performanceConfig", "requestMetadata"]),
+    guardrail_config: "guardrailConfig",
+  },
+  ollama: inside("options", ["top_k", "min_p", "typical_p", "seed", "repeat_penalty"]),
+};
+
+/** Servers of open models, whoever runs them. They pass over what they do not know. */
+const OPEN_SERVER = asNamed([
+  ...SAMPLING_FIELDS,
+  ...["guided_json", "guided_regex", "guided_choice", "guided_grammar", "structured_outputs"],
+  ...["ignore_eos", "stop_token_ids", "skip_special_tokens", "cache_prompt", "grammar", "samplers"],
+]);
+
+const OPENAI = asNamed(["seed", "logit_bias", "prediction"]);
+
+/** Of the vendors of the catalogue that speak chat completions. Who is not here takes none. */
+const ON_CHAT: Readonly<Partial<Record<VendorName, Places>>> = {
+  custom: OPEN_SERVER,
+  vllm: OPEN_SERVER,
+  lmstudio: OPEN_SERVER,
+  openai: OPENAI,
+  azure: OPENAI,
+  openrouter: asNamed([
+    ...["top_k", "min_p", "top_a", "seed", "logit_bias", "repetition_penalty"],
+    ...["provider", "models", "route", "transforms", "plugins", "prediction"],
+  ]),
+  groq: asNamed(["seed", "reasoning_format", "include_reasoning"]),
+  together: asNamed([
+    ...["top_k", "min_p", "seed", "logit_bias", "repetition_penalty", "chat_template_kwargs"],
+    "safety_model",
+  ]),
+  fireworks: asNamed(["top_k", "min_p", "typical_p", "seed", "logit_bias", "repetition_penalty"]),
+  mistral: { seed: "random_seed", random_seed: "random_seed", safe_prompt: "safe_prompt" },
+  xai: asNamed(["seed"]),
+  cerebras: asNamed(["seed"]),
+  alibaba: asNamed(["top_k", "seed", "enable_thinking", "thinking_budget", "enable_search"]),
+};
+
+/** Who takes what, by the name of a wire or, on chat completions, of a vendor. For the docs. */
+export const CARRIED_FIELDS: readonly (readonly [string, Places])[] = [
+  ...Object.entries({ ...BY_WIRE, llamacpp: OPEN_SERVER }),
+  ...Object.entries(ON_CHAT),
+];
+
+interface Place {
+  readonly vendor: string;
+  readonly wire: string;
+}
+
+interface Carried {
+  /** As the vendor's API spells it; undefined where nothing is. */
+  readonly body: JsonObject | undefined;
+  /** The names that it has no place for. */
+  readonly left: readonly string[];
+}
+
+export function carryFields(fields: JsonObject | undefined, place: Place): Carried {
+  if (!fields) return NOTHING;
+  const places = placesOf(place);
+  let body: JsonObject = {};
+  const left: string[] = [];
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined || value === null) continue;
+    const path = Object.hasOwn(places, name) ? places[name] : undefined;
+    if (path === undefined) left.push(name);
+    else body = layOver(body, putAt(path, value));
+  }
+  return { body, left };
+}
+
+const NOTHING: Carried = { body: undefined, left: [] };
+
+function placesOf({ vendor, wire }: Place): Places {
+  if (wire === "llamacpp") return OPEN_SERVER;
+  const known = isWire(wire) ? BY_WIRE[wire] : undefined;
+  if (known || wire !== "openai-chat") return known ?? {};
+  // A server that a user named takes what other servers of open models take.
+  return isVendor(vendor) ? (ON_CHAT[vendor] ?? {}) : OPEN_SERVER;
+}
+
+function putAt(path: string, value: Json): JsonObject {
+  const [first = "", ...rest] = path.split(".");
+  return { [first]: rest.length === 0 ? value : putAt(rest.join("."), value) };
+}
+
+function asNamed(names: readonly string[]): Places {
+  return Object.fromEntries(names.map((name) => [name, name]));
+}
+
+function inside(map: string, names: readonly string[]): Places {
+  return Object.fromEntries(names.map((name) => [name, `${map}.${name}`]));
+}

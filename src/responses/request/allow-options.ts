@@ -1,0 +1,55 @@
+/**
+ * What of a vendor's own fields a caller may send. `options` is asked for by name: what the key may not
+ * set is refused. Fields that clients of other servers send along are left out, and named. Pure.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { findOptionsProblem } from "../../protocol/own-options.ts";
+import type { Caller } from "../caller.ts";
+import type { AskedResponse } from "./plan-response.ts";
+
+/** More than any client sends; each of them is in the log of the run. */
+const MAX_EXTRAS = 32;
+const MAX_NAME_CHARS = 64;
+
+/** Rejects with `invalid_request` what nobody may set, and with `forbidden` what this key may not. */
+export function allowOptions(asked: AskedResponse, caller: Caller): AskedResponse {
+  const { options } = asked.request;
+  if (options) checkOptions(options, caller);
+  const { extras } = asked;
+  if (!extras) return asked;
+  const kept: [string, Json | undefined][] = [];
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(extras)) {
+    const isFit = kept.length < MAX_EXTRAS && name.length <= MAX_NAME_CHARS;
+    if (isFit && maySet(name, caller)) kept.push([name, value]);
+    else ignored.push(name);
+  }
+  return {
+    ...asked,
+    extras: kept.length > 0 ? Object.fromEntries(kept) : undefined,
+    ignored: ignored.length > 0 ? [...asked.ignored, ...ignored] : asked.ignored,
+  };
+}
+
+function checkOptions(options: JsonObject, caller: Caller): void {
+  const problem = findOptionsProblem(options);
+  if (problem)
+    throw new Failure("invalid_request", `\`options\` ${problem}.`, { param: "options" });
+  const refused = Object.keys(options).find((name) => !maySet(name, caller));
+  if (refused === undefined) return;
+  const name = clip(refused, MAX_NAME_CHARS);
+  const message = `This key may not set the option \`${name}\`. Leave it out, or ask for a key with \`--options ${name}\`.`;
+  throw new Failure("forbidden", message, { param: `options.${name}` });
+}
+
+/** A router's list of models is a way to others than the key's: it takes a key that names it, not a pattern. */
+function maySet(name: string, { options, models }: Caller): boolean {
+  if (models && NAMES_MODELS.has(name)) return options?.includes(name) ?? false;
+  return !options || options.some((glob) => matchesGlob(name, glob));
+}
+
+const NAMES_MODELS: ReadonlySet<string> = new Set(["models", "route", "fallbacks", "preset"]);

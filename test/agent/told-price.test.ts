@@ -1,0 +1,72 @@
+/** A limit in dollars on a model whose price only its answers tell. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { createAccount } from "../../src/agent/account.ts";
+import { toBrokenAmount } from "../../src/agent/broken-answer.ts";
+import { checkPriced, holdCall } from "../../src/agent/call-cost.ts";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { type Answer, toSettled } from "../../src/agent/turn.ts";
+import { NO_USAGE, toUsage } from "../../src/protocol/usage.ts";
+import type { ModelRequest } from "../../src/providers/provider.ts";
+
+const REQUEST: ModelRequest = {
+  ...{ model: "m", instructions: undefined, items: [], tools: [], format: { type: "text" } },
+  ...{ toolChoice: "auto", parallelToolCalls: undefined, temperature: undefined, topP: undefined },
+  ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
+  previous: undefined,
+};
+const UNKNOWN = { costOf: () => undefined };
+const TOLD = { ...UNKNOWN, tellsCost: true };
+
+const ANSWER: Answer = {
+  ...{ items: [], reason: "stop", usage: NO_USAGE, cost_usd: 0.2, continuation: null },
+};
+
+describe("a call whose price its answer tells", () => {
+  it("is let in under a limit in dollars, which one of unknown price is not", () => {
+    assert.doesNotThrow(() => checkPriced({ usd: 1 }, TOLD));
+    assert.throws(() => checkPriced({ usd: 1 }, UNKNOWN), { code: "invalid_request" });
+  });
+
+  it("holds all that is left, so that none runs beside it, and gives back what it did not cost", () => {
+    const account = createAccount({ ...NO_LIMITS, usd: 1 });
+    const { request, hold } = holdCall(account, REQUEST, TOLD);
+    assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 1]);
+    assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
+    hold.settle(toSettled(ANSWER, hold));
+    assert.equal(account.left.usd, 0.8);
+  });
+
+  it("may cost more than is left, and is then the last", () => {
+    const account = createAccount({ ...NO_LIMITS, usd: 0.1 });
+    const { hold } = holdCall(account, REQUEST, TOLD);
+    hold.settle(toSettled(ANSWER, hold));
+    assert.equal(account.spent.usd, 0.2);
+    assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
+  });
+
+  it("keeps to a limit of tokens as every other", () => {
+    const account = createAccount({ ...NO_LIMITS, usd: 1, tokens: 500 });
+    const { request, hold } = holdCall(account, REQUEST, TOLD);
+    assert.ok(Number(request.maxOutputTokens) <= 500 && hold.most.tokens <= 500);
+  });
+
+  it("takes all that it held where its answer does not tell it after all", () => {
+    const account = createAccount({ ...NO_LIMITS, usd: 1 });
+    const { hold } = holdCall(account, REQUEST, TOLD);
+    hold.settle(toSettled({ ...ANSWER, cost_usd: null }, hold));
+    assert.equal(account.left.usd, 0);
+    const free = createAccount(NO_LIMITS);
+    const unlimited = holdCall(free, REQUEST, TOLD).hold;
+    assert.equal(toSettled({ ...ANSWER, cost_usd: null }, unlimited).usd, 0);
+  });
+
+  it("takes the price of a dear model where it breaks off, and never more than it held", () => {
+    const usage = toUsage({ input: 900, output: 100 });
+    assert.equal(toBrokenAmount(usage, TOLD, { mostUsd: 1 }).usd?.toFixed(4), "0.0300");
+    assert.equal(toBrokenAmount(usage, TOLD, { mostUsd: 0.001 }).usd, 0.001);
+    assert.equal(toBrokenAmount(usage, TOLD, { mostUsd: 0 }).usd, 0);
+    assert.equal(toBrokenAmount(usage, { costOf: () => 0.5 }, { mostUsd: 0.001 }).usd, 0.5);
+  });
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { JsonObject } from "../../src/base/json.ts";
+import { findOptionsProblem } from "../../src/protocol/own-options.ts";
+import { CARRIED_FIELDS, carryFields } from "../../src/providers/carried-fields.ts";
+
+const CASES: readonly (readonly [string, string, JsonObject, JsonObject, readonly string[]])[] = [
+  ["gemini", "gemini", { top_k: 5, seed: 7 }, { generationConfig: { topK: 5, seed: 7 } }, []],
+  ["gemini", "gemini", { safetySettings: [{}] }, { safetySettings: [{}] }, []],
+  ["anthropic", "anthropic", { top_k: 5, seed: 7 }, { top_k: 5 }, ["seed"]],
+  ["bedrock", "bedrock", { guardrailConfig: { a: 1 } }, { guardrailConfig: { a: 1 } }, []],
+  ["ollama", "ollama", { top_k: 5, min_p: 0.1 }, { options: { top_k: 5, min_p: 0.1 } }, []],
+  ["mistral", "openai-chat", { seed: 7, top_k: 5 }, { random_seed: 7 }, ["top_k"]],
+  ["openai", "openai-chat", { seed: 7, top_k: 5 }, { seed: 7 }, ["top_k"]],
+  ["openai", "openai-responses", { seed: 7 }, {}, ["seed"]],
+  ["deepseek", "openai-chat", { seed: 7 }, {}, ["seed"]],
+  ["openrouter", "openai-chat", { models: ["a/b"] }, { models: ["a/b"] }, []],
+  ["llamacpp", "llamacpp", { top_k: 5, grammar: "g" }, { top_k: 5, grammar: "g" }, []],
+  // A vendor that only the user knows.
+  ["our-vllm", "openai-chat", { top_k: 5, zebra: 1 }, { top_k: 5 }, ["zebra"]],
+  ["vllm", "openai-chat", { top_k: null, toString: 1 }, {}, ["toString"]],
+];
+
+describe("fields that clients of compatible servers send", () => {
+  for (const [vendor, wire, fields, body, left] of CASES) {
+    it(`go where ${vendor} wants them over ${wire}: ${Object.keys(fields).join(", ")}`, () => {
+      assert.deepEqual(carryFields(fields, { vendor, wire }), { body, left });
+    });
+  }
+
+  it("are never fields that the runtime writes", () => {
+    for (const [who, places] of CARRIED_FIELDS) {
+      for (const path of Object.values(places)) {
+        const [first = "", second] = path.split(".");
+        const options = { [first]: second === undefined ? 1 : { [second]: 1 } };
+        assert.equal(findOptionsProblem(options), undefined, `${who}: ${path}`);
+      }
+    }
+  });
+});

@@ -1,0 +1,34 @@
+/** The cost that a vendor tells, as the cost of a run: in its budget, its record and its replay. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { startOpenUpstream } from "../open-upstream.ts";
+
+describe("a run on a vendor that tells what its answers cost", () => {
+  it("costs that, keeps to a limit in dollars, and is replayed as it was", async (t) => {
+    const vendor = await startOpenUpstream(() => ({ usage: { cost: 0.25 } }));
+    const runtime = await createRuntime({ env: { OPENROUTER_API_KEY: "k" } });
+    t.after(async () => {
+      await runtime.close();
+      await vendor.close();
+    });
+    const asked = { model: "openrouter/a/b", input: "Hi", url: vendor.url, root: "/" };
+    const run = await runtime.run({ ...asked, limits: { ...NO_LIMITS, usd: 1 } });
+    const end = await run.result();
+    assert.deepEqual([end.ending, end.cost_usd, end.spent["usd"]], ["completed", 0.25, 0.25]);
+    const replayed = await runtime.replay({ id: run.id });
+    assert.equal(replayed.divergence, undefined);
+    assert.equal(replayed.end.cost_usd, 0.25);
+    assert.equal(vendor.sent.length, 1);
+  });
+
+  it("is refused elsewhere, where nobody would know what it costs", async (t) => {
+    const runtime = await createRuntime({ env: {} });
+    t.after(() => runtime.close());
+    const asked = { model: "custom/m", input: "Hi", url: "http://127.0.0.1:1/v1", root: "/" };
+    const limits = { ...NO_LIMITS, usd: 1 };
+    await assert.rejects(runtime.run({ ...asked, limits }), /price is not known/);
+  });
+});
