@@ -4,6 +4,7 @@ import {
   CELLS,
   COLUMNS,
   cellOf,
+  FEATURES,
   INCLUDES,
   ITEMS,
   PARAMETERS,
@@ -19,6 +20,9 @@ model: \`test/conformance/matrix/\`. The test fails when a cell is not what this
 const MODELS = `A model may take less than its API: what the model table says it refuses is left out and reported, too.
 \`responses\` is OpenAI's own API; of another server of it less is expected, and more is bridged.`;
 
+const NATIVE = `What each vendor runs itself, and the words that reach it, are in [providers.md](providers.md#what-each-vendor-has-natively).
+Nova models run \`web_search\` themselves only under ids of the United States (\`us.\`). xAI and Groq have no column here: \`test/server/native-tools.test.ts\` and \`test/providers/\` test their tools.`;
+
 export function renderMatrixPage(): string {
   const classes = Object.entries(CELLS).map(([name, meaning]) => [renderCode(name), meaning]);
   return renderPage("What works on which provider", [
@@ -29,6 +33,8 @@ export function renderMatrixPage(): string {
     ...renderGroup("Tools", "tool", TOOLS),
     ...renderGroup("Items of a conversation", "item", ITEMS),
     ...renderGroup("Parts of a message", "part", PARTS),
+    ...renderGroup("What vendors have beyond it", "feature", FEATURES),
+    NATIVE,
   ]);
 }
 

@@ -5,12 +5,15 @@ import { INTENTS } from "../../src/providers/embedded/intents/table.ts";
 import { MODELS } from "../../src/providers/models/model-table.ts";
 import type { Model } from "../../src/providers/models/models.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
+import { featuresOf } from "../../src/providers/vendors/features.ts";
+import { nativeRowOf } from "../../src/providers/vendors/native-tools.ts";
 import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import { loadWire } from "../../src/providers/wires.ts";
 import { VENDOR_FIELDS } from "../../src/runtime/config/config-vendors.ts";
 import { FAULTS } from "../../src/testing/faults/fault-table.ts";
 import { renderCode, renderFence, renderPage, renderTable, renderTranscript } from "./page.ts";
 
-export function renderProvidersPage(): string {
+export async function renderProvidersPage(): Promise<string> {
   const vendors = VENDOR_NAMES.map((name) => {
     const { summary, keyVariable, baseUrl, baseUrlVariable, wire, alternatives } = vendorOf(name);
     const wires = [wire, ...(alternatives ?? [])];
@@ -46,6 +49,7 @@ export function renderProvidersPage(): string {
     ...renderAzure(),
     "## Not supported",
     renderTable(["service", "why, and what to do"], NOT_SUPPORTED),
+    ...(await renderFeatures()),
     "## Models",
     "A model that is not here works too: nothing is refused and its price is unknown. Prices are USD per million tokens of input, cached input and output. `*` stands for the rest of a name. Change or add rows with `models` in [config.md](config.md).",
     renderTable(
@@ -164,6 +168,40 @@ const NOT_SUPPORTED = [
     "Its address has a gateway's name. It works as a vendor of your own: `url: https://gateway.ai.cloudflare.com/v1/ACCOUNT/GATEWAY/compat`.",
   ],
 ] as const;
+async function renderFeatures(): Promise<readonly string[]> {
+  const rows: string[][] = [];
+  for (const vendor of VENDOR_NAMES) {
+    const wire = await loadWire(vendorOf(vendor).wire);
+    for (const { name, how } of featuresOf(vendor, wire)) rows.push([`\`${vendor}\``, name, how]);
+  }
+  const prices = VENDOR_NAMES.flatMap((vendor) =>
+    (nativeRowOf(vendor)?.prices ?? []).map(({ tool, models, usdPerThousand }) => [
+      `\`${vendor}\``,
+      `\`${tool}\`${models ? " (Gemini 2 and before, for each prompt)" : ""}`,
+      String(usdPerThousand),
+    ]),
+  );
+  return [
+    "## What each vendor has natively",
+    NATIVE_WORDS,
+    renderTable(["vendor", "feature", "how to reach it"], rows),
+    NATIVE_PRICES,
+    renderTable(["vendor", "tool", "USD for 1,000 calls"], prices),
+  ];
+}
+
+const NATIVE_WORDS = `The words in the last column are fields of a request to the server (\`tools\`, \`reasoning\`, \`service_tier\`), or fields of the vendor's own that are laid over each request: \`options\` in the [settings](config.md) or \`--options\`. A type of a native tool that ends in \`*\` stands for all that begin so, with their dates.
+
+A native tool is run by the vendor. A request of the server names one by its type: \`{"type": "web_search_20250305", "max_uses": 3}\`. The standard \`web_search\` and \`code_interpreter\` go to the vendor where the table has them; [server.md](server.md#who-runs-a-tool) says when the server runs them instead. A run of the command line, or an agent file, names one as \`native:TYPE\` among its tools:
+
+\`\`\`console
+$ offshoot run -m anthropic/claude-sonnet-5-5 --tools native:web_search "What is new in Node.js?"
+\`\`\`
+
+Calls of native tools pass no [gate](safety.md): the vendor makes them.`;
+
+const NATIVE_PRICES =
+  "What calls of native tools cost beside tokens, where it is published. A call whose price is not here makes the cost of its answer unknown. Beside a limit in dollars such a tool is refused; of the standard kinds this server runs its own instead. What a vendor gives for free each day is not taken off.";
 
 const ABILITIES = {
   reasoning: "reason",

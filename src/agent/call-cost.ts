@@ -124,3 +124,8 @@ export function checkPriced(limits: Pick<Limits, "usd">, prices: Prices): void {
   if (limits.usd === null || prices.costOf(NO_USAGE) !== undefined || isTold(prices)) return;
   throw new Failure("invalid_request", UNKNOWN_PRICE, { param: "model" });
 }
+
+/** Null as soon as the price of one is not known. */
+export function addCost(sum: number | null, turn: number | null): number | null {
+  return sum === null || turn === null ? null : sum + turn;
+}

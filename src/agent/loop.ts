@@ -19,7 +19,7 @@ import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
-import { holdCall } from "./call-cost.ts";
+import { addCost, holdCall } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
 import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
@@ -48,6 +48,8 @@ export interface LoopParts {
   readonly spentBelow: ToolParts["spentBelow"];
   /** Which calls the run makes itself. */
   readonly calls: Calls;
+  /** Tools that the model's vendor runs, beside those of the gate. */
+  readonly nativeTools?: readonly Tool[] | undefined;
   /** What is asked of the model beyond the task, and what the answer to a request shows of it. */
   readonly wishes?: ModelWishes | undefined;
   /** Keeps the conversation within bounds. */
@@ -207,7 +209,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
       progress.usage = addUsage(progress.usage, usage);
     },
   });
-  if (isReplayed) account.charge(toAmount(answer));
+  if (isReplayed) account.charge(toAmount(answer, parts));
   progress.items.push(...answer.items);
   progress.text = progress.paused + textOf(answer.items);
   progress.paused = answer.reason === "pause" ? progress.text : "";
@@ -325,9 +327,9 @@ async function finishOrRepair(
 }
 
 function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
-  const { task, gate, reasoning, wishes, keeper } = parts;
+  const { task, gate, reasoning, wishes, keeper, nativeTools = [] } = parts;
   const { model } = task;
-  const offered = wishes?.tools ?? gate.tools.map(({ spec }) => spec);
+  const offered = wishes?.tools ?? [...gate.tools.map(({ spec }) => spec), ...nativeTools];
   return {
     model: model.slice(model.indexOf("/") + 1),
     instructions: task.instructions ?? undefined,
@@ -355,10 +357,6 @@ function isFree({ costOf }: LoopParts): boolean {
 }
 
 const ONE_TOKEN = toUsage({ input: 1, output: 1 });
-
-function addCost(sum: number | null, turn: number | null): number | null {
-  return sum === null || turn === null ? null : sum + turn;
-}
 
 interface End {
   readonly ending: Ending;

@@ -76,7 +76,7 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
   const meter = createCallMeter();
   try {
     const answer = await askModel(parts, turn, { request, step, meter });
-    hold.settle(toSettled(answer, hold));
+    hold.settle(toSettled(answer, hold, parts));
     return answer;
   } catch (thrown) {
     const used = meter.toUsage(request, step.signal.aborted);
@@ -89,17 +89,33 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
   }
 }
 
-/** What an answer takes from a budget. A price that is not known takes no money. */
-export function toAmount({ usage, cost_usd }: Answer): Partial<Amount> {
-  return { turns: 1, tokens: usage.total_tokens, usd: cost_usd ?? 0 };
+/**
+ * What an answer takes from a budget. A price that is not known takes no money; tokens are paid for also
+ * where the calls of a vendor's own tools have none.
+ */
+export function toAmount(answer: Answer, prices: Pick<TurnParts, "costOf">): Partial<Amount> {
+  const { total_tokens: tokens } = answer.usage;
+  return { turns: 1, tokens, usd: toKnownUsd(answer, prices) ?? 0 };
 }
 
 /**
  * Of an answer that does not say what it cost, as its vendor's do, all that was set aside counts: a limit
  * in dollars that nothing is taken from would be none.
  */
-export function toSettled(answer: Answer, { most }: Pick<Hold, "most">): Partial<Amount> {
-  return { ...toAmount(answer), usd: answer.cost_usd ?? most.usd };
+export function toSettled(
+  answer: Answer,
+  { most }: Pick<Hold, "most">,
+  prices: Pick<TurnParts, "costOf">,
+): Partial<Amount> {
+  return { ...toAmount(answer, prices), usd: toKnownUsd(answer, prices) ?? most.usd };
+}
+
+function toKnownUsd(
+  { usage, cost_usd, by }: Answer,
+  { costOf }: Pick<TurnParts, "costOf">,
+): number | undefined {
+  const { native_calls: _, ...tokens } = usage;
+  return cost_usd ?? costOf(tokens, by?.deployment);
 }
 
 interface Asked {

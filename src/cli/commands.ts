@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       tools: {
         type: "string",
         value: "LIST",
-        summary: "Tools it may use, by name or pattern; `none` for none",
+        summary: "Tools it may use; `native:TYPE` is the vendor's own, `none` none",
       },
       approve: {
         type: "string",

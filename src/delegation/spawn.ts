@@ -5,6 +5,7 @@
 
 import type { ChildAccount } from "../agent/account.ts";
 import { type Amount, addAmounts, type Limits } from "../agent/limits.ts";
+import { isNativeName } from "../agent/native-names.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
@@ -222,7 +223,9 @@ async function finish(
 /** It had tools and says that it is done, and has not touched one: its answer is made of nothing. */
 function hasDoneNothing({ tools }: ChildOrder["task"], report: ChildReport): boolean {
   const { ending, toolCalls, turns } = report;
-  return ending === "completed" && tools.length > 0 && toolCalls === 0 && turns >= 1;
+  // What a vendor runs is not counted here.
+  const hadTools = tools.length > 0 && !tools.some(isNativeName);
+  return ending === "completed" && hadTools && toolCalls === 0 && turns >= 1;
 }
 
 /** For the journal: a replay of the call charges what its children have spent. */

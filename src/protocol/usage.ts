@@ -21,6 +21,8 @@ export interface Usage {
     unbilled_tokens?: number;
   };
   total_tokens: number;
+  /** Calls of tools that the vendor runs and bills by the call, by its names; left out where there are none. */
+  native_calls?: Record<string, number>;
 }
 
 /** Builds a usage from the counts a vendor gives; what it leaves out is 0. */
@@ -36,6 +38,7 @@ export function toUsage(counts: {
   reasoning?: number | undefined;
   /** Part of `output`. */
   unbilledOutput?: number | undefined;
+  nativeCalls?: Readonly<Record<string, number>> | undefined;
 }): Usage {
   const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
   return {
@@ -49,6 +52,7 @@ export function toUsage(counts: {
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: reasoning, ...unbilled(counts.unbilledOutput) },
     total_tokens: input + output,
+    ...callsMade(counts.nativeCalls),
   };
 }
 
@@ -71,7 +75,21 @@ export function addUsage(a: Usage, b: Usage): Usage {
       ...unbilled(unbilledOf(a.output_tokens_details) + unbilledOf(b.output_tokens_details)),
     },
     total_tokens: a.total_tokens + b.total_tokens,
+    ...callsMade(a.native_calls, b.native_calls),
   };
+}
+
+type Calls = Readonly<Record<string, number>> | undefined;
+
+function callsMade(...all: readonly Calls[]): Pick<Usage, "native_calls"> {
+  const sums: Record<string, number> = {};
+  for (const calls of all) {
+    for (const name in calls) {
+      const count = calls[name] ?? 0;
+      if (count > 0) sums[name] = (sums[name] ?? 0) + count;
+    }
+  }
+  return Object.keys(sums).length > 0 ? { native_calls: sums } : {};
 }
 
 function hourOf({ input_tokens_details: details }: Usage): number {

@@ -25,6 +25,12 @@ export function offeredTools(tools: readonly Tool[], choice: ToolChoice): Functi
   return functions.filter(({ name }) => name === choice.name);
 }
 
+/** Whether a tool of the vendor's own must be called, for which few APIs have a word. */
+export function forcesHosted(choice: ToolChoice): boolean {
+  if (typeof choice === "string") return false;
+  return choice.type !== "function" && choice.type !== "custom" && choice.type !== "allowed_tools";
+}
+
 /** Whether some call must be made. */
 export function isForced(choice: ToolChoice): boolean {
   if (typeof choice === "string") return choice === "required";

@@ -123,6 +123,8 @@ const CONTEXT_CODES: ReadonlySet<string> = new Set([
 const CONTEXT_WORDS =
   /prompt is too long|input is too long|context limit|maximum context length|context window|input token count.* exceeds the maximum number of tokens|exceeds the (available )?context (length|size)|too many tokens: (?!max tokens)/i;
 
+const OVERLOAD_STATUSES: ReadonlySet<number> = new Set([408, 409, 429, 503, 529]);
+
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
   if (CONTEXT_WORDS.test(message) && status === 400) return "context_exceeded";
@@ -135,9 +137,7 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   // A spent quota comes as 429 as well, and no wait mends it. Cohere tells it in words alone.
   const isSpent = vendorCode !== undefined && QUOTA_CODES.has(vendorCode);
   if (isSpent || /API calls \/ month/i.test(message)) return "provider_rejected";
-  if (status === 408 || status === 409 || status === 429 || status === 503 || status === 529) {
-    return "provider_overloaded";
-  }
+  if (OVERLOAD_STATUSES.has(status)) return "provider_overloaded";
   // 424 is the model that failed behind the service of AWS.
   if (status >= 500 || status === 424) return "provider_failed";
   return "provider_rejected";

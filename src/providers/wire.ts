@@ -12,6 +12,7 @@ import type { LineReader } from "../base/lines.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ModelOptions, ModelRequest } from "./provider.ts";
+import type { NativeRow } from "./vendors/native-tools.ts";
 
 export interface Wire {
   /** The provider's name in config and on the command line. */
@@ -80,7 +81,7 @@ export interface Quirks {
   readonly extraContent?: boolean;
   /** Whether the server breaks off where it cannot read its model's call: the model is asked to go on. */
   readonly slips?: boolean;
-  /** Whether the server knows `reasoning_effort: none` in a chat body. */
+  /** Whether the server knows the effort `none`; of a chat body it is not taken for granted. */
   readonly effortNone?: boolean;
   /** The fields that say it in place of that, to a server whose models think unless they are told not to. */
   readonly thinkingOff?: JsonObject;
@@ -96,6 +97,10 @@ export interface Quirks {
   readonly keepAlive?: string | number;
   /** Ollama: the context to load the model with; its own default is a few thousand tokens. */
   readonly numCtx?: number;
+  /** Whether a Responses body has the instructions as its first message. */
+  readonly instructionsAsMessage?: boolean;
+  /** The tools that the vendor runs itself, where its API shares a wire with others. */
+  readonly native?: NativeRow | undefined;
   /**
    * What this vendor refuses whatever the model: fields of the body, and options as requests spell
    * them (`text.verbosity`). Left out, and options told of.

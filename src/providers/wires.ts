@@ -9,8 +9,6 @@ interface WireRow {
   readonly summary: string;
   /** The vendor that is meant when the provider alone is named. */
   readonly vendor: string;
-  /** How the types of items begin that it makes of what only its vendor knows, and takes back word for word. */
-  readonly ownItems?: string;
   readonly load: () => Promise<Wire>;
 }
 
@@ -27,31 +25,26 @@ export const WIRES = {
   },
   anthropic: {
     vendor: "anthropic",
-    ownItems: "anthropic:",
     summary: "The Messages API of Anthropic",
     load: async () => (await import("./messages/wire.ts")).messagesWire,
   },
   "vertexai-anthropic": {
     vendor: "vertexai",
-    ownItems: "anthropic:",
     summary: "The Messages API at Google Cloud",
     load: async () => (await import("./messages/vertex.ts")).vertexWire,
   },
   gemini: {
     vendor: "gemini",
-    ownItems: "google:",
     summary: "The generateContent API of Google",
     load: async () => (await import("./gemini/wire.ts")).geminiWire,
   },
   "vertexai-gemini": {
     vendor: "vertex",
-    ownItems: "google:",
     summary: "The generateContent API at Google Cloud",
     load: async () => (await import("./gemini/wire.ts")).vertexGeminiWire,
   },
   bedrock: {
     vendor: "bedrock",
-    ownItems: "bedrock:",
     summary: "The Converse API of Amazon Bedrock",
     load: async () => (await import("./bedrock/wire.ts")).bedrockWire,
   },
@@ -76,12 +69,6 @@ export type WireName = keyof typeof WIRES;
 
 export function isWire(name: string): name is WireName {
   return Object.hasOwn(WIRES, name);
-}
-
-/** Whether items of a type are of a wire's own making: no other wire knows them, and this one wants them back. */
-export function isOwnItem(name: WireName, type: string): boolean {
-  const { ownItems }: WireRow = WIRES[name];
-  return ownItems !== undefined && type.startsWith(ownItems);
 }
 
 export function loadWire(name: WireName): Promise<Wire> {

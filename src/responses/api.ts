@@ -158,7 +158,7 @@ async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<L
   if (items) {
     const target = parts.findModel(asked, caller);
     const model = parts.models.known(target) ?? (await parts.models.open(target));
-    if (areModelTools(asked.request.tools, model.isNative)) {
+    if (areModelTools(asked.request, model.native)) {
       return openDirect(parts, asked, { caller, items, target, model });
     }
   }

@@ -5,6 +5,7 @@ import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
 import type { Amount } from "../agent/limits.ts";
 import { runLoop } from "../agent/loop.ts";
+import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
@@ -20,6 +21,7 @@ import type { RunBody, RunContext } from "../engine/engine.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Ask } from "../tools/gate/ask.ts";
+import type { Tool } from "../tools/tool.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
@@ -105,16 +107,25 @@ export function createAgentBody(parts: AgentParts): AgentBody {
               own: replay.options,
             }
           : { provider, gate };
-        return await runLoop({ ...loop, ...model, ...played });
+        const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
+        return await runLoop({ ...loop, ...model, ...played, nativeTools });
       } finally {
         await gate.close();
       }
     },
     async check(task) {
-      await (await openGate(task, await toolbox.pick(task.tools), safety)).close();
+      const tools = await toolbox.pick(task.tools);
+      await (await openGate(task, tools, safety)).close();
       await checkModel(task);
+      // A child has its parent's, of which the vendor of another model may run none.
+      if (task.depth > 0) return;
+      checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
   };
+}
+
+function specsOf(tools: readonly Tool[]): readonly Tool["spec"][] {
+  return tools.map(({ spec }) => spec);
 }
 
 /** Of a model that nothing is known of, anything may be the price. */

@@ -15,6 +15,7 @@ import { labelDeployments } from "../providers/deployments/label.ts";
 import { askInWords } from "../providers/json-in-words.ts";
 import { ONE_TRY } from "../providers/limits/limited-provider.ts";
 import type { Provider } from "../providers/provider.ts";
+import type { NativeModel } from "../providers/vendors/native-model.ts";
 import type { OpenedModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
 
@@ -107,9 +108,25 @@ function join(opened: readonly Opened[], parts: ModelParts): OpenedModel {
         : undefined,
       summary: models[0]?.reasoning.summary,
     },
-    // What only some of them know is done by us, so that it works whoever answers.
-    isNative: (type) => models.every(({ isNative }) => isNative?.(type) === true),
+    native: joinNative(models),
     checkInput: (items) => checkAny(models, items),
+  };
+}
+
+/** What only some of them do is done by us, so that it works whoever answers; what one of them made is kept for it. */
+function joinNative(models: readonly OpenedModel[]): NativeModel | undefined {
+  const all = models.flatMap(({ native }) => (native ? [native] : []));
+  const isAll = all.length === models.length;
+  const everyOne = (test: (one: NativeModel) => boolean): boolean => isAll && all.every(test);
+  if (all.length === 0) return undefined;
+  return {
+    runs: (tool, asked) => everyOne((one) => one.runs(tool, asked)),
+    lost: (tool) => [...new Set(all.flatMap((one) => one.lost(tool)))],
+    knows: (type) => everyOne((one) => one.knows(type)),
+    owns: (item) => all.some((one) => one.owns(item)),
+    isPriced: (tool) => all.every((one) => one.isPriced(tool)),
+    isClients: (tool) => everyOne((one) => one.isClients(tool)),
+    types: (all[0]?.types ?? []).filter((type) => everyOne(({ types }) => types.includes(type))),
   };
 }
 

@@ -14,9 +14,8 @@ import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts"
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
 import type { Provider, Reasoning } from "../providers/provider.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
-import { wireFor } from "../providers/vendors/provider-names.ts";
+import { createNativeModel, type NativeModel } from "../providers/vendors/native-model.ts";
 import type { Quirks } from "../providers/wire.ts";
-import { isOwnItem } from "../providers/wires.ts";
 import { type ModelParts, type ModelWish, openHttpProvider } from "./open-provider.ts";
 
 export interface OpenedModel {
@@ -29,10 +28,8 @@ export interface OpenedModel {
   readonly reasoning: Reasoning;
   /** Fields of the vendor's own that the settings add to each request. */
   readonly own?: JsonObject | undefined;
-  /** Whether its provider itself knows tools, or items, of a type; of none where it is left out. */
-  readonly isNative?: ((type: string) => boolean) | undefined;
-  /** Whether items of a type came from its provider and go back to it as they are; none where it is left out. */
-  readonly isOwnItem?: ((type: string) => boolean) | undefined;
+  /** What its vendor does itself; nothing where it is left out. */
+  readonly native?: NativeModel | undefined;
   /** Rejects items of a kind that the model is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
 }
@@ -61,9 +58,8 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
     const provider = await openGgufProvider(name, parts);
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
-  const { local, own, like, fields, native = [], wire, quirks } = catalog.of(vendor);
+  const { local, own, like, fields, wire, quirks } = catalog.of(vendor);
   const model = findModel(vendor, name, parts.overrides, like);
-  const isOwnWire = wish.provider === null || wish.provider === wire;
   // A server of one's own costs nothing; of one at an address we were given we know nothing.
   const isFree = local && !own;
   const options = joinOptions(joinOptions(fields?.options, model.options), parts.options);
@@ -75,8 +71,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
       prepare: (request) => dropRefused(model, request),
     }),
     own: options,
-    isNative: (type) => isOwnWire && native.includes(type),
-    isOwnItem: (type) => isOwnItem(wireFor(vendor, wish.provider ?? undefined, catalog), type),
+    native: createNativeModel(like ?? vendor, wish.provider ?? wire, name),
     contextTokens: model.contextTokens,
     costOf: (usage) => (isFree ? 0 : costOf(model, usage)),
     tellsCost: quirks.tellsCost,
@@ -145,5 +140,6 @@ function reasoningFor(think: boolean, isHeard = true): Reasoning {
 
 /** Whether there is a word for it that a model is not to think. Nobody is told of a wish that nobody has. */
 function hearsNone(wire: string, { effortNone, thinkingOff }: Quirks): boolean {
-  return wire !== "openai-chat" || effortNone === true || thinkingOff !== undefined;
+  if (effortNone !== undefined || thinkingOff !== undefined) return effortNone !== false;
+  return wire !== "openai-chat";
 }

@@ -21,6 +21,7 @@ import type { ModelOverride } from "../providers/models/models.ts";
 import type { ModelRequest, Provider } from "../providers/provider.ts";
 import { baseForWire, baseUrlOf } from "../providers/vendors/base-url.ts";
 import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
+import { nativeRowOf } from "../providers/vendors/native-tools.ts";
 import { wireFor } from "../providers/vendors/provider-names.ts";
 import { type Auth, type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import type { Quirks } from "../providers/wire.ts";
@@ -97,7 +98,7 @@ export async function openHttpProvider(
     headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
     own: own.options,
     sign: await openSign(vendor, key, parts),
-    quirks: { ...vendor.quirks, ...parts.quirks },
+    quirks: { ...vendor.quirks, native: nativeRowOf(vendor.like ?? name, wire), ...parts.quirks },
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
     // Its variable may have a name that says nothing of a key.

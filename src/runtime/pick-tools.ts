@@ -1,5 +1,6 @@
 /** The tools that names and patterns mean. */
 
+import { isNativeName } from "../agent/native-names.ts";
 import { Failure } from "../base/failure.ts";
 import { matchesGlob } from "../base/glob.ts";
 import type { Runtime } from "./runtime.ts";
@@ -9,11 +10,14 @@ import type { Runtime } from "./runtime.ts";
  * that is nobody's. MCP servers are started only where something else than a built-in tool is named.
  */
 export async function pickTools(
-  wanted: readonly string[] | undefined,
+  named: readonly string[] | undefined,
   runtime: Pick<Runtime, "toolNames" | "listTools" | "usualTools">,
 ): Promise<readonly string[]> {
-  if (wanted === undefined) return runtime.usualTools();
-  if (wanted.length === 1 && wanted[0] === "none") return [];
+  if (named === undefined) return runtime.usualTools();
+  if (named.length === 1 && named[0] === "none") return [];
+  // What the vendor runs is known when the model is.
+  const native = named.filter(isNativeName);
+  const wanted = named.filter((name) => !isNativeName(name));
   const isHere = (pattern: string): boolean =>
     !pattern.includes("*") && runtime.toolNames.includes(pattern);
   const names = wanted.every(isHere) ? runtime.toolNames : await runtime.listTools();
@@ -22,5 +26,6 @@ export async function pickTools(
     const known = names.join(", ");
     throw new Failure("invalid_request", `No tool fits \`${unknown}\`. Tools: ${known}.`);
   }
-  return names.filter((name) => wanted.some((pattern) => matchesGlob(name, pattern)));
+  const picked = names.filter((name) => wanted.some((pattern) => matchesGlob(name, pattern)));
+  return [...picked, ...native];
 }

@@ -3,6 +3,7 @@
  * user's own programs, and those of MCP servers, which are started by the first run that names one.
  */
 
+import { isNativeName } from "../agent/native-names.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -40,7 +41,7 @@ export interface Toolbox {
   list(): Promise<readonly string[]>;
   /** The names that a run is offered when it names none. */
   usual(): Promise<readonly string[]>;
-  /** But for those that delegate, which are made for each run. Rejects for a name that is none. */
+  /** Except those that delegate and those that vendors run. Rejects for a name that is none. */
   pick(names: readonly string[]): Promise<Tool[]>;
   close(): Promise<void>;
 }
@@ -66,7 +67,7 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
       return [...new Set([...usualNames, "subagent", ...namesOf(added), ...remote])];
     },
     async pick(all) {
-      const names = all.filter((name) => !isDelegating(name));
+      const names = all.filter((name) => !isDelegating(name) && !isNativeName(name));
       const isRemote = names.some((name) => !byName.has(name));
       const remote = isRemote ? await hub.tools() : [];
       const known = new Map([...byName, ...remote.map((tool) => [tool.spec.name, tool] as const)]);

@@ -5,6 +5,7 @@
 
 import { Failure } from "../base/failure.ts";
 import type { MakeId } from "../base/ids.ts";
+import type { UrlCitation } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import { toUsage, type Usage } from "../protocol/usage.ts";
@@ -86,8 +87,17 @@ function partEvents(part: ReplyPart, place: Place): ModelEvent[] {
   return [
     { type: "item_start", index, item: first },
     ...deltas,
+    ...citationsOf(part).map((annotation): ModelEvent => {
+      return { type: "annotation", index, part: 0, annotation };
+    }),
     { type: "item_end", index, item: last },
   ];
+}
+
+function citationsOf(part: ReplyPart): UrlCitation[] {
+  if (part.type !== "text") return [];
+  const span = { start_index: 0, end_index: part.text.length };
+  return (part.cites ?? []).map((page) => ({ type: "url_citation", ...page, ...span }));
 }
 
 /** The item as it starts and as it ends. */
@@ -112,11 +122,34 @@ function openAndWhole(part: ReplyPart, { makeId, reply }: Place): [Item, Item] {
       { ...call, arguments: part.arguments, status: "completed" },
     ];
   }
+  if (part.type === "search") {
+    const { query, pages } = part;
+    const sources = pages.map(({ url }) => ({ type: "url", url }));
+    const call = { type: "web_search_call", id: makeId("ws") } as const;
+    const action = { type: "search" as const, query, queries: [query], sources };
+    const results = pages.map((page) => ({ ...page }));
+    return [
+      { ...call, status: "in_progress" },
+      { ...call, status: "completed", action, results } as Item,
+    ];
+  }
+  if (part.type === "picture") {
+    const call = { type: "image_generation_call", id: makeId("ig") } as const;
+    return [
+      { ...call, status: "in_progress", result: null },
+      { ...call, status: "completed", result: part.data },
+    ];
+  }
   const message = { type: "message", id: makeId("msg"), role: "assistant" } as const;
   const content =
     part.type === "refusal"
       ? ({ type: "refusal", refusal: part.text } as const)
-      : ({ type: "output_text", text: part.text, annotations: [], logprobs: [] } as const);
+      : ({
+          type: "output_text",
+          text: part.text,
+          annotations: citationsOf(part),
+          logprobs: [],
+        } as const);
   const status = reply.ending === "length" ? "incomplete" : "completed";
   return [
     { ...message, status: "in_progress", content: [] },
@@ -127,6 +160,8 @@ function openAndWhole(part: ReplyPart, { makeId, reply }: Place): [Item, Item] {
 function deltaEvent(part: ReplyPart, index: number, delta: string): ModelEvent {
   switch (part.type) {
     case "text":
+    case "search":
+    case "picture":
       return { type: "text_delta", index, part: 0, delta };
     case "refusal":
       return { type: "refusal_delta", index, part: 0, delta };
@@ -159,6 +194,7 @@ function countUsage(reply: AnswerReply, request: ModelRequest): Usage {
     input: toTokens(JSON.stringify([request.instructions ?? "", request.items, request.tools])),
     output: said("all"),
     reasoning: said("reasoning"),
+    nativeCalls: { web_search: reply.parts.filter(({ type }) => type === "search").length },
     ...reply.usage,
   });
 }

@@ -27,7 +27,28 @@ export interface AnswerReply {
 }
 
 export type ReplyPart =
-  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "text";
+      readonly text: string;
+      /** The pages that all of the text is cited from; none unless given. */
+      readonly cites?: readonly ScriptedPage[];
+    }
+  | {
+      /** A search that the vendor makes itself. */
+      readonly type: "search";
+      readonly query: string;
+      readonly pages: readonly ScriptedPage[];
+      /** Says nothing. */
+      readonly text: "";
+    }
+  | {
+      /** A picture that the model draws. */
+      readonly type: "picture";
+      /** Base64 of a PNG. */
+      readonly data: string;
+      /** Says nothing. */
+      readonly text: "";
+    }
   | { readonly type: "reasoning"; readonly text: string }
   | { readonly type: "refusal"; readonly text: string }
   | {
@@ -37,6 +58,11 @@ export type ReplyPart =
       /** Made up when left out. */
       readonly call_id: string | undefined;
     };
+
+export interface ScriptedPage {
+  readonly url: string;
+  readonly title: string;
+}
 
 export interface RawReply {
   readonly kind: "raw";
@@ -72,6 +98,32 @@ export interface ScriptedCall {
 export const reply = {
   text: (text: string, options: ReplyOptions = {}): AnswerReply =>
     answer([{ type: "text", text }], "stop", options),
+
+  /** Searches with a tool of the vendor's own, and says what it found, with its sources. */
+  searched: (
+    { query, pages }: { readonly query: string; readonly pages: readonly ScriptedPage[] },
+    text: string,
+    options: ReplyOptions = {},
+  ): AnswerReply =>
+    answer(
+      [
+        { type: "search", query, pages, text: "" },
+        { type: "text", text, cites: pages },
+      ],
+      "stop",
+      options,
+    ),
+
+  /** Draws a picture (base64 of a PNG), behind a sentence about it. */
+  picture: (data: string, text: string, options: ReplyOptions = {}): AnswerReply =>
+    answer(
+      [
+        { type: "text", text },
+        { type: "picture", data, text: "" },
+      ],
+      "stop",
+      options,
+    ),
 
   /** Thinks first, then goes on as `then` does. */
   reasoning: (text: string, then: AnswerReply): AnswerReply => ({

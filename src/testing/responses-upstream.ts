@@ -1,6 +1,6 @@
 /**
- * A Responses API server for tests, in two personalities. `strict` streams what the real API streams
- * and refuses what it refuses. `legacy` speaks an older form: `tool_call` items, `tool_result` input,
+ * A Responses API server for tests, in three personalities. `strict` streams what the real API streams
+ * and refuses what it refuses. `xai` does so with the tools and the refusals of xAI. `legacy` speaks an older form: `tool_call` items, `tool_result` input,
  * and every answer remembered although `store` is false.
  */
 
@@ -20,13 +20,13 @@ import {
   encodeStrictStream,
   type StrictOptions,
 } from "./responses/strict-events.ts";
-import { checkStrictRequest } from "./responses/strict-request.ts";
+import { checkStrictRequest, checkXaiRequest } from "./responses/strict-request.ts";
 import { createEmbeddedEngine, openAnswer, type Script, type ScriptEngine } from "./script.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 export interface ResponsesUpstreamOptions {
   /** `strict` by default. */
-  readonly personality?: "strict" | "legacy";
+  readonly personality?: "strict" | "legacy" | "xai";
   /** What answers; the embedded model by default. */
   readonly engine?: ScriptEngine | Script;
   /** The bearer key that is asked for; none is by default. */
@@ -36,6 +36,12 @@ export interface ResponsesUpstreamOptions {
   readonly faults?: Faults;
   readonly clock?: Clock;
 }
+
+const CHECKS = {
+  strict: checkStrictRequest,
+  legacy: checkLegacyRequest,
+  xai: checkXaiRequest,
+} as const;
 
 export function startResponsesUpstream(options: ResponsesUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock, personality = "strict" } = options;
@@ -68,7 +74,7 @@ export function startResponsesUpstream(options: ResponsesUpstreamOptions = {}): 
     return rejectionExchange(serverError(message));
   }
 
-  const check = personality === "legacy" ? checkLegacyRequest : checkStrictRequest;
+  const check = CHECKS[personality];
   return startUpstream({
     path: "/responses",
     check: (body) => firstOf(check(body, memory)),

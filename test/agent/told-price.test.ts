@@ -34,14 +34,14 @@ describe("a call whose price its answer tells", () => {
     const { request, hold } = holdCall(account, REQUEST, TOLD);
     assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 1]);
     assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
-    hold.settle(toSettled(ANSWER, hold));
+    hold.settle(toSettled(ANSWER, hold, TOLD));
     assert.equal(account.left.usd, 0.8);
   });
 
   it("may cost more than is left, and is then the last", () => {
     const account = createAccount({ ...NO_LIMITS, usd: 0.1 });
     const { hold } = holdCall(account, REQUEST, TOLD);
-    hold.settle(toSettled(ANSWER, hold));
+    hold.settle(toSettled(ANSWER, hold, TOLD));
     assert.equal(account.spent.usd, 0.2);
     assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
   });
@@ -55,11 +55,11 @@ describe("a call whose price its answer tells", () => {
   it("takes all that it held where its answer does not tell it after all", () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
     const { hold } = holdCall(account, REQUEST, TOLD);
-    hold.settle(toSettled({ ...ANSWER, cost_usd: null }, hold));
+    hold.settle(toSettled({ ...ANSWER, cost_usd: null }, hold, TOLD));
     assert.equal(account.left.usd, 0);
     const free = createAccount(NO_LIMITS);
     const unlimited = holdCall(free, REQUEST, TOLD).hold;
-    assert.equal(toSettled({ ...ANSWER, cost_usd: null }, unlimited).usd, 0);
+    assert.equal(toSettled({ ...ANSWER, cost_usd: null }, unlimited, TOLD).usd, 0);
   });
 
   it("takes the price of a dear model where it breaks off, and never more than it held", () => {

@@ -213,7 +213,7 @@ function withKnownType(response: JsonObject): JsonObject {
 }
 
 function isVendorsOwn({ type }: JsonObject): boolean {
-  return typeof type === "string" && /^[a-z0-9_-]+:[a-z0-9_-]+$/.test(type);
+  return typeof type === "string" && /^[a-z0-9_-]+:[\w-]+$/.test(type);
 }
 
 function isKnownItem({ type }: JsonObject): boolean {

@@ -26,7 +26,10 @@ for (const name of SCRIPTED_NAMES) {
     let answer: (request: ModelRequest) => Reply = () => reply.text("");
     before(async () => {
       const engine = respond((request) => answer(request));
-      const setup = { files: FILES, tools: WEB_TOOLS, settings: { machine: MACHINE } };
+      // Scenarios tell what this server makes of its own tools; of vendors, OpenAI's words are told.
+      const nativeTools = name === "responses" ? ["*"] : [];
+      const settings = { machine: MACHINE, nativeTools };
+      const setup = { files: FILES, tools: WEB_TOOLS, settings };
       opened = await startProviderServer(context, name, engine, setup);
     });
 

@@ -6,6 +6,7 @@
  * is believed. One without is a person's own start.
  */
 
+import { isNativeName } from "../../agent/native-names.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
@@ -69,7 +70,8 @@ async function runPayload({ document, parentGone }: PayloadInput, io: Io): Promi
   };
   const leaving = parentGone ? watchForParent(parentGone, close, io) : undefined;
   try {
-    checkTools(payload.tool_subset, await namesFor(payload, runtime));
+    const tool_subset = payload.tool_subset.filter((name) => !isNativeName(name));
+    checkTools(tool_subset, await namesFor({ tool_subset }, runtime));
     const started = await runtime.run(toRequest(payload, config, io));
     return await stream(started, { payload, io, leaving });
   } catch (thrown) {
@@ -116,7 +118,7 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
 
 /** MCP servers are started only for a name that nothing else has. */
 async function namesFor(
-  { tool_subset }: Payload,
+  { tool_subset }: Pick<Payload, "tool_subset">,
   { toolNames, listTools }: Runtime,
 ): Promise<readonly string[]> {
   const isHere = tool_subset.every((name) => toolNames.includes(name));

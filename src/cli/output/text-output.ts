@@ -1,9 +1,11 @@
 /**
  * The form for people: the answer on standard output as it comes; reasoning, a line a tool call,
- * what the run waits for, and at the end its cost, on standard error.
+ * what the run waits for, and at the end its sources and its cost, on standard error.
  */
 
 import { clip, plural } from "../../base/text.ts";
+import type { Annotation } from "../../protocol/content.ts";
+import type { Item } from "../../protocol/items.ts";
 import type {
   LoggedEvent,
   Notice,
@@ -40,6 +42,8 @@ class TextOutput {
   /** Whether the answer ends with a line break, or is empty. */
   #isAnswerEnded = true;
   #start: RunStart | undefined;
+  /** The pages that the answer cites, by their addresses. */
+  readonly #sources = new Map<string, string>();
 
   constructor(options: ProjectionOptions) {
     this.#options = options;
@@ -74,6 +78,10 @@ class TextOutput {
         return this.#showCall(event);
       case "tool_end":
         return this.#showResult(event);
+      case "item_end":
+        return this.#showNative(event.item);
+      case "annotation":
+        return this.#cite(event.annotation);
       case "notice":
         return this.#showNotice(event);
       case "run_resume":
@@ -121,6 +129,22 @@ class TextOutput {
     this.#line(`${toShown(name)} → ${shown}`);
   }
 
+  /** A call that the vendor made itself: it is told when it is over. */
+  #showNative(item: Item): void {
+    if (this.#options.brief) return;
+    if (item.type === "web_search_call") {
+      const { query, url } = item.action ?? {};
+      this.#line(`web_search(${toShown(query || url || "")})`);
+    } else if (item.type === "code_interpreter_call") {
+      this.#line(`code_interpreter(${toShown(item.code ?? "")})`);
+    }
+  }
+
+  #cite(annotation: Annotation): void {
+    if (annotation.type !== "url_citation" || this.#sources.has(annotation.url)) return;
+    this.#sources.set(annotation.url, annotation.title ?? "");
+  }
+
   /** A parameter that a model refuses is left out in every turn: the record says so, not the screen. */
   #showNotice({ code, message }: Notice): void {
     if (code !== "dropped") this.#line(cleanForTerminal(message));
@@ -137,6 +161,9 @@ class TextOutput {
     }
     this.#endAside();
     if (doneMarker) this.#put("stdout", `\n${DONE_MARKER}\n`);
+    for (const [url, title] of this.#sources) {
+      this.#line(`source: ${[title, url].filter(Boolean).map(toSource).join(" · ")}`);
+    }
     // A run that failed before it cost anything has its error to show, and nothing else.
     const isSpent = event.ending !== "failed" || event.usage.total_tokens > 0;
     if (isSpent) this.#line(toSummary(event, this.#start));
@@ -176,6 +203,11 @@ class TextOutput {
 /** Each by itself: an escape in one may hide nothing of the next. Names come from models too. */
 function toShown(text: string): string {
   return clip(cleanForTerminal(text), 100);
+}
+
+/** An address is of use only whole. */
+function toSource(text: string): string {
+  return clip(cleanForTerminal(text), 500);
 }
 
 /** `2 turns · 1 tool call · 1,234 tokens · 3.2 s · $0.0012` */

@@ -1,5 +1,6 @@
 /** What can be known to be wrong with an agent before anybody calls it. */
 
+import { isNativeName } from "../../agent/native-names.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
@@ -30,14 +31,14 @@ export function checkAgentTools(
   known: readonly string[],
 ): void {
   for (const { path, tools = [] } of agents) {
-    const wrong = tools.find((tool) => !namesTool(tool, known));
+    const wrong = tools.find((tool) => !namesTool(tool, known) && !isNativeName(tool));
     if (wrong === undefined) continue;
     throw new Failure("invalid_request", `${path}: ${toolProblem(wrong, known).join("")}`);
   }
 }
 
 function toolProblem(wanted: string, known: readonly string[]): string[] {
-  if (known.some((name) => matchesGlob(name, wanted))) return [];
+  if (isNativeName(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
   const near = nearest(wanted, known);
   return [`No tool fits \`${wanted}\`.${near ? ` Did you mean \`${near}\`?` : ""}`];
 }

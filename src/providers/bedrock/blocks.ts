@@ -74,6 +74,25 @@ export function toOwnItem(type: string, block: JsonObject): Item {
   return { type: `bedrock:${type}`, block } as unknown as Item;
 }
 
+/** The block in an item that was made of one of the vendor's own. */
+export function ownBlockOf(item: JsonObject): JsonObject | undefined {
+  const own = item[WIRE];
+  const holder = isJsonObject(own) ? own : String(item["type"]).startsWith(`${WIRE}:`) ? item : {};
+  return isJsonObject(holder["block"]) ? holder["block"] : undefined;
+}
+
+/** A search of the vendor's, as whoever asked for `web_search` knows one. */
+export function toSearchItem(block: JsonObject, status: Status): Item {
+  const { toolUseId, input } = isJsonObject(block["toolUse"]) ? block["toolUse"] : {};
+  const asked = isJsonObject(input) ? input["query"] : undefined;
+  const query = typeof asked === "string" ? asked : "";
+  return {
+    ...{ type: "web_search_call", id: String(toolUseId), status },
+    action: { type: "search", query, queries: [query], sources: [] },
+    ...(status !== "in_progress" && { [WIRE]: { block } }),
+  } as unknown as Item;
+}
+
 /** What the model of this maker is given back; undefined for the reasoning of any other. */
 export function unsealReasoning(
   sealed: string | null | undefined,
@@ -131,7 +150,7 @@ function toCall({ callId, name, pieces }: Block, status: Status): FunctionCall {
   return { type: "function_call", call_id: callId, name, arguments: pieces.join(""), status };
 }
 
-function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject {
+export function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject {
   const text = pieces.join("");
   if (name === "toolUse") return { toolUse: { ...start, input: tryParseJson(text) ?? {} } };
   if (name === "toolResult") return { toolResult: { ...start, content: results } };

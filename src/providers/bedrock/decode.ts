@@ -6,13 +6,14 @@
  * Usage comes last, but some servers send it first or not at all.
  */
 
-import { Failure, type FailureCode } from "../../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
-import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import { addUsage, NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
-import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
+import { runKindOf } from "../vendors/native-tools.ts";
 import type { Decoder } from "../wire.ts";
 import {
   type Block,
@@ -21,7 +22,9 @@ import {
   type Status,
   toAnnotation,
   toItem,
+  toOwnBlock,
   toOwnItem,
+  toSearchItem,
 } from "./blocks.ts";
 import { JSON_TOOL, usesJsonTool } from "./encode.ts";
 import { type ModelId, parseModelId, takesUnsigned } from "./model-id.ts";
@@ -41,16 +44,23 @@ import {
   METADATA,
   type ReasoningDelta,
 } from "./schema.ts";
+import { toStreamFailure } from "./stream-failure.ts";
 import { OWN_USE, toStreamEvents } from "./whole-answer.ts";
 
-export function createDecoder(request: Pick<ModelRequest, "model" | "format">): Decoder {
-  return new ConverseDecoder(parseModelId(request.model), usesJsonTool(request));
+type Asked = Pick<ModelRequest, "model" | "format"> & Partial<Pick<ModelRequest, "tools">>;
+
+export function createDecoder(request: Asked): Decoder {
+  return new ConverseDecoder(request);
 }
 
 class ConverseDecoder implements Decoder {
   readonly #model: ModelId;
   /** Whether the answer is the input of `JSON_TOOL`, which turns what is said before into asides. */
   readonly #isJsonTool: boolean;
+  /** Whether searches are told in the words of the Responses API. */
+  readonly #asksSearch: boolean;
+  /** Calls that the vendor made itself, by the name of the tool. */
+  readonly #made: Record<string, number> = {};
   readonly #open = new Map<number, Block>();
   readonly #callIds = new Set<string>();
   /** Text by block, until it is known whether it is the answer or an aside. */
@@ -62,9 +72,10 @@ class ConverseDecoder implements Decoder {
   #stopReason: string | undefined;
   #usage: Usage | undefined;
 
-  constructor(model: ModelId, isJsonTool: boolean) {
-    this.#model = model;
-    this.#isJsonTool = isJsonTool;
+  constructor(request: Asked) {
+    this.#model = parseModelId(request.model);
+    this.#isJsonTool = usesJsonTool(request);
+    this.#asksSearch = request.tools?.some(({ type }) => runKindOf(type) === "web_search") ?? false;
   }
 
   read(data: string, out: ModelEvent[]): void {
@@ -242,7 +253,13 @@ class ConverseDecoder implements Decoder {
   }
 
   #openOwn(number: number, name: string, start: object, out: ModelEvent[]): void {
+    if (name === "toolUse") this.#count(start as Call);
     this.#openBlock({ number, kind: "own", name, start: start as JsonObject }, out);
+  }
+
+  #count({ name }: Call): void {
+    const tool = name ?? "unknown";
+    this.#made[tool] = (this.#made[tool] ?? 0) + 1;
   }
 
   #openBlock(
@@ -264,8 +281,18 @@ class ConverseDecoder implements Decoder {
       ...known,
     });
     this.#open.set(known.number, block);
-    out.push({ type: "item_start", index, item: toItem(block, "in_progress") });
+    const isSearch = this.#isSearch(block);
+    const start = { type: "item_start", index, item: this.#toItem(block, "in_progress") } as const;
+    out.push(isSearch ? { ...start, own: true } : start);
     return block;
+  }
+
+  #isSearch({ kind, name }: BlockHead): boolean {
+    return this.#asksSearch && kind === "own" && name === "toolUse";
+  }
+
+  #toItem(block: Block, status: Status): Item {
+    return this.#isSearch(block) ? toSearchItem(toOwnBlock(block), status) : toItem(block, status);
   }
 
   #close(block: Block, status: Status, out: ModelEvent[]): void {
@@ -276,7 +303,7 @@ class ConverseDecoder implements Decoder {
       block.pieces.push("{}");
       out.push({ type: "arguments_delta", index, delta: "{}" });
     }
-    out.push({ type: "item_end", index, item: toItem(block, status) });
+    out.push({ type: "item_end", index, item: this.#toItem(block, status) });
   }
 
   /** An aside is told as reasoning: it is not the document that was asked for. */
@@ -289,7 +316,10 @@ class ConverseDecoder implements Decoder {
   }
 
   #tellOwn(block: JsonObject, out: ModelEvent[]): void {
-    const item = toOwnItem(Object.keys(block)[0] ?? "", block);
+    const kind = Object.keys(block)[0] ?? "";
+    if (kind === "toolUse") this.#count(block[kind] as Call);
+    const isSearch = this.#asksSearch && kind === "toolUse";
+    const item = isSearch ? toSearchItem(block, "completed") : toOwnItem(kind, block);
     const index = this.#nextIndex++;
     out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
   }
@@ -304,7 +334,7 @@ class ConverseDecoder implements Decoder {
 
   #finish(out: ModelEvent[]): void {
     this.#isEnded = true;
-    const usage = this.#usage ?? NO_USAGE;
+    const usage = addUsage(this.#usage ?? NO_USAGE, toUsage({ nativeCalls: this.#made }));
     out.push({ type: "end", reason: this.#endReason(), usage, continuation: undefined });
   }
 
@@ -340,33 +370,6 @@ function toNoCall(): Failure {
     "provider_broke_protocol",
     "Bedrock says that a tool is called, and named none.",
   );
-}
-
-/** What an exception in the middle of a stream means. */
-const CODES: Readonly<Record<string, FailureCode>> = {
-  throttlingException: "provider_overloaded",
-  serviceUnavailableException: "provider_overloaded",
-  modelNotReadyException: "provider_overloaded",
-  modelTimeoutException: "provider_timeout",
-  internalServerException: "provider_failed",
-  modelStreamErrorException: "provider_failed",
-  validationException: "provider_rejected",
-  accessDeniedException: "provider_unauthorized",
-};
-
-/** `name` is the exception's; an error that the API does not model has only a code. */
-function toStreamFailure(name: string, payload: unknown): Failure {
-  const { message, Message, originalMessage, code } = isJsonObject(payload) ? payload : {};
-  const vendorCode = typeof code === "string" ? code : name;
-  const said = message ?? Message ?? originalMessage;
-  const failure = toVendorFailure({ code: vendorCode, message: said });
-  return new Failure(codeFor(name, failure), failure.message, { vendorCode });
-}
-
-/** The one thing that a model can have against its input once it has begun is the length. */
-function codeFor(name: string, failure: Failure): FailureCode {
-  if (/too long|context (window|limit|length)/i.test(failure.message)) return "context_exceeded";
-  return CODES[name] ?? failure.code;
 }
 
 function readUsage(usage: ConverseUsage): Usage {

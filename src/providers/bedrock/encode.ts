@@ -9,8 +9,14 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE } from "../json-rule.ts";
-import { isForced as isForcedBy, offeredTools } from "../offered-tools.ts";
+import {
+  allowedTools,
+  forcesHosted,
+  isForced as isForcedBy,
+  offeredTools,
+} from "../offered-tools.ts";
 import type { ModelRequest } from "../provider.ts";
+import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { placeCachePoints } from "./cache-points.ts";
 import { claudeVersion, type ModelId, parseModelId } from "./model-id.ts";
@@ -39,6 +45,7 @@ export function omitsOf(request: ModelRequest): readonly string[] {
   const isSerial = parallelToolCalls === false && tools.length > 0;
   return [
     ...(tools.length > 0 && isForcedBy(toolChoice) && !canForce(model) ? ["tool_choice"] : []),
+    ...(forcesHosted(toolChoice) ? ["tool_choice"] : []),
     ...(isSerial && claudeVersion(model) === undefined ? ["parallel_tool_calls"] : []),
     ...(omitsEffort(request, model) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options, model) : []),
@@ -98,7 +105,7 @@ function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefi
   const { tools, toolChoice } = request;
   const isNamed = typeof toolChoice === "object" && toolChoice.type === "function";
   const choice = canForce(model) && isNamed ? "auto" : toolChoice;
-  const offered = offeredTools(tools, choice).map(encodeTool);
+  const offered = [...offeredTools(tools, choice).map(encodeTool), ...encodeOwn(request)];
   const jsonTool = encodeJsonTool(request);
   const entries = [...offered, ...jsonTool];
   if (entries.length === 0) return undefined;
@@ -106,6 +113,19 @@ function encodeTools(request: ModelRequest, model: ModelId): ToolConfig | undefi
   if (jsonTool.length === 0) return { tools: entries, toolChoice: encodeToolChoice(toolChoice) };
   const must = offered.length > 0 ? { any: {} } : { tool: { name: JSON_TOOL } };
   return { tools: entries, toolChoice: must };
+}
+
+const OWN = NATIVE_TOOLS.bedrock as NativeRow;
+
+/** Tools that the service runs have a name and nothing else. */
+function encodeOwn({ tools, toolChoice }: ModelRequest): ToolEntry[] {
+  if (toolChoice === "none") return [];
+  const names = allowedTools(tools, toolChoice).flatMap(({ type }) => {
+    const kind = runKindOf(type);
+    const as = kind && OWN.runs[kind]?.as;
+    return as ?? (isListed(type, OWN.types) ? type : []);
+  });
+  return [...new Set(names)].map((name) => ({ systemTool: { name } }));
 }
 
 function isForcing(config: ToolConfig | undefined): boolean {

@@ -13,6 +13,7 @@ import type {
   ImageFormat,
   MediaBlock,
   Source,
+  VideoFormat,
 } from "./schema.ts";
 
 const IMAGES: Readonly<Record<string, ImageFormat>> = {
@@ -34,6 +35,25 @@ const DOCUMENTS: Readonly<Record<string, DocumentFormat>> = {
   "text/plain": "txt",
   "text/markdown": "md",
 };
+const VIDEOS: Readonly<Record<string, VideoFormat>> = {
+  mkv: "mkv",
+  mov: "mov",
+  mp4: "mp4",
+  webm: "webm",
+  flv: "flv",
+  mpeg: "mpeg",
+  mpg: "mpg",
+  wmv: "wmv",
+  "3gp": "three_gp",
+};
+/** Types of videos whose second half is no ending. */
+const VIDEO_TYPES: Readonly<Record<string, VideoFormat>> = {
+  "video/quicktime": "mov",
+  "video/x-matroska": "mkv",
+  "video/x-flv": "flv",
+  "video/x-ms-wmv": "wmv",
+  "video/3gpp": "three_gp",
+};
 const AUDIO: readonly AudioFormat[] = ["wav", "mp3", "flac", "webm", "ogg"];
 
 export function encodeImage({ image_url }: Pick<InputImage, "image_url">): MediaBlock {
@@ -52,6 +72,8 @@ export function encodeDocument(
   const given = file_data ?? file_url;
   if (!given) throw refused("files by data, not by file id");
   const { mediaType, source } = toSource(given, "files");
+  const video = videoOf(mediaType, filename ?? file_url ?? "");
+  if (video) return { video: { format: video, source } };
   const named = typeOfName(filename ?? file_url ?? "") ?? "";
   const format =
     DOCUMENTS[mediaType] ??
@@ -71,8 +93,15 @@ export function encodeAudio({ input_audio, data, format }: InputAudio): ContentB
   return { audio: { format: known, source: { bytes } } };
 }
 
+/** Told by the type of the bytes, else by the name of the file. */
+function videoOf(mediaType: string, name: string): VideoFormat | undefined {
+  const [kind, ending = ""] = mediaType.split("/");
+  if (kind === "video") return VIDEO_TYPES[mediaType] ?? VIDEOS[ending] ?? VIDEOS[endingOf(name)];
+  return mediaType === "" ? VIDEOS[endingOf(name)] : undefined;
+}
+
 function endingOf(name: string): string {
-  return /\.([a-z]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
+  return /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 }
 
 function toSource(given: string, what: string): { mediaType: string; source: Source } {

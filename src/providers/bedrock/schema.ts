@@ -44,7 +44,19 @@ export type ContentBlock =
   | { readonly reasoningContent: ReasoningContent }
   | CachePoint;
 
+export type VideoFormat =
+  | "mkv"
+  | "mov"
+  | "mp4"
+  | "webm"
+  | "flv"
+  | "mpeg"
+  | "mpg"
+  | "wmv"
+  | "three_gp";
+
 export type MediaBlock =
+  | { readonly video: { readonly format: VideoFormat; readonly source: Source } }
   | { readonly image: { readonly format: ImageFormat; readonly source: Source } }
   | { readonly document: DocumentBlock };
 
@@ -102,6 +114,7 @@ export type ToolEntry =
         readonly strict?: boolean;
       };
     }
+  | { readonly systemTool: { readonly name: string } }
   | CachePoint;
 
 export type ConverseToolChoice =

@@ -16,7 +16,7 @@ import type {
   Message,
   Reasoning,
 } from "../../protocol/items.ts";
-import { isUnsigned, unsealReasoning } from "./blocks.ts";
+import { isUnsigned, ownBlockOf, unsealReasoning } from "./blocks.ts";
 import { encodeAudio, encodeDocument, encodeImage } from "./media.ts";
 import { createNames } from "./names.ts";
 import type { ContentBlock, Role, ToolResult, ToolResultBlock, Turn } from "./schema.ts";
@@ -85,7 +85,7 @@ class TurnList {
       case "reasoning":
         return this.#addReasoning(item, at > this.#asked);
       default:
-        return this.#addOwn(item as { type: string; block?: unknown });
+        return this.#addOwn(item);
     }
   }
 
@@ -133,12 +133,12 @@ class TurnList {
     this.#push("assistant", [{ reasoningContent: content }]);
   }
 
-  /** What the vendor's own tools left goes back word for word; calls only where the request has tools. */
-  #addOwn({ type, block }: { type: string; block?: unknown }): void {
-    if (!type.startsWith("bedrock:") || !isJsonObject(block)) return;
-    const isCall = "toolUse" in block || "toolResult" in block;
-    if (isCall && !this.#options.hasTools) return;
-    this.#push("assistant", [block as unknown as ContentBlock]);
+  /** What the vendor's own tools left goes back word for word. */
+  #addOwn(item: Item): void {
+    const block = ownBlockOf(item as unknown as JsonObject);
+    const isCall = block && ("toolUse" in block || "toolResult" in block);
+    if (block && (this.#options.hasTools || !isCall))
+      this.#push("assistant", [block as unknown as ContentBlock]);
   }
 
   #push(role: Role, blocks: readonly ContentBlock[]): void {
@@ -167,8 +167,9 @@ class TurnList {
     const all = this.#encodeContent(output.output);
     const content = all.filter((block) => this.#isResultBlock(block));
     this.#behind.push(...all.filter((block) => !this.#isResultBlock(block)));
-    if (content.length > 0) return { content };
-    return { content: [{ text: all.length > 0 ? RESULT_BEHIND : EMPTY_RESULT }] };
+    const failed = output.status === "incomplete" ? ({ status: "error" } as const) : {};
+    if (content.length > 0) return { content, ...failed };
+    return { content: [{ text: all.length > 0 ? RESULT_BEHIND : EMPTY_RESULT }], ...failed };
   }
 
   /** No result holds sound, and none that a model of Amazon is given a document. */

@@ -11,12 +11,13 @@ import { isJsonObject, type JsonObject, tryParseJson, tryParsePayload } from "..
 import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
-import { NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import { addUsage, NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import { readCost } from "../told-cost.ts";
 import type { Decoder } from "../wire.ts";
 import { DeltaTemplate } from "./delta-template.ts";
+import { ExecutedTools, nameOf } from "./executed-tools.ts";
 import { type OpenItem, openAs, toItem } from "./open-item.ts";
 import { addDetails } from "./reasoning-details.ts";
 import {
@@ -60,6 +61,9 @@ class ChatDecoder implements Decoder {
   #pages: readonly Page[] = [];
   #usage: Usage | undefined;
   #costUsd: number | undefined;
+  readonly #executed = new ExecutedTools();
+  /** How often the server ran each of its tools. */
+  #made: Record<string, number> | undefined;
   readonly #template = new DeltaTemplate();
 
   read(data: string, out: ModelEvent[]): void {
@@ -139,6 +143,8 @@ class ChatDecoder implements Decoder {
   }
 
   #readText(delta: ChatDelta, logprobs: Logprobs, out: ModelEvent[]): void {
+    const { executed_tools: executed } = delta;
+    if (executed?.length) this.#executed.read(executed);
     const reasoning = delta.reasoning_content || delta.reasoning;
     if (reasoning) this.#write("reasoning", reasoning, out);
     if (delta.reasoning_details?.length) this.#addDetails(delta.reasoning_details, out);
@@ -184,8 +190,23 @@ class ChatDecoder implements Decoder {
     else out.push({ type: "reasoning_delta", index, part: 0, kind: "text", delta });
   }
 
+  /** What ran before the text is told before it. */
+  #tellExecuted(out: ModelEvent[]): void {
+    if (this.#executed.isEmpty) return;
+    this.#pages = [...this.#pages, ...this.#executed.pages()];
+    for (const item of this.#executed.take()) {
+      const index = this.#nextIndex++;
+      const name = nameOf(item);
+      this.#made = { ...this.#made, [name]: (this.#made?.[name] ?? 0) + 1 };
+      const start = { ...item, status: "in_progress" } as typeof item;
+      out.push({ type: "item_start", index, item: start, own: true });
+      out.push({ type: "item_end", index, item });
+    }
+  }
+
   #openItem(kind: OpenItem["kind"], out: ModelEvent[]): OpenItem {
     this.#closeItem(out);
+    if (kind === "text") this.#tellExecuted(out);
     const index = this.#nextIndex++;
     const open = openAs(kind, index);
     this.#open = open;
@@ -267,13 +288,16 @@ class ChatDecoder implements Decoder {
   #finish(out: ModelEvent[]): void {
     this.#isEnded = true;
     if (!this.#isStarted) this.#start({}, out);
+    if (!this.#executed.isEmpty) this.#pages = [...this.#pages, ...this.#executed.pages()];
     this.#closeItem(out);
+    this.#tellExecuted(out);
     if (this.#calls.length === 0 && CALLING.has(this.#finishReason ?? "")) throw toNoCall();
     const status = this.#itemStatus();
     for (const { index, call, arguments: text } of this.#calls) {
       out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
     }
-    const usage = this.#usage ?? NO_USAGE;
+    const counted = this.#usage ?? NO_USAGE;
+    const usage = this.#made ? addUsage(counted, toUsage({ nativeCalls: this.#made })) : counted;
     const told = this.#costUsd === undefined ? {} : { cost_usd: this.#costUsd };
     out.push({ type: "end", reason: this.#endReason(), usage, ...told, continuation: undefined });
   }
@@ -294,7 +318,7 @@ function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean 
   const { delta, logprobs, finish_reason } = choice;
   if (!delta?.content || usage || x_groq || logprobs?.content || finish_reason) return false;
   if (delta.reasoning_content || delta.reasoning || delta.refusal) return false;
-  if (delta.reasoning_details?.length) return false;
+  if (delta.reasoning_details?.length || delta.executed_tools?.length) return false;
   return !delta.tool_calls?.length && !delta.annotations?.length;
 }
 

@@ -18,6 +18,7 @@ import { JSON_RULE, mentionsJson, toSchemaRule } from "../json-rule.ts";
 import { allowedTools, isForced } from "../offered-tools.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelOptions, ModelRequest, OutputFormat } from "../provider.ts";
+import { toOwnTool } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { isMistral, toMistralMessages, toMistralParts } from "./mistral.ts";
 import { encodeParts, mediaOf, toPlainText } from "./parts.ts";
@@ -26,7 +27,9 @@ import { unsealChat } from "./reasoning-details.ts";
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
   const { model, temperature, topP, maxOutputTokens, reasoning, parallelToolCalls } = request;
   const { options, whole = false } = request;
-  const tools = allowedTools(request.tools, request.toolChoice).flatMap(encodeTool);
+  const tools = allowedTools(request.tools, request.toolChoice).flatMap((tool) =>
+    encodeTool(tool, quirks),
+  );
   const isOff = reasoning.effort === "none" && !quirks.effortNone;
   const body: JsonObject = {
     model,
@@ -68,8 +71,11 @@ function encodeOptions(options: ModelOptions): JsonObject {
   };
 }
 
-function encodeTool(tool: Tool): JsonObject[] {
-  if (tool.type !== "function") return [];
+function encodeTool(tool: Tool, { native }: Quirks): JsonObject[] {
+  if (tool.type !== "function") {
+    const own = native && toOwnTool(native, tool);
+    return own ? [own] : [];
+  }
   const { name, description, parameters, strict } = tool;
   const described = toBody({
     name,

@@ -45,6 +45,17 @@ const PART = object({
 
 const CONTENT = either(text, list(PART));
 
+const SOURCE = object({ url: text, title: loose(text) });
+
+/** Groq's: a tool that it ran itself, said again as more of it is known. */
+const EXECUTED = object({
+  index: loose(number),
+  type: loose(text),
+  arguments: loose(text),
+  output: loose(text),
+  search_results: loose(object({ results: loose(list(SOURCE)) })),
+});
+
 const DELTA = object({
   content: CONTENT,
   refusal: text,
@@ -54,6 +65,7 @@ const DELTA = object({
   reasoning_details: loose(list(object({}))),
   tool_calls: list(CALL),
   annotations: loose(list(ANNOTATION)),
+  executed_tools: loose(list(EXECUTED)),
 });
 
 const USAGE = object({
@@ -81,8 +93,6 @@ const CHOICE = object({
   logprobs: loose(object({ content: list(LOGPROB) })),
 });
 
-const SOURCE = object({ url: text, title: loose(text) });
-
 export const CHUNK = object({
   id: loose(text),
   model: loose(text),
@@ -104,4 +114,5 @@ export type ChatDelta = Shaped<typeof DELTA>;
 export type ChatContent = Shaped<typeof CONTENT>;
 export type ChatToolCall = Shaped<typeof CALL>;
 export type ChatAnnotation = Shaped<typeof ANNOTATION>;
+export type ChatExecuted = Shaped<typeof EXECUTED>;
 export type ChatUsage = Shaped<typeof USAGE>;

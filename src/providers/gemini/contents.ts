@@ -18,6 +18,7 @@ import type {
 } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Family } from "./family.ts";
+import { partsIn } from "./hosted-calls.ts";
 import { toMedia } from "./media.ts";
 import { toPicturePart } from "./picture.ts";
 import type { GeminiContent, GeminiMedia, GeminiPart } from "./schema.ts";
@@ -61,6 +62,8 @@ const ANSWERS: ReadonlySet<string> = new Set([
   "reasoning",
   "function_call",
   "image_generation_call",
+  "web_search_call",
+  "code_interpreter_call",
 ]);
 
 function isAnswer(item: Item): boolean {
@@ -193,7 +196,9 @@ class ContentList {
   }
 
   /** A part of Google's own goes back as it came; items of other vendors' tools have no place here. */
-  #addBlock({ type, block }: JsonObject): void {
+  #addBlock(item: JsonObject): void {
+    const { type, block } = item;
+    this.#addModel(...(partsIn(item) as GeminiPart[]));
     if (String(type).startsWith("google:") && isJsonObject(block)) {
       this.#addModel(block as GeminiPart);
     }
@@ -281,9 +286,14 @@ function toResponse(
   output: FunctionCallOutput | undefined,
   media: GeminiMedia[],
 ): GeminiPart {
-  const response = output ? { output: toText(output.output) } : { error: UNANSWERED };
+  const response = output ? toOutcome(output) : { error: UNANSWERED };
   const parts = media.length > 0 ? { parts: media } : {};
   return { functionResponse: { ...toId(call_id), name, response, ...parts } };
+}
+
+/** A call that failed says so under another name. */
+function toOutcome({ output, status }: FunctionCallOutput): JsonObject {
+  return { [status === "incomplete" ? "error" : "output"]: toText(output) };
 }
 
 function toText(output: FunctionCallOutput["output"]): string {

@@ -12,13 +12,15 @@ import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../..
 import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
-import { toUsage, type Usage } from "../../protocol/usage.ts";
+import type { Usage } from "../../protocol/usage.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
 import { type Sources, toCitations } from "./citations.ts";
+import { familyOf } from "./family.ts";
 import { isBroken, isFiltered, toRefusalText } from "./finish-reason.ts";
+import { HostedCalls } from "./hosted-calls.ts";
 import { toLogprobs } from "./logprobs.ts";
 import {
   addSegment,
@@ -37,12 +39,14 @@ import {
   type GeminiAnswerPart,
   type GeminiCandidate,
   HEAD,
-  USAGE,
 } from "./schema.ts";
 import { OWN_ID, type SealedPart } from "./sealed-part.ts";
+import { readUsage } from "./usage.ts";
 
-export function createDecoder(request: Pick<ModelRequest, "items">): Decoder {
-  return new GeminiDecoder(request.items.length);
+type Asked = Pick<ModelRequest, "items"> & Partial<Pick<ModelRequest, "tools" | "model">>;
+
+export function createDecoder(request: Asked): Decoder {
+  return new GeminiDecoder(request);
 }
 
 interface OpenCall {
@@ -79,9 +83,13 @@ class GeminiDecoder implements Decoder {
   #usage: object = {};
   /** Of an event whose text is still to be read. */
   #logprobs: Logprob[] | undefined;
+  readonly #hosted: HostedCalls;
+  readonly #paysQueries: boolean;
 
-  constructor(turn: number) {
-    this.#turn = turn;
+  constructor({ items, tools = [], model = "" }: Asked) {
+    this.#turn = items.length;
+    this.#hosted = new HostedCalls(tools);
+    this.#paysQueries = familyOf(model).paysQueries;
   }
 
   /** Without `alt=sse` the stream is one list of events. */
@@ -92,7 +100,7 @@ class GeminiDecoder implements Decoder {
   }
 
   get usage(): Usage {
-    return readUsage(this.#usage);
+    return readUsage(this.#usage, this.#hosted.counts(this.#paysQueries));
   }
 
   end(out: ModelEvent[]): void {
@@ -145,6 +153,7 @@ class GeminiDecoder implements Decoder {
   }
 
   #addSources(sources: Sources): void {
+    this.#hosted.readSources(sources);
     const open = this.#open?.kind === "text" ? this.#open : this.#waiting;
     (open?.sources ?? this.#early).push(sources);
   }
@@ -318,13 +327,19 @@ class GeminiDecoder implements Decoder {
   #readBlock(kind: string, block: GeminiAnswerPart, out: ModelEvent[]): void {
     this.#closeCall("completed", out);
     this.#interrupt(out);
-    const index = this.#nextIndex++;
-    const id = `${this.#responseId || "google"}_${index}`;
+    const next = () => this.#next();
+    if (this.#hosted.readPart(kind, block, { next, out })) return;
+    const { index, id } = next();
     const isPicture = pictureIn(block) !== undefined;
     const own = { type: `google:${kind}`, id, block } as unknown as Item;
     const start = isPicture ? toPictureStart(id) : own;
     const item = isPicture ? toPicture(id, block) : own;
     out.push({ type: "item_start", index, item: start }, { type: "item_end", index, item });
+  }
+
+  #next(): { index: number; id: string } {
+    const index = this.#nextIndex++;
+    return { index, id: `${this.#responseId || "google"}_${index}` };
   }
 
   #end(finishReason: string, out: ModelEvent[]): void {
@@ -334,10 +349,11 @@ class GeminiDecoder implements Decoder {
     this.#closeText(status, out);
     this.#endWaiting(out);
     this.#citeAlone(out);
+    this.#hosted.end(() => this.#next(), out);
     const reason = this.#endReason(finishReason);
     if (reason === "refusal") this.#refuse(finishReason, out);
     if (reason === "pause" && this.#token) this.#sealAlone({ token: this.#token }, out);
-    out.push({ type: "end", reason, usage: readUsage(this.#usage), continuation: undefined });
+    out.push({ type: "end", reason, usage: this.usage, continuation: undefined });
   }
 
   /** Sources of an answer without a text are told in a message that says nothing. */
@@ -380,15 +396,4 @@ function kindOf(part: GeminiAnswerPart): string | undefined {
   if (typeof part.text === "string") return undefined;
   const isOther = ([name, value]: readonly [string, unknown]) => !WORDS.has(name) && value !== null;
   return Object.entries(part).find(isOther)?.[0];
-}
-
-function readUsage(sent: object): Usage {
-  const usage = readShape({ ...sent }, USAGE);
-  const thoughts = usage.thoughtsTokenCount ?? 0;
-  return toUsage({
-    input: (usage.promptTokenCount ?? 0) + (usage.toolUsePromptTokenCount ?? 0),
-    cached: usage.cachedContentTokenCount ?? 0,
-    output: (usage.candidatesTokenCount ?? 0) + thoughts,
-    reasoning: thoughts,
-  });
 }

@@ -4,7 +4,9 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { forcesHosted } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
+import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 import { encodeContents, findContinuation } from "./contents.ts";
 import { familyOf, toThinking } from "./family.ts";
@@ -38,7 +40,7 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
     const message = "There is nothing to send: the conversation is empty.";
     throw new Failure("invalid_request", message, { param: "input" });
   }
-  const tools = encodeTools(request.tools);
+  const tools = encodeTools(request, host);
   const toolConfig = tools.length > 0 ? encodeToolConfig(request.toolChoice, tools, host) : {};
   const generationConfig = encodeConfig(request);
   return {
@@ -54,12 +56,22 @@ export function toGeminiRequest(request: ModelRequest, host: Host): GeminiReques
 }
 
 /** What the body of this request leaves out. The API has no word for one call at a time. */
-export function omitsOf({ options, parallelToolCalls, tools }: ModelRequest): readonly string[] {
+export function omitsOf(request: ModelRequest): readonly string[] {
+  const { options, parallelToolCalls, tools, toolChoice } = request;
   const isSerial = parallelToolCalls === false && tools.length > 0;
   return [
     ...(isSerial ? ["parallel_tool_calls"] : []),
+    ...(forcesHosted(toolChoice) ? ["tool_choice"] : []),
+    ...(cannotStop(request) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options) : []),
   ];
+}
+
+/** Whether a model thinks that nobody knows how to tell not to. */
+function cannotStop({ reasoning, model }: ModelRequest): boolean {
+  const family = familyOf(model);
+  const isOff = reasoning.effort === "none" && family.thinking !== "none";
+  return isOff && model !== "" && toThinking(reasoning, family) === undefined;
 }
 
 /** What a system says before anyone else is instructions; later it is said where it stands. */
@@ -83,15 +95,39 @@ function toSystemText(item: Item): string {
   return item.content.map((part) => ("text" in part ? String(part.text) : "")).join("\n");
 }
 
-function encodeTools(tools: readonly Tool[]): GeminiTool[] {
+function encodeTools({ tools, model }: ModelRequest, host: Host): GeminiTool[] {
   const functionDeclarations = tools.flatMap(encodeFunction);
-  const types = new Set(tools.map(({ type }) => type));
-  const isSearch = [...types].some((type) => type.startsWith("web_search"));
-  return [
-    ...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []),
-    ...(isSearch ? [{ googleSearch: {} }] : []),
-    ...(types.has("code_interpreter") ? [{ codeExecution: {} }] : []),
-  ];
+  const own = encodeOwn(tools, host);
+  const [name] = Object.keys(own[0] ?? {});
+  if (functionDeclarations.length > 0 && name !== undefined && !familyOf(model).mixesTools) {
+    const message = `${model} takes no functions beside its own tool \`${name}\`. Leave out the one or the others, or use a model of Gemini 3 or later.`;
+    throw new Failure("invalid_request", message, { param: "tools" });
+  }
+  return [...(functionDeclarations.length > 0 ? [{ functionDeclarations }] : []), ...own];
+}
+
+const ROWS: Readonly<Record<Host, NativeRow>> = {
+  studio: NATIVE_TOOLS.gemini as NativeRow,
+  vertex: NATIVE_TOOLS.vertex as NativeRow,
+};
+
+/** Each tool is a key here; what an entry says beside its type is the key's value. */
+function encodeOwn(tools: readonly Tool[], host: Host): GeminiTool[] {
+  const row = ROWS[host];
+  const own = new Map<string, JsonObject>();
+  for (const tool of tools) {
+    const { type, ...fields } = tool as unknown as JsonObject & { type: string };
+    const kind = runKindOf(type);
+    const as = kind ? row.runs[kind]?.as : undefined;
+    if (as !== undefined) own.set(toCamel(as), own.get(toCamel(as)) ?? {});
+    else if (isListed(type, row.types)) own.set(toCamel(type), fields);
+  }
+  // Google's types have a field for each; what an entry says is for Google to judge.
+  return [...own].map(([name, fields]) => ({ [name]: fields }) as GeminiTool);
+}
+
+function toCamel(name: string): string {
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 function encodeFunction(tool: Tool): GeminiFunction[] {

@@ -19,6 +19,10 @@ export interface Family {
   readonly hasMediaResponses: boolean;
   /** Whether it draws; some do so only when told that they may. */
   readonly draws: boolean;
+  /** Whether it takes functions beside tools that Google runs. */
+  readonly mixesTools: boolean;
+  /** Whether Google bills each search, and not the prompt that searched. */
+  readonly paysQueries: boolean;
 }
 
 export function familyOf(model: string): Family {
@@ -40,6 +44,8 @@ export function familyOf(model: string): Family {
     lowestLevel: Number.isNaN(version) ? undefined : isMinimal ? "MINIMAL" : "LOW",
     isSigned: true,
     hasMediaResponses: true,
+    mixesTools: true,
+    paysQueries: true,
   };
 }
 
@@ -53,6 +59,8 @@ const PLAIN: Family = {
   isSigned: false,
   hasMediaResponses: false,
   draws: false,
+  mixesTools: false,
+  paysQueries: false,
 };
 
 type Effort = Exclude<Reasoning["effort"], undefined | "none">;

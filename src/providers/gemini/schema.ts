@@ -65,6 +65,7 @@ const SOURCE = object({
 });
 
 const GROUNDING = object({
+  webSearchQueries: loose(list(text)),
   groundingChunks: loose(list(SOURCE)),
   groundingSupports: loose(
     list(object({ segment: loose(CITATION), groundingChunkIndices: loose(list(number)) })),

@@ -27,6 +27,7 @@ import {
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
+import { joinBetas } from "./own-fields.ts";
 import { goOnAfterSlips } from "./slips.ts";
 import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
 
@@ -287,7 +288,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
     ...(isWhole ? WHOLE_HEADERS : STREAM_HEADERS),
     ...wire.headers?.(request, quirks),
   };
-  const head: Record<string, string> = Object.assign(said, headers);
+  const head: Record<string, string> = Object.assign(said, headers, joinBetas(said, headers));
   const signed = options.sign?.({ method: "POST", url, headers: head, body, signal });
   // Most signatures are a key that is there; waiting for one costs more than writing it.
   Object.assign(head, signed instanceof Promise ? await signed : signed);

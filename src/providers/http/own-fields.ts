@@ -14,3 +14,14 @@ export interface OwnFields {
 export function variableIn(value: string): string | undefined {
   return /^\$([A-Za-z_]\w*)$/.exec(value)?.[1];
 }
+
+/** A list of features: those that the request needs and those that the user wants are all asked for. */
+const BETAS = "anthropic-beta";
+
+export function joinBetas(
+  said: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const lists = [said[BETAS], own[BETAS]].filter((list) => list !== undefined);
+  return lists.length === 2 ? { [BETAS]: lists.join(",") } : {};
+}

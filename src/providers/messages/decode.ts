@@ -10,11 +10,13 @@ import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParsePayload } from "../../base/json.ts";
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
+import type { Tool } from "../../protocol/tools.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import { toMissingCall } from "../broken-call.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
+import { HostedCalls } from "./hosted-calls.ts";
 import {
   CALL_FIELDS,
   CONTAINER,
@@ -36,8 +38,9 @@ import {
 } from "./schema.ts";
 import { createUsageCount } from "./usage.ts";
 
-export function createDecoder(): Decoder {
-  return new MessagesDecoder();
+/** `tools` are those that were offered: what asked in the words of the Responses API is answered in them. */
+export function createDecoder(tools: readonly Tool[] = []): Decoder {
+  return new MessagesDecoder(tools);
 }
 
 type Ending = Pick<AnswerFields, "stop_reason" | "stop_details" | "container">;
@@ -56,8 +59,13 @@ class MessagesDecoder implements Decoder {
   #message: OpenMessage | undefined;
   readonly #callIds = new Set<string>();
   readonly #usage = createUsageCount();
+  readonly #hosted: HostedCalls;
   #stopReason: string | undefined;
   #explanation: string | undefined;
+
+  constructor(tools: readonly Tool[]) {
+    this.#hosted = new HostedCalls(tools);
+  }
 
   get usage(): Usage {
     return this.#usage.current();
@@ -146,6 +154,8 @@ class MessagesDecoder implements Decoder {
       return new OpenText(block, (events) => this.#openMessage(events), out);
     }
     this.#closeMessage("completed", out);
+    const hosted = this.#hosted.open(block, () => this.#nextIndex++, out);
+    if (hosted) return hosted;
     switch (block.type) {
       case "thinking":
       case "redacted_thinking":
@@ -230,6 +240,7 @@ class MessagesDecoder implements Decoder {
   #closeAll(out: ModelEvent[]): void {
     const status = this.#endReason() === "length" ? "incomplete" : "completed";
     this.#closeSlots(() => true, status, out);
+    this.#hosted.endAll(out);
     this.#closeMessage(status, out);
   }
 

@@ -180,6 +180,8 @@ const COUNTS = {
 
 const USAGE = object({
   ...COUNTS,
+  /** Calls of its own tools, as `web_search_requests`. */
+  server_tool_use: loose(object({}) as Shape<unknown> as Shape<JsonObject>),
   /** The steps of an answer; those of type `compaction` are counted here and nowhere else. */
   iterations: loose(list(object({ ...COUNTS, type: loose(text) }))),
 });

@@ -3,7 +3,7 @@
  * API asks for in every request and out of which it also takes the thinking.
  */
 
-import { isForced } from "../offered-tools.ts";
+import { forcesHosted, isForced } from "../offered-tools.ts";
 import type { ModelRequest, Reasoning } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
 import { type ClaudeModel, claudeModelOf } from "./claude-models.ts";
@@ -73,7 +73,8 @@ function withBudget(
   const sent = effort && effort !== "none" ? nearest(effort, model.efforts) : undefined;
   const plain = { max_tokens: maxOutputTokens ?? model.usualTokens, thinking: undefined };
   // The API refuses to think where a call is forced, and in the middle of a turn begun without.
-  const mayThink = !isForced(toolChoice) && !lacksThought(turns);
+  const isTold = isForced(toolChoice) || forcesHosted(toolChoice);
+  const mayThink = !isTold && !lacksThought(turns);
   if (!effort || effort === "none" || !mayThink) return { ...plain, effort: sent };
   const wanted = BUDGETS[effort];
   const max_tokens = maxOutputTokens ?? Math.min(model.maxTokens, wanted + model.usualTokens);

@@ -4,25 +4,51 @@ import type { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { FunctionTool, Tool, ToolChoice, WebSearchTool } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
+import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
 import { toOutputSchema } from "./output-schema.ts";
 import type { MessagesTool, MessagesToolChoice } from "./schema.ts";
 
 /** Tools that only other vendors run are left out; those this vendor runs go word for word. */
 export function encodeTools(tools: readonly Tool[]): MessagesTool[] {
+  const names = new Set<unknown>();
   return tools.flatMap((tool) => {
     if (tool.type === "function") return [encodeFunction(tool)];
-    if (tool.type === "web_search" || tool.type === "web_search_2025_08_26") {
-      return [encodeSearch(tool) as unknown as MessagesTool];
-    }
-    return isVendorTool(tool) ? [tool as unknown as MessagesTool] : [];
+    const own = encodeOwn(tool);
+    // Two spellings of one tool are one tool, and a name may be there once.
+    if (!own || (own["name"] !== undefined && names.has(own["name"]))) return [];
+    names.add(own["name"]);
+    return [own as unknown as MessagesTool];
   });
 }
+
+/** The row of the vendor's own API; at Google it has some of the same tools. */
+const OWN = NATIVE_TOOLS.anthropic as NativeRow;
+
+function encodeOwn(tool: Tool): JsonObject | undefined {
+  const kind = runKindOf(tool.type);
+  const as = kind && OWN.runs[kind]?.as;
+  if (as !== undefined) return { ...named(as), ...searchFields(tool as WebSearchTool) };
+  if (!isListed(tool.type, OWN.types)) return undefined;
+  return { ...named(tool.type), ...(tool as unknown as JsonObject) };
+}
+
+/** The API wants each of its tools to have the one name that it has. */
+function named(type: string): JsonObject {
+  const name = NAMES.find(([form]) => form.test(type))?.[1] ?? type.replace(/_20\d{6}$/, "");
+  return type === "mcp_toolset" ? { type } : { type, name };
+}
+
+const NAMES: readonly [RegExp, string][] = [
+  [/^text_editor_2025(0124|0212|0218)$/, "str_replace_editor"],
+  [/^text_editor_/, "str_replace_based_edit_tool"],
+];
 
 export function encodeToolChoice({
   toolChoice,
   parallelToolCalls,
+  tools,
 }: ModelRequest): MessagesToolChoice {
-  const choice = toChoice(toolChoice);
+  const choice = toChoice(toolChoice, tools);
   const isSingle = parallelToolCalls === false && choice.type !== "none";
   return isSingle ? { ...choice, disable_parallel_tool_use: true } : choice;
 }
@@ -51,16 +77,9 @@ export function relaxTools(request: ModelRequest, failure: Failure): ModelReques
   return { ...request, tools };
 }
 
-/** The vendor dates the kinds of its tools: `web_search_20250305`, `bash_20250124`. */
-function isVendorTool({ type }: { readonly type: string }): boolean {
-  return /_20\d{6}$/.test(type) || type === "mcp_toolset";
-}
-
-function encodeSearch({ filters, user_location }: WebSearchTool): JsonObject {
+function searchFields({ filters, user_location }: Partial<WebSearchTool>): JsonObject {
   const { allowed_domains } = filters ?? {};
   return {
-    type: "web_search_20250305",
-    name: "web_search",
     ...(allowed_domains ? { allowed_domains } : {}),
     ...(isJsonObject(user_location)
       ? { user_location: { ...(user_location as JsonObject), type: "approximate" } }
@@ -68,11 +87,15 @@ function encodeSearch({ filters, user_location }: WebSearchTool): JsonObject {
   };
 }
 
-function toChoice(choice: ToolChoice): MessagesToolChoice {
+function toChoice(choice: ToolChoice, tools: readonly Tool[]): MessagesToolChoice {
   if (choice === "none") return { type: "none" };
   if (choice === "required") return { type: "any" };
   if (typeof choice === "string") return { type: "auto" };
   if (choice.type === "function") return { type: "tool", name: choice.name };
+  const kind = runKindOf(choice.type);
+  const own = tools.find(({ type }) => type === choice.type || (kind && runKindOf(type) === kind));
+  const name = own && encodeOwn(own)?.["name"];
+  if (typeof name === "string") return { type: "tool", name };
   const isForced = choice.type === "allowed_tools" && choice.mode === "required";
   return { type: isForced ? "any" : "auto" };
 }

@@ -17,6 +17,7 @@ import type {
 } from "../../protocol/items.ts";
 import { unseal } from "../sealed-reasoning.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
+import { blocksIn } from "./hosted-calls.ts";
 import { CALL_FIELDS, CONTAINER, FOREIGN, SEALER } from "./open-blocks.ts";
 import type { MessagesBlock, MessagesTurn, ToolResultBlock, ToolUseBlock } from "./schema.ts";
 
@@ -128,7 +129,9 @@ class TurnList {
   }
 
   /** Only this vendor's own; what another left under its name is nothing here. */
-  #addForeign({ type, id, block }: JsonObject): void {
+  #addForeign(item: JsonObject): void {
+    const { type, id, block } = item;
+    this.#say(blocksIn(item) as unknown as MessagesBlock[]);
     if (typeof type !== "string" || !type.startsWith(FOREIGN) || !isJsonObject(block)) return;
     if (type === FOREIGN + CONTAINER) {
       this.#container = typeof block["id"] === "string" ? block["id"] : undefined;

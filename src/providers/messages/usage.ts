@@ -1,5 +1,6 @@
 /** The tokens of an answer, added up from what its events say of them. */
 
+import type { JsonObject } from "../../base/json.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
 import type { MessagesUsage } from "./schema.ts";
 
@@ -46,7 +47,17 @@ export function createUsageCount(): UsageCount {
         cacheWriteHour: sum((usage) => usage.cache_creation?.ephemeral_1h_input_tokens),
         output: sum((usage) => usage.output_tokens),
         reasoning: counted.output_tokens_details?.thinking_tokens ?? 0,
+        nativeCalls: callsIn(counted.server_tool_use ?? {}),
       });
     },
   };
+}
+
+/** `web_search_requests: 2` is two calls of `web_search`. */
+function callsIn(counts: JsonObject): Record<string, number> {
+  const named = Object.entries(counts).map(([name, count]) => [
+    name.replace(/_requests$/, ""),
+    typeof count === "number" ? count : 0,
+  ]);
+  return Object.fromEntries(named);
 }

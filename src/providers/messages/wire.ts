@@ -35,7 +35,7 @@ export const messagesWire: Wire = {
   },
   createReader: createSseReader,
   encode: encodeRequest,
-  decoder: () => createDecoder(),
+  decoder: ({ tools }) => createDecoder(tools),
   recover: relaxTools,
 };
 

@@ -9,6 +9,7 @@ import type { Usage } from "../../protocol/usage.ts";
 import type { OwnFields } from "../http/own-fields.ts";
 import { keepOptions } from "../known-options.ts";
 import { MODEL_OPTIONS, type ModelRequest, type Reasoning } from "../provider.ts";
+import { nativeCostOf } from "../vendors/native-tools.ts";
 import { MODELS } from "./model-table.ts";
 
 export interface Model {
@@ -101,8 +102,10 @@ export function vendorsOfModel(name: string): string[] {
 const HOUR_FACTOR = 2;
 
 /** USD for one answer; undefined when the price is unknown. */
-export function costOf({ price }: Model, usage: Usage): number | undefined {
-  if (!price) return undefined;
+export function costOf(model: Model, usage: Usage): number | undefined {
+  const native = nativeCostOf(model, usage.native_calls);
+  const { price } = model;
+  if (!price || native === undefined) return undefined;
   const { cached_tokens, cache_write_tokens } = usage.input_tokens_details;
   const hour = usage.input_tokens_details.cache_write_hour_tokens ?? 0;
   const plain = Math.max(0, usage.input_tokens - cached_tokens - cache_write_tokens);
@@ -117,7 +120,7 @@ export function costOf({ price }: Model, usage: Usage): number | undefined {
   const output = billed * price.output;
   const [inputFactor, outputFactor] =
     isLong && price.long ? [price.long.inputFactor, price.long.outputFactor] : [1, 1];
-  return (Math.max(0, input) * inputFactor + output * outputFactor) / 1_000_000;
+  return (Math.max(0, input) * inputFactor + output * outputFactor) / 1_000_000 + native;
 }
 
 /** The request without what the model refuses, and what was left out or changed, for the record. */

@@ -26,6 +26,7 @@ import {
   toEndedItem,
   toItem,
 } from "./open-item.ts";
+import { createOwnCalls, type OwnCalls } from "./own-calls.ts";
 import {
   DELTA_EVENT,
   EVENT,
@@ -108,10 +109,12 @@ class ResponsesDecoder implements Decoder {
   readonly #indexById = new Map<string, number>();
   /** Our places by the server's, which differ where a server gives several items one place. */
   readonly #indexByPlace = new Map<number, number>();
+  readonly #own: OwnCalls;
 
   constructor(request: ModelRequest, quirks: Quirks) {
     this.#stored = quirks.store ?? false;
     this.#canChain = request.continuation !== "replay";
+    this.#own = createOwnCalls(request, quirks);
   }
 
   read(data: string, out: ModelEvent[]): void {
@@ -159,7 +162,7 @@ class ResponsesDecoder implements Decoder {
 
   /** At a place that is taken, an item under another id is another item. */
   readAdded(event: WireEvent, out: ModelEvent[]): void {
-    const { item } = event;
+    const item = event.item && this.#own.toOwn(event.item);
     if (!item || (this.#isTaken(event) && (!item.id || this.#indexById.has(item.id)))) return;
     this.#openItem(item, this.#place(event, item), out);
   }
@@ -214,7 +217,7 @@ class ResponsesDecoder implements Decoder {
   readArguments(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event);
     const delta = event.delta ?? "";
-    if (!open || delta === "") return;
+    if (!open || delta === "" || open.item.type?.includes(":")) return;
     open.arguments += delta;
     out.push({ type: "arguments_delta", index: open.index, delta });
   }
@@ -223,7 +226,7 @@ class ResponsesDecoder implements Decoder {
   readAllArguments(event: WireEvent, out: ModelEvent[]): void {
     const open = this.#find(event);
     const whole = event.arguments ?? event.input;
-    if (!open || typeof whole !== "string") return;
+    if (!open || typeof whole !== "string" || open.item.type?.includes(":")) return;
     if (open.arguments === "" && whole !== "") {
       out.push({ type: "arguments_delta", index: open.index, delta: whole });
     }
@@ -238,15 +241,16 @@ class ResponsesDecoder implements Decoder {
   }
 
   readDone(event: WireEvent, out: ModelEvent[]): void {
-    if (!event.item) return;
-    const found = this.#find({ ...event, item_id: event.item.id ?? "" });
+    const item = event.item && this.#own.toOwn(event.item);
+    if (!item) return;
+    const found = this.#find({ ...event, item_id: item.id ?? "" });
     // Said twice.
     if (!found && this.#isTaken(event)) return;
-    if (isUnlisted(event.item)) {
-      const open = found ?? this.#openItem(event.item, this.#place(event, event.item), out);
-      open.done = event.item;
-    } else if (found) this.#closeItem(found, event.item, out);
-    else this.#addWhole(event.item, this.#place(event, event.item), out);
+    if (isUnlisted(item)) {
+      const open = found ?? this.#openItem(item, this.#place(event, item), out);
+      open.done = item;
+    } else if (found) this.#closeItem(found, item, out);
+    else this.#addWhole(item, this.#place(event, item), out);
   }
 
   readTerminal(event: WireEvent, out: ModelEvent[]): void {
@@ -262,7 +266,7 @@ class ResponsesDecoder implements Decoder {
     out.push({
       type: "end",
       reason: this.#endReason(response),
-      usage: readUsage(response.usage ?? {}),
+      usage: readUsage(response.usage ?? {}, this.#own.counts(response.usage ?? {})),
       ...toToldCost(response.usage ?? {}),
       continuation: this.#continuation(response),
     });
@@ -276,7 +280,7 @@ class ResponsesDecoder implements Decoder {
 
   /** A server that streamed no items may still have put them into its last event. */
   #readOutput(output: readonly WireItem[], out: ModelEvent[]): void {
-    for (const item of output) this.#addWhole(item, this.#nextIndex, out);
+    for (const item of output) this.#addWhole(this.#own.toOwn(item), this.#nextIndex, out);
   }
 
   /** An item that was never announced. */
@@ -354,6 +358,7 @@ class ResponsesDecoder implements Decoder {
 
   #closeItem(open: OpenItem, done: WireItem, out: ModelEvent[]): void {
     this.#open.delete(open.index);
+    this.#own.count(done);
     out.push({ type: "item_end", index: open.index, item: toItem(done, open) });
   }
 
@@ -376,13 +381,14 @@ class ResponsesDecoder implements Decoder {
   }
 }
 
-function readUsage(usage: WireUsage): Usage {
+function readUsage(usage: WireUsage, nativeCalls: Record<string, number> = {}): Usage {
   return toUsage({
     input: usage.input_tokens ?? 0,
     cached: usage.input_tokens_details?.cached_tokens ?? 0,
     cacheWrite: usage.input_tokens_details?.cache_write_tokens ?? 0,
     output: usage.output_tokens ?? 0,
     reasoning: usage.output_tokens_details?.reasoning_tokens ?? 0,
+    nativeCalls,
   });
 }
 

@@ -6,7 +6,7 @@
  * (`tool_call`) gets its results as `tool_result`, any other as `function_call_output`.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
@@ -14,6 +14,7 @@ import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelOptions, ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
 import { isSealed } from "../sealed-reasoning.ts";
+import { isOthers, toOwnTool, withoutMark } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
 
 export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject {
@@ -23,19 +24,22 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   const hasTools = request.tools.length > 0;
   const body: JsonObject = {
     model,
-    input: withJsonRule(
-      request,
-      chained ? encodeSince(request, chained) : encodeAll(request.items, store),
+    input: withInstructions(
+      withJsonRule(
+        request,
+        chained ? encodeSince(request, chained) : encodeAll(request.items, { store, quirks }),
+      ),
+      { request, quirks, isChained: chained !== undefined },
     ),
     previous_response_id: chained?.response_id,
-    instructions,
+    instructions: quirks.instructionsAsMessage ? undefined : instructions,
     stream: !request.whole,
     store,
     temperature,
     top_p: topP,
     max_output_tokens: maxOutputTokens,
     reasoning: encodeReasoning(reasoning),
-    tools: hasTools ? request.tools.map(encodeTool) : undefined,
+    tools: hasTools ? request.tools.map((tool) => encodeTool(tool, quirks)) : undefined,
     tool_choice: hasTools ? encodeToolChoice(request.toolChoice) : undefined,
     parallel_tool_calls: hasTools ? request.parallelToolCalls : undefined,
     text: encodeText(request.format, options?.verbosity),
@@ -107,8 +111,25 @@ function encodeLegacyResult({ call_id, output }: FunctionCallOutput): JsonObject
  * What the server can be told. Reasoning that it keeps nothing of, and that did not come sealed, it
  * does not know again; what another vendor sealed, and items under another vendor's name, never.
  */
-function encodeAll(items: readonly Item[], store: boolean): JsonObject[] {
-  return items.filter((item) => isKnown(item, store)).map(encodeItem);
+function encodeAll(items: readonly Item[], { store, quirks }: Keeping): JsonObject[] {
+  return items.flatMap((item) => {
+    const own = ownItemOf(item, quirks);
+    if (own) return [own];
+    const isOurs = !isOthers(item, quirks.native?.mark);
+    return isOurs && isKnown(item, store) ? [encodeItem(item)] : [];
+  });
+}
+
+interface Keeping {
+  readonly store: boolean;
+  readonly quirks: Quirks;
+}
+
+/** What the vendor said in words that would mean something else here, as it was. */
+function ownItemOf(item: Item, { native }: Quirks): JsonObject | undefined {
+  if (!native?.mark || !item.type.startsWith(`${native.mark}:`)) return undefined;
+  const { block } = item as unknown as JsonObject;
+  return isJsonObject(block) ? block : undefined;
 }
 
 function isKnown(item: Item, store: boolean): boolean {
@@ -130,7 +151,7 @@ function encodeItem(item: Item): JsonObject {
 function encodeMessage(message: Message): JsonObject {
   const { role, content, id } = message;
   if (role === "assistant") {
-    if (id) return message as unknown as JsonObject;
+    if (id) return withoutMarks(message);
     const phase = message.phase ? { phase: message.phase } : {};
     return { role, content: toText(content), ...phase };
   }
@@ -138,6 +159,20 @@ function encodeMessage(message: Message): JsonObject {
     return { role, content: [{ type: "input_text", text: content }] };
   }
   return { role, content: encodeParts(content) };
+}
+
+/** What another vendor wants back of a citation is an unknown field here. */
+function withoutMarks(message: Message): JsonObject {
+  const { content, ...rest } = message as unknown as JsonObject;
+  const parts = Array.isArray(content) ? content.map((part) => withPlainCitations(part)) : content;
+  return { ...rest, content: parts };
+}
+
+function withPlainCitations(part: Json): Json {
+  const cited = isJsonObject(part) ? part["annotations"] : undefined;
+  if (!isJsonObject(part) || !Array.isArray(cited)) return part;
+  const annotations = cited.map((one) => (isJsonObject(one) ? withoutMark(one) : one));
+  return { ...part, annotations };
 }
 
 /** Parts are as the API has them, but for sound, whose data has a place of its own there. */
@@ -163,8 +198,25 @@ function encodeReasoning({ effort, summary }: Reasoning): JsonObject | undefined
   return { ...(effort ? { effort } : {}), ...(summary ? { summary } : {}) };
 }
 
-function encodeTool(tool: Tool): JsonObject {
-  return tool as unknown as JsonObject;
+/** A kind that the vendor runs under a name and with fields of its own; any other as it is. */
+function encodeTool(tool: Tool, { native }: Quirks): JsonObject {
+  return (native && toOwnTool(native, tool)) ?? (tool as unknown as JsonObject);
+}
+
+interface Instructed {
+  readonly request: ModelRequest;
+  readonly quirks: Quirks;
+  readonly isChained: boolean;
+}
+
+/** A server that keeps the conversation has heard them. */
+function withInstructions(
+  input: JsonObject[],
+  { request, quirks, isChained }: Instructed,
+): JsonObject[] {
+  const { instructions } = request;
+  if (!quirks.instructionsAsMessage || !instructions || isChained) return input;
+  return [{ role: "system", content: [{ type: "input_text", text: instructions }] }, ...input];
 }
 
 function encodeToolChoice(choice: ToolChoice): string | JsonObject {

@@ -88,6 +88,8 @@ const USAGE = object({
   ),
   output_tokens_details: loose(object({ reasoning_tokens: loose(number) })),
   ...TOLD_COST,
+  /** xAI's: how often it ran each of its tools, as `web_search_calls`. */
+  server_side_tool_usage_details: loose(object({})),
 });
 export type WireUsage = Shaped<typeof USAGE>;
 

@@ -77,3 +77,12 @@ export const VLLM: Quirks = {
   reasoningField: "reasoning",
   thinkingOff: { chat_template_kwargs: { enable_thinking: false, thinking: false } },
 };
+
+/** Its Responses API answers 400 to `instructions`: they are the first message. */
+export const XAI: Quirks = {
+  ...STATELESS_COMPATIBLE,
+  maxTokensField: "max_completion_tokens",
+  instructionsAsMessage: true,
+  effortNone: false,
+  tellsCost: true,
+};

@@ -45,8 +45,6 @@ export interface Vendor {
   readonly local: boolean;
   readonly defaultModel: string | undefined;
   readonly quirks: Quirks;
-  /** Types of tools and items, beyond functions, that its own wire knows. */
-  readonly native?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   /** What each request has besides: the user's for a vendor of the settings, or fields that every request to it needs. */
   readonly fields?: OwnFields;

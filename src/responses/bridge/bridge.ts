@@ -2,16 +2,18 @@
  * A request's tools, for a model that knows functions. Opened once a run: it says what the model is
  * offered, turns the conversation into what the model reads, and the model's calls into items.
  *
- * Tools that the provider knows itself (`isNative`) are handed on as they are, and so are their items.
+ * Tools that the provider knows itself (`native`) are handed on as they are, and so are their items.
  */
 
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { kindOf } from "../request/hosted-kinds.ts";
 import { answerCalls } from "./answer-calls.ts";
 import { chooseOffers } from "./choose-offers.ts";
 import { findDeferred, type Offering, offerAll, offerFound } from "./deferred-tools.ts";
 import { createNames } from "./names.ts";
+import type { Native } from "./native.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "./tool-kind.ts";
 import { isUnknown } from "./unknown-items.ts";
 
@@ -41,10 +43,8 @@ export interface Bridge {
 export interface BridgeParts {
   readonly tools: readonly Tool[];
   readonly kinds: readonly ToolKind[];
-  /** Whether the provider itself knows tools, or items, of this type. */
-  readonly isNative: (type: string) => boolean;
-  /** Whether the provider made items of this type itself, and wants them back as they are. */
-  readonly isOwnItem?: ((type: string) => boolean) | undefined;
+  /** What the provider knows itself. */
+  readonly native: Native;
   readonly request: KindRequest;
 }
 
@@ -62,7 +62,7 @@ export async function openBridge(parts: BridgeParts): Promise<Bridge> {
 }
 
 async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Bridge, "close">> {
-  const { kinds, isNative, isOwnItem = () => false, request } = parts;
+  const { kinds, native, request } = parts;
   const kindOfItem = new Map(kinds.flatMap((kind) => kind.itemTypes.map((type) => [type, kind])));
   const { passed, ignored, canFind } = await openTools(parts, opened);
   const names = createNames(passed.flatMap((tool) => (tool.type === "function" ? tool.name : [])));
@@ -75,7 +75,7 @@ async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Brid
     return { ...offer, spec: { ...offer.spec, name: nameOfKey(offer.key) } };
   });
   const toolsFor = (canFind ? offerFound : offerAll)(passed, named);
-  const pairing = kinds.filter((kind) => kind.pair && !kind.itemTypes.some(isNative));
+  const pairing = kinds.filter((kind) => kind.pair && !kind.itemTypes.some(native.knows));
   return {
     offers,
     tools: toolsFor(request.items ?? [], "auto"),
@@ -89,13 +89,16 @@ async function open(parts: BridgeParts, opened: OpenedTool[]): Promise<Omit<Brid
       return key === undefined ? undefined : byKey.get(key);
     },
     toolChoice: (choice) =>
-      chooseOffers(choice, { isNative, find: (entry) => findNames(offers, entry, nameOfKey) }),
+      chooseOffers(choice, {
+        isNative: (type) => passed.some((tool) => kindOf(tool) === kindOf({ type })),
+        find: (entry) => findNames(offers, entry, nameOfKey),
+      }),
     toHistory(items) {
       const paired = pairing.reduce((all, kind) => kind.pair?.(all) ?? all, items);
       return answerCalls(paired, (item) => {
-        const kind = isNative(item.type) ? undefined : kindOfItem.get(item.type);
+        const kind = native.owns(item) ? undefined : kindOfItem.get(item.type);
         if (kind) return kind.toFunctions(item, nameOfKey);
-        return isUnknown(item, isNative) && !isOwnItem(item.type) ? [] : undefined;
+        return isUnknown(item, native.owns) ? [] : undefined;
       });
     },
   };
@@ -111,17 +114,21 @@ interface Opening {
 
 /** Kinds that find are opened last: they have to know of all the others. */
 async function openTools(
-  { tools, kinds, isNative, request }: BridgeParts,
+  { tools, kinds, native, request }: BridgeParts,
   opened: OpenedTool[],
 ): Promise<Opening> {
   const kindOf = new Map(kinds.flatMap((kind) => kind.toolTypes.map((type) => [type, kind])));
   const passed: Tool[] = [];
   const ignored: string[] = [];
   const finding: { kind: ToolKind; tool: Tool; place: number }[] = [];
+  const asked = { tools, include: [...request.include] };
   for (const [at, tool] of tools.entries()) {
     const kind = kindOf.get(tool.type);
-    if (tool.type === "function" || isNative(tool.type)) passed.push(tool);
-    else if (kind?.finds) finding.push({ kind, tool, place: opened.length });
+    if (tool.type === "function") passed.push(tool);
+    else if (native.runs(tool, asked)) {
+      passed.push(tool);
+      ignored.push(...native.lost(tool).map((name) => `tools[${at}].${name}`));
+    } else if (kind?.finds) finding.push({ kind, tool, place: opened.length });
     else if (kind) opened.push(await kind.open(tool, request));
     else ignored.push(`tools[${at}] (${tool.type})`);
   }

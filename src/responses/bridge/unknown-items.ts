@@ -4,17 +4,17 @@ import { ITEM_TYPES, type Item } from "../../protocol/items.ts";
 
 const KNOWN: ReadonlySet<string> = new Set(ITEM_TYPES);
 
-/** `isNative` says whether the provider itself knows items of a type. */
-export function isUnknown({ type }: Item, isNative: (type: string) => boolean): boolean {
-  return !KNOWN.has(type) && !isNative(type);
+/** `owns` says whether an item is the provider's own. */
+export function isUnknown(item: Item, owns: (item: Item) => boolean): boolean {
+  return !KNOWN.has(item.type) && !owns(item);
 }
 
 /** By their places in the request: `input[2] (acme_thing)`. */
 export function nameUnknown(
   items: readonly Item[],
-  isNative: (type: string) => boolean,
+  owns: (item: Item) => boolean,
 ): readonly string[] {
   return items.flatMap((item, at) =>
-    isUnknown(item, isNative) ? [`input[${at}] (${item.type})`] : [],
+    isUnknown(item, owns) ? [`input[${at}] (${item.type})`] : [],
   );
 }

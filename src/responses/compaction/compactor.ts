@@ -63,7 +63,7 @@ export function createCompactor(parts: CompactorParts): Compactor {
         return tried as unknown as Json;
       })) as unknown as MadeCompaction | Vain;
       if ("code" in made) throw new Failure(made.code, made.message);
-      if (isReplayed) account.charge(toAmount(made.answer as Answer));
+      if (isReplayed) account.charge(toAmount(made.answer as Answer, parts));
       return made;
     },
   };
@@ -117,7 +117,7 @@ async function make(
   try {
     const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, expanded.items));
     const answer = await ask({ ...parts, provider }, { request, meter }, signal);
-    hold.settle(toSettled(answer, hold));
+    hold.settle(toSettled(answer, hold, parts));
     const summary = textOf(answer.items).trim();
     if (summary === "") {
       throw new Failure(
@@ -136,8 +136,7 @@ async function make(
     if (used) {
       const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };
       hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });
-    }
-    else hold.release();
+    } else hold.release();
     throw thrown;
   }
 }

@@ -4,6 +4,7 @@ import type { AgentTask } from "../../agent/task.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
+import type { Native } from "../bridge/native.ts";
 
 export type ModelTarget = Pick<
   AgentTask,
@@ -14,8 +15,8 @@ export interface DirectModel {
   readonly provider: Provider;
   /** Whether it gives its reasoning in a sealed form; undefined where that is not known. */
   readonly sealed: boolean | undefined;
-  /** Whether it knows tools of a type itself. */
-  readonly isNative: ((type: string) => boolean) | undefined;
+  /** What its vendor does itself, as far as the settings leave it to the vendor. */
+  readonly native: Native;
   /** Rejects items of a kind that it is known not to take. */
   readonly checkInput: (items: readonly Item[]) => void;
   /** Undefined where its price is not known. */

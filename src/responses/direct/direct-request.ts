@@ -7,8 +7,9 @@
 import { LIMIT_KINDS, type LimitKind, type Limits } from "../../agent/limits.ts";
 import { fromInput, type Item } from "../../protocol/items.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
-import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import type { ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
+import type { Native } from "../bridge/native.ts";
 import { isPlainItem } from "../bridge/plain-items.ts";
 import { asksForSeal } from "../fold/show-item.ts";
 import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";
@@ -50,12 +51,14 @@ function isWholePart(part: MediaPart): boolean {
   return part.type !== "input_file" && !part.file_id && urlOf(part) === undefined;
 }
 
-/** Whether the server has nothing to do for any of the tools. */
-export function areModelTools(
-  tools: readonly Tool[] | null | undefined,
-  isNative: ((type: string) => boolean) | undefined,
-): boolean {
-  return !tools || tools.every(({ type }) => type === "function" || isNative?.(type) === true);
+/** Whether the server has nothing to do for any of the tools, and nothing to tell of them. */
+export function areModelTools({ tools, include }: CreateResponse, native: Native): boolean {
+  if (!tools) return true;
+  const asked = { tools, include: include ?? [] };
+  return tools.every(
+    (tool) =>
+      tool.type === "function" || (native.runs(tool, asked) && native.lost(tool).length === 0),
+  );
 }
 
 interface Known {

@@ -199,7 +199,10 @@ class DirectResponse implements LiveResponse {
   /** What the vendor says that it charges counts. A price that is not known takes no money. */
   #toUsed(usage: Usage, told: number | undefined, deployment: string | undefined): Used {
     const { total_tokens: tokens } = usage;
-    const usd = told ?? this.#parts.costOf(usage, deployment);
+    // Tokens are paid for also where a vendor's own tools have no known price.
+    const { native_calls: _, ...counted } = usage;
+    const { costOf } = this.#parts;
+    const usd = told ?? costOf(usage, deployment) ?? costOf(counted, deployment);
     return { tokens, usd: usd ?? 0, unpriced: usd === undefined ? tokens : 0 };
   }
 

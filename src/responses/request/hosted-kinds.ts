@@ -19,12 +19,21 @@ const CLIENT_KINDS: ReadonlySet<string> = new Set([
   "local_shell",
   "apply_patch",
   "computer",
+  // Claude's own words for what its client does.
+  "bash",
+  "text_editor",
+  "memory",
 ]);
 
 /** Kinds that have several spellings. */
 const SPELLINGS: readonly [RegExp, string][] = [
-  [/^web_search(_preview)?(_\d{4}_\d{2}_\d{2})?$/, "web_search"],
-  [/^computer(_use(_preview)?)?$/, "computer"],
+  [/^web_search(_preview)?(_\d{4}_\d{2}_\d{2}|_\d{8})?$/, "web_search"],
+  [/^(google_search|googleSearch|browser_search|nova_grounding)$/, "web_search"],
+  [/^(code_execution(_\d{8})?|codeExecution|nova_code_interpreter)$/, "code_interpreter"],
+  [/^(web_fetch_\d{8}|url_context|urlContext)$/, "web_fetch"],
+  [/^computer(_use(_preview)?|_\d{8})?$/, "computer"],
+  [/^(bash|text_editor|memory)_\d{8}$/, "$1"],
+  [/^tool_search_tool_\w+$/, "tool_search"],
 ];
 
 /** Whether the server makes the calls of a client's kind itself. */
@@ -48,9 +57,15 @@ export function mayUse(kinds: readonly string[], tool: Tool, isBacked: IsBacked)
   return !isHosted(tool, kind, isBacked) || kinds.some((glob) => matchesGlob(kind, glob));
 }
 
-/** The name that a key's list has for it: `web_search` for each of its spellings. */
+/** The name that a key's list has for it: `web_search` for each of its spellings, and each vendor's. */
 export function kindOf({ type }: { readonly type: string }): string {
-  return SPELLINGS.find(([form]) => form.test(type))?.[1] ?? type;
+  const [form, name = type] = SPELLINGS.find(([spelling]) => spelling.test(type)) ?? [];
+  return form ? type.replace(form, name) : name;
+}
+
+/** Whether calls of a kind are not the client's to make. */
+export function isForVendor(tool: Tool): boolean {
+  return !CLIENT_KINDS.has(kindOf(tool));
 }
 
 function isHosted(tool: Tool, kind: string, isBacked: IsBacked): boolean {

@@ -42,7 +42,7 @@ export const CONFIG_KEYS = {
     type: "list",
     flag: "tools",
     narrows: true,
-    summary: "Tools it may use; `none` for none",
+    summary: "Tools it may use, `native:TYPE` for the vendor's own; `none` for none",
   },
   ...SAFETY_KEYS,
   ...SUBAGENT_KEYS,

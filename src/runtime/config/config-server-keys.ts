@@ -331,6 +331,13 @@ const HOSTED_KEYS = {
     joined: true,
     summary: "MCP tools that stand in for the server's own: `web_search: search/query`",
   },
+  "server.native_tools": {
+    type: "list",
+    default: ["*"],
+    guarded: true,
+    summary:
+      "Hosted tools that a model's vendor runs where it has them, by kind or pattern; `none` for none",
+  },
 } as const satisfies Rows;
 
 export const SERVER_KEYS = {

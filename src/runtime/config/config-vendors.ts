@@ -203,7 +203,7 @@ function toVendor(row: JsonObject): Vendor {
     auth: AUTHS.find((auth) => auth === row["auth"]) ?? base.auth,
     local: true,
     own: true,
-    ...(names.like ? { like: names.like, native: base.native ?? [] } : {}),
+    ...(names.like ? { like: names.like } : {}),
     defaultModel: models[0],
     quirks: base.quirks,
     ...(base.headers ? { headers: base.headers } : {}),

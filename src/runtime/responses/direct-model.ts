@@ -3,6 +3,7 @@
  * costs more than asking.
  */
 
+import { chooseNative, type NativeChoice } from "../../responses/bridge/native.ts";
 import type {
   DirectModel,
   DirectModels,
@@ -13,16 +14,18 @@ import type { AgentParts } from "../agent-body.ts";
 /** Enough for every model that a server is asked for in earnest. */
 const MAX_KEPT = 200;
 
-export function createDirectModels({ openModel }: Pick<AgentParts, "openModel">): DirectModels {
+export function createDirectModels(
+  { openModel }: Pick<AgentParts, "openModel">,
+  choice: NativeChoice,
+): DirectModels {
   const kept = new Map<string, DirectModel>();
   return {
     known: (target) => kept.get(toKey(target)),
     async open(target) {
-      const { provider, isNative, reasoning, checkInput, costOf } = await openModel({
-        ...target,
-        think: false,
-      });
-      const opened = { provider, isNative, sealed: reasoning.sealed, checkInput, costOf };
+      const model = await openModel({ ...target, think: false });
+      const { provider, reasoning, checkInput, costOf } = model;
+      const native = chooseNative(model.native, choice);
+      const opened = { provider, native, sealed: reasoning.sealed, checkInput, costOf };
       if (kept.size >= MAX_KEPT) kept.clear();
       kept.set(toKey(target), opened);
       return opened;

@@ -8,6 +8,7 @@ import { createLocalEngine } from "../../engine/local-engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createResponsesApi, RESPONSE_BODY, type ResponsesApi } from "../../responses/api.ts";
+import type { NativeChoice } from "../../responses/bridge/native.ts";
 import {
   type CompactionSeal,
   createCompactionSeal,
@@ -75,6 +76,8 @@ export interface ResponsesSettings extends BackgroundLimits {
   readonly root: string;
   /** Tools of configured MCP servers that stand behind kinds: `web_search: search/query`. */
   readonly backing?: BackingSettings | undefined;
+  /** The kinds of tools that vendors may run themselves, by globs; all where it is left out. */
+  readonly nativeTools?: readonly string[] | undefined;
   /** What runs on this machine for clients: code, shells, patches, pictures. */
   readonly machine?: Omit<MachineParts, "kept"> | undefined;
   /** Seals secrets in stored requests, and compacted conversations. */
@@ -164,7 +167,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     ttlMs: settings.ttlMs,
     findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
-    models: createDirectModels(inside.agent),
+    models: createDirectModels(inside.agent, toNativeChoice(settings)),
     thoughtSealOf,
     ...{ observeDirect: settings.observeDirect, charge: settings.charge },
     admit: createAdmission(inside.agent, settings),
@@ -227,6 +230,10 @@ function toIsBacked({ backing = {} }: ResponsesSettings): IsBacked {
   return (kind) => Object.hasOwn(backing, kind);
 }
 
+function toNativeChoice(settings: ResponsesSettings): NativeChoice {
+  return { isBacked: toIsBacked(settings), nativeTools: settings.nativeTools ?? ["*"] };
+}
+
 /** This server's own; where settings name others (`findBackingTool`), those stand in their place. */
 /** Looked up by the first request that names the kind: servers are started then. */
 function toFindBacking(backing: BackingSettings, { toolbox }: AgentParts): FindBacking {
@@ -259,7 +266,7 @@ function createBody(
     context: { kept, sealOf, thoughtSealOf, web: settings.web ?? {}, catalog: agent.catalog },
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
-    isBacked: toIsBacked(settings),
+    ...toNativeChoice(settings),
     readLog: (runId) => readLog(place, runId),
     keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
   };

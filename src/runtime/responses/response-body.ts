@@ -25,6 +25,7 @@ import { useApproval } from "../../responses/approvals.ts";
 import { beginResponse, callApproved } from "../../responses/begin-response.ts";
 import { type Bridge, openBridge } from "../../responses/bridge/bridge.ts";
 import { bridgeProvider } from "../../responses/bridge/bridged-provider.ts";
+import { chooseNative } from "../../responses/bridge/native.ts";
 import { isPlainItem } from "../../responses/bridge/plain-items.ts";
 import { createResponseCalls } from "../../responses/bridge/response-calls.ts";
 import type { ToolKind } from "../../responses/bridge/tool-kind.ts";
@@ -62,6 +63,8 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
   readonly unseal: (tools: ResponseWish["tools"]) => ResponseWish["tools"];
   /** Whether the server makes the calls of a client's kind of tool itself. */
   readonly isBacked: IsBacked;
+  /** The kinds of tools that vendors may run themselves, by globs. */
+  readonly nativeTools: readonly string[];
   /** The log of a run where the responses run. */
   readonly readLog: (runId: string) => Promise<readonly LoggedEvent[]>;
   /** Writes down what belongs to a conversation, once the answer is there. Repeatable. */
@@ -163,13 +166,15 @@ async function open(
   // team may have been given some since its team was asked for.
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
-  const { isNative = () => false, isOwnItem = () => false } = model;
+  const { isBacked, nativeTools } = parts;
+  const isLimited = account.limits.usd !== null;
+  const native = chooseNative(model.native, { isBacked, nativeTools, isLimited });
   const paid = createPaidCalls(account, own.node);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
     kinds: team ? [...parts.kinds, team.kind] : parts.kinds,
-    ...{ isNative, isOwnItem },
+    native,
     request: {
       ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
       ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf, items },
@@ -203,7 +208,7 @@ async function open(
       ...toWishes(withUsedTier(asked, model), model.reasoning.sealed, [
         ...bridge.ignored,
         ...(wish.is_compaction ? [] : checkOffered(task.tool_choice, bridge)),
-        ...nameUnknown(task.items, (type) => isNative(type) || isOwnItem(type)),
+        ...nameUnknown(task.items, native.owns),
       ]),
       before,
       begin: async (given) => {

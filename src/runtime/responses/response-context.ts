@@ -62,7 +62,7 @@ export function openContext(settings: ContextSettings, request: ContextRequest):
     ? sealThoughts(plain, settings.thoughtSealOf(wish.tenant), wish.include)
     : plain;
   const seal = settings.sealOf(wish.tenant);
-  const isNative = model.isNative?.("compaction") ?? false;
+  const isNative = model.native?.knows("compaction") ?? false;
   const expanding: Expanding = { open: seal.open, isNative };
   const { contextTokens } = model;
   const room = wish.compact_threshold ?? contextTokens ?? Number.POSITIVE_INFINITY;

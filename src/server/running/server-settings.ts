@@ -121,6 +121,7 @@ function toResponses(
     maxQueued: config.get("server.max_queued"),
     promptsDir: config.get("server.prompts_dir"),
     backing: config.get("server.backing") as BackingSettings | undefined,
+    nativeTools: config.get("server.native_tools"),
     web: { privateHosts: config.get("web_private_hosts") },
   };
 }

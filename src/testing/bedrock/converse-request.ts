@@ -22,6 +22,7 @@ const FIELDS: Readonly<Record<string, readonly string[] | undefined>> = {
 };
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const MAX_CACHE_POINTS = 4;
+const SYSTEM_TOOLS = ["nova_grounding", "nova_code_interpreter"];
 const TIERS = ["default", "flex", "priority", "reserved"];
 
 export function* checkConverseRequest(body: JsonObject, memory: ReasoningMemory): AwsCheck {
@@ -99,7 +100,13 @@ function* checkTools(body: JsonObject): AwsCheck {
   const specs = listOf(toolConfig["tools"]).flatMap(({ toolSpec }) =>
     isJsonObject(toolSpec) ? [toolSpec] : [],
   );
-  if (specs.length === 0) {
+  const system = listOf(toolConfig["tools"]).flatMap(({ systemTool }) =>
+    isJsonObject(systemTool) ? [String(systemTool["name"])] : [],
+  );
+  for (const name of system.filter((one) => !SYSTEM_TOOLS.includes(one))) {
+    yield invalid(`The system tool ${name} is not supported by this model.`);
+  }
+  if (specs.length + system.length === 0) {
     yield unfit([], "toolConfig.tools", "Member must have length greater than or equal to 1");
   }
   for (const [index, spec] of specs.entries()) yield* checkSpec(spec, index);

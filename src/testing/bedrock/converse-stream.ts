@@ -72,10 +72,28 @@ function createEventEncoder(memory: ReasoningMemory): (event: ModelEvent) => Ite
   }
 
   function* close(index: number, item: Item): Generator<Named> {
+    if (item.type === "web_search_call") return yield* search(index, item);
     const signature = trail.follow(item);
     const delta = { reasoningContent: { signature } };
     if (signature) yield ["contentBlockDelta", { contentBlockIndex: index, delta, p: "abc" }];
     yield ["contentBlockStop", { contentBlockIndex: index, p: "abcdef" }];
+  }
+
+  /** A tool that the service runs itself: its call and its result are blocks of the answer. */
+  function* search(index: number, item: Item): Generator<Named> {
+    const { id, action } = item as Extract<Item, { type: "web_search_call" }>;
+    const toolUseId = `tooluse_${id}`;
+    const at = { contentBlockIndex: index * 1000, p: "abc" };
+    const input = JSON.stringify({ query: action?.query ?? "" });
+    const toolUse = { toolUseId, name: "nova_grounding", type: "server_tool_use" };
+    yield ["contentBlockStart", { ...at, start: { toolUse } }];
+    yield ["contentBlockDelta", { ...at, delta: { toolUse: { input } } }];
+    yield ["contentBlockStop", at];
+    const behind = { ...at, contentBlockIndex: at.contentBlockIndex + 1 };
+    const toolResult = { toolUseId, type: "nova_grounding_result", status: "success" };
+    yield ["contentBlockStart", { ...behind, start: { toolResult } }];
+    yield ["contentBlockDelta", { ...behind, delta: { toolResult: [{ json: {} }] } }];
+    yield ["contentBlockStop", behind];
   }
 
   function* end(reason: EndReason, usage: Usage): Generator<Named> {
@@ -103,6 +121,11 @@ function toDelta(event: ModelEvent): JsonObject | undefined {
       return { reasoningContent: { text: event.delta } };
     case "arguments_delta":
       return { toolUse: { input: event.delta } };
+    case "annotation": {
+      const { url = "" } = event.annotation as { url?: string };
+      const domain = url.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+      return { citation: { location: { web: { url, domain } } } };
+    }
     default:
       return undefined;
   }

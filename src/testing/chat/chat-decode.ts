@@ -18,7 +18,9 @@ export function decodeChatRequest(body: JsonObject): ModelRequest {
     instructions:
       head.length > 0 ? head.map((message) => textIn(message["content"])).join("\n\n") : undefined,
     items: messages.slice(head.length).flatMap(toMessageItems),
-    tools: listOf(body["tools"]).map(toTool),
+    tools: listOf(body["tools"])
+      .filter((tool) => isJsonObject(tool["function"]))
+      .map(toTool),
     toolChoice: toToolChoice(body["tool_choice"]),
     parallelToolCalls:
       typeof body["parallel_tool_calls"] === "boolean" ? body["parallel_tool_calls"] : undefined,

@@ -100,9 +100,16 @@ function* checkTools(body: JsonObject): Check {
       "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.";
     return yield reject(message, { param: "tools", code: "empty_array" });
   }
-  for (const [index, tool] of tools.entries()) yield* checkTool(tool, `tools[${index}]`);
+  const own = /gpt-oss/.test(String(body["model"])) ? GROQ_TOOLS : [];
+  for (const [index, tool] of tools.entries()) {
+    const isOwn = isJsonObject(tool) && own.includes(String(tool["type"]));
+    if (!isOwn) yield* checkTool(tool, `tools[${index}]`);
+  }
   yield* checkToolChoice(choice, tools);
 }
+
+/** What Groq runs itself, for the models that can use it. */
+const GROQ_TOOLS: readonly string[] = ["browser_search", "code_interpreter"];
 
 function* checkTool(tool: Json, place: string): Check {
   if (!isJsonObject(tool) || (tool["type"] !== "function" && tool["type"] !== "custom")) {

@@ -7,7 +7,7 @@
 
 import { toFailure } from "../../base/failure.ts";
 import type { Json, JsonObject } from "../../base/json.ts";
-import type { Logprob } from "../../protocol/content.ts";
+import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
   EndReason,
@@ -181,10 +181,30 @@ function createDeltaEncoder(dialect: ChatDialect): (event: ModelEvent) => JsonOb
         return openCall(event);
       case "arguments_delta":
         return callDelta(event.index, event.delta);
+      case "annotation":
+        return { annotations: [toChatCitation(event.annotation)] };
+      case "item_end":
+        return event.item.type === "web_search_call" ? toExecuted(event.item) : undefined;
       default:
         return undefined;
     }
   };
+}
+
+function toChatCitation(annotation: Annotation): JsonObject {
+  const { type, ...cited } = annotation as unknown as JsonObject;
+  return { type: "url_citation", url_citation: cited };
+}
+
+/** A tool that the server ran itself, as Groq tells of one. */
+function toExecuted(item: Item): JsonObject {
+  const { action, results } = item as unknown as { action: JsonObject; results?: Json };
+  const executed = {
+    ...{ index: 0, type: "browser_search", output: "Found." },
+    arguments: JSON.stringify({ query: action["query"] }),
+    search_results: { results: results ?? [] },
+  };
+  return { executed_tools: [executed] };
 }
 
 function toFinishReason(reason: EndReason): string {

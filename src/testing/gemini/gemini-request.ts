@@ -56,7 +56,7 @@ export function* checkGeminiRequest(body: JsonObject, context: ContentsContext):
   yield* checkContents(body["contents"], context);
   const { systemInstruction: system, tools } = body as { systemInstruction?: Json; tools?: Json };
   if (system !== undefined) yield* checkContent(system, "system_instruction");
-  yield* checkTools(body);
+  yield* checkTools(body, context.model);
   yield* checkTier(body["serviceTier"]);
   const config = body["generationConfig"];
   if (!isJsonObject(config)) return;

@@ -76,6 +76,9 @@ class AnswerWriter {
   #calls = 0;
   #refusal = "";
   #malformed: string | undefined;
+  /** Of a search that it made itself. */
+  #query: string | undefined;
+  readonly #sources: JsonObject[] = [];
 
   constructor(answer: GeminiAnswer) {
     this.#answer = answer;
@@ -91,8 +94,16 @@ class AnswerWriter {
       case "refusal_delta":
         this.#refusal += event.delta;
         return;
+      case "annotation":
+        this.#sources.push(event.annotation as unknown as JsonObject);
+        return;
       case "item_end":
         if (event.item.type === "function_call") yield* this.#writeCall(event.item);
+        if (event.item.type === "image_generation_call") {
+          const data = event.item.result ?? "";
+          yield this.#chunk({ inlineData: { mimeType: "image/png", data } });
+        }
+        if (event.item.type === "web_search_call") this.#query = event.item.action?.query ?? "";
         return;
       case "end":
         return yield this.#end(event);
@@ -130,8 +141,22 @@ class AnswerWriter {
       finishReason,
       ...(finishMessage !== "" && { finishMessage }),
       ...(reason === "pause" && { continuationToken }),
+      ...(this.#query !== undefined && { groundingMetadata: this.#grounding(this.#query) }),
       usage: toGeminiUsage(usage),
     });
+  }
+
+  /** Told once, with the end, wherever the search was made. */
+  #grounding(query: string): JsonObject {
+    return {
+      webSearchQueries: [query],
+      searchEntryPoint: { renderedContent: "<div></div>" },
+      groundingChunks: this.#sources.map(({ url, title }) => ({ web: { uri: url, title } })),
+      groundingSupports: this.#sources.map(({ end_index: endIndex }, at) => ({
+        segment: { endIndex, text: "What is said." },
+        groundingChunkIndices: [at],
+      })),
+    } as JsonObject;
   }
 
   #chunk(part: JsonObject | undefined, end: JsonObject = {}): JsonObject {

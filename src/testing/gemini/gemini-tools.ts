@@ -61,8 +61,9 @@ const OPEN_API = [
   "pattern",
 ];
 
-export function* checkTools(body: JsonObject): GeminiCheck {
+export function* checkTools(body: JsonObject, model: string): GeminiCheck {
   const { tools, generationConfig: config } = body as { tools?: Json; generationConfig?: Json };
+  yield* checkMix(body, model);
   const names: string[] = [];
   for (const [index, tool] of listOf(tools).entries()) {
     for (const name of Object.keys(tool)) {
@@ -82,6 +83,21 @@ export function* checkTools(body: JsonObject): GeminiCheck {
   const place = "generation_config.response_json_schema";
   yield* checkSchema(config["responseJsonSchema"], place, JSON_SCHEMA);
   yield* checkSchema(config["responseSchema"], "generation_config.response_schema", OPEN_API);
+}
+
+/** Functions beside tools that the service runs: refused by older models, and by newer ones unless told. */
+function* checkMix({ tools, toolConfig }: JsonObject, model: string): GeminiCheck {
+  const kinds = listOf(tools).flatMap((tool) => Object.keys(tool));
+  const isMixed = kinds.includes("functionDeclarations") && new Set(kinds).size > 1;
+  if (!isMixed) return;
+  if (/gemini-[12]/.test(model)) {
+    return yield invalidArgument("Tool use with function calling is unsupported");
+  }
+  const config = isJsonObject(toolConfig) ? toolConfig : {};
+  if (config["includeServerSideToolInvocations"] === true) return;
+  yield invalidArgument(
+    "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling.",
+  );
 }
 
 const FUNCTION = [

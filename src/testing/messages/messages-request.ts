@@ -132,7 +132,7 @@ function* checkTools(body: JsonObject): MessagesCheck {
   for (const [index, tool] of listOf(tools).entries()) {
     if (tool["type"] === undefined || tool["type"] === "custom") {
       yield* checkTool(tool, `tools.${index}.custom`);
-    }
+    } else yield* checkOwnTool(tool, `tools.${index}`);
   }
   if (!isJsonObject(choice)) return;
   if (listOf(tools).length === 0) {
@@ -145,6 +145,43 @@ function* checkTools(body: JsonObject): MessagesCheck {
   const isOffered = listOf(tools).some(({ name }) => name === choice["name"]);
   if (choice["type"] === "tool" && !isOffered) {
     yield refuse(`tool_choice.tool.name: Tool '${choice["name"]}' not found in provided tools`);
+  }
+}
+
+/** The vendor's own tools by their types, each with its one name. */
+const OWN_TOOLS: readonly [RegExp, string][] = [
+  [/^web_search_(20250305|20260209|20260318)$/, "web_search"],
+  [/^web_fetch_(20250910|20260209|20260309|20260318)$/, "web_fetch"],
+  [/^code_execution_(20250522|20250825|20260120|20260521)$/, "code_execution"],
+  [/^advisor_20260301$/, "advisor"],
+  [/^tool_search_tool_regex(_20251119)?$/, "tool_search_tool_regex"],
+  [/^tool_search_tool_bm25(_20251119)?$/, "tool_search_tool_bm25"],
+  [/^memory_20250818$/, "memory"],
+  [/^bash_(20241022|20250124)$/, "bash"],
+  [/^text_editor_20250124$/, "str_replace_editor"],
+  [/^text_editor_(20250429|20250728)$/, "str_replace_based_edit_tool"],
+  [/^computer_(20250124|20251124)$/, "computer"],
+];
+
+const SEARCH_FIELDS = [
+  ...["type", "name", "max_uses", "allowed_domains", "blocked_domains", "user_location"],
+  ...["cache_control", "defer_loading", "strict", "allowed_callers", "response_inclusion"],
+];
+
+function* checkOwnTool(tool: JsonObject, place: string): MessagesCheck {
+  const type = String(tool["type"]);
+  if (type === "mcp_toolset") return;
+  const name = OWN_TOOLS.find(([form]) => form.test(type))?.[1];
+  if (name === undefined) {
+    return yield refuse(
+      `${place}: Input tag '${type}' found using 'type' does not match any of the expected tags`,
+    );
+  }
+  if (tool["name"] === undefined) yield required(`${place}.${type}.name`);
+  else if (tool["name"] !== name) yield refuse(`${place}.${type}.name: Input should be '${name}'`);
+  if (!type.startsWith("web_search_")) return;
+  for (const field of Object.keys(tool)) {
+    if (!SEARCH_FIELDS.includes(field)) yield extraInput(`${place}.${type}.${field}`);
   }
 }
 

@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts"
 import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
+  AnnotationAdded,
   EndReason,
   ItemEnd,
   ItemStart,
@@ -128,7 +129,11 @@ class EventEncoder {
       case "refusal_delta":
         this.#refusal += event.delta;
         return;
+      case "annotation":
+        if (this.#blocks.has(event.index)) yield this.#delta(event.index, toCitation(event));
+        return;
       case "item_end":
+        if (event.item.type === "web_search_call") yield* this.#search(event);
         return yield* this.#close(event);
       case "end":
         return yield* this.#end(event);
@@ -143,6 +148,23 @@ class EventEncoder {
     const block = { type: "tool_use", id, name, input: {} };
     yield* this.#open(index, "tool_use", block);
     yield this.#delta(index, { type: "input_json_delta", partial_json: "" });
+  }
+
+  /** A tool of the vendor's own: the call in fragments, its result whole. */
+  *#search({ item }: ItemEnd): Generator<JsonObject, void> {
+    if (item.type !== "web_search_call") return;
+    const id = `srvtoolu_${item.id}`;
+    const call = { type: "server_tool_use", id, name: "web_search", input: {} };
+    const input = JSON.stringify({ query: item.action?.query ?? "" });
+    yield* this.#openWhole(call, { type: "input_json_delta", partial_json: input });
+    yield* this.#openWhole(toSearchResult(id, item));
+  }
+
+  *#openWhole(content_block: JsonObject, delta?: JsonObject): Generator<JsonObject, void> {
+    const index = this.#count++;
+    yield { type: "content_block_start", index, content_block };
+    if (delta) yield { type: "content_block_delta", index, delta };
+    yield { type: "content_block_stop", index };
   }
 
   /** Text and thinking open with their first piece. */
@@ -196,6 +218,25 @@ class EventEncoder {
   }
 }
 
+/** What the pages say is sealed: it is for the vendor's own eyes. */
+function toSearchResult(tool_use_id: string, item: Item): JsonObject {
+  const { results } = item as unknown as { results?: readonly JsonObject[] };
+  const content = (results ?? []).map(({ url, title }, at) => ({
+    ...{ type: "web_search_result", url, title, page_age: null },
+    encrypted_content: `sealed-${at}`,
+  }));
+  return { type: "web_search_tool_result", tool_use_id, content } as JsonObject;
+}
+
+function toCitation({ annotation }: AnnotationAdded): JsonObject {
+  const { url, title } = annotation as { url?: string; title?: string };
+  const citation = {
+    ...{ type: "web_search_result_location", url: url ?? "", title: title ?? "" },
+    ...{ encrypted_index: "sealed-index", cited_text: "What the page says." },
+  };
+  return { type: "citations_delta", citation };
+}
+
 const EMPTY = {
   text: { type: "text", text: "" },
   thinking: { type: "thinking", thinking: "", signature: "" },
@@ -212,11 +253,15 @@ const STOP_REASONS: Readonly<Record<EndReason, string>> = {
 
 function toMessagesUsage(usage: Usage): JsonObject {
   const { cached_tokens, cache_write_tokens } = usage.input_tokens_details;
+  const searches = usage.native_calls?.["web_search"] ?? 0;
   return {
     input_tokens: Math.max(0, usage.input_tokens - cached_tokens - cache_write_tokens),
     cache_creation_input_tokens: cache_write_tokens,
     cache_read_input_tokens: cached_tokens,
     output_tokens: usage.output_tokens,
     output_tokens_details: { thinking_tokens: usage.output_tokens_details.reasoning_tokens },
+    ...(searches > 0 && {
+      server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 },
+    }),
   };
 }

@@ -69,6 +69,30 @@ const INCLUDES = [
   "message.output_text.logprobs",
 ];
 
+/** What xAI runs itself, under names of its own. */
+const XAI_TOOLS = [
+  ...["function", "web_search", "x_search", "code_interpreter", "code_execution"],
+  ...["collections_search", "file_search", "mcp", "attachment_search"],
+];
+
+/** Of xAI: the same API, with its own tools and without instructions. */
+export function* checkXaiRequest(body: JsonObject, memory: ResponseMemory): Check {
+  const { instructions, tools, ...rest } = body as { instructions?: Json; tools?: Json };
+  if (instructions !== undefined && instructions !== null) {
+    yield reject("Argument not supported: instructions", { param: "instructions" });
+  }
+  for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+    const { type, search_context_size: size } = isJsonObject(tool) ? tool : {};
+    if (!XAI_TOOLS.includes(String(type))) {
+      yield invalidValue(`tools[${index}].type`, type, XAI_TOOLS);
+    }
+    if (size !== undefined) {
+      yield reject(`Argument not supported: tools[${index}].search_context_size`);
+    }
+  }
+  yield* checkStrictRequest(rest as JsonObject, memory);
+}
+
 export function* checkStrictRequest(body: JsonObject, memory: ResponseMemory): Check {
   if (typeof body["model"] !== "string" || body["model"] === "") yield missing("model");
   yield* checkFields(body, PARAMETERS);

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createTextOutput, toSummary } from "../../../src/cli/output/text-output.ts";
+import type { Item } from "../../../src/protocol/items.ts";
+import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
 import {
   functionCall,
@@ -66,6 +68,23 @@ describe("the text form on pipes", () => {
       stderr,
       'Hm\nread({"path": "a"})\nread → +3 chars\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n',
     );
+  });
+
+  it("tells of searches that the vendor made, and names each source once", async () => {
+    const action = { type: "search" as const, query: "colour" };
+    const item: Item = { type: "web_search_call", status: "completed", action };
+    const annotation = {
+      type: "url_citation",
+      url: "https://one.org/\x1b[2J",
+      title: "One",
+    } as const;
+    const cited: ModelEvent = { type: "annotation", index: 1, part: 0, annotation };
+    const search: ModelEvent = { type: "item_end", index: 0, item };
+    const log = answering(search, ...message(1, "Blue."), cited, cited);
+    const { stdout, stderr } = await project(createTextOutput, log);
+    assert.equal(stdout, "Blue.\n");
+    const [first, second] = stderr.split("\n");
+    assert.deepEqual([first, second], ["web_search(colour)", "source: One · https://one.org/"]);
   });
 
   it("gives the answer as it was written, control characters and all", async () => {

@@ -9,6 +9,7 @@ export const CELLS = {
   reported: "left out, and named in the answer's `offshoot.ignored`",
   unread: "left out: only the vendor that made it can read it",
   refused: "refused with a 400 that names it",
+  none: "the API, or the model, has nothing of the kind",
 } as const;
 
 export type Cell = keyof typeof CELLS;
@@ -40,6 +41,8 @@ const NOT_EMBEDDED: Row = { else: "yes", embedded: "reported" };
 const OPENAI_ALONE: Row = { else: "reported", responses: "yes" };
 /** Vendors that know it get it as it is. */
 const NATIVE: Row = { else: "bridged", responses: "yes" };
+/** Known to one API under a type of its own. */
+const only = (column: Column): Row => ({ else: "reported", [column]: "yes" });
 
 const PENALTY: Row = {
   else: "yes",
@@ -164,6 +167,27 @@ export const PARTS: Readonly<Record<string, Row>> = {
   refusal: "yes",
 };
 
+/** What vendors have beyond the published API, and what of it is seen in answers. */
+export const FEATURES: Readonly<Record<string, Row>> = {
+  "options (a field of the vendor's own)": { else: "yes", embedded: "none" },
+  "headers (of the settings)": { else: "yes", embedded: "none" },
+  "prompt_cache_retention (an hour and more)": {
+    else: "reported",
+    responses: "yes",
+    messages: "yes",
+  },
+  "reasoning.effort (none)": { else: "yes", chat: "reported", gemini: "reported" },
+  "function (strict)": { else: "yes", embedded: "none", gemini: "none", ollama: "none" },
+  "function_call_output (failed)": {
+    else: "yes",
+    ...{ embedded: "none", chat: "none", ollama: "none" },
+  },
+  "citations of an answer": { else: "yes", embedded: "none", ollama: "none" },
+  "pictures of an answer": { else: "none", responses: "yes", gemini: "yes" },
+  "input_file (gs:// address)": { else: "refused", gemini: "yes" },
+  "input_file (s3:// address)": { else: "refused", bedrock: "yes" },
+};
+
 export const TOOLS: Readonly<Record<string, Row>> = {
   function: "yes",
   custom: NATIVE,
@@ -171,10 +195,18 @@ export const TOOLS: Readonly<Record<string, Row>> = {
   namespace: NATIVE,
   tool_search: NATIVE,
   programmatic_tool_calling: OPENAI_ALONE,
-  web_search: NATIVE,
-  web_search_preview: NATIVE,
+  web_search: { else: "bridged", responses: "yes", messages: "yes", gemini: "yes" },
+  web_search_preview: { else: "bridged", responses: "yes", messages: "yes", gemini: "yes" },
+  'web_search ("execution": "server")': "bridged",
+  web_search_20250305: only("messages"),
+  google_search: only("gemini"),
+  nova_grounding: only("bedrock"),
   file_search: "bridged",
-  code_interpreter: "bridged",
+  code_interpreter: { else: "bridged", messages: "yes", gemini: "yes" },
+  code_execution_20250825: only("messages"),
+  code_execution: only("gemini"),
+  web_fetch_20250910: only("messages"),
+  url_context: only("gemini"),
   image_generation: NATIVE,
   computer: NATIVE,
   computer_use_preview: NATIVE,

@@ -11,13 +11,18 @@ import { between } from "./words.ts";
 
 const PICTURE = "data:image/png;base64,iVBORw0KGgo=";
 
-/** The embedded model calls what it is told to call. */
+const PAGE = { url: "https://one.example.org/", title: "One" };
+
+/** The embedded model calls what it is told to call; a model that is offered nothing searches itself. */
 const searching =
   (word: string) =>
-  (request: ModelRequest): Reply =>
-    hasResult(request)
-      ? reply.text("Found.")
-      : reply.calls([callOf(request, word, { query: "colour", queries: ["colour"] })]);
+  (request: ModelRequest): Reply => {
+    if (hasResult(request)) return reply.text("Found.");
+    if (request.tools.length === 0) {
+      return reply.searched({ query: "colour", pages: [PAGE] }, "Found.");
+    }
+    return reply.calls([callOf(request, word, { query: "colour", queries: ["colour"] })]);
+  };
 
 const hosted = (type: string, isThere: (item: JsonObject) => boolean) => ({
   shown: ({ output }: EmittedResponse): boolean => {

@@ -3,7 +3,18 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { suiteContext } from "../provider-servers.ts";
-import { COLUMNS, cellOf, INCLUDES, ITEMS, PARAMETERS, PARTS, type Row, TOOLS } from "./cells.ts";
+import {
+  COLUMNS,
+  cellOf,
+  FEATURES,
+  INCLUDES,
+  ITEMS,
+  PARAMETERS,
+  PARTS,
+  type Row,
+  TOOLS,
+} from "./cells.ts";
+import { FEATURE_PROBES } from "./feature-probes.ts";
 import { INCLUDE_PROBES } from "./include-probes.ts";
 import { ITEM_PROBES } from "./item-probes.ts";
 import { PARAMETER_PROBES } from "./parameter-probes.ts";
@@ -27,6 +38,7 @@ const GROUPS: readonly (readonly [string, Table, Probes])[] = [
   ["items", ITEMS, ITEM_PROBES],
   ["parts", PARTS, PART_PROBES],
   ["tools", TOOLS, TOOL_PROBES],
+  ["features", FEATURES, FEATURE_PROBES],
 ];
 
 describe("the matrix", () => {

@@ -25,6 +25,8 @@ export interface Probe {
   readonly bridged?: RegExp;
   /** Whether the server did it itself, or how it was done where nothing is sent. */
   readonly shown?: (response: EmittedResponse, world: World) => Shown | Promise<Shown>;
+  /** What it is called that nothing was seen of it; `unread` unless told otherwise. */
+  readonly otherwise?: Cell;
 }
 
 type Shown = boolean | Cell;
@@ -59,7 +61,7 @@ export async function runProbe(probe: Probe, world: World): Promise<Cell> {
   if (probe.bridged?.test(text)) return "bridged";
   const shown = (await probe.shown?.(response, world)) ?? false;
   if (typeof shown === "string") return shown;
-  return shown ? "yes" : "unread";
+  return shown ? "yes" : (probe.otherwise ?? "unread");
 }
 
 /** One in the background is waited for: its stream ends when it does. */

@@ -24,6 +24,9 @@ function countsTools(
   return upstream === undefined && (usage?.input_tokens ?? 0) > 10 ? "bridged" : false;
 }
 
+/** The words that vendors have for a search of their own. */
+const SEARCHES = /"type":"web_search(_preview)?"|web_search_20250305|"googleSearch"/;
+
 export const TOOL_PROBES: Readonly<Record<string, Probe>> = {
   function: {
     body: { tools: [tool("zebra_tool")] },
@@ -50,8 +53,22 @@ export const TOOL_PROBES: Readonly<Record<string, Probe>> = {
     body: { tools: [{ type: "tool_search" }, { ...tool("late_tool"), defer_loading: true }] },
   },
   programmatic_tool_calling: offered({ type: "programmatic_tool_calling" }, "program"),
-  web_search: offered({ type: "web_search" }, "web_search"),
-  web_search_preview: offered({ type: "web_search_preview" }, "web_search"),
+  web_search: { ...offered({ type: "web_search" }, "web_search"), sent: SEARCHES },
+  web_search_preview: { ...offered({ type: "web_search_preview" }, "web_search"), sent: SEARCHES },
+  'web_search ("execution": "server")': {
+    ...offered({ type: "web_search", execution: "server" }, "web_search"),
+    sent: SEARCHES,
+  },
+  web_search_20250305: offered({ type: "web_search_20250305" }, "zebra"),
+  google_search: { ...offered({ type: "google_search" }, "zebra"), sent: /"googleSearch":/ },
+  nova_grounding: {
+    ...offered({ type: "nova_grounding" }, "zebra"),
+    sent: /"systemTool":\{"name":"nova_grounding"/,
+  },
+  code_execution_20250825: offered({ type: "code_execution_20250825" }, "zebra"),
+  code_execution: { ...offered({ type: "code_execution" }, "zebra"), sent: /"codeExecution":/ },
+  web_fetch_20250910: offered({ type: "web_fetch_20250910" }, "zebra"),
+  url_context: { ...offered({ type: "url_context" }, "zebra"), sent: /"urlContext":/ },
   file_search: {
     ...offered({ type: "file_search" }, "file_search"),
     body: async ({ server }) => {
@@ -60,10 +77,13 @@ export const TOOL_PROBES: Readonly<Record<string, Probe>> = {
       return { tools: [{ type: "file_search", vector_store_ids }] };
     },
   },
-  code_interpreter: offered(
-    { type: "code_interpreter", container: { type: "auto" } },
-    "code_interpreter|python",
-  ),
+  code_interpreter: {
+    ...offered(
+      { type: "code_interpreter", container: { type: "auto" } },
+      "code_interpreter|python",
+    ),
+    sent: /"type":"code_interpreter"|code_execution_20250825|"codeExecution"/,
+  },
   image_generation: offered({ type: "image_generation" }, "image_generation"),
   computer: offered({ type: "computer" }, "computer"),
   computer_use_preview: offered(

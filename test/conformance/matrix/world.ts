@@ -3,12 +3,14 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestContext } from "node:test";
+import type { ModelOverride } from "../../../src/providers/models/models.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type Reply, reply, respond } from "../../../src/testing/index.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
-import { startProviderServer } from "../provider-servers.ts";
+import { PROVIDERS, startProviderServer } from "../provider-servers.ts";
 import { FILES, MACHINE, WEB_TOOLS } from "../scenario-server.ts";
 import type { Column } from "./cells.ts";
+import { BUCKET, OWN_HEADERS, OWN_OPTIONS } from "./feature-probes.ts";
 import { MEDIA } from "./part-probes.ts";
 import type { World } from "./probe.ts";
 
@@ -27,10 +29,11 @@ export async function openWorld(
     {
       files: FILES,
       tools: WEB_TOOLS,
+      overrides: toOverrides(column),
       settings: {
         promptsDir: prompts.root,
         machine: MACHINE,
-        web: { privateHosts: [new URL(media).hostname] },
+        web: { privateHosts: [new URL(media).hostname, BUCKET] },
       },
     },
   );
@@ -41,6 +44,12 @@ export async function openWorld(
       answer = next ?? greet;
     },
   };
+}
+
+/** Each model has a field and a header of its own in the settings. */
+function toOverrides(column: Column): readonly ModelOverride[] {
+  const [vendor = "", name = ""] = PROVIDERS[column].model.split("/");
+  return [{ vendor, name, options: OWN_OPTIONS[column], headers: OWN_HEADERS }];
 }
 
 const greet = (): Reply => reply.text("Hello to you.");

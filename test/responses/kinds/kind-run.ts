@@ -14,6 +14,7 @@ import type { Tool, ToolChoice } from "../../../src/protocol/tools.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { openBridge } from "../../../src/responses/bridge/bridge.ts";
 import { bridgeProvider } from "../../../src/responses/bridge/bridged-provider.ts";
+import { NOT_NATIVE } from "../../../src/responses/bridge/native.ts";
 import { createResponseCalls } from "../../../src/responses/bridge/response-calls.ts";
 import type { ToolKind } from "../../../src/responses/bridge/tool-kind.ts";
 import { createEventWriter } from "../../../src/responses/fold/event-writer.ts";
@@ -67,7 +68,7 @@ export async function runKinds(
     const signal = context.signal;
     const about = { runId: context.id, include: new Set(include), catalogue: [], signal, items };
     const request = { tenant: "t", ...about };
-    const bridge = await openBridge({ tools, kinds, isNative: () => false, request });
+    const bridge = await openBridge({ tools, kinds, native: NOT_NATIVE, request });
     const own = bridge.offers.flatMap((offer) => {
       const name = bridge.nameOf(offer);
       return offer.run ? [{ ...offer.run.tool, spec: { ...offer.run.tool.spec, name } }] : [];

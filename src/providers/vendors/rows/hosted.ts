@@ -10,6 +10,7 @@ import {
   MOONSHOT,
   OPENAI_ALONE,
   OPENROUTER,
+  XAI,
   ZAI,
 } from "../vendor-quirks.ts";
 
@@ -74,15 +75,16 @@ export const HOSTED = {
     summary: "DeepSeek",
   },
   xai: {
-    wire: "openai-chat",
-    alternatives: ["openai-responses"],
+    // Its chat API has none of its tools.
+    wire: "openai-responses",
+    alternatives: ["openai-chat"],
     baseUrl: "https://api.x.ai/v1",
     keyVariable: "XAI_API_KEY",
     auth: "bearer",
     keyUrl: "https://console.x.ai",
     local: false,
     defaultModel: "grok-4.7",
-    quirks: { ...COMPATIBLE, maxTokensField: "max_completion_tokens", tellsCost: true },
+    quirks: XAI,
     summary: "xAI",
   },
   cohere: {

@@ -2,38 +2,6 @@
 
 import type { Vendor } from "../vendor.ts";
 
-/** What OpenAI runs itself, or hands to clients in words of its own. Files and containers are kept here. */
-const OPENAI_NATIVE = [
-  "custom",
-  "custom_tool_call",
-  "custom_tool_call_output",
-  "web_search",
-  "web_search_2025_08_26",
-  "web_search_preview",
-  "web_search_preview_2025_03_11",
-  "web_search_call",
-  "image_generation",
-  "image_generation_call",
-  "computer",
-  "computer_use_preview",
-  "computer_call",
-  "computer_call_output",
-  "local_shell",
-  "local_shell_call",
-  "local_shell_call_output",
-  "apply_patch",
-  "apply_patch_call",
-  "apply_patch_call_output",
-  "namespace",
-  "tool_search",
-  "tool_search_call",
-  "tool_search_output",
-  "programmatic_tool_calling",
-  "program",
-  "program_output",
-  "compaction",
-] as const;
-
 export const MAKERS = {
   openai: {
     wire: "openai-responses",
@@ -47,7 +15,6 @@ export const MAKERS = {
     defaultModel: "gpt-6.1-terra",
     // `max_tokens` is refused by reasoning models, its successor by none.
     quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
-    native: OPENAI_NATIVE,
     summary: "OpenAI",
   },
   anthropic: {

@@ -1,0 +1,131 @@
+/**
+ * Calls of Claude's own tools as items of the Responses API, for requests that asked in its words:
+ * `web_search` and `code_interpreter`. A call and its result are one item. The blocks themselves stand
+ * in a field of the item, because the API wants them back as they were.
+ */
+
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ModelEvent } from "../../protocol/model-events.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { type RunKind, runKindOf } from "../vendors/native-tools.ts";
+import type { OpenBlock } from "./open-blocks.ts";
+import type { BlockDelta, ReadBlock } from "./schema.ts";
+
+/** The field of an item that holds the blocks it was made of. */
+export const BLOCKS = "anthropic";
+
+const KINDS: Readonly<Record<string, RunKind>> = {
+  web_search: "web_search",
+  code_execution: "code_interpreter",
+  bash_code_execution: "code_interpreter",
+  text_editor_code_execution: "code_interpreter",
+};
+
+/** The blocks of an item that was made of some. */
+export function blocksIn(item: JsonObject): readonly JsonObject[] {
+  const own = item[BLOCKS];
+  const blocks = isJsonObject(own) ? own["blocks"] : undefined;
+  return Array.isArray(blocks) ? blocks.filter(isJsonObject) : [];
+}
+
+export class HostedCalls {
+  readonly #asked: ReadonlySet<RunKind>;
+  /** Calls whose result has not come, by the block's id. */
+  readonly #waiting = new Map<string, HostedCall>();
+
+  constructor(tools: readonly Tool[]) {
+    this.#asked = new Set(tools.flatMap(({ type }) => runKindOf(type) ?? []));
+  }
+
+  /** The block as part of a call that was asked for; undefined for any other. */
+  open(block: ReadBlock, nextIndex: () => number, out: ModelEvent[]): OpenBlock | undefined {
+    const call = this.#waiting.get(String(block["tool_use_id"]));
+    if (call) return { read() {}, close: (_, events) => this.#end(call, block, events) };
+    const kind = KINDS[String(block["name"])];
+    if (block.type !== "server_tool_use" || !kind || !this.#asked.has(kind)) return undefined;
+    const opened = new HostedCall(kind, block, nextIndex());
+    this.#waiting.set(String(block["id"]), opened);
+    out.push({ type: "item_start", index: opened.index, item: opened.toItem(), own: true });
+    return opened;
+  }
+
+  /** Those whose results come with a later answer, or never. */
+  endAll(out: ModelEvent[]): void {
+    for (const call of [...this.#waiting.values()]) this.#end(call, undefined, out);
+  }
+
+  #end(call: HostedCall, result: ReadBlock | undefined, out: ModelEvent[]): void {
+    this.#waiting.delete(String(call.block["id"]));
+    out.push({ type: "item_end", index: call.index, item: call.toItem(result ?? null) });
+  }
+}
+
+class HostedCall implements OpenBlock {
+  readonly index: number;
+  block: JsonObject;
+  readonly #kind: RunKind;
+  readonly #fragments: string[] = [];
+
+  constructor(kind: RunKind, block: ReadBlock, index: number) {
+    this.#kind = kind;
+    this.block = block;
+    this.index = index;
+  }
+
+  read({ partial_json }: Pick<BlockDelta, "partial_json">): void {
+    if (partial_json) this.#fragments.push(partial_json);
+  }
+
+  /** The item ends with the call's result. */
+  close(): void {
+    const input = tryParseJson(this.#fragments.join(""));
+    if (input !== undefined) this.block = { ...this.block, input };
+  }
+
+  /** As it starts without a result; null where none came. */
+  toItem(result?: JsonObject | null): Item {
+    const input = isJsonObject(this.block["input"]) ? this.block["input"] : {};
+    const isOpen = result === undefined;
+    const status = isOpen ? "in_progress" : toStatus(result);
+    const blocks = result ? [this.block, result] : [this.block];
+    const own = isOpen ? {} : { [BLOCKS]: { blocks } };
+    const id = String(this.block["id"]);
+    const fields =
+      this.#kind === "web_search" ? toSearch(input, result ?? {}) : toCode(input, result ?? {});
+    return { type: `${this.#kind}_call`, id, status, ...fields, ...own } as unknown as Item;
+  }
+}
+
+function toStatus(result: JsonObject | null): string {
+  const content = result?.["content"];
+  const isError = isJsonObject(content) && String(content["type"]).endsWith("_error");
+  return isError ? "failed" : "completed";
+}
+
+function toSearch(input: JsonObject, { content }: JsonObject): JsonObject {
+  const query = textOf(input["query"]);
+  const found = Array.isArray(content) ? content.filter(isJsonObject) : [];
+  const sources = found.flatMap(({ url }) =>
+    typeof url === "string" ? [{ type: "url", url }] : [],
+  );
+  return { action: { type: "search", query, queries: [query], sources } };
+}
+
+/** What a program printed; where it ran is the vendor's affair. */
+function toCode(input: JsonObject, { content }: JsonObject): JsonObject {
+  const { command, path, code } = input;
+  const edited = [command, path].map(textOf).filter(Boolean).join(" ");
+  const given = isJsonObject(content) ? content : {};
+  const logs = ["stdout", "stderr", "content", "error_code"].map((name) => textOf(given[name]));
+  const text = logs.filter(Boolean).join("\n");
+  return {
+    code: textOf(code) || edited,
+    container_id: "",
+    outputs: text === "" ? [] : [{ type: "logs", logs: text }],
+  };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,144 @@
+/**
+ * What each vendor has beyond questions and answers, and the word that reaches it: the table in
+ * docs/providers.md. What another table decides is read from there; the rest is said here once, for an
+ * API or for a vendor.
+ */
+
+import type { Quirks, Wire } from "../wire.ts";
+import type { WireName } from "../wires.ts";
+import { type VendorName, vendorOf } from "./catalog.ts";
+import { nativeRowOf } from "./native-tools.ts";
+
+/** In the order of the table. */
+export const FEATURE_NAMES = [
+  ...["native tools", "caching", "thinking", "tiers", "image output", "citations"],
+  ...["routing", "guardrails", "media"],
+] as const;
+
+export type FeatureName = (typeof FEATURE_NAMES)[number];
+
+export interface Feature {
+  readonly name: FeatureName;
+  /** What reaches it, in Markdown. */
+  readonly how: string;
+}
+
+type Words = Readonly<Partial<Record<FeatureName, string>>>;
+
+const CLAUDE: Words = {
+  caching:
+    'automatic marks; own points with `prompt_cache_breakpoint` on a part; an hour with `prompt_cache_retention: "24h"`',
+  thinking: "`reasoning.effort`, `none` for off",
+  citations: "`url_citation` and `file_citation`, sent back as they came",
+};
+
+const GEMINI: Words = {
+  caching: 'automatic; a kept prompt with `options: {cachedContent: "cachedContents/ID"}`',
+  thinking: "`reasoning.effort`, `none` for the least",
+  "image output": "models named `*-image`: `image_generation_call`",
+  citations: "grounding as `url_citation`",
+  guardrails: "`options: {safetySettings: [...]}`",
+  media: "video and sound as data; `gs://` files and YouTube addresses as `file_url`",
+};
+
+const OPENAI: Words = {
+  caching: "automatic; `prompt_cache_key`, `prompt_cache_retention`",
+  thinking: "`reasoning.effort`, `none` for off",
+  "image output": "the tool `image_generation`",
+  citations: "`url_citation`",
+};
+
+/** What whoever speaks an API has. */
+const BY_WIRE: Readonly<Partial<Record<WireName, Words>>> = {
+  anthropic: CLAUDE,
+  "vertexai-anthropic": CLAUDE,
+  gemini: GEMINI,
+  "vertexai-gemini": GEMINI,
+  bedrock: {
+    caching: "automatic cache points for Claude and Nova",
+    thinking: "`reasoning.effort` for Claude, Nova 2 and gpt-oss",
+    citations: "sources of Nova's searches as `url_citation`",
+    guardrails: "`options: {guardrailConfig: {guardrailIdentifier, guardrailVersion}}`",
+    media: "`s3://` files as `file_url`; video as data or from S3 (Nova)",
+  },
+  ollama: { thinking: "`reasoning.effort`, `none` for off" },
+};
+
+const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
+  openai: OPENAI,
+  azure: {
+    ...OPENAI,
+    "image output": "",
+    guardrails: "filters of the deployment; a stop is `content_filter`",
+  },
+  openrouter: {
+    caching: "automatic; of Claude too: the field that asks for it is sent",
+    thinking: "`reasoning.effort`",
+    citations: "`url_citation`",
+    routing: "`options: {provider: {order, sort, ...}, models: [...], transforms: [...]}`",
+  },
+  groq: { thinking: "`reasoning.effort` of gpt-oss", citations: "pages of its searches" },
+  xai: {
+    caching: "automatic",
+    thinking: "`reasoning.effort`",
+    citations: "`url_citation`",
+  },
+  mistral: { caching: "`prompt_cache_key`", thinking: "`reasoning.effort`" },
+  alibaba: { "native tools": "search of the vendor with `options: {enable_search: true}`" },
+};
+
+/** `wire` is the vendor's own. Nothing for what it does not have. */
+export function featuresOf(vendor: VendorName, wire: Wire): readonly Feature[] {
+  const { quirks } = vendorOf(vendor);
+  const known: Words = {
+    ...BY_WIRE[wire.name as WireName],
+    ...toSwitch(quirks),
+    ...toTiers(wire, quirks),
+    ...BY_VENDOR[vendor],
+    ...toTools(vendor, wire),
+  };
+  return FEATURE_NAMES.flatMap((name) => (known[name] ? [{ name, how: known[name] }] : []));
+}
+
+function toTools(vendor: VendorName, { name }: Wire): Words {
+  const row = nativeRowOf(vendor);
+  if (!row) return {};
+  const runs = Object.entries(row.runs).map(([kind, { as, models }]) => {
+    const which = models ? ` (${modelsOf(models)})` : "";
+    return as === kind ? `\`${kind}\`${which}` : `\`${kind}\` as \`${as}\`${which}`;
+  });
+  // The API takes both spellings of a name.
+  const types = row.types
+    .filter((type) => toSnake(type) === type || !row.types.includes(toSnake(type)))
+    .map((type) => `\`${type}\``);
+  const over = row.wire === name ? "" : ` over \`${row.wire}\``;
+  const more = MORE_TOOLS[vendor] ?? "";
+  return { "native tools": `${[...runs, ...types].join(", ")}${over}${more}` };
+}
+
+/** What a tool needs beside its entry. */
+const MORE_TOOLS: Readonly<Partial<Record<VendorName, string>>> = {
+  anthropic:
+    ". The servers of `mcp_toolset` stand in `options: {mcp_servers: [...]}`, skills in `options: {container: {skills: [...]}}` with the header `anthropic-beta: skills-2025-10-02`",
+  groq: ". Tools of `groq/compound` with `options: {compound_custom: {tools: {enabled_tools: [...]}}}`",
+  gemini: ". The place for maps in `options: {toolConfig: {retrievalConfig: {latLng: {...}}}}`",
+};
+
+/** A pattern of models for people to read. */
+function modelsOf(models: RegExp): string {
+  return models.source.replaceAll("\\", "").replace(/^\^/, "").replaceAll("|", " or ");
+}
+
+function toSnake(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+function toSwitch({ thinkingOff }: Quirks): Words {
+  if (!thinkingOff) return {};
+  return { thinking: `\`reasoning.effort: "none"\` is sent as \`${JSON.stringify(thinkingOff)}\`` };
+}
+
+function toTiers({ options }: Wire, { refuses = [] }: Quirks): Words {
+  const hasTiers = options?.has("serviceTier") && !refuses.includes("service_tier");
+  return hasTiers ? { tiers: "`service_tier`" } : {};
+}

@@ -1,0 +1,117 @@
+/**
+ * What the vendor of a model does itself of a request: which of its tools it runs, and which items of a
+ * conversation it wants back as they came. Pure.
+ */
+
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { Tool } from "../../protocol/tools.ts";
+import { isListed, isOthers, type NativeRow, nativeRowOf, runKindOf } from "./native-tools.ts";
+
+/** The request around a tool. */
+export interface AskedTools {
+  readonly tools: readonly Tool[];
+  /** What the client wants to see (`include`). */
+  readonly include: readonly string[];
+}
+
+export interface NativeModel {
+  /** Whether the vendor runs the tool for this request, or knows it under its own type. */
+  runs(tool: Tool, asked: AskedTools): boolean;
+  /** Fields of a tool that the vendor has no word for, and that are not worth another way. */
+  lost(tool: Tool): readonly string[];
+  /** Whether it reads items of this type, whoever made them. */
+  knows(type: string): boolean;
+  /** Whether an item is its own, or one that it can be given back. */
+  owns(item: Item): boolean;
+  /** Whether what the tool costs is known. */
+  isPriced(tool: Tool): boolean;
+  /** Whether the client makes its calls, and not the vendor. */
+  isClients(tool: Tool): boolean;
+  /** The types that it runs, for messages. */
+  readonly types: readonly string[];
+}
+
+/** Undefined for a vendor that runs nothing, or not over this API. */
+export function createNativeModel(
+  vendor: string,
+  wire: string,
+  model: string,
+): NativeModel | undefined {
+  const row = nativeRowOf(vendor, wire);
+  if (!row) return undefined;
+  return {
+    runs: (tool, asked) => runs(row, model, tool, asked),
+    lost: (tool) => lostOf(row, tool),
+    knows: (type) => row.mark === undefined && isListed(type, row.items),
+    owns: (item) => owns(row, item),
+    isPriced: ({ type }) => !isListed(ownTypeOf(row, type), row.unpriced),
+    isClients: ({ type }) => isListed(type, row.clients),
+    types: [...Object.keys(row.runs), ...row.types].filter((type) => !row.clients.includes(type)),
+  };
+}
+
+function runs(row: NativeRow, model: string, tool: Tool, asked: AskedTools): boolean {
+  if (!couldRun(row, model, tool, asked.include)) return false;
+  const kind = runKindOf(tool.type);
+  const mixing = kind && row.runs[kind]?.mixing;
+  if (!mixing || mixing.test(model)) return true;
+  return asked.tools.every((other) => couldRun(row, model, other, asked.include));
+}
+
+/** Whether it would, were it alone. */
+function couldRun(row: NativeRow, model: string, tool: Tool, include: readonly string[]): boolean {
+  const kind = runKindOf(tool.type);
+  const run = kind && row.runs[kind];
+  if (!kind || !run) return isListed(tool.type, row.types);
+  if (run.models && !run.models.test(model)) return false;
+  const wanted = include.filter((name) => name.startsWith(`${kind}_call.`));
+  if (!wanted.every((name) => run.shows.includes(name))) return false;
+  const known = [...run.takes, ...(run.hints ?? [])];
+  return Object.entries(tool).every(
+    ([name, value]) => known.includes(name) || isUsual(name, value),
+  );
+}
+
+/** What an entry says that says nothing: the vendor's own tool does so anyway. */
+function isUsual(name: string, value: unknown): boolean {
+  if (name === "type" || value === null || value === undefined) return true;
+  if (name === "external_web_access") return value === true;
+  // A container of its own is what each vendor's programs have; its files are kept here.
+  return name === "container" && isJsonObject(value) && isAlone(value);
+}
+
+function isAlone({ type, ...rest }: JsonObject): boolean {
+  return type === "auto" && Object.values(rest).every((value) => value === null);
+}
+
+function lostOf(row: NativeRow, tool: Tool): readonly string[] {
+  const kind = runKindOf(tool.type);
+  const hints = (kind && row.runs[kind]?.hints) ?? [];
+  const given = tool as unknown as JsonObject;
+  return hints.filter((name) => given[name] !== null && given[name] !== undefined);
+}
+
+/**
+ * Marked items hold the vendor's own words. What names a file in the vendor's cloud is never one: it
+ * would be read with the rights of whoever runs this server.
+ */
+function owns(row: NativeRow, item: Item): boolean {
+  if (isOthers(item, row.mark)) return false;
+  const isOwn =
+    isListed(item.type, row.items) ||
+    (row.mark !== undefined && isJsonObject(markOf(item, row.mark)));
+  if (!isOwn || row.mark === undefined) return isOwn;
+  return !FILES.test(JSON.stringify(item));
+}
+
+const FILES = /"(fileData|file_data|fileUri|file_uri|s3Location)"/;
+
+function markOf(item: Item, mark: string): unknown {
+  return (item as unknown as JsonObject)[mark];
+}
+
+function ownTypeOf({ runs }: NativeRow, type: string): string {
+  const kind = runKindOf(type);
+  return (kind && runs[kind]?.as) ?? type;
+}

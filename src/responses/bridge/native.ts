@@ -1,0 +1,77 @@
+/**
+ * What the model's vendor does itself of a request, and who decides: the vendor by what it has, the
+ * operator by the settings, the request by its words. Everything else is this server's, or left out.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { matchesGlob } from "../../base/glob.ts";
+import type { Item } from "../../protocol/items.ts";
+import { TOOL_TYPES, type Tool } from "../../protocol/tools.ts";
+import { BACKED_KINDS } from "../kinds/mcp-backing.ts";
+import { type IsBacked, isForVendor, kindOf } from "../request/hosted-kinds.ts";
+
+export interface Native {
+  /** Whether the vendor runs the tool for this request, or knows it under its own type. */
+  runs(tool: Tool, asked: AskedTools): boolean;
+  /** Fields of a tool that the vendor has no word for. */
+  lost(tool: Tool): readonly string[];
+  /** Whether it reads items of this type, whoever made them. */
+  knows(type: string): boolean;
+  /** Whether an item is its own, or one that it can be given back. */
+  owns(item: Item): boolean;
+  isPriced(tool: Tool): boolean;
+}
+
+/** The request around a tool. */
+export interface AskedTools {
+  readonly tools: readonly Tool[];
+  readonly include: readonly string[];
+}
+
+export const NOT_NATIVE: Native = {
+  runs: () => false,
+  lost: () => [],
+  knows: () => false,
+  owns: () => false,
+  isPriced: () => true,
+};
+
+export interface NativeChoice {
+  /** Whether the settings put a tool of an MCP server in place of a kind. */
+  readonly isBacked: IsBacked;
+  /** The kinds that vendors may run, by globs. */
+  readonly nativeTools: readonly string[];
+  /** Whether a limit in dollars has to be kept, which nobody can with prices that are not known. */
+  readonly isLimited?: boolean | undefined;
+}
+
+/** The vendor's own, as far as the operator and the request leave it to the vendor. */
+export function chooseNative(native: Native | undefined, choice: NativeChoice): Native {
+  if (!native) return NOT_NATIVE;
+  return {
+    ...native,
+    runs(tool, asked) {
+      if (!isLeft(tool, choice) || !native.runs(tool, asked)) return false;
+      if (!choice.isLimited || native.isPriced(tool)) return true;
+      if (isServers(tool)) return false;
+      const message = `The price of \`${tool.type}\` is not known, so no limit in US dollars can be kept with it. Leave it out, or limit tokens instead.`;
+      throw new Failure("invalid_request", message, { param: "tools" });
+    },
+  };
+}
+
+function isLeft(tool: Tool, { isBacked, nativeTools }: NativeChoice): boolean {
+  const kind = kindOf(tool);
+  if (isServers(tool) && (isBacked(kind) || asksServer(tool))) return false;
+  return !isForVendor(tool) || nativeTools.some((glob) => matchesGlob(kind, glob));
+}
+
+/** A kind of the Responses API that this server can run as well, under one of the API's own names. */
+function isServers(tool: Tool): boolean {
+  return TOOL_TYPES.includes(tool.type) && BACKED_KINDS.includes(kindOf(tool));
+}
+
+/** `{"type": "web_search", "execution": "server"}`. */
+function asksServer(tool: Tool): boolean {
+  return "execution" in tool && tool.execution === "server";
+}
