@@ -6,6 +6,7 @@ import { type Route, SCOPES } from "../../src/server/route.ts";
 import { createHealthRoutes } from "../../src/server/routes/health.ts";
 import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
+import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
@@ -50,6 +51,7 @@ function createOwnRoutes(): Route[] {
     ...createModelRoutes({ routes: { named: [], usual: undefined }, env: {} }),
     ...createHealthRoutes(NOTHING as never),
     ...createMetricsRoutes(async () => []),
+    ...createOpenApiRoutes({ routes: [], prefix: "" }),
   ];
 }
 

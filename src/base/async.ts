@@ -20,6 +20,32 @@ export async function mapConcurrent<In, Out>(
   return results;
 }
 
+/**
+ * The same for work that is of use as a whole alone: when one fails, the signal of the others aborts and no
+ * more are begun. All have ended when it rejects, with the first failure.
+ */
+export async function mapTogether<In, Out>(
+  inputs: readonly In[],
+  { limit, signal }: { readonly limit: number; readonly signal: AbortSignal },
+  work: (input: In, signal: AbortSignal, index: number) => Promise<Out>,
+): Promise<Out[]> {
+  const stop = new AbortController();
+  const whole = AbortSignal.any([signal, stop.signal]);
+  const failures: unknown[] = [];
+  const results: Out[] = new Array(inputs.length);
+  await mapConcurrent(inputs, limit, async (input, index) => {
+    if (failures.length > 0) return;
+    try {
+      results[index] = await work(input, whole, index);
+    } catch (thrown) {
+      failures.push(thrown);
+      stop.abort(thrown);
+    }
+  });
+  if (failures.length > 0) throw failures[0];
+  return results;
+}
+
 /** Rejects with the signal's own reason when it is a `Failure`, else as cancelled. */
 export function throwIfAborted(signal: AbortSignal): void {
   if (signal.aborted) throw toAbortFailure(signal);

@@ -61,6 +61,13 @@ export const FAILURES = {
     retryable: false,
     summary: "The run is owned by another process, or has ended already.",
   },
+  idempotency_key_reused: {
+    status: 422,
+    exit: 2,
+    retryable: false,
+    summary:
+      "An `Idempotency-Key` was sent before with another request. Each request needs its own.",
+  },
   fenced: {
     status: 409,
     exit: 1,

@@ -175,11 +175,14 @@ export const Item = openUnion(ITEM_KINDS);
 export type Item = z.infer<typeof Item>;
 
 /** An item as a client may write it: messages and references may leave `type` out. */
-export const InputItem = choose<Item | EasyMessage | EasyReference>((value) => {
-  if (typeof value !== "object" || value === null) return Item;
-  if ("type" in value && value.type !== null && value.type !== undefined) return Item;
-  return "role" in value ? EasyMessage : "id" in value ? EasyReference : Item;
-});
+export const InputItem = choose<Item | EasyMessage | EasyReference>(
+  (value) => {
+    if (typeof value !== "object" || value === null) return Item;
+    if ("type" in value && value.type !== null && value.type !== undefined) return Item;
+    return "role" in value ? EasyMessage : "id" in value ? EasyReference : Item;
+  },
+  { among: [Item, EasyMessage, EasyReference] },
+);
 export type InputItem = z.infer<typeof InputItem>;
 
 /** Rejects a known kind with a wrong field; keeps an unknown kind as it is. */

@@ -37,7 +37,8 @@ export function openUnion<const Kinds extends readonly Kind[]>(
     kinds.flatMap((kind) => [...kind.shape.type.values].map((name) => [name, kind])),
   );
   const unknown = open({ type: z.string() });
-  return choose((value) => known.get(typeOf(value) ?? "") ?? unknown);
+  const pick = (value: unknown): z.ZodType => known.get(typeOf(value) ?? "") ?? unknown;
+  return choose(pick, { among: kinds, knownTypes: [...known.keys()] });
 }
 
 /** Every `type` that the kinds go by, in their order. */
@@ -47,21 +48,39 @@ export function typesOf(kinds: readonly Kind[]): string[] {
 
 /** Text, or what `schema` takes: the two forms in which the API lets most content be written. */
 export function textOr<Out>(schema: z.ZodType<Out>): z.ZodType<string | Out> {
-  return choose((value) => (typeof value === "object" && value !== null ? schema : z.string()));
+  const text = z.string();
+  const pick = (value: unknown): z.ZodType =>
+    typeof value === "object" && value !== null ? schema : text;
+  return choose(pick, { among: [text, schema] });
 }
 
 /**
  * A schema found by looking at the value. Unlike a union it complains about the one alternative that
- * was meant, and it hands the value back as it came, keys in their order.
+ * was meant, and it hands the value back as it came, keys in their order. `choice` tells descriptions of it
+ * what `pick` picks from.
  */
-export function choose<Out>(pick: (value: unknown) => z.ZodType): z.ZodType<Out> {
+export function choose<Out>(pick: (value: unknown) => z.ZodType, choice: Choice): z.ZodType<Out> {
   const schema = z.unknown().check((context) => {
     const checked = pick(context.value).safeParse(context.value);
     for (const issue of checked.error?.issues ?? []) {
       context.issues.push({ ...issue, input: undefined });
     }
   });
+  choices.set(schema, choice);
   return schema as unknown as z.ZodType<Out>;
+}
+
+export interface Choice {
+  readonly among: readonly z.ZodType[];
+  /** Objects of any other `type` pass, too, where this is given. */
+  readonly knownTypes?: readonly string[] | undefined;
+}
+
+const choices = new WeakMap<z.core.$ZodType, Choice>();
+
+/** What a schema of this file chooses from; undefined for any other schema. */
+export function choiceOf(schema: z.core.$ZodType): Choice | undefined {
+  return choices.get(schema);
 }
 
 function typeOf(value: unknown): string | undefined {

@@ -106,6 +106,8 @@ const mcpFilter = open({
   read_only: z.boolean().optional(),
 });
 
+const names = z.array(z.string());
+
 /** Tools of an MCP server, reached by URL, by a vendor's connector or through a tunnel. */
 export const McpTool = open({
   type: z.literal("mcp"),
@@ -117,8 +119,9 @@ export const McpTool = open({
   /** A secret, as the headers may be: never logged, stored or given back. */
   authorization: z.string().nullable().optional(),
   headers: z.record(z.string(), z.string()).nullable().optional(),
-  allowed_tools: choose<string[] | z.infer<typeof mcpFilter>>((value) =>
-    Array.isArray(value) ? z.array(z.string()) : mcpFilter,
+  allowed_tools: choose<string[] | z.infer<typeof mcpFilter>>(
+    (value) => (Array.isArray(value) ? names : mcpFilter),
+    { among: [names, mcpFilter] },
   )
     .nullable()
     .optional(),
@@ -288,5 +291,6 @@ const ToolChoiceObject = openUnion([
 
 export const ToolChoice = choose<z.infer<typeof ToolChoiceMode> | z.infer<typeof ToolChoiceObject>>(
   (value) => (typeof value === "string" ? ToolChoiceMode : ToolChoiceObject),
+  { among: [ToolChoiceMode, ToolChoiceObject] },
 );
 export type ToolChoice = z.infer<typeof ToolChoice>;

@@ -17,18 +17,18 @@ import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import type { Provider } from "../providers/provider.ts";
-import type { DoomedThing, Shelf } from "../store/shelf.ts";
+import type { DoomedThing, NewThing, Shelf } from "../store/shelf.ts";
 import { checkApprovals } from "./approvals.ts";
 import type { Caller } from "./caller.ts";
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "./direct/direct-response.ts";
-import type { PlacedItem } from "./fold/given-items.ts";
-import { followResponse, type RunPlace, readResponse } from "./fold/read-response.ts";
+import { type RunPlace, readResponse } from "./fold/read-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
 import { followStored } from "./follow-stored.ts";
+import { claimMade, findMade, type Once, toOnceKey } from "./idempotency.ts";
 import { createInject, type InjectParts } from "./inject.ts";
-import { encodeKept, findKept, type KeptResponse, RESPONSE_KIND } from "./kept-response.ts";
+import { findKept, type KeptResponse, RESPONSE_KIND, toKeptThing } from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { allowOptions } from "./request/allow-options.ts";
 import { checkCalls } from "./request/check-calls.ts";
@@ -42,14 +42,18 @@ import {
   type RequestDefaults,
 } from "./request/plan-response.ts";
 import { withId } from "./request/with-id.ts";
+import { cancelRun, toLive } from "./run-response.ts";
 import { needsThoughtSeal, sealThoughts, type ThoughtSeal } from "./sealing/thought-seal.ts";
 
 /** The name of the body in the record. */
 export const RESPONSE_BODY = "response";
 
 export interface ResponsesApi {
-  /** Starts a response. Rejects what is wrong before anything is sent or stored. */
-  create(body: unknown, caller: Caller): Promise<LiveResponse>;
+  /**
+   * Starts a response. Rejects what is wrong before anything is sent or stored. With `once` it is the one
+   * that was made before with that key, if one was; a response that is not stored is always a new one.
+   */
+  create(body: unknown, caller: Caller, once?: Once): Promise<LiveResponse>;
   retrieve(id: string, caller: Caller, include?: readonly string[]): Promise<EmittedResponse>;
   /** Events after a number, live or of one that has ended. Rejects for one that is not there. */
   follow(id: string, caller: Caller, from: FollowFrom): Promise<Events>;
@@ -100,6 +104,7 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   /** The models of responses that need no run. */
   readonly models: DirectModels;
   readonly thoughtSealOf: (tenant: string) => ThoughtSeal;
+  readonly sealKey: Uint8Array;
 }
 
 type ChargeDirect = (
@@ -124,7 +129,8 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
   };
 
   return {
-    create: (body, caller) => create(parts, body, caller),
+    create: (body, caller, once) =>
+      create(parts, allowOptions(parseAsked(body, parts.defaults), caller), { caller, once }),
     async retrieve(id, caller, include) {
       await findOwn(id, caller);
       return await read(id, include);
@@ -152,8 +158,16 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
   };
 }
 
-async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<LiveResponse> {
-  const asked = allowOptions(parseAsked(body, parts.defaults), caller);
+interface Asking {
+  readonly caller: Caller;
+  readonly once: Once | undefined;
+}
+
+async function create(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, once }: Asking,
+): Promise<LiveResponse> {
   const items = findDirectItems(asked, caller.limits);
   if (items) {
     const target = parts.findModel(asked, caller);
@@ -162,8 +176,61 @@ async function create(parts: ApiParts, body: unknown, caller: Caller): Promise<L
       return openDirect(parts, asked, { caller, items, target, model });
     }
   }
-  return await openRun(parts, asked, caller);
+  if (!once || !asked.store) return await openRun(parts, asked, startNew(parts, caller));
+  return await openOnce(parts, asked, { caller, once });
 }
+
+/** How a run begins: under which id, and how its response is written down before it. */
+interface Start {
+  readonly caller: Caller;
+  readonly runId: string;
+  /**
+   * Written before the run, which must not be there without an owner. What it gives is the response that
+   * stands in its place.
+   */
+  keep(thing: NewThing): Promise<LiveResponse | undefined>;
+  /** For a run that does not come about. */
+  undo(thing: NewThing): Promise<unknown>;
+}
+
+function startNew({ shelf }: ApiParts, caller: Caller): Start {
+  return {
+    caller,
+    runId: makeId("run"),
+    keep: async (thing) => void (await shelf.put(thing)),
+    undo: ({ tenant, kind, id }) => shelf.delete({ tenant, kind, id }),
+  };
+}
+
+/**
+ * The response that the key has made, or a new one. One that failed is made again. One that was written down
+ * and has no run is begun under its id, here or by whoever wrote it: of two who do it, one does.
+ */
+async function openOnce(
+  parts: ApiParts,
+  asked: AskedResponse,
+  { caller, once }: Asking & { readonly once: Once },
+): Promise<LiveResponse> {
+  const { shelf, clock, durable, sealKey } = parts;
+  const key = toOnceKey(once, caller.tenant, sealKey);
+  const made = await findMade(shelf, key, clock.now());
+  if (made !== undefined) {
+    const runId = toRunId(made);
+    const run = await durable.engine.status(runId);
+    if (!run) return await openRun(parts, asked, { caller, runId, keep: nothing, undo: nothing });
+    if (run.ending !== "failed") {
+      return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
+    }
+  }
+  const keep: Start["keep"] = async (thing) => {
+    const making = { made: thing.id, things: [thing], inPlaceOf: made };
+    const isFirst = await claimMade(shelf, key, making, clock.now());
+    return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
+  };
+  return await openRun(parts, asked, { ...startNew(parts, caller), keep });
+}
+
+async function nothing(): Promise<undefined> {}
 
 interface FoundDirect {
   readonly caller: Caller;
@@ -201,7 +268,7 @@ function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): 
 async function openRun(
   parts: ApiParts,
   asked: AskedResponse,
-  caller: Caller,
+  { caller, runId, keep, undo }: Start,
 ): Promise<LiveResponse> {
   const found = await parts.find(asked, caller);
   await checkEnded(parts.durable, asked.request.previous_response_id);
@@ -210,20 +277,24 @@ async function openRun(
   const planned = planResponse(asked, named);
   const { store } = asked;
   const { task } = planned;
-  const runId = makeId("run");
   const id = toResponseId(runId);
   const takeBack = await parts.admit(runId, planned);
   const place = store ? parts.durable : parts.passing;
   const title = clip(titleOf(task.items), 80);
   const { tenant, background } = planned.wish;
   const queue = background ? parts.placeOf(tenant) : undefined;
+  const thing = toThing(parts, id, planned);
   try {
-    if (store) await keep(parts, id, planned);
+    const other = store ? await keep(thing) : undefined;
+    if (other) {
+      await takeBack();
+      return other;
+    }
     const options = { id: runId, title, tenant: caller.tenant, queue };
     await place.engine.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
     await undoAfter(thrown, async () => {
-      if (store) await parts.shelf.delete({ tenant, kind: RESPONSE_KIND, id });
+      if (store) await undo(thing);
       await takeBack();
     });
     throw thrown;
@@ -260,25 +331,11 @@ async function checkEnded(
   throw new Failure("conflict", message, { param: "previous_response_id" });
 }
 
-/** Written before the run, which must not be there without an owner. */
-async function keep(
-  { shelf, clock, ttlMs }: ApiParts,
-  id: string,
-  { wish, task: { items } }: Planned,
-): Promise<void> {
+function toThing({ clock, ttlMs }: ApiParts, id: string, { wish, task }: Planned): NewThing {
   const { tenant, previous_response_id, conversation, background } = wish;
-  const nowMs = clock.now();
-  await shelf.put({
-    ...{ tenant, kind: RESPONSE_KIND, id, parent: null },
-    body: encodeKept({
-      previous_response_id,
-      conversation_id: conversation?.id ?? null,
-      background,
-      input: items,
-    }),
-    created_at_ms: nowMs,
-    expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
-  });
+  const conversation_id = conversation?.id ?? null;
+  const kept = { previous_response_id, conversation_id, background, input: task.items };
+  return toKeptThing({ tenant, id, kept }, { nowMs: clock.now(), ttlMs });
 }
 
 function titleOf(items: readonly Item[]): string {
@@ -287,79 +344,6 @@ function titleOf(items: readonly Item[]): string {
   const { content } = message;
   if (typeof content === "string") return content;
   return content.map((part) => ("text" in part ? String(part.text) : `[${part.type}]`)).join(" ");
-}
-
-interface Started {
-  readonly id: string;
-  readonly runId: string;
-  readonly asked: AskedResponse;
-}
-
-function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
-  const { store, background } = asked;
-  let failure: Failure | undefined;
-  let injected: readonly PlacedItem[] = [];
-  async function* events(signal?: AbortSignal): Events {
-    const onFailed = (failed: Failure): void => {
-      failure = failed;
-    };
-    const onGiven = (items: readonly PlacedItem[]): void => {
-      injected = items;
-    };
-    try {
-      const from = { after: -1, signal, onFailed, onGiven };
-      yield* store ? followStored(place, id, from) : followResponse(place, runId, from);
-    } finally {
-      if (!store) await forget(place, runId);
-    }
-  }
-  return {
-    id,
-    asked,
-    events,
-    injected: () => injected,
-    failure: () => failure,
-    async response(signal) {
-      const response = await readLast(events(signal), { first: background });
-      if (failure) throw failure;
-      if (response) return response;
-      throw new Failure("internal", `Response ${id} has no beginning.`);
-    },
-  };
-}
-
-/** The response as the last event tells it, or with `first` as the first one does. */
-async function readLast(
-  events: Events,
-  { first }: { readonly first: boolean },
-): Promise<EmittedResponse | undefined> {
-  let response: EmittedResponse | undefined;
-  for await (const batch of events) {
-    for (const event of batch) {
-      if ("response" in event) response = event.response;
-    }
-    if (first && response) break;
-  }
-  return response;
-}
-
-/** Ends what still runs and leaves nothing of it. */
-async function forget({ engine, store }: RunPlace, runId: string): Promise<void> {
-  await cancelRun({ engine, store }, runId);
-  await store.deleteTree(runId);
-}
-
-/** Does nothing to a run that has ended. Resolves when it has. */
-async function cancelRun({ engine }: RunPlace, runId: string): Promise<void> {
-  const run = await engine.status(runId);
-  if (!run || run.status === "ended") return;
-  try {
-    await engine.cancel(runId, { tree: true });
-  } catch (thrown) {
-    // It ended in the meantime.
-    if ((await engine.status(runId))?.status !== "ended") throw thrown;
-  }
-  await engine.result(runId);
 }
 
 async function removeResponse(

@@ -21,11 +21,13 @@ import {
 } from "./conversations/items.ts";
 import type { ItemParts } from "./conversations/new-items.ts";
 import type { ShownItem } from "./conversations/shown-item.ts";
+import { type Once, toOnceKey } from "./idempotency.ts";
 import type { Page } from "./paging.ts";
 import { createFindItem, type IndexParts, indexItems } from "./references/item-index.ts";
 
 export interface ConversationsApi {
-  create(body: unknown, caller: Caller): Promise<Conversation>;
+  /** With `once` it is the one that was made before with that key, if one was. */
+  create(body: unknown, caller: Caller, once?: Once): Promise<Conversation>;
   get(id: string, caller: Caller): Promise<Conversation>;
   update(id: string, caller: Caller, body: unknown): Promise<Conversation>;
   delete(id: string, caller: Caller): Promise<DeletedConversation>;
@@ -45,9 +47,10 @@ export function createConversationsApi(parts: Parts): ConversationsApi {
     await indexItems(parts, { tenant, parent: id, kind: "conversation" }, items);
   };
   return {
-    async create(body, { tenant }) {
+    async create(body, { tenant }, once) {
       await parts.shelf.checkRoom(tenant, body as Json);
-      const made = await createConversation(toParts(), tenant, body);
+      const key = once && toOnceKey(once, tenant, parts.sealKey);
+      const made = await createConversation(toParts(), tenant, body, key);
       await index(tenant, made.id);
       return made;
     },

@@ -2,7 +2,7 @@
 
 import type { Json } from "../base/json.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Shelf, Thing } from "../store/shelf.ts";
+import type { NewThing, Shelf, Thing } from "../store/shelf.ts";
 
 export const RESPONSE_KIND = "response";
 /** Stands for an item of a response or a conversation, so that it can be referred to by its id alone. */
@@ -18,6 +18,23 @@ export interface KeptResponse {
 
 export function encodeKept(kept: KeptResponse): Json {
   return kept as unknown as Json;
+}
+
+/** A response as it is put on the shelf. */
+export function toKeptThing(
+  {
+    tenant,
+    id,
+    kept,
+  }: { readonly tenant: string; readonly id: string; readonly kept: KeptResponse },
+  { nowMs, ttlMs }: { readonly nowMs: number; readonly ttlMs: number | null },
+): NewThing {
+  return {
+    ...{ tenant, kind: RESPONSE_KIND, id, parent: null },
+    body: encodeKept(kept),
+    created_at_ms: nowMs,
+    expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
+  };
 }
 
 export function readKept({ body }: Thing): KeptResponse {

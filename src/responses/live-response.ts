@@ -9,6 +9,8 @@ export type Events = AsyncGenerator<readonly EmittedEvent[]>;
 
 export interface LiveResponse {
   readonly id: string;
+  /** Set where it was made by an earlier request with the same key. */
+  readonly isReplayed?: boolean | undefined;
   /** What the request asked for. */
   readonly asked: AskedResponse;
   /** All events, live. Leaving early ends a response that is not stored, and no other. */

@@ -8,7 +8,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
-import { createRedact, findSecrets } from "../base/redact.ts";
+import { createRedact, findSecrets, type Redact } from "../base/redact.ts";
 import type { RetryPolicy } from "../base/retry.ts";
 import type { DeploymentHealths } from "../providers/deployments/health.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
@@ -80,9 +80,8 @@ export async function openHttpProvider(
 ): Promise<Provider> {
   const { catalog = CATALOG } = parts;
   const vendor = catalog.of(name);
-  const { wire, baseUrl } = await findAddress({ name, model, wish }, parts.env, catalog);
-  const key = keyFor({ name, wish }, parts.env, catalog);
-  const headers = fillHeaders(own.headers, parts.env);
+  const endpoint = await openEndpoint({ name, model, wish }, own.headers, parts);
+  const { wire, baseUrl, key } = endpoint;
   const [{ createHttpProvider }, { limitProvider, ONE_TRY, watchTransport }, limiters] =
     await Promise.all([
       import("../providers/http/http-provider.ts"),
@@ -95,14 +94,13 @@ export async function openHttpProvider(
     vendor: name,
     wire: await loadWire(wire),
     baseUrl,
-    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
+    headers: endpoint.headers,
     own: own.options,
-    sign: await openSign(vendor, key, parts),
+    sign: await endpoint.openSign(),
     quirks: { ...vendor.quirks, native: nativeRowOf(vendor.like ?? name, wire), ...parts.quirks },
     transport: watchTransport(await parts.transport(), limiter),
     prepare,
-    // Its variable may have a name that says nothing of a key.
-    redact: createRedact([...findSecrets(parts.env), key ?? "", ...Object.values(headers)]),
+    redact: endpoint.redact,
     // Tried again outside of it, where a call that waits holds no slot.
     retry: ONE_TRY,
     ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
@@ -112,6 +110,37 @@ export async function openHttpProvider(
   if ((vendor.like ?? name) !== "llamacpp") return limited;
   const { waitForServer } = await import("../providers/llamacpp/server.ts");
   return waitForServer(limited, { transport: await parts.transport(), baseUrl });
+}
+
+/** Where a vendor is reached, and as whom. */
+export interface Endpoint {
+  readonly wire: WireName;
+  readonly baseUrl: string;
+  readonly key: string | undefined;
+  /** Sent with every request; no key is in them. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly redact: Redact;
+  openSign(): Promise<Sign>;
+}
+
+/** Rejects with `key_missing` where the key is not there. */
+export async function openEndpoint(
+  asked: Asked,
+  own: OwnFields["headers"],
+  parts: ModelParts,
+): Promise<Endpoint> {
+  const { env, catalog = CATALOG } = parts;
+  const vendor = catalog.of(asked.name);
+  const { wire, baseUrl } = await findAddress(asked, env, catalog);
+  const key = keyFor(asked, env, catalog);
+  const headers = fillHeaders(own, env);
+  return {
+    ...{ wire, baseUrl, key },
+    headers: { "user-agent": `offshoot/${VERSION}`, ...vendor.headers, ...headers },
+    // Its variable may have a name that says nothing of a key.
+    redact: createRedact([...findSecrets(env), key ?? "", ...Object.values(headers)]),
+    openSign: () => openSign(vendor, key, parts),
+  };
 }
 
 /** What a request to a server at an address of the settings is signed with, where it is a key alone. */

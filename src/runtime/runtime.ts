@@ -42,6 +42,7 @@ import type { ChildProcessSettings } from "./child-processes.ts";
 import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors.ts";
 import { createNetwork, limitAnswers } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
+import type { EmbeddingWish } from "./open-embeddings.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
 import { openModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
@@ -164,7 +165,11 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     async openResponses(settings) {
       const { openResponses } = await import("./responses/open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
-      const inside = { engine, store, ...kept, clock, agent: agentParts };
+      const { openEmbeddings } = await import("./open-embeddings.ts");
+      const inside = {
+        ...{ engine, store, ...kept, clock, agent: agentParts },
+        openEmbeddings: (wish: EmbeddingWish) => openEmbeddings(wish, modelParts),
+      };
       responses = openResponses(inside, settings);
       return responses;
     },

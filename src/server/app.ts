@@ -9,12 +9,15 @@ import { isOwnFault } from "../base/own-fault.ts";
 import { cutSignalOf, signalOf } from "./client-signal.ts";
 import { createFindRoute, type FoundRoute } from "./find-route.ts";
 import type { About, Admitted, Guard, Outcome } from "./guard.ts";
+import { requirePath } from "./path-prefix.ts";
 import { type BodyLimits, readJsonBody } from "./read-body.ts";
 import type { Route } from "./route.ts";
 import { type SendSettings, sendAnswer, sendFailure } from "./send-answer.ts";
 
 export interface AppParts {
   readonly routes: readonly Route[];
+  /** In front of all addresses; none when left out. */
+  readonly prefix?: string | undefined;
   readonly guard: Guard;
   readonly body: BodyLimits;
   readonly send: SendSettings;
@@ -26,8 +29,9 @@ export type App = (request: IncomingMessage, response: ServerResponse) => Promis
 
 export function createApp(parts: AppParts): App {
   const findRoute = createFindRoute(parts.routes);
+  const { prefix = "" } = parts;
   return async (request, response) => {
-    const [path, query] = splitUrl(request.url ?? "/");
+    const [asked, query] = splitUrl(request.url ?? "/");
     const signal = signalOf(request.socket);
     let admitted: Admitted | undefined;
     let found: FoundRoute | undefined;
@@ -38,7 +42,7 @@ export function createApp(parts: AppParts): App {
         response.writeHead(204).end();
         return;
       }
-      found = findRoute(request.method ?? "GET", path);
+      found = findRoute(request.method ?? "GET", requirePath(prefix, asked));
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const json = (): Promise<unknown> => readJsonBody(request, parts.body);

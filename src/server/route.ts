@@ -27,7 +27,7 @@ export type Speaks = "responses" | "chat";
 
 /** What keys may be allowed, one line each. */
 export const SCOPES = {
-  responses: "Create, read, cancel and delete responses and conversations.",
+  responses: "Create, read, cancel and delete responses and conversations; make embeddings.",
   files: "Upload, read and delete files, vector stores and containers.",
   models: "List the models that are served.",
   metrics: "Read the server's metrics.",

@@ -5,6 +5,7 @@ import type { Route } from "./route.ts";
 import { createChatRoutes } from "./routes/chat-completions.ts";
 import { CONTAINER_FILE_LIMITS, createContainerRoutes } from "./routes/containers.ts";
 import { createConversationRoutes } from "./routes/conversations.ts";
+import { createEmbeddingRoutes } from "./routes/embeddings.ts";
 import { createFileRoutes, FILE_LIMITS } from "./routes/files.ts";
 import { createContextRoutes, createResponseRoutes } from "./routes/responses.ts";
 import { createVectorStoreRoutes } from "./routes/vector-stores.ts";
@@ -13,6 +14,7 @@ export function createRoutes({
   api,
   context,
   conversations,
+  embeddings,
   search,
   kept,
 }: OpenedResponses): Route[] {
@@ -22,6 +24,7 @@ export function createRoutes({
     ...createContextRoutes(context),
     ...createConversationRoutes(conversations),
     ...createChatRoutes(api),
+    ...createEmbeddingRoutes(embeddings),
     ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
     ...createVectorStoreRoutes(vectors),
     ...createContainerRoutes({ ...kept, limits: CONTAINER_FILE_LIMITS }),

@@ -6,7 +6,7 @@
 import type { Json } from "../base/json.ts";
 import { toPieces } from "./pieces.ts";
 import { toContentLost, toUnknownThing } from "./refusal.ts";
-import type { DoomedThing, NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
+import type { Claim, DoomedThing, NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
 import type { Store } from "./store.ts";
 
 /** `runs` is where the runs of things are kept, which `removeAll` removes with them. */
@@ -44,6 +44,15 @@ class MemoryShelf implements Shelf {
 
   async putAll(things: readonly NewThing[]): Promise<void> {
     for (const thing of things) await this.put(thing);
+  }
+
+  async claim({ claim, things, isOver }: Claim): Promise<Thing | undefined> {
+    const held = this.#entries.get(toKey(claim))?.thing;
+    if (held && !isOver(held)) return held;
+    this.#entries.delete(toKey(claim));
+    // Each is there before the next is looked at: `put` waits for nothing.
+    for (const thing of [claim, ...things]) void this.put(thing);
+    return undefined;
   }
 
   async get(name: ThingName): Promise<Thing | undefined> {

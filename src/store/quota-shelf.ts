@@ -64,6 +64,13 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
       if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
       return await shelf.put(thing);
     },
+    async claim(claim) {
+      for (const thing of claim.things) {
+        const quota = await findQuota(thing);
+        if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
+      }
+      return await shelf.claim(claim);
+    },
     async writeContent(name, bytes) {
       const quota = await findQuota(name);
       const limited = quota === undefined ? bytes : limit(name.tenant, quota, bytes);
@@ -73,7 +80,9 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
 }
 
 /** What passes as it is. */
-function toPlain(shelf: Shelf): Omit<Shelf, "put" | "writeContent" | "checkRoom" | "countRoom"> {
+function toPlain(
+  shelf: Shelf,
+): Omit<Shelf, "put" | "claim" | "writeContent" | "checkRoom" | "countRoom"> {
   return {
     putAll: (things) => shelf.putAll(things),
     get: (name) => shelf.get(name),

@@ -13,6 +13,11 @@ export interface Shelf {
   put(thing: NewThing): Promise<boolean>;
   /** Puts those that are not there yet, in one transaction. */
   putAll(things: readonly NewThing[]): Promise<void>;
+  /**
+   * Puts `claim` and the things that come with it, in one transaction. Where there is a thing by the claim's
+   * name that `isOver` does not give up, nothing is put, and that thing is given back.
+   */
+  claim(claim: Claim): Promise<Thing | undefined>;
   get(name: ThingName): Promise<Thing | undefined>;
   /** In the order they were put, or the opposite. */
   list(query: ThingQuery): Promise<Thing[]>;
@@ -87,6 +92,13 @@ export interface NewThing extends ThingName {
   readonly body: Json;
   readonly created_at_ms: number;
   readonly expires_at_ms: number | null;
+}
+
+export interface Claim {
+  readonly claim: NewThing;
+  readonly things: readonly NewThing[];
+  /** Whether the one that is there may be replaced. Pure: it is asked within the transaction. */
+  readonly isOver: (held: Thing) => boolean;
 }
 
 export interface Thing extends NewThing {

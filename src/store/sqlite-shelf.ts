@@ -10,6 +10,7 @@ import type { Json } from "../base/json.ts";
 import { toPieces } from "./pieces.ts";
 import { toContentLost, toUnknownThing } from "./refusal.ts";
 import type {
+  Claim,
   DoomedThing,
   NewThing,
   OrphanSearch,
@@ -82,9 +83,18 @@ class SqliteShelf implements Shelf {
     });
   }
 
+  async claim({ claim, things, isOver }: Claim): Promise<Thing | undefined> {
+    return await this.#db.write("power", () => {
+      const held = this.#find(claim);
+      if (held && !isOver(held)) return held;
+      if (held) this.#db.run(`delete from things where ${NAMED}`, ...toColumns(claim));
+      for (const thing of [claim, ...things]) this.#insert(thing);
+      return undefined;
+    });
+  }
+
   async get(name: ThingName): Promise<Thing | undefined> {
-    const row = this.#db.get(`select * from things where ${NAMED}`, ...toColumns(name));
-    return row && toThing(row);
+    return this.#find(name);
   }
 
   async list(query: ThingQuery): Promise<Thing[]> {
@@ -290,6 +300,11 @@ class SqliteShelf implements Shelf {
   #setBody(name: ThingName, body: Json): boolean {
     const sql = `update things set body = ? where ${NAMED}`;
     return this.#db.run(sql, JSON.stringify(body), ...toColumns(name)) > 0;
+  }
+
+  #find(name: ThingName): Thing | undefined {
+    const row = this.#db.get(`select * from things where ${NAMED}`, ...toColumns(name));
+    return row && toThing(row);
   }
 
   #positionOf(name: ThingName): number | undefined {

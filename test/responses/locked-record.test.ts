@@ -21,6 +21,7 @@ describe("a locked record", () => {
     t.after(() => place.engine.stop());
     const api = createResponsesApi({
       ...{ clock: systemClock, durable: place, passing: place, ttlMs: null },
+      sealKey: new Uint8Array(32),
       // Whoever waits for the lock a second time waits for ever here.
       shelf: { ...createMemoryShelf(store), put: () => Promise.reject(BUSY), delete: () => NEVER },
       defaults: { store: true },

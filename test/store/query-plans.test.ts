@@ -175,6 +175,8 @@ async function useThings(shelf: ReturnType<typeof createSqliteShelf>): Promise<v
   const thing = { ...name, parent: null, body: {}, created_at_ms: 1, expires_at_ms: 1 };
   await shelf.put(thing);
   await shelf.putAll([{ ...thing, id: "b", parent: "a" }]);
+  const claim = { ...thing, id: "c" };
+  for (const isOver of [() => false, () => true]) await shelf.claim({ claim, things: [], isOver });
   await shelf.get(name);
   for (const parent of [undefined, "a"]) {
     for (const order of ["oldest", "newest"] as const) {

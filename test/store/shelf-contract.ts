@@ -75,6 +75,34 @@ export function describeShelf(name: string, open: () => Promise<Shelf>): void {
       }
     });
 
+    it("claims a name once, with what comes with it, or gives what holds it", async () => {
+      const shelf = await open();
+      const isOver = (): boolean => false;
+      const first = newThing("key", { body: 1, parent: "a" });
+      assert.equal(await shelf.claim({ claim: first, things: [newThing("a")], isOver }), undefined);
+      const [second, things] = [newThing("key", { body: 2, parent: "b" }), [newThing("b")]];
+      const held = await shelf.claim({ claim: second, things, isOver });
+      assert.deepEqual([held?.body, held?.parent], [1, "a"]);
+      assert.deepEqual(await idsOf(shelf, {}), ["key", "a"]);
+      const mayGo = (thing: Thing): boolean => thing.parent === "a";
+      assert.equal(await shelf.claim({ claim: second, things, isOver: mayGo }), undefined);
+      assert.equal((await shelf.get(nameOf("key")))?.body, 2);
+      // What came with the first no longer takes the name with it.
+      for (const id of ["a", "b"]) {
+        assert.ok(await shelf.get(nameOf("key")));
+        await shelf.delete(nameOf(id));
+      }
+      assert.equal(await shelf.get(nameOf("key")), undefined);
+    });
+
+    it("lets one of many win who claim a name at once", async () => {
+      const shelf = await open();
+      const claim = newThing("key");
+      const toClaim = (id: string) => ({ claim, things: [newThing(id)], isOver: () => false });
+      const held = await Promise.all(["a", "b", "c"].map((id) => shelf.claim(toClaim(id))));
+      assert.equal(held.filter(Boolean).length + (await idsOf(shelf, {})).length, 4);
+    });
+
     it("knows nothing of a thing that was not put", async () => {
       const shelf = await open();
       assert.equal(await shelf.get(nameOf("a")), undefined);

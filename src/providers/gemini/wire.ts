@@ -4,6 +4,7 @@ import { createSseReader } from "../../base/sse.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest, type Host, omitsOf } from "./encode.ts";
+import { toModelPath } from "./model-path.ts";
 import { OPTIONS } from "./options.ts";
 import { recover } from "./recover.ts";
 
@@ -24,10 +25,4 @@ function createWire(host: Host): Wire {
     decoder: createDecoder,
     recover,
   };
-}
-
-/** A tuned model has a path of its own: `tunedModels/mine`. */
-function toModelPath(model: string): string {
-  const path = model.includes("/") ? model : `models/${model}`;
-  return path.split("/").map(encodeURIComponent).join("/");
 }

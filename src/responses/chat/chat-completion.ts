@@ -75,10 +75,19 @@ export interface ChatHead {
   system_fingerprint: null;
 }
 
+/** One of several choices of a stream, which has one head and one usage. */
+export interface ChatChoice {
+  readonly index: number;
+  /** That of the stream: whoever is first to know one gives it. */
+  readonly toHead: (own: ChatHead) => ChatHead;
+  /** Told what the choice has used; the sum is written when all have ended. */
+  readonly onUsage: (usage: Usage) => void;
+}
+
 export interface ChatCompletion extends ChatHead {
   object: "chat.completion";
   choices: {
-    index: 0;
+    index: number;
     message: ChatAnswerMessage;
     logprobs: ChatLogprobs | null;
     finish_reason: FinishReason;

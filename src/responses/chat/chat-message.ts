@@ -73,8 +73,9 @@ const ChatCustomCall = open({
 });
 
 export type ChatCall = z.infer<typeof ChatFunctionCall> | z.infer<typeof ChatCustomCall>;
-const ChatCall = choose<ChatCall>((value) =>
-  fieldOf(value, "type") === "custom" ? ChatCustomCall : ChatFunctionCall,
+const ChatCall = choose<ChatCall>(
+  (value) => (fieldOf(value, "type") === "custom" ? ChatCustomCall : ChatFunctionCall),
+  { among: [ChatFunctionCall, ChatCustomCall] },
 );
 
 const Assistant = open({
@@ -117,11 +118,14 @@ export type ToolMessage = z.infer<typeof ToolResult>;
 export type FunctionMessage = z.infer<typeof FunctionResult>;
 export type ChatMessage = SpokenMessage | AssistantMessage | ToolMessage | FunctionMessage;
 
-export const ChatMessage = choose<ChatMessage>((value) => {
-  const role = fieldOf(value, "role");
-  const known = typeof role === "string" && Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
-  return known ?? AnyRole;
-});
+export const ChatMessage = choose<ChatMessage>(
+  (value) => {
+    const role = fieldOf(value, "role");
+    const known = typeof role === "string" && Object.hasOwn(ROLES, role) ? ROLES[role] : undefined;
+    return known ?? AnyRole;
+  },
+  { among: [Spoken, Assistant, ToolResult, FunctionResult] },
+);
 
 /** A part of what a user or a tool says, as the Responses API has it. */
 export function toInputPart(part: ChatPart): ContentPart {

@@ -44,11 +44,14 @@ type NestedTool = z.infer<typeof ChatFunctionTool> | z.infer<typeof ChatCustomTo
 export type ChatTool = NestedTool | Tool;
 
 /** The nested forms of chat; flat ones, which some clients send here too; and kinds of other servers. */
-export const ChatTool = choose<ChatTool>((value) => {
-  if (!isJsonObject(value)) return Tool;
-  if (value["type"] === "function" && !("name" in value)) return ChatFunctionTool;
-  return value["type"] === "custom" && !("name" in value) ? ChatCustomTool : Tool;
-});
+export const ChatTool = choose<ChatTool>(
+  (value) => {
+    if (!isJsonObject(value)) return Tool;
+    if (value["type"] === "function" && !("name" in value)) return ChatFunctionTool;
+    return value["type"] === "custom" && !("name" in value) ? ChatCustomTool : Tool;
+  },
+  { among: [ChatFunctionTool, ChatCustomTool, Tool] },
+);
 
 export function toTool(tool: ChatTool): Tool {
   if (tool.type === "custom" && "custom" in tool) return toCustomTool(tool);
@@ -107,8 +110,9 @@ const NestedChoice = openUnion([
 type NestedChoice = z.infer<typeof NestedChoice>;
 
 export type ChatToolChoice = NestedChoice | ToolChoice;
-export const ChatToolChoice = choose<ChatToolChoice>((value) =>
-  isNested(value) ? NestedChoice : ToolChoice,
+export const ChatToolChoice = choose<ChatToolChoice>(
+  (value) => (isNested(value) ? NestedChoice : ToolChoice),
+  { among: [NestedChoice, ToolChoice] },
 );
 
 export function toToolChoice(choice: ChatToolChoice): ToolChoice {
@@ -125,10 +129,12 @@ export function toToolChoice(choice: ChatToolChoice): ToolChoice {
   }
 }
 
+const FunctionChoiceMode = z.enum(["none", "auto"]);
 export type FunctionChoice = string | z.infer<typeof Named>;
 /** The older `function_call` of a request. */
-export const FunctionChoice = choose<FunctionChoice>((value) =>
-  typeof value === "string" ? z.enum(["none", "auto"]) : Named,
+export const FunctionChoice = choose<FunctionChoice>(
+  (value) => (typeof value === "string" ? FunctionChoiceMode : Named),
+  { among: [FunctionChoiceMode, Named] },
 );
 
 export function toFunctionChoice(choice: FunctionChoice): ToolChoice {

@@ -19,6 +19,7 @@ import type { OwnField } from "../fold/ignored.ts";
 import {
   CANCELLED,
   type CallSpelling,
+  type ChatChoice,
   type ChatCitation,
   type ChatCompletion,
   type ChatHead,
@@ -39,7 +40,7 @@ import {
 export interface ChatChunk extends ChatHead {
   object: "chat.completion.chunk";
   choices: {
-    index: 0;
+    index: number;
     delta: ChatDelta;
     logprobs: ChatLogprobs | null;
     finish_reason: FinishReason | null;
@@ -81,18 +82,26 @@ export interface ChatWriterOptions {
   readonly calls?: CallSpelling | undefined;
   /** What of the request was left out before it was asked. */
   readonly ignored?: readonly string[] | undefined;
+  /** Which of several choices it writes; the only one when left out. */
+  readonly choice?: ChatChoice | undefined;
 }
 
 export interface ChatWriter {
   /** What one event means, as the JSON of no, one or several frames. */
   write(event: EmittedEvent): string[];
+  /** Whether it wrote an error: nothing follows it. */
+  isBroken(): boolean;
   /** The plain answer. Rejects like `toChatCompletion`; call it when the last event was written. */
   completion(): ChatCompletion;
 }
 
 export function createChatWriter(options: ChatWriterOptions): ChatWriter {
   const writer = new ChunkWriter(options);
-  return { write: (event) => writer.write(event), completion: () => writer.completion() };
+  return {
+    write: (event) => writer.write(event),
+    isBroken: () => writer.isBroken,
+    completion: () => writer.completion(),
+  };
 }
 
 type Kind = "text" | "refusal" | "thought" | "summary" | "call";
@@ -138,6 +147,10 @@ class ChunkWriter {
   completion(): ChatCompletion {
     if (!this.#response) throw new Failure("internal", "The response has not begun.");
     return toChatCompletion(this.#response, this.#options);
+  }
+
+  get isBroken(): boolean {
+    return this.#isBroken;
   }
 
   write(event: EmittedEvent): string[] {
@@ -221,7 +234,8 @@ class ChunkWriter {
 
   #know(response: EmittedResponse): void {
     this.#response = response;
-    this.#head = toHead(response, this.#options.model);
+    const own = toHead(response, this.#options.model);
+    this.#head = this.#options.choice?.toHead(own) ?? own;
   }
 
   #say(place: Place, delta: string, logprobs: readonly EmittedLogprob[]): void {
@@ -308,7 +322,9 @@ class ChunkWriter {
     const finish = toFinishReason(response, calls);
     this.#emitChoice({}, { finish, offshoot: this.#toOwnField(response) });
     const { usage } = response;
-    if (includeUsage && usage) this.#emit({ choices: [], usage: toChatUsage(usage) });
+    const { choice } = this.#options;
+    if (choice && usage) choice.onUsage(usage);
+    else if (includeUsage && usage) this.#emit({ choices: [], usage: toChatUsage(usage) });
   }
 
   #toOwnField({ offshoot }: EmittedResponse): OwnField | undefined {
@@ -348,7 +364,8 @@ class ChunkWriter {
     } = {},
   ): void {
     const { logprobs = null, finish = null, offshoot } = more;
-    const choices = [{ index: 0 as const, delta, logprobs, finish_reason: finish }];
+    const index = this.#options.choice?.index ?? 0;
+    const choices = [{ index, delta, logprobs, finish_reason: finish }];
     this.#emit(offshoot ? { choices, offshoot } : { choices });
   }
 

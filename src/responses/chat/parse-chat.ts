@@ -30,6 +30,8 @@ export interface ParsedChat {
   readonly ignored: string[];
   /** How the client wants to be answered; for `createChatWriter` and `toChatCompletion`. */
   readonly answer: ChatAnswer;
+  /** How many choices are asked for. */
+  readonly count: number;
 }
 
 export interface ChatAnswer {
@@ -55,6 +57,7 @@ export function toCreateResponse(body: unknown): ParsedChat {
   return {
     request,
     ignored: [...refused, ...ignored],
+    count: chat.n ?? 1,
     answer: {
       includeUsage: chat.stream_options?.include_usage === true,
       calls: usesFunctions(chat) ? "function_call" : "tool_calls",
@@ -62,11 +65,7 @@ export function toCreateResponse(body: unknown): ParsedChat {
   };
 }
 
-function checkRules({ n, logprobs, top_logprobs }: ChatRequest): void {
-  if (n && n > 1) {
-    const message = `\`n\` must be 1, not ${n}: an answer has one choice here. Send the request once for each.`;
-    throw new Failure("invalid_request", message, { param: "n" });
-  }
+function checkRules({ logprobs, top_logprobs }: ChatRequest): void {
   if (top_logprobs && !logprobs) {
     const message = "`top_logprobs` needs `logprobs` to be true.";
     throw new Failure("invalid_request", message, { param: "top_logprobs" });

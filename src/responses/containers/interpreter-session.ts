@@ -8,10 +8,11 @@
 import { toFailure } from "../../base/failure.ts";
 import { createInterpreter, type Interpreter } from "../../tools/python/interpreter.ts";
 import { parseMem } from "../../tools/python/mem.ts";
-import type { Mount, RunReply, WrittenFile } from "../../tools/python/messages.ts";
+import type { Mount, OpenRequest, RunReply, WrittenFile } from "../../tools/python/messages.ts";
 import { openPackages, type Packages } from "../../tools/python/packages.ts";
-import { findPyodide, pyodideCommand } from "../../tools/python/pyodide-command.ts";
+import { findPyodide } from "../../tools/python/pyodide-command.ts";
 import { createPythonSession, type PythonSession } from "../../tools/python/session.ts";
+import { startPyodide } from "../../tools/python/snapshot.ts";
 import type { Kept } from "../../tools/scope.ts";
 import type { ToolContext } from "../../tools/tool.ts";
 import type { ChosenContainer } from "./auto-container.ts";
@@ -76,8 +77,11 @@ export async function openInterpreterSession(
       const mounts = await readMounts(parts, container, files);
       const worker = settings.workerPath;
       const place = { node, pyodide, memBytes, worker, cwd: workspace.root };
-      const interpreter = createInterpreter(await sandbox.start(pyodideCommand(place)));
-      await begin(interpreter, { pyodide, mem: memBytes, mounts }, signal);
+      const { command, snapshot } = await startPyodide(place, {
+        ...{ sandbox, signal, folder: settings.snapshots },
+      });
+      const interpreter = createInterpreter(command);
+      await begin(interpreter, { pyodide, mem: memBytes, mounts, snapshot }, signal);
       known.clear();
       for (const { path, version } of files) known.set(path, version);
       return interpreter;
@@ -121,13 +125,13 @@ const UNLOCK = `[__import__("os").chmod(__import__("os").path.join(top, name), 0
 
 async function begin(
   interpreter: Interpreter,
-  { pyodide, mem, mounts }: { pyodide: string; mem: number; mounts: readonly Mount[] },
+  { mem, ...opening }: Pick<OpenRequest, "pyodide" | "mem" | "mounts" | "snapshot">,
   signal: AbortSignal,
 ): Promise<void> {
   const limits = { timeoutMs: START_MS, signal };
   const place = { folder: FILES_FOLDER, library: "/lib/offshoot" };
   try {
-    await interpreter.ask({ op: "open", ...place, pyodide, mem, mounts }, limits);
+    await interpreter.ask({ op: "open", ...place, mem, ...opening }, limits);
     await interpreter.ask({ op: "run", mem, code: UNLOCK, missing: {} }, limits);
   } catch (thrown) {
     await interpreter.close();

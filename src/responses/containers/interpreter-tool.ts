@@ -14,7 +14,7 @@ import { FILES_FOLDER } from "./container-files.ts";
 /** Of Python's settings those that hold for it in a container too. */
 export type InterpreterSettings = Pick<
   PythonOptions,
-  "wheels" | "index" | "fetchPackage" | "nodePath" | "workerPath"
+  "wheels" | "index" | "fetchPackage" | "snapshots" | "nodePath" | "workerPath"
 >;
 
 export interface InterpreterParts extends ShelfParts {

@@ -30,7 +30,7 @@ const MAX_NAME_CHARS = 256;
 /** The API's own limit. */
 const MAX_FILES = 50;
 
-const NewContainerBody = open({
+export const NewContainerBody = open({
   name: z.string().min(1),
   file_ids: z.array(z.string()).max(MAX_FILES).nullable().optional(),
   expires_after: open({

@@ -12,8 +12,15 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { Thing, ThingName } from "../../store/shelf.ts";
+import { claimMade, findMade, type OnceKey } from "../idempotency.ts";
 import { type ShelfParts, toSeconds } from "../shelf-parts.ts";
-import { type ItemParts, parseNewItems, putItems, readNewItems } from "./new-items.ts";
+import {
+  type ItemParts,
+  parseNewItems,
+  putItems,
+  readNewItems,
+  toItemThings,
+} from "./new-items.ts";
 
 export interface Conversation {
   readonly id: string;
@@ -28,31 +35,37 @@ export interface DeletedConversation {
   readonly deleted: true;
 }
 
-const CreateConversation = open({
+export const UpdateConversation = open({ metadata: Metadata.nullable() });
+
+export const CreateConversation = open({
   metadata: Metadata.nullable().optional(),
   items: z.array(z.unknown()).nullable().optional(),
 });
 
-/** `body` is the request's, unchecked; undefined where it has none. */
+/** `body` is the request's, unchecked; undefined where it has none. With a key it is made once. */
 export async function createConversation(
   parts: ItemParts,
   tenant: string,
   body: unknown,
+  once?: OnceKey,
 ): Promise<Conversation> {
+  const made = once && (await findMade(parts.shelf, once, parts.clock.now()));
+  if (made !== undefined) return await getConversation(parts, tenant, made);
   const asked = parseAs(CreateConversation, body ?? {}, "request");
   const items = await readNewItems(parts, tenant, parseNewItems(asked.items ?? []));
   const id = parts.makeId("conv");
   const name = nameConversation(tenant, id);
   const written: JsonObject = { metadata: asked.metadata ?? {} };
   const created_at_ms = parts.clock.now();
-  await parts.shelf.put({
-    ...name,
-    parent: null,
-    body: written,
-    created_at_ms,
-    expires_at_ms: null,
-  });
-  await putItems(parts, name, items);
+  const thing = { ...name, parent: null, body: written, created_at_ms, expires_at_ms: null };
+  if (once) {
+    const things = [thing, ...toItemThings(name, items, created_at_ms)];
+    const isFirst = await claimMade(parts.shelf, once, { made: id, things }, created_at_ms);
+    if (!isFirst) return await createConversation(parts, tenant, body, once);
+  } else {
+    await parts.shelf.put(thing);
+    await putItems(parts, name, items);
+  }
   return toConversation({ id, body: written, created_at_ms });
 }
 
@@ -74,7 +87,7 @@ export async function updateConversation(
   id: string,
   body: unknown,
 ): Promise<Conversation> {
-  const asked = parseAs(open({ metadata: Metadata.nullable() }), body, "request");
+  const asked = parseAs(UpdateConversation, body, "request");
   const metadata = asked.metadata ?? {};
   const name = nameConversation(tenant, id);
   await shelf.change(name, (kept) => ({ ...(kept as JsonObject), metadata }));

@@ -50,6 +50,8 @@ export interface ItemsRequest {
   readonly query: URLSearchParams;
 }
 
+export const NewItems = open({ items: z.array(z.unknown()) });
+
 /** Adds up to 20 items and shows them. `body` is the request's, unchecked. */
 export async function createItems(
   parts: ItemParts,
@@ -57,7 +59,7 @@ export async function createItems(
   { conversationId, query }: ItemsRequest,
   body: unknown,
 ): Promise<Page<ShownItem>> {
-  const { items } = parseAs(open({ items: z.array(z.unknown()) }), body, "request");
+  const { items } = parseAs(NewItems, body, "request");
   const name = nameConversation(tenant, conversationId);
   await getConversation(parts, tenant, conversationId);
   const named = await readNewItems(parts, tenant, parseNewItems(items));

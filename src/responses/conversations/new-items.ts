@@ -5,7 +5,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
-import type { Thing, ThingName } from "../../store/shelf.ts";
+import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
 import { idPrefixOf } from "../fold/emitted-item.ts";
 import { sealItems, unsealItem } from "../request/seal-tools.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
@@ -106,14 +106,22 @@ export async function putItems(
   conversation: ThingName,
   items: readonly NamedItem[],
 ): Promise<boolean> {
-  const rest = { created_at_ms: clock.now(), expires_at_ms: null, parent: conversation.id };
-  const things = items.map(({ id, item }) => {
-    return { ...nameItem(conversation, id), ...rest, body: item as unknown as Json };
-  });
-  await shelf.putAll(things);
+  await shelf.putAll(toItemThings(conversation, items, clock.now()));
   if (await shelf.get(conversation)) return true;
   for (const { id } of items) await shelf.delete(nameItem(conversation, id));
   return false;
+}
+
+/** The items as they are put. */
+export function toItemThings(
+  conversation: ThingName,
+  items: readonly NamedItem[],
+  created_at_ms: number,
+): NewThing[] {
+  const rest = { created_at_ms, expires_at_ms: null, parent: conversation.id };
+  return items.map(({ id, item }) => {
+    return { ...nameItem(conversation, id), ...rest, body: item as unknown as Json };
+  });
 }
 
 /** Refuses an id under which the conversation has another item. */

@@ -24,7 +24,7 @@ const MIN_SECONDS = 3600;
 const MAX_SECONDS = 2_592_000;
 const MAX_NAME_CHARS = 255;
 
-const NewFileFields = open({
+export const NewFileFields = open({
   purpose: z.enum(PURPOSES),
   expires_after: open({
     anchor: z.enum(["created_at"]),

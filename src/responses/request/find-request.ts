@@ -134,13 +134,14 @@ export async function findInput(parts: FindParts, input: unknown, caller: Caller
 /** Names are looked for with patterns and are in every answer. */
 const MAX_NAME_CHARS = 512;
 
-function checkName(name: string | null | undefined): void {
+export function checkName(name: string | null | undefined): void {
   if ((name?.length ?? 0) <= MAX_NAME_CHARS) return;
   const message = `\`model\` has ${name?.length} characters; at most ${MAX_NAME_CHARS} are allowed.`;
   throw new Failure("invalid_request", message, { param: "model" });
 }
 
-function checkAllowed(name: string, { models }: Caller): void {
+/** Rejects a model that the caller's key may not ask. */
+export function checkAllowed(name: string, { models }: Caller): void {
   if (!models || models.some((pattern) => matchesGlob(name, pattern))) return;
   throw new Failure("forbidden", `This key may not ask the model \`${name}\`.`, { param: "model" });
 }

@@ -42,7 +42,7 @@ const MAX_FILES = 2000;
 
 const { file_id: _, ...forAll } = NewStoreFile.shape;
 
-const CreateBatch = open({
+export const CreateBatch = open({
   file_ids: z.array(z.string()).min(1).max(MAX_FILES).nullable().optional(),
   files: z.array(NewStoreFile).min(1).max(MAX_FILES).nullable().optional(),
   ...forAll,

@@ -70,10 +70,13 @@ const ranking = {
 
 const RankingFields = open(ranking);
 
-const SearchRequest = open({
-  query: choose<string | string[]>((value) =>
-    Array.isArray(value) ? z.array(z.string()).min(1).max(50) : z.string(),
-  ),
+const Query = z.string();
+const Queries = z.array(Query).min(1).max(50);
+
+export const SearchRequest = open({
+  query: choose<string | string[]>((value) => (Array.isArray(value) ? Queries : Query), {
+    among: [Query, Queries],
+  }),
   rewrite_query: z.boolean().nullable().optional(),
   ...ranking,
 });

@@ -69,6 +69,8 @@ const AttributeFields = z
   });
 
 /** One file that is to be added, as requests name it. */
+export const UpdateStoreFile = open({ attributes: AttributeFields.nullable() });
+
 export const NewStoreFile = open({
   file_id: z.string(),
   attributes: AttributeFields.nullable().optional(),
@@ -227,7 +229,7 @@ export async function updateStoreFile(
   { store, file }: FileOf,
   body: unknown,
 ): Promise<StoreFileObject> {
-  const asked = parseAs(open({ attributes: AttributeFields.nullable() }), body, "request");
+  const asked = parseAs(UpdateStoreFile, body, "request");
   await findStore(parts, tenant, store);
   await findStoreFile(parts, tenant, { store, file });
   await parts.shelf.change(nameStoreFile(tenant, store, file), (written) =>

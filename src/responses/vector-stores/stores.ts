@@ -62,14 +62,14 @@ const settings = {
   metadata: Metadata.nullable().optional(),
 };
 
-const CreateStore = open({
+export const CreateStore = open({
   ...settings,
   description: z.string().nullable().optional(),
   file_ids: z.array(z.string()).max(MAX_FILES).nullable().optional(),
   chunking_strategy: ChunkingStrategy.nullable().optional(),
 });
 
-const UpdateStore = open(settings);
+export const UpdateStore = open(settings);
 
 /** Rejects with `not_found` for a file that is not there, before anything is made. */
 export async function createStore(

@@ -44,6 +44,14 @@ const LISTENING_KEYS = {
     guarded: true,
     summary: "Further names that requests may call the server by: `api.example.com`",
   },
+  "server.path_prefix": {
+    type: "string",
+    default: "",
+    empty: true,
+    guarded: true,
+    summary:
+      "A path in front of all addresses (`/keep` for `/keep/v1/models`), where a proxy passes it on ([server.md](server.md#behind-a-path))",
+  },
   "server.origins": {
     type: "list",
     default: [],

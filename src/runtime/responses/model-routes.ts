@@ -57,6 +57,22 @@ export function routeModel(routes: ModelRoutes, name: string | null | undefined)
   return routeOwn({ own, usual, catalog }, name) ?? routeVendor(name, catalog);
 }
 
+/** The same for embeddings: the model of vector stores is meant by its own name, and where none is named. */
+export function routeEmbeddings(
+  { models, embeddings }: EmbeddingRoutes,
+  name: string | null | undefined,
+): ModelTarget {
+  if (!embeddings) return routeModel(models, name);
+  const isNamed = models.named.some(([pattern]) => pattern === name);
+  const isOwn = embeddings.model.slice(embeddings.model.indexOf("/") + 1) === name;
+  return !name || (isOwn && !isNamed) ? embeddings : routeModel(models, name);
+}
+
+interface EmbeddingRoutes {
+  readonly models: ModelRoutes;
+  readonly embeddings?: ModelTarget | undefined;
+}
+
 /** A star fits slashes too: names of models have them, and mean no folders. */
 function toGlob(pattern: string): string {
   return pattern.includes("{") ? pattern : pattern.replaceAll("*", "{**}");

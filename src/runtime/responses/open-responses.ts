@@ -20,6 +20,11 @@ import {
   type ConversationsApi,
   createConversationsApi,
 } from "../../responses/conversations-api.ts";
+import {
+  createEmbeddingsApi,
+  type EmbeddingsApi,
+  type EmbeddingsParts,
+} from "../../responses/embeddings/embeddings-api.ts";
 import type { RunPlace } from "../../responses/fold/read-response.ts";
 import { keepOutput } from "../../responses/keep-output.ts";
 import type { FindBacking } from "../../responses/kinds/backed-kind.ts";
@@ -51,7 +56,7 @@ import { createAdmission } from "./admission.ts";
 import { type BackgroundLimits, defineBackground, type EnterPlace } from "./background-queue.ts";
 import { createDirectModels } from "./direct-model.ts";
 import type { MachineParts } from "./machine-kinds.ts";
-import { type ModelRoutes, routeModel } from "./model-routes.ts";
+import { type ModelRoutes, type ModelTarget, routeEmbeddings, routeModel } from "./model-routes.ts";
 import { type OpenedSearch, openSearch } from "./open-search.ts";
 import { createFindPrompt } from "./prompt-files.ts";
 import { createRequestMcp } from "./request-mcp.ts";
@@ -68,6 +73,8 @@ export interface ResponsesSettings extends BackgroundLimits {
   /** What makes vectors of texts; without it files are searched by their words alone. */
   readonly embedder?: Embedder | undefined;
   readonly models: ModelRoutes;
+  /** The model behind `embedder`, which clients may name for embeddings of their own. */
+  readonly embeddings?: ModelTarget | undefined;
   /** Whether responses are kept where the request does not say. */
   readonly store: boolean;
   /** How long a stored response is kept; null for ever. */
@@ -94,6 +101,8 @@ export interface ResponsesSettings extends BackgroundLimits {
   readonly quotaOf?: QuotaOf | undefined;
   /** Told of the beginning and the end of responses that need no run. */
   readonly observeDirect?: ((logged: LoggedEvent) => void) | undefined;
+  /** Told what each request for embeddings has used. */
+  readonly observeEmbeddings?: EmbeddingsParts["observe"];
   /** The folder of the prompts that requests may name; none without it. */
   readonly promptsDir?: string | undefined;
   /** How images and files are fetched that requests name by their address. */
@@ -109,6 +118,7 @@ export interface OpenedResponses {
   readonly api: ResponsesApi;
   readonly context: ContextApi;
   readonly conversations: ConversationsApi;
+  readonly embeddings: EmbeddingsApi;
   readonly shelf: Shelf;
   readonly durable: RunPlace;
   /** Where those run that are not stored. */
@@ -126,6 +136,7 @@ export interface RuntimeInside {
   readonly chunks: ChunkStore;
   readonly clock: Clock;
   readonly agent: AgentParts;
+  readonly openEmbeddings: EmbeddingsParts["open"];
 }
 
 export function openResponses(given: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
@@ -168,7 +179,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
     models: createDirectModels(inside.agent, toNativeChoice(settings)),
-    thoughtSealOf,
+    ...{ thoughtSealOf, sealKey },
     ...{ observeDirect: settings.observeDirect, charge: settings.charge },
     admit: createAdmission(inside.agent, settings),
   });
@@ -176,15 +187,20 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const prepare = (given: unknown): Promise<unknown> => applyPrompt(given, findPrompt);
   const api: ResponsesApi = {
     ...answers,
-    create: (given, caller) =>
+    create: (given, caller, once) =>
       namesPrompt(given)
-        ? prepare(given).then((filled) => answers.create(filled, caller))
-        : answers.create(given, caller),
+        ? prepare(given).then((filled) => answers.create(filled, caller, once))
+        : answers.create(given, caller, once),
   };
   return {
     ...{ api, shelf, kept, durable, passing },
     context: createContextApi({ api, before, sealOf, prepare, finding }),
     conversations: createConversationsApi(finding),
+    embeddings: createEmbeddingsApi({
+      route: (name) => routeEmbeddings(settings, name),
+      open: inside.openEmbeddings,
+      ...{ payerOf: settings.payerOf, observe: settings.observeEmbeddings },
+    }),
     search,
     start: () => engine.start(SERVER_BODIES),
     async close() {

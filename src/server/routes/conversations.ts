@@ -1,6 +1,7 @@
 /** Conversations and their items. */
 
 import type { ConversationsApi } from "../../responses/conversations-api.ts";
+import { readOnce } from "../../responses/idempotency.ts";
 import { checkConversationId } from "../../responses/request/conversation-id.ts";
 import { type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
@@ -28,7 +29,11 @@ function toConversationRoutes(api: ConversationsApi): Route[] {
       path: "/v1/conversations",
       summary: "Create a conversation, with up to 20 items",
       scope: "responses",
-      handle: async (call) => toJson(await api.create(await readOptional(call), call.caller)),
+      async handle(call) {
+        const body = await readOptional(call);
+        const once = readOnce(call.request.headers, "POST /v1/conversations", body);
+        return toJson(await api.create(body, call.caller, once));
+      },
     },
     {
       method: "GET",

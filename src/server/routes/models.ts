@@ -18,6 +18,8 @@ interface ModelParts {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the server at the settings' address has; nothing where there is none. */
   readonly listUpstream?: ListModels | undefined;
+  /** The model that vectors are made with for files, by the name that clients may ask it. */
+  readonly embeddings?: string | undefined;
 }
 
 /** As the API has it. */
@@ -90,11 +92,12 @@ interface Listed {
   readonly known: readonly ShownModel[];
 }
 
-function listModels({ routes: { named, usual }, env }: ModelParts): Listed {
+function listModels({ routes: { named, usual }, env, embeddings }: ModelParts): Listed {
   // A name with a star in it is a rule and not a model.
-  const own = named
-    .filter(([name]) => !name.includes("*"))
-    .map(([name]) => toShown(name, "offshoot"));
+  const names = named.map(([name]) => name).filter((name) => !name.includes("*"));
+  const own = [...names, ...(embeddings === undefined ? [] : [embeddings])].map((name) =>
+    toShown(name, "offshoot"),
+  );
   const refs = [
     ...(usual ? [usual.model] : []),
     ...MODELS.filter(({ vendor, name }) => !name.endsWith("*") && isReachable(vendor, env)).map(

@@ -4,6 +4,7 @@ import { Failure } from "../../base/failure.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { ContextApi } from "../../responses/context-api.ts";
+import { readOnce } from "../../responses/idempotency.ts";
 import { parseInclude } from "../../responses/paging.ts";
 import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
 import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
@@ -85,8 +86,12 @@ export function createContextRoutes(api: ContextApi): Route[] {
 async function create(api: ResponsesApi, call: RouteCall): Promise<Answer> {
   const body = await call.json();
   checkMinTokens(body);
-  const live = await api.create(body, call.caller);
-  const headers = { "x-request-id": live.id };
+  const once = readOnce(call.request.headers, "POST /v1/responses", body);
+  const live = await api.create(body, call.caller, once);
+  const headers = {
+    "x-request-id": live.id,
+    ...(live.isReplayed ? { "idempotent-replayed": "true" } : {}),
+  };
   const { stream, store } = live.asked;
   // A stored response goes on without its client; nobody else hears of the others.
   const signal = call.signal;

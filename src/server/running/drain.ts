@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { App } from "../app.ts";
 import { cutClient } from "../client-signal.ts";
+import { pathBehind, WATCHED } from "../path-prefix.ts";
 import { sendFailure } from "../send-answer.ts";
 
 export interface Drain {
@@ -25,10 +26,8 @@ export interface Drain {
   cut(): void;
 }
 
-/** Health is told to the end; it decides who is sent where. */
-const STILL_ANSWERED: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
-
-export function createDrain(): Drain {
+/** `prefix` is the path in front of all addresses. */
+export function createDrain(prefix: () => string = () => ""): Drain {
   const open = new Set<ServerResponse>();
   let onEmpty: (() => void) | undefined;
   let isDraining = false;
@@ -38,7 +37,9 @@ export function createDrain(): Drain {
     },
     refuseNew: (app) => async (request, response) => {
       const path = (request.url ?? "").split("?", 1)[0] ?? "";
-      if (!isDraining || STILL_ANSWERED.has(path)) return await app(request, response);
+      // Health is told to the end; it decides who is sent where.
+      const isWatched = WATCHED.has(pathBehind(prefix(), path) ?? "");
+      if (!isDraining || isWatched) return await app(request, response);
       request.resume();
       sendFailure(response, toDraining());
     },

@@ -33,10 +33,12 @@ import type { Route } from "../route.ts";
 import { createHealthRoutes } from "../routes/health.ts";
 import { createMetricsRoutes } from "../routes/metrics.ts";
 import { createModelRoutes } from "../routes/models.ts";
+import { createOpenApiRoutes } from "../routes/openapi.ts";
 import { createRoutes } from "../routes.ts";
 import { createSocketHandler, type SocketHandler } from "../socket/socket-handler.ts";
 import type { WatchSocket } from "../socket/watch-socket.ts";
 import type { Metric } from "../watching/metrics.ts";
+import type { RunMetrics } from "../watching/run-metrics.ts";
 import type { Health } from "./health.ts";
 import { openHosted } from "./hosted-settings.ts";
 import type { ServerSettings } from "./server-settings.ts";
@@ -72,6 +74,8 @@ export interface GenerationParts {
   readonly watchSocket: WatchSocket;
   /** Told of every event of every run of this process. */
   readonly observe: (logged: LoggedEvent) => void;
+  /** Told what a request that is no run has used. */
+  readonly noteUse: RunMetrics["note"];
   /** Told of each run that this process gives up without an ending. */
   readonly leave: (runId: string) => void;
   readonly onDefect: (thrown: unknown) => void;
@@ -115,23 +119,32 @@ export async function openGeneration(
       ...{ models, sealKey, size: settings.size, ...parts.money },
       quotaOf: parts.quotaOf,
       observeDirect: parts.observe,
+      observeEmbeddings: parts.noteUse,
     });
     const { observe, leave } = parts;
     for (const { engine } of [responses.durable, responses.passing]) engine.watch(observe, leave);
     const env = loaded.runtime.env ?? {};
-    const routes = [
+    const described = [
       ...createRoutes(responses),
       ...createOwnRoutes(parts),
       ...createModelRoutes({
-        ...{ routes: models, env },
+        ...{ routes: models, env, embeddings: settings.hosted.embeddings?.model },
         listUpstream: openUpstreamModels(models, { env, clock: parts.clock, network }),
       }),
     ];
     const { guard, onDefect } = parts;
-    const { body, send } = settings;
-    const counted = countApp(createApp({ routes, guard, body, send, onDefect }));
+    const { body, send, pathPrefix: prefix } = settings;
+    const routes = [...described, ...createOpenApiRoutes({ routes: described, prefix })];
+    const counted = countApp(createApp({ routes, prefix, guard, body, send, onDefect }));
     const sockets = createSocketHandler({
-      ...{ api: responses.api, guard, clock: parts.clock, onDefect, watch: parts.watchSocket },
+      ...{
+        api: responses.api,
+        prefix,
+        guard,
+        clock: parts.clock,
+        onDefect,
+        watch: parts.watchSocket,
+      },
       settings: { maxMessageBytes: body.maxBytes },
     });
     return {

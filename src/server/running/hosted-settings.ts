@@ -1,5 +1,6 @@
 /** What the tools that a server runs for clients are made of: the settings, and the network they need. */
 
+import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { toUsage } from "../../protocol/usage.ts";
@@ -10,11 +11,14 @@ import type { Network } from "../../runtime/network.ts";
 import type { Environment } from "../../runtime/paths.ts";
 import { toPriceOf } from "../../runtime/responses/hosted-prices.ts";
 import { createImagesServer } from "../../runtime/responses/images-server.ts";
+import type { ModelTarget } from "../../runtime/responses/model-routes.ts";
 import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import type { RuntimeOptions } from "../../runtime/runtime.ts";
 
 export interface HostedSettings {
   readonly codeInterpreter: boolean;
+  /** Where a started Python is kept; undefined where nothing may be written. */
+  readonly snapshots: string | undefined;
   readonly shell: "sandbox" | "process" | "off";
   readonly applyPatch: "client" | "server";
   readonly images: RemoteModel | undefined;
@@ -34,6 +38,7 @@ export function toHostedSettings(config: Config): HostedSettings {
   const embeddings = config.get("server.embeddings_model");
   return {
     codeInterpreter: config.get("server.code_interpreter"),
+    snapshots: config.get("store") ? join(config.paths.dataDir, "python") : undefined,
     shell: config.get("server.shell"),
     applyPatch: config.get("server.apply_patch"),
     images:
@@ -69,13 +74,16 @@ export function openHosted(
   settings: HostedSettings,
   { toolSettings, env = {}, overrides }: Pick<RuntimeOptions, "toolSettings" | "env" | "overrides">,
   network: Network,
-): Pick<ResponsesSettings, "machine" | "embedder"> {
+): Pick<ResponsesSettings, "machine" | "embedder" | "embeddings"> {
   const python = toolSettings?.python;
   const { shell, images } = settings;
   return {
     machine: {
       interpreter: settings.codeInterpreter
-        ? { wheels: python?.wheels, index: python?.index, fetchPackage: python?.fetchPackage }
+        ? {
+            ...{ wheels: python?.wheels, index: python?.index, fetchPackage: python?.fetchPackage },
+            snapshots: settings.snapshots,
+          }
         : undefined,
       shell: shell === "off" ? undefined : { level: shell, env },
       images: images && {
@@ -85,7 +93,13 @@ export function openHosted(
       patches: settings.applyPatch,
     },
     embedder: openEmbedder(settings, { env, overrides }, network),
+    embeddings: settings.embeddings && toEmbeddingTarget(settings.embeddings),
   };
+}
+
+/** The model of vector stores as one that clients may ask for embeddings of their own. */
+function toEmbeddingTarget({ model, url, api_key_name }: RemoteModel): ModelTarget {
+  return { model: `custom/${model}`, provider: "openai-chat", url, api_key_name };
 }
 
 function openEmbedder(

@@ -12,6 +12,7 @@ import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
 import type { ResponsesSettings } from "../../runtime/responses/open-responses.ts";
 import { toLimits } from "../../runtime/settings.ts";
 import type { GuardSettings } from "../guard/create-guard.ts";
+import { parsePathPrefix } from "../path-prefix.ts";
 import type { BodyLimits } from "../read-body.ts";
 import type { SendSettings } from "../send-answer.ts";
 import type { LogFormat } from "../watching/request-log.ts";
@@ -24,6 +25,8 @@ export interface ServerSettings {
   /** 0 for any that is free. */
   readonly port: number;
   readonly workers: number;
+  /** In front of all addresses; empty for none. */
+  readonly pathPrefix: string;
   readonly tls: TlsFiles | undefined;
   readonly socket: SocketLimits;
   readonly body: BodyLimits;
@@ -63,6 +66,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     host: config.get("server.host"),
     port: config.get("server.port"),
     workers: config.get("server.workers"),
+    pathPrefix: parsePathPrefix(config.get("server.path_prefix")),
     tls: toTlsFiles(config),
     socket: toSocketLimits(config),
     body: {

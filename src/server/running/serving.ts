@@ -78,7 +78,7 @@ class OneServing implements Serving {
   readonly #tracer: RequestTracer | undefined;
   readonly #registry = createRegistry();
   readonly #runs = createRunMetrics(this.#registry);
-  readonly #drain: Drain = createDrain();
+  readonly #drain: Drain = createDrain(() => this.#loaded.settings.pathPrefix);
   readonly #guard: ReturnType<typeof createGuard>;
   readonly #watch: ReturnType<typeof createRequestWatch>;
   readonly #unwatchProcess: () => void;
@@ -116,7 +116,7 @@ class OneServing implements Serving {
   }
 
   get url(): string {
-    return this.#listener?.url ?? "";
+    return `${this.#listener?.url ?? ""}${this.#loaded.settings.pathPrefix}`;
   }
 
   metrics(): Metric[] {
@@ -231,6 +231,7 @@ class OneServing implements Serving {
       },
       watchSocket: this.#watch.watchSocket,
       observe: this.#runs.observe,
+      noteUse: this.#runs.note,
       leave: this.#runs.leave,
       onDefect,
     });

@@ -21,6 +21,8 @@ import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 export interface SocketParts {
   readonly api: ResponsesApi;
   readonly guard: Guard;
+  /** In front of the path; none when left out. */
+  readonly prefix?: string | undefined;
   readonly clock: Clock;
   readonly settings?: Partial<SocketSettings> | undefined;
   /** Told of failures that are this server's own fault. */
@@ -48,6 +50,7 @@ const SWITCHED = 101;
 
 export function createSocketHandler(parts: SocketParts): SocketHandler {
   const settings: SocketSettings = { ...SOCKET_SETTINGS, ...parts.settings };
+  const { prefix = "" } = parts;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -79,8 +82,9 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
       // A client that goes away in the middle of this is nobody's failure.
       wire.on("error", () => {});
       const requestId = makeId("req");
-      const ended = parts.watch?.({ method: "GET", route: toRoute(request), request, requestId });
-      admit(parts.guard, request, onEmpty.size > 0).then(
+      const route = toRoute(request, prefix);
+      const ended = parts.watch?.({ method: "GET", route, request, requestId });
+      admit(parts.guard, request, { prefix, isDraining: onEmpty.size > 0 }).then(
         ({ headers, caller: { tenant, keyId } }) => {
           ended?.({ status: SWITCHED, tenant, keyId });
           headersOf.set(request, [...headers, `${REQUEST_ID}: ${requestId}`]);
@@ -119,9 +123,9 @@ interface AdmittedSocket {
 async function admit(
   guard: Guard,
   request: IncomingMessage,
-  isDraining: boolean,
+  { prefix, isDraining }: { readonly prefix: string; readonly isDraining: boolean },
 ): Promise<AdmittedSocket> {
-  checkUpgrade(request);
+  checkUpgrade(request, `${prefix}${SOCKET_PATH}`);
   if (isDraining) throw new Failure("draining", "The server is about to stop.");
   const headers: string[] = [];
   const answer = { setHeader: (name: string, value: string) => headers.push(`${name}: ${value}`) };
@@ -132,18 +136,18 @@ async function admit(
 }
 
 /** A path that is none is the client's to make up. */
-function toRoute({ url = "/" }: IncomingMessage): string | undefined {
-  return url.split("?", 1)[0] === SOCKET_PATH ? SOCKET_PATH : undefined;
+function toRoute({ url = "/" }: IncomingMessage, prefix: string): string | undefined {
+  return url.split("?", 1)[0] === `${prefix}${SOCKET_PATH}` ? SOCKET_PATH : undefined;
 }
 
-function checkUpgrade({ url = "/", method, headers }: IncomingMessage): void {
+function checkUpgrade({ url = "/", method, headers }: IncomingMessage, offered: string): void {
   const [path = "/"] = url.split("?", 1);
   if (headers.upgrade?.toLowerCase() !== "websocket") {
     const message = `Only WebSockets are offered, not \`${clip(headers.upgrade ?? "", 40)}\`. Leave out the \`upgrade\` header.`;
     throw new Failure("invalid_request", message);
   }
-  if (path !== SOCKET_PATH) {
-    const message = `There is no WebSocket at \`${clip(path, 80)}\`, only at \`${SOCKET_PATH}\`.`;
+  if (path !== offered) {
+    const message = `There is no WebSocket at \`${clip(path, 80)}\`, only at \`${offered}\`.`;
     throw new Failure("not_found", message);
   }
   if (method !== "GET") {

@@ -2,7 +2,7 @@
 
 import type { AnsweredBy } from "../../protocol/model-events.ts";
 import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts";
-import type { Usage } from "../../protocol/usage.ts";
+import { toUsage, type Usage } from "../../protocol/usage.ts";
 import { toResponseId } from "../../responses/fold/response-object.ts";
 import { readResponseSettings } from "../../responses/fold/response-settings.ts";
 import type { Metric, Registry, Sample } from "./metrics.ts";
@@ -10,6 +10,8 @@ import type { Metric, Registry, Sample } from "./metrics.ts";
 export interface RunMetrics {
   /** For `engine.watch`, and for responses that no engine runs. */
   observe(logged: LoggedEvent): void;
+  /** Counts what a request that is no run has used, and keeps it for the request's line. */
+  note(id: string, facts: RunFacts): void;
   /** The run goes on in another process, or waits: it is not counted here. */
   leave(runId: string): void;
   /** What a response that has just ended has used, once. */
@@ -47,6 +49,12 @@ export function createRunMetrics(registry: Registry): RunMetrics {
     return [{ labels: { state: "running" }, value: running.length }];
   });
 
+  function keep(id: string, facts: RunFacts): void {
+    const [oldest] = ended.keys();
+    if (ended.size >= MAX_KEPT && oldest !== undefined) ended.delete(oldest);
+    ended.set(id, facts);
+  }
+
   function end(id: string, { model, isResponse, isCounted }: OpenRun, event: RunEnd): void {
     const code = event.error?.code;
     if (code !== undefined && isUpstream(code)) errors.add({ code });
@@ -58,11 +66,9 @@ export function createRunMetrics(registry: Registry): RunMetrics {
     if (!isResponse) return;
     endings.add({ ending: event.ending });
     const { input_tokens, output_tokens } = event.usage;
-    const [oldest] = ended.keys();
-    if (ended.size >= MAX_KEPT && oldest !== undefined) ended.delete(oldest);
     const { deployment, tries } = event.by ?? {};
     const used = { input_tokens, output_tokens, cost_usd: event.cost_usd };
-    ended.set(toResponseId(id), { model: event.by?.model ?? model, ...used, deployment, tries });
+    keep(toResponseId(id), { model: event.by?.model ?? model, ...used, deployment, tries });
   }
 
   return {
@@ -87,6 +93,11 @@ export function createRunMetrics(registry: Registry): RunMetrics {
           end(run_id, run, event);
           break;
       }
+    },
+    note(id, facts) {
+      const { model, input_tokens, output_tokens, cost_usd } = facts;
+      count(model, toUsage({ input: input_tokens, output: output_tokens }), cost_usd);
+      keep(id, facts);
     },
     leave: (runId) => void open.delete(runId),
     take(responseId) {

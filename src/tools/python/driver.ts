@@ -6,11 +6,14 @@
  * its memory: whoever runs in an interpreter owns it. What holds the code is around the interpreter.
  */
 
-/** Defines `handle(line) -> line`. The first request is `open`. */
-export const DRIVER = String.raw`
+/** What the driver needs of Python's library: a snapshot has it already. */
+export const DRIVER_IMPORTS = `
 import ast, asyncio, base64, importlib, importlib.metadata, importlib.util, inspect, io, json, linecache
 import os, re, stat, sys, sysconfig, time, traceback, types, zipfile
+`;
 
+/** Defines `handle(line) -> line`. The first request is `open`. */
+export const DRIVER = String.raw`${DRIVER_IMPORTS}
 LIMIT = 10_000
 MAX_FILES, MAX_SCANNED = 20, 5_000
 MAX_IMAGE, MAX_TEXT, MAX_DATA = 5 * 1024 * 1024, 4_000, 20 * 1024 * 1024
@@ -354,6 +357,9 @@ def forget_javascript():
                 delattr(module, name)
 
 forget_javascript()
+# Of a snapshot all interpreters would draw the same numbers.
+if "random" in sys.modules:
+    sys.modules["random"].seed()
 handle
 `;
 

@@ -19,6 +19,14 @@ export interface Crossings {
   send: string;
   /** Once, with an empty text when all went well. */
   ended: string;
+  /** Bytes of a snapshot, a character each. */
+  piece: string;
+}
+
+export interface LoadFrom {
+  readonly lock: string;
+  readonly driver: string;
+  readonly snapshot: Uint8Array | undefined;
 }
 
 /** Evaluated first: takes away the ways by which Node's own functions would be called with objects. */
@@ -82,20 +90,84 @@ export function innerShell(channel: Channel, wasm: Uint8Array, library: Uint8Arr
 
 interface Inner {
   /** Loads Pyodide and says `ended`. The last expression of `driver` is what handles a request. */
-  load(loadPyodide: Load, createPyodideModule: unknown, lock: string, driver: string): void;
+  load(loadPyodide: Load, createPyodideModule: unknown, from: LoadFrom): void;
   /** Hands a request to Python and says `send`. Never throws, whatever Python made of the realm. */
   receive(line: string, memBytes: number): void;
 }
 
 export type Load = (options: object) => unknown;
 
+interface Python {
+  runPython(code: string): (line: string) => unknown;
+  makeMemorySnapshot(): Uint8Array;
+}
+
 interface GrowingMemory {
   readonly buffer: { readonly byteLength: number };
   grow(pages: number): number;
 }
 
+export type ToOptions = (module: unknown, from: LoadFrom) => object;
+
+/** How Pyodide is loaded: the same for a snapshot and for what starts from one. */
+export function innerOptions(module: unknown, { lock, snapshot }: LoadFrom): object {
+  return {
+    // A copy: the array that came is the outer realm's.
+    ...(snapshot ? { _loadSnapshot: new Uint8Array(snapshot) } : {}),
+    createPyodideModule: module,
+    indexURL: "/",
+    packageBaseUrl: "/",
+    lockFileContents: lock,
+    jsglobals: Object.freeze(Object.create(null)),
+    env: { HOME: "/home" },
+    stdin: () => null,
+    stdout: () => undefined,
+    stderr: () => undefined,
+  };
+}
+
+/** Loads Pyodide, runs `driver`, and says what it looks like in memory. It is handed nothing else to run. */
+export function innerMaker(channel: Channel, toOptions: ToOptions): Pick<Inner, "load"> {
+  /** What the head of a snapshot is written with. */
+  class Encoder {
+    encode(text: string): Uint8Array {
+      const units = encodeURIComponent(text).match(/%..|./g) ?? [];
+      return Uint8Array.from(units, (unit) =>
+        unit.length > 1 ? Number.parseInt(unit.slice(1), 16) : unit.charCodeAt(0),
+      );
+    }
+
+    encodeInto(text: string, into: Uint8Array): { read: number; written: number } {
+      const bytes = this.encode(text);
+      into.set(bytes);
+      return { read: text.length, written: bytes.length };
+    }
+  }
+
+  async function make(load: Load, module: unknown, from: LoadFrom): Promise<void> {
+    Object.assign(globalThis, { TextEncoder: Encoder });
+    const options = { ...toOptions(module, from), _makeSnapshot: true };
+    const python = (await load(options)) as Python;
+    python.runPython(from.driver);
+    const bytes = python.makeMemorySnapshot();
+    const size = 32_768;
+    for (let at = 0; at < bytes.length; at += size) {
+      channel("piece", String.fromCharCode(...bytes.subarray(at, at + size)));
+    }
+  }
+
+  return {
+    load(...given) {
+      make(...given).then(
+        () => channel("ended", ""),
+        (thrown) => channel("ended", String(thrown) || "unknown reason"),
+      );
+    },
+  };
+}
+
 /** Loads Pyodide and hands requests to Python. */
-export function innerRealm(channel: Channel, memBytes: number): Inner {
+export function innerRealm(channel: Channel, memBytes: number, toOptions: ToOptions): Inner {
   const world = globalThis as unknown as Record<string, unknown>;
   const { stringify } = JSON;
   let limit = memBytes;
@@ -137,19 +209,9 @@ export function innerRealm(channel: Channel, memBytes: number): Inner {
     }
   };
 
-  async function start(load: Load, module: unknown, lock: string, driver: string): Promise<void> {
-    const python = (await load({
-      createPyodideModule: module,
-      indexURL: "/",
-      packageBaseUrl: "/",
-      lockFileContents: lock,
-      jsglobals: Object.freeze(Object.create(null)),
-      env: { HOME: "/home" },
-      stdin: () => null,
-      stdout: () => undefined,
-      stderr: () => undefined,
-    })) as { runPython(code: string): (line: string) => unknown };
-    handle = python.runPython(driver);
+  async function start(load: Load, module: unknown, from: LoadFrom): Promise<void> {
+    const python = (await load(toOptions(module, from))) as Python;
+    handle = python.runPython(from.driver);
     for (const name of ["read", "load", "readbuffer"]) delete world[name];
   }
 

@@ -12,7 +12,14 @@ export interface OpenRequest {
   readonly library: string;
   /** The folder of the `pyodide` package, where that is the interpreter. */
   readonly pyodide?: string;
+  /** A file that holds a started Python (`snapshot.ts`); it starts by itself without one. */
+  readonly snapshot?: string | undefined;
   readonly mounts: readonly Mount[];
+}
+
+/** The only request of a process that makes a snapshot: the answer is its bytes, and then it ends. */
+export interface SnapshotRequest extends Pick<OpenRequest, "mem" | "pyodide"> {
+  readonly op: "snapshot";
 }
 
 /** A file that is there from the start. Both are Base64. */

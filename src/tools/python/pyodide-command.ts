@@ -27,22 +27,26 @@ export function findPyodide(): string {
   }
 }
 
-interface PyodideParts {
+export interface PyodideParts {
   readonly node: string;
   readonly pyodide: string;
   readonly cwd: string;
   readonly memBytes: number;
   /** The program that runs in it; the installation's own when left out. */
   readonly worker?: string | undefined;
+  /** The file of a started Python, which it may read. */
+  readonly snapshot?: string | undefined;
 }
 
 export function pyodideCommand(parts: PyodideParts): Command {
   const { node, pyodide, cwd, memBytes, worker = findOwnProgram("python-worker") } = parts;
   const reads = [pyodide, dirname(worker)];
+  const files = parts.snapshot === undefined ? [] : [parts.snapshot];
   const argv = [
     node,
     ...guardFlags(process.allowedNodeEnvironmentFlags),
     ...reads.map((folder) => `--allow-fs-read=${join(folder, "/")}`),
+    ...files.map((file) => `--allow-fs-read=${file}`),
     "--disallow-code-generation-from-strings",
     "--experimental-vm-modules",
     "--no-warnings",
@@ -52,7 +56,7 @@ export function pyodideCommand(parts: PyodideParts): Command {
   return {
     argv: limited([...argv], Math.ceil(memBytes / 1024) + OVERHEAD_KIB),
     cwd,
-    reads: [...reads, ...packageFiles(dirname(worker)), node],
+    reads: [...reads, ...files, ...packageFiles(dirname(worker)), node],
   };
 }
 

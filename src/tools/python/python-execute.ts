@@ -20,6 +20,8 @@ export interface PythonOptions {
   readonly mounts: readonly string[];
   /** Reads a URL of the index; the interpreter itself reaches no network. */
   readonly fetchPackage?: FetchPackage | undefined;
+  /** The folder where a started Python is kept, from which others start; each starts by itself without it. */
+  readonly snapshots?: string | undefined;
   /** The programs to start, where they are not this process's own, the installation's and the one on `PATH`. */
   readonly nodePath?: string | undefined;
   readonly workerPath?: string | undefined;

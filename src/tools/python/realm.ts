@@ -13,7 +13,15 @@ import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { constants, createContext, runInContext, SourceTextModule } from "node:vm";
 import { innerDecoder, innerUtf8 } from "./inner-decoder.ts";
-import { type Channel, closeRealm, innerRealm, innerShell, type Load } from "./inner-realm.ts";
+import {
+  type Channel,
+  closeRealm,
+  innerMaker,
+  innerOptions,
+  innerRealm,
+  innerShell,
+  type Load,
+} from "./inner-realm.ts";
 
 export interface Realm {
   /** Hands a request to Python; the reply goes to `send`. Memory does not grow above `memBytes`. */
@@ -28,9 +36,17 @@ interface RealmParts {
   readonly memBytes: number;
   /** Called once a request, with one line. */
   readonly send: (line: string) => void;
+  /** Python as it was when it had started: it starts from there. */
+  readonly snapshot?: Uint8Array | undefined;
+  /**
+   * Told what a started Python looks like in memory, piece by piece, a character for each byte. No request
+   * is handled then, and `driver` is what is imported first.
+   */
+  readonly onPiece?: ((piece: string) => void) | undefined;
 }
 
-export async function openRealm({ folder, driver, memBytes, send }: RealmParts): Promise<Realm> {
+export async function openRealm(parts: RealmParts): Promise<Realm> {
+  const { folder, driver, memBytes, send, snapshot, onPiece } = parts;
   // Its global object is its own, not a window to one of ours.
   const context = createContext(constants.DONT_CONTEXTIFY, {
     codeGeneration: { strings: false, wasm: true },
@@ -48,24 +64,31 @@ export async function openRealm({ folder, driver, memBytes, send }: RealmParts):
     version: string;
   };
   const ended = withEnd();
-  const channel = createChannel(send, ended.end);
+  const channel = createChannel({ send, end: ended.end, onPiece });
   evaluate(closeRealm)();
   evaluate(innerDecoder)(evaluate(innerUtf8)());
   evaluate(innerShell)(channel, wasm, library);
-  const { load, receive } = evaluate(innerRealm)(channel, memBytes);
+  const toOptions = evaluate(innerOptions);
+  const { load, receive } = onPiece
+    ? { ...evaluate(innerMaker)(channel, toOptions), receive: () => undefined }
+    : evaluate(innerRealm)(channel, memBytes, toOptions);
   const [{ loadPyodide }, { default: createPyodideModule }] = await Promise.all([
     loadModule(context, join(folder, "pyodide.mjs")),
     loadModule(context, join(folder, "pyodide.asm.mjs")),
   ]);
   // Packages are unpacked by the driver: Pyodide itself never looks for one.
   const bareLock = JSON.stringify({ info, packages: {}, version });
-  load(loadPyodide as Load, createPyodideModule, bareLock, driver);
+  load(loadPyodide as Load, createPyodideModule, { lock: bareLock, driver, snapshot });
   await ended.promise;
   return { receive: (line, bytes) => receive(line, bytes) };
 }
 
+interface ChannelParts extends Pick<RealmParts, "send" | "onPiece"> {
+  readonly end: (problem: string) => void;
+}
+
 /** Called with whatever the inner realm has: an object is not even shown in an error. */
-function createChannel(send: (line: string) => void, end: (problem: string) => void): Channel {
+function createChannel({ send, end, onPiece }: ChannelParts): Channel {
   return (what: unknown, value: unknown) => {
     if (what === "now") return performance.now();
     if (what === "random" && typeof value === "number") {
@@ -73,6 +96,7 @@ function createChannel(send: (line: string) => void, end: (problem: string) => v
     }
     if (what === "send" && typeof value === "string") send(value);
     if (what === "ended" && typeof value === "string") end(value);
+    if (what === "piece" && typeof value === "string") onPiece?.(value);
     return "";
   };
 }

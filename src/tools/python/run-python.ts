@@ -6,9 +6,10 @@ import { createInterpreter, type Interpreter } from "./interpreter.ts";
 import type { OpenRequest } from "./messages.ts";
 import { readMounts } from "./mounts.ts";
 import { openPackages, type Packages } from "./packages.ts";
-import { findPyodide, pyodideCommand } from "./pyodide-command.ts";
+import { findPyodide } from "./pyodide-command.ts";
 import type { PythonOptions } from "./python-execute.ts";
 import { createPythonSession, type PythonCall, type PythonSession } from "./session.ts";
+import { startPyodide } from "./snapshot.ts";
 import { toResult } from "./to-result.ts";
 
 export async function runPython(
@@ -38,8 +39,12 @@ async function openPyodideSession(
     async open(memBytes, signal) {
       const mounts = await readMounts(workspace, options.mounts);
       const place = { cwd: workspace.root, worker: options.workerPath };
-      const command = await sandbox.start(pyodideCommand({ node, pyodide, memBytes, ...place }));
-      return opened(createInterpreter(command), { ...inside, mounts, mem: memBytes }, signal);
+      const parts = { node, pyodide, memBytes, ...place };
+      const { command, snapshot } = await startPyodide(parts, {
+        ...{ sandbox, signal, folder: options.snapshots },
+      });
+      const request = { ...inside, mounts, mem: memBytes, snapshot };
+      return opened(createInterpreter(command), request, signal);
     },
     async findWheel(name, signal) {
       packages ??= openPackages({ ...options, pyodide }, signal);

@@ -4,8 +4,9 @@
  * permission model, no code from text, a limit on the heap and one of the system on its memory.
  */
 
+import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { DRIVER, PYODIDE_START } from "./driver.ts";
+import { DRIVER, DRIVER_IMPORTS, PYODIDE_START } from "./driver.ts";
 import type { OpenRequest } from "./messages.ts";
 import { openRealm, type Realm } from "./realm.ts";
 
@@ -26,18 +27,32 @@ const PARTS = [
 
 let realm: Promise<Realm> | undefined;
 
+type Opening = Pick<OpenRequest, "mem" | "pyodide" | "snapshot"> & { readonly op: string };
+
 createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY }).on("line", (line) => {
-  const { mem, pyodide } = JSON.parse(line) as { mem: number } & Pick<OpenRequest, "pyodide">;
-  realm ??= open(pyodide ?? "", mem);
+  const asked = JSON.parse(line) as Opening;
+  const { mem } = asked;
+  if (asked.op === "snapshot") return void makeSnapshot(asked);
+  realm ??= open(asked);
   realm.then(
     (opened) => opened.receive(line, mem),
     (thrown: unknown) => write(JSON.stringify({ error: String(thrown) })),
   );
 });
 
-async function open(folder: string, memBytes: number): Promise<Realm> {
-  const driver = DRIVER + PYODIDE_START;
-  const opened = await openRealm({ folder, driver, memBytes, send: write });
+/** Writes a started Python to standard output. No code comes here: nothing of it is anybody's. */
+async function makeSnapshot({ pyodide: folder = "", mem: memBytes }: Opening): Promise<void> {
+  const parts = { folder, driver: DRIVER_IMPORTS, memBytes, send: write };
+  await openRealm({ ...parts, onPiece: (piece) => stdout.write(piece, "latin1") });
+}
+
+async function open({ pyodide: folder = "", mem: memBytes, snapshot }: Opening): Promise<Realm> {
+  const parts = { folder, driver: DRIVER + PYODIDE_START, memBytes, send: write };
+  const started = snapshot && (await readFile(snapshot).catch(() => undefined));
+  // One that does not fit is as good as none.
+  const opened = started
+    ? await openRealm({ ...parts, snapshot: started }).catch(() => openRealm(parts))
+    : await openRealm(parts);
   ignoreErrors();
   scrub();
   return opened;

@@ -138,11 +138,30 @@ describe("chat completions with the official client", () => {
     assert.deepEqual(answer.choices[0]?.message.parsed, { place: "Rome" });
   });
 
+  it("gives as many choices as are asked for, plain and streamed", async (t) => {
+    const server = await startServer(
+      t,
+      respond(() => reply.text("Hello.")),
+    );
+    const { completions } = clientOf(server).chat;
+    const asked = { model: "m", messages: [say("Hi")], n: 3 };
+    const plain = await completions.create(asked);
+    assert.deepEqual(
+      plain.choices.map(({ index, message }) => [index, message.content]),
+      [0, 1, 2].map((index) => [index, "Hello."]),
+    );
+    const streamed = await completions.stream(asked).finalChatCompletion();
+    assert.deepEqual(
+      streamed.choices.map(({ message }) => message.content),
+      ["Hello.", "Hello.", "Hello."],
+    );
+  });
+
   it("fails with the status of the failure, plain and streamed", async (t) => {
     const busyModel = respond(() => reply.status(429, "{}"));
     const server = await startServer(t, busyModel, { retry: ONCE });
     const { completions } = clientOf(server).chat;
-    const wrong = completions.create({ model: "m", messages: [say("Hi")], n: 2 });
+    const wrong = completions.create({ model: "m", messages: [say("Hi")], n: 129 });
     await assert.rejects(wrong, { status: 400, param: "n", code: "invalid_request" });
     const busy = { status: 429, code: "rate_limit_exceeded" };
     await assert.rejects(completions.create({ model: "m", messages: [say("Hi")] }), busy);

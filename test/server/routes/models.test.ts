@@ -40,6 +40,18 @@ describe("the models over HTTP", () => {
     checkPublished("ListModelsResponse", list);
   });
 
+  it("are the one that makes vectors too", async () => {
+    const [all = assert.fail()] = createModelRoutes({
+      routes: { named: [["fast", TARGET]], usual: undefined },
+      ...{ env: {}, embeddings: "text-embedding-3-small" },
+    });
+    const { body } = (await all.handle({ caller: ANYBODY } as RouteCall)) as JsonAnswer;
+    assert.deepEqual(idsOf(body as Record<string, unknown>).slice(0, 2), [
+      "fast",
+      "text-embedding-3-small",
+    ]);
+  });
+
   it("are those of the server behind it too, under the names it gives them", async () => {
     const listed = createModelRoutes({
       routes: { named: [["fast", TARGET]], usual: { ...TARGET, model: "custom/own" } },

@@ -7,6 +7,7 @@ import { innerDecoder, innerUtf8 } from "../../../src/tools/python/inner-decoder
 import {
   type Channel,
   closeRealm,
+  innerOptions,
   innerRealm,
   innerShell,
   type Load,
@@ -166,9 +167,10 @@ async function openInner(handle: string): Promise<Opened> {
   };
   evaluate(closeRealm)();
   evaluate(innerShell)(channel, Uint8Array.of(1), Uint8Array.of(2));
-  const inner = evaluate(innerRealm)(channel, 1);
+  const inner = evaluate(innerRealm)(channel, 1, evaluate(innerOptions));
   const load = `async () => ({ runPython: () => (${handle}) })`;
-  inner.load(runInContext(load, evaluate.context) as Load, undefined, "", "");
+  const from = { lock: "", driver: "", snapshot: undefined };
+  inner.load(runInContext(load, evaluate.context) as Load, undefined, from);
   await ended;
   return {
     receive: inner.receive,

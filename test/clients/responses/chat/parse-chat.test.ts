@@ -246,7 +246,7 @@ describe("a wrong chat request", () => {
       "messages[1].name",
       /names no call before it/,
     ],
-    [{ messages: hi, n: 2 }, "n", /^`n` must be 1, not 2: .* Send the request once for each\.$/],
+    [{ messages: hi, n: 129 }, "n", /^`n` must be at most 128/],
     [{ messages: hi, n: 0 }, "n", /at least 1/],
     [{ messages: hi, n: 1.5 }, "n", /./],
     [{ messages: hi, top_logprobs: 2 }, "top_logprobs", /needs `logprobs` to be true/],

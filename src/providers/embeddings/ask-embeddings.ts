@@ -1,0 +1,119 @@
+/**
+ * Asks a vendor for embeddings: in batches that its form takes, a few at once, each signed and tried again
+ * as any request to a model is.
+ */
+
+import { mapTogether } from "../../base/async.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Redact } from "../../base/redact.ts";
+import { MODEL_RETRY, type RetryPolicy, retry } from "../../base/retry.ts";
+import type { Sign } from "../http/http-provider.ts";
+import { askServer, type ServerAnswer } from "../http/server-request.ts";
+import type { Timeouts, Transport } from "../http/transport.ts";
+import { redactFailure, toModelFailure } from "../provider-failure.ts";
+import type { EmbeddingCall, EmbeddingRequest } from "./embedder.ts";
+import type { EmbeddingForm, EmbeddingVectors } from "./embedding-form.ts";
+
+export interface EmbeddingServer {
+  /** Named in failures. */
+  readonly who: string;
+  readonly form: EmbeddingForm;
+  /** Opened when the first text is to be embedded. */
+  readonly transport: () => Promise<Transport>;
+  readonly baseUrl: string;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** The headers that prove who asks. */
+  readonly sign?: Sign | undefined;
+  readonly clock: Clock;
+  /** 0 to 1; spreads the waits before another try. */
+  readonly random: () => number;
+  readonly redact: Redact;
+  readonly retry?: RetryPolicy | undefined;
+  /** Batches that are on their way at once; a few when left out. */
+  readonly atOnce?: number | undefined;
+}
+
+/** Local servers embed one text after the other, on a processor. */
+const TIMEOUTS: Timeouts = { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000 };
+/** Enough where a form takes one text at a time. */
+const AT_ONCE = 4;
+
+/** All vectors, in the order of the texts. When one batch fails, no other one is begun, and those on their way end. */
+export async function askEmbeddings(
+  server: EmbeddingServer,
+  request: EmbeddingRequest,
+  { signal, told }: EmbeddingCall,
+): Promise<readonly (readonly number[])[]> {
+  const { form, atOnce = AT_ONCE } = server;
+  const batches = toBatches(form, request);
+  const answers = await mapTogether(batches, { limit: atOnce, signal }, async (batch, whole) => {
+    const { vectors, tokens } = await askBatch(server, batch, whole);
+    told?.(batch, tokens);
+    return vectors;
+  });
+  return answers.flat();
+}
+
+function toBatches({ maxBatch }: EmbeddingForm, request: EmbeddingRequest): EmbeddingRequest[] {
+  const { input } = request;
+  const count = Math.ceil(input.length / maxBatch);
+  return Array.from({ length: count }, (_, at) => {
+    return { ...request, input: input.slice(at * maxBatch, (at + 1) * maxBatch) };
+  });
+}
+
+async function askBatch(
+  server: EmbeddingServer,
+  batch: EmbeddingRequest,
+  signal: AbortSignal,
+): Promise<EmbeddingVectors> {
+  const { clock, random, redact, retry: policy = MODEL_RETRY } = server;
+  try {
+    return await retry(
+      () => askOnce(server, batch, signal),
+      () => ({ policy, clock, random, signal, onRetry: () => {} }),
+    );
+  } catch (thrown) {
+    throw redactFailure(thrown, redact);
+  }
+}
+
+async function askOnce(
+  server: EmbeddingServer,
+  batch: EmbeddingRequest,
+  signal: AbortSignal,
+): Promise<EmbeddingVectors> {
+  const { who, form } = server;
+  const answer = await send(server, batch, signal);
+  if (answer.status >= 300) throw toModelFailure(who, answer);
+  const read = form.read(answer.json, batch);
+  if (read) return read;
+  const message = `${who} did not answer with one vector for each text.`;
+  throw new Failure("provider_broke_protocol", message);
+}
+
+async function send(
+  { transport, form, baseUrl, headers = {}, sign }: EmbeddingServer,
+  batch: EmbeddingRequest,
+  signal: AbortSignal,
+): Promise<ServerAnswer> {
+  const url = `${baseUrl.replace(/\/+$/, "")}${form.path(batch)}`;
+  const body = form.encode(batch);
+  const said = { "content-type": "application/json", accept: "application/json", ...headers };
+  // Signed as it is sent: `askServer` writes the same text.
+  const unsigned = {
+    method: "POST" as const,
+    url,
+    headers: said,
+    body: JSON.stringify(body),
+    signal,
+  };
+  const signed = await sign?.(unsigned);
+  return await askServer({
+    transport: await transport(),
+    ...{ url, body, signal, timeouts: TIMEOUTS, maxBytes: "transport" },
+    headers: { ...said, ...signed },
+  });
+}

@@ -1,0 +1,66 @@
+/**
+ * Embeddings at Amazon Bedrock, which has no form of its own for them: each maker's models are invoked with
+ * that maker's body.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { parseModelId } from "../bedrock/model-id.ts";
+import {
+  type EmbeddingForm,
+  fieldOf,
+  readCount,
+  readVector,
+  readVectors,
+} from "./embedding-form.ts";
+
+/** Rejects models of makers whose body is not known here. */
+export function bedrockForm(model: string): EmbeddingForm {
+  const { maker } = parseModelId(model);
+  if (maker === "cohere") return COHERE_FORM;
+  if (maker === "amazon" && model.includes("titan-embed")) return TITAN_FORM;
+  const message = `Embeddings of \`${clip(model, 80)}\` are not supported: at Bedrock they are of models of Amazon Titan and Cohere.`;
+  throw new Failure("invalid_request", message, { param: "model" });
+}
+
+const path: EmbeddingForm["path"] = ({ model }) => `/model/${encodeURIComponent(model)}/invoke`;
+
+const TITAN_FORM: EmbeddingForm = {
+  maxBatch: 1,
+  takesTokens: false,
+  path,
+  encode: ({ input: [inputText = ""], dimensions }) => ({
+    inputText: typeof inputText === "string" ? inputText : "",
+    ...(dimensions === undefined ? {} : { dimensions }),
+  }),
+  read(answer) {
+    const vector = readVector(fieldOf(answer, "embedding"));
+    const tokens = readCount(fieldOf(answer, "inputTextTokenCount"));
+    return vector && { vectors: [vector], tokens };
+  },
+};
+
+/** Cohere's models must be told what the vectors are for; this is for what is searched. */
+const USUAL_INPUT_TYPE = "search_document";
+
+const COHERE_FORM: EmbeddingForm = {
+  maxBatch: 96,
+  takesTokens: false,
+  path,
+  encode: ({ input, dimensions, inputType }) => ({
+    texts: input.filter((text) => typeof text === "string"),
+    input_type: inputType ?? USUAL_INPUT_TYPE,
+    embedding_types: ["float"],
+    ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
+  }),
+  read(answer, { input }) {
+    const vectors = readVectors(toFloats(fieldOf(answer, "embeddings")), input.length);
+    return vectors && { vectors, tokens: undefined };
+  },
+};
+
+/** By their types, or, of older models, the vectors alone. */
+function toFloats(embeddings: Json | undefined): Json | undefined {
+  return Array.isArray(embeddings) ? embeddings : fieldOf(embeddings, "float");
+}

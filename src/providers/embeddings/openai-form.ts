@@ -1,0 +1,42 @@
+/** The `/embeddings` call that OpenAI, most vendors and most local servers have. */
+
+import { isJsonObject, type Json } from "../../base/json.ts";
+import { type EmbeddingForm, fieldOf, readCount, readVector } from "./embedding-form.ts";
+
+export const OPENAI_FORM: EmbeddingForm = {
+  // Answers of so many long vectors stay within what is read of one.
+  maxBatch: 128,
+  takesTokens: true,
+  path: () => "/embeddings",
+  encode: ({ model, input, dimensions, user, inputType }) => ({
+    model,
+    input: input.map((text) => (typeof text === "string" ? text : [...text])),
+    encoding_format: "float",
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(user === undefined ? {} : { user }),
+    ...(inputType === undefined ? {} : { input_type: inputType }),
+  }),
+  read(answer, { input }) {
+    const vectors = readPlaced(fieldOf(answer, "data"), input.length);
+    const usage = fieldOf(answer, "usage");
+    const tokens = readCount(fieldOf(usage, "total_tokens") ?? fieldOf(usage, "prompt_tokens"));
+    return vectors && { vectors, tokens };
+  },
+};
+
+/** They say their places, and need not come in order. Undefined where one is missing. */
+function readPlaced(
+  data: Json | undefined,
+  count: number,
+): readonly (readonly number[])[] | undefined {
+  if (!Array.isArray(data) || data.length !== count) return undefined;
+  const placed = new Map<number, readonly number[]>();
+  for (const [at, entry] of data.entries()) {
+    const vector = isJsonObject(entry) ? readVector(entry["embedding"]) : undefined;
+    if (!vector) return undefined;
+    const place = fieldOf(entry, "index");
+    placed.set(typeof place === "number" ? place : at, vector);
+  }
+  const vectors = Array.from({ length: count }, (_, at) => placed.get(at));
+  return vectors.every((vector) => vector !== undefined) ? vectors : undefined;
+}

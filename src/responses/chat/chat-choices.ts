@@ -1,0 +1,177 @@
+/**
+ * Several choices of one chat completion (`n`): each is a response of its own, a few at once. A vendor that
+ * knows `n` bills the prompt once; here each choice is asked for, reserved and counted by itself, whatever the vendor.
+ */
+
+import { mapTogether } from "../../base/async.ts";
+import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
+import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+import type { LiveResponse } from "../live-response.ts";
+import {
+  type ChatChoice,
+  type ChatCompletion,
+  type ChatHead,
+  toChatCompletion,
+  toChatUsage,
+} from "./chat-completion.ts";
+import { type ChatChunk, type ChatWriter, createChatWriter } from "./chat-writer.ts";
+import type { ChatAnswer } from "./parse-chat.ts";
+
+/** Model calls of one request that are on their way at once. */
+const AT_ONCE = 8;
+
+export interface AskedChoices {
+  readonly count: number;
+  readonly answer: ChatAnswer;
+  /** What of the request was left out. */
+  readonly ignored: readonly string[];
+  /** The response with that. */
+  readonly tell: (response: EmittedResponse) => EmittedResponse;
+  /** Starts the response of one choice. */
+  readonly begin: () => Promise<LiveResponse>;
+}
+
+/** All of them, or the failure of the first that failed. */
+export async function completeChoices(
+  { count, answer: { calls }, begin, tell }: AskedChoices,
+  signal: AbortSignal,
+): Promise<ChatCompletion> {
+  const places = Array.from({ length: count }, (_, index) => index);
+  const responses = await mapTogether(places, { limit: AT_ONCE, signal }, async (_, whole) => {
+    return await (await begin()).response(whole);
+  });
+  return joinChoices(
+    responses.map((response) => toChatCompletion(tell(response), { calls })),
+    responses,
+  );
+}
+
+function joinChoices(
+  completions: readonly ChatCompletion[],
+  responses: readonly EmittedResponse[],
+): ChatCompletion {
+  const [first, ...rest] = completions;
+  if (!first) throw new RangeError("There is at least one choice.");
+  const usage = responses.reduce((sum, one) => addUsage(sum, one.usage ?? NO_USAGE), NO_USAGE);
+  const choices = [first, ...rest].flatMap((one, index) =>
+    one.choices.map((choice) => ({ ...choice, index })),
+  );
+  return { ...first, choices, usage: toChatUsage(usage) };
+}
+
+/**
+ * The frames of all choices as they come. When one breaks off, its error is the last frame, and the others
+ * end. Leaving it ends all.
+ */
+export async function* streamChoices(
+  asked: AskedChoices,
+  { signal, onBegin }: { readonly signal: AbortSignal; onBegin(live: LiveResponse): void },
+): AsyncGenerator<readonly string[]> {
+  let head: ChatHead | undefined;
+  let usage = NO_USAGE;
+  const toChoice = (index: number): ChatChoice => ({
+    index,
+    toHead: (own) => {
+      head ??= own;
+      return head;
+    },
+    onUsage: (used) => {
+      usage = addUsage(usage, used);
+    },
+  });
+  const stop = new AbortController();
+  const whole = AbortSignal.any([signal, stop.signal]);
+  const sources = Array.from(
+    { length: asked.count },
+    (_, index) =>
+      async function* () {
+        const live = await asked.begin();
+        onBegin(live);
+        yield* writeChoice(live.events(whole), asked, toChoice(index));
+      },
+  );
+  for await (const { frames, isLast } of mergeSources(sources, stop)) {
+    if (frames.length > 0) yield frames;
+    if (isLast) return;
+  }
+  if (asked.answer.includeUsage && head) yield [toUsageChunk(head, usage)];
+}
+
+/** The last chunk of a stream: what all of it used. */
+function toUsageChunk(head: ChatHead, usage: Usage): string {
+  const last = { choices: [], usage: toChatUsage(usage) };
+  const chunk: ChatChunk = { ...head, object: "chat.completion.chunk", ...last };
+  return JSON.stringify(chunk);
+}
+
+interface Written {
+  readonly frames: readonly string[];
+  /** Whether nothing may follow. */
+  readonly isLast: boolean;
+}
+
+async function* writeChoice(
+  events: AsyncIterable<readonly EmittedEvent[]>,
+  { answer, ignored }: AskedChoices,
+  choice: ChatChoice,
+): AsyncGenerator<Written> {
+  let writer: ChatWriter | undefined;
+  for await (const batch of events) {
+    const known = writer ?? createChatWriter({ model: modelOf(batch), ...answer, ignored, choice });
+    writer = known;
+    const frames = batch.flatMap((event) => known.write(event));
+    yield { frames, isLast: known.isBroken() };
+  }
+}
+
+/** Of the first batch, which begins with the response. */
+export function modelOf([first]: readonly EmittedEvent[]): string {
+  return first && "response" in first ? first.response.model : "";
+}
+
+type Source = () => AsyncGenerator<Written>;
+
+/** What the sources give, as it comes; a few are read at once. Whichever way it ends, all of them have ended. */
+async function* mergeSources(
+  sources: readonly Source[],
+  stop: AbortController,
+): AsyncGenerator<Written> {
+  const waiting = [...sources];
+  const open = new Map<AsyncGenerator<Written>, Promise<Step>>();
+  const read = (source: AsyncGenerator<Written>): void => {
+    open.set(
+      source,
+      source.next().then((result) => ({ source, result })),
+    );
+  };
+  try {
+    for (;;) {
+      while (open.size < AT_ONCE && waiting.length > 0) {
+        const next = waiting.shift();
+        if (next) read(next());
+      }
+      if (open.size === 0) return;
+      const { source, result } = await Promise.race(open.values());
+      if (result.done) {
+        open.delete(source);
+        continue;
+      }
+      read(source);
+      yield result.value;
+    }
+  } finally {
+    stop.abort();
+    await endAll(open);
+  }
+}
+
+interface Step {
+  readonly source: AsyncGenerator<Written>;
+  readonly result: IteratorResult<Written>;
+}
+
+/** Each comes to its next step first: what it waits for has been told to end by its signal. */
+async function endAll(open: ReadonlyMap<AsyncGenerator<Written>, Promise<Step>>): Promise<void> {
+  await Promise.allSettled([...open.values()]);
+  await Promise.allSettled([...open.keys()].map((source) => source.return(undefined)));
+}

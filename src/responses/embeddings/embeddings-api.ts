@@ -1,0 +1,184 @@
+/** `POST /v1/embeddings` as a function: the model of a request is found, paid for and asked. Nothing is stored. */
+
+import { createAccount } from "../../agent/account.ts";
+import { type Cost, createPayer, type Payer } from "../../agent/payer.ts";
+import { Failure } from "../../base/failure.ts";
+import { makeId } from "../../base/ids.ts";
+import {
+  type CreateEmbeddings,
+  type EmbeddingText,
+  type EmittedEmbeddings,
+  parseCreateEmbeddings,
+  toEmbeddingTexts,
+} from "../../protocol/embeddings.ts";
+import type { EmbeddingModel, EmbeddingRequest } from "../../providers/embeddings/embedder.ts";
+import type { Caller } from "../caller.ts";
+import type { ModelTarget } from "../direct/direct-model.ts";
+import { checkAllowed, checkName } from "../request/find-request.ts";
+
+export interface EmbeddingsApi {
+  /** Rejects what is wrong, not allowed or not paid for before anything is sent. */
+  create(body: unknown, caller: Caller, signal: AbortSignal): Promise<MadeEmbeddings>;
+}
+
+export interface MadeEmbeddings {
+  /** Names the request in logs. */
+  readonly id: string;
+  readonly body: EmittedEmbeddings;
+}
+
+export interface EmbeddingsParts {
+  /** Rejects a name that is nobody's. */
+  readonly route: (name: string | null | undefined) => ModelTarget;
+  readonly open: (target: ModelTarget) => Promise<EmbeddingModel>;
+  /** Who pays for what a key asks for. */
+  readonly payerOf?: ((keyId: string) => Payer) | undefined;
+  /** Told what a request has used, for the server's numbers and the request's line. */
+  readonly observe?: ((id: string, used: UsedEmbeddings) => void) | undefined;
+}
+
+export interface UsedEmbeddings {
+  readonly model: string;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost_usd: number | null;
+}
+
+/** Fewer than ordinary text has, as model calls are estimated. */
+const CHARS_PER_TOKEN = 3;
+
+export function createEmbeddingsApi(parts: EmbeddingsParts): EmbeddingsApi {
+  return {
+    async create(body, caller, signal) {
+      const asked = parseCreateEmbeddings(body);
+      const input = toEmbeddingTexts(asked);
+      checkName(asked.model);
+      const target = parts.route(asked.model);
+      checkAllowed(asked.model ?? target.model, caller);
+      const model = await parts.open(target);
+      if (!model.takesTokens) checkTexts(input, target);
+      const { vectors, tokens } = await embedPaid(model, toRequest(asked, input), {
+        payers: toPayers(parts, caller),
+        signal,
+      });
+      const id = makeId("emb");
+      const cost_usd = model.costOf(tokens) ?? null;
+      const used = { model: target.model, input_tokens: tokens, output_tokens: 0, cost_usd };
+      parts.observe?.(id, used);
+      if (asked.dimensions) checkLength(vectors, asked.dimensions, target);
+      return { id, body: toAnswer(asked, { vectors, tokens, model: target.model }) };
+    },
+  };
+}
+
+type Request = Omit<EmbeddingRequest, "model">;
+
+function toRequest(
+  { dimensions, user, input_type }: CreateEmbeddings,
+  input: readonly EmbeddingText[],
+): Request {
+  return {
+    input,
+    dimensions: dimensions ?? undefined,
+    user: user ?? undefined,
+    inputType: input_type ?? undefined,
+  };
+}
+
+function checkTexts(input: readonly EmbeddingText[], { model }: ModelTarget): void {
+  if (input.every((text) => typeof text === "string")) return;
+  const message = `\`${model}\` takes texts alone. Send the text in place of its tokens (LangChain: \`check_embedding_ctx_length=False\`).`;
+  throw new Failure("invalid_request", message, { param: "input" });
+}
+
+/** What one request of the caller may cost, and then what its key has left. */
+function toPayers({ payerOf }: EmbeddingsParts, { keyId, limits }: Caller): readonly Payer[] {
+  const own = createPayer(createAccount(limits));
+  return keyId === null || !payerOf ? [own] : [own, payerOf(keyId)];
+}
+
+interface Paying {
+  readonly payers: readonly Payer[];
+  readonly signal: AbortSignal;
+}
+
+interface Embedded {
+  readonly vectors: readonly (readonly number[])[];
+  readonly tokens: number;
+}
+
+async function embedPaid(
+  model: EmbeddingModel,
+  request: Request,
+  { payers, signal }: Paying,
+): Promise<Embedded> {
+  const toCost = (tokens: number): Cost => ({ tokens, usd: model.costOf(tokens) });
+  const most = toCost(estimateTokens(request.input));
+  let tokens = 0;
+  const ask = (used: (cost: Cost) => void): Promise<Embedded["vectors"]> =>
+    model.embed(request, {
+      signal,
+      told(batch, counted = estimateTokens(batch.input)) {
+        tokens += counted;
+        used(toCost(counted));
+      },
+    });
+  // Each of them sets aside what it may cost, and is told what it did.
+  const payAll = payers.reduceRight<typeof ask>(
+    (inner, payer) => (used) =>
+      payer.pay(most, (usedHere) =>
+        inner((cost) => {
+          usedHere(cost);
+          used(cost);
+        }),
+      ),
+    ask,
+  );
+  const vectors = await payAll(() => {});
+  return { vectors, tokens };
+}
+
+function estimateTokens(input: readonly EmbeddingText[]): number {
+  return input.reduce(
+    (sum, text) => sum + (typeof text === "string" ? estimateText(text) : text.length),
+    0,
+  );
+}
+
+function estimateText(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
+}
+
+/** A server that does not know `dimensions` gives vectors of its own length and says nothing of it. */
+function checkLength(
+  vectors: Embedded["vectors"],
+  dimensions: number,
+  { model }: ModelTarget,
+): void {
+  const wrong = vectors.find(({ length }) => length !== dimensions);
+  if (!wrong) return;
+  const message = `\`${model}\` gives vectors of ${wrong.length} numbers, not of ${dimensions}. Leave \`dimensions\` out, or choose another model.`;
+  throw new Failure("invalid_request", message, { param: "dimensions" });
+}
+
+function toAnswer(
+  { encoding_format }: CreateEmbeddings,
+  { vectors, tokens, model }: Embedded & { readonly model: string },
+): EmittedEmbeddings {
+  const show = encoding_format === "base64" ? toBase64 : (vector: readonly number[]) => vector;
+  return {
+    object: "list",
+    data: vectors.map((vector, index) => {
+      return { object: "embedding", index, embedding: show(vector) };
+    }),
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+  };
+}
+
+/** 32-bit floats, little-endian on every machine. */
+function toBase64(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(vector.length * 4);
+  for (const [at, value] of vector.entries()) bytes.writeFloatLE(value, at * 4);
+  return bytes.toString("base64");
+}

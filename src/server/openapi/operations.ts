@@ -1,0 +1,114 @@
+/** What each route takes and gives, by its name: a test holds that no route is missing here. */
+
+import type { SchemaName } from "./schemas.ts";
+
+export interface Operation {
+  /** The JSON of its body. */
+  readonly takes?: SchemaName;
+  /** Whether the body may be left out. */
+  readonly isOptional?: true;
+  /** Fields of a form beside its `file`. */
+  readonly form?: SchemaName;
+  /** The JSON of its answer; bytes where it is left out. */
+  readonly gives?: SchemaName;
+  /** The answer as server-sent events, where they are asked for; one line on what they are. */
+  readonly streams?: string;
+  readonly query?: readonly QueryName[];
+  readonly headers?: readonly "Idempotency-Key"[];
+}
+
+/** What queries may ask, one line each. */
+export const QUERIES = {
+  limit: "How many, 1 to 100; 20 where it is left out",
+  order: "`asc` or `desc`, by when they were made",
+  after: "The id to go on after",
+  before: "The id to stop before",
+  include: "What else to show, as a list",
+  stream: "`true` for the events of the response",
+  starting_after: "The number of the event to go on after",
+  purpose: "Only files of this purpose",
+  filter: "Only files in this state",
+  name: "Only containers of this name",
+} as const;
+export type QueryName = keyof typeof QUERIES;
+
+const PAGE = ["limit", "order", "after", "before"] as const;
+const EVENTS = "Events of the Responses API (`ResponseEvent`), one a frame, then `[DONE]`";
+const ONCE = { headers: ["Idempotency-Key"] } as const;
+
+const STORE = "/v1/vector_stores/:id";
+const CONVERSATION = "/v1/conversations/:id";
+const CONTAINER = "/v1/containers/:id";
+
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "POST /v1/responses": { takes: "CreateResponse", gives: "Response", streams: EVENTS, ...ONCE },
+  "GET /v1/responses/:id": {
+    gives: "Response",
+    streams: EVENTS,
+    query: ["stream", "starting_after", "include"],
+  },
+  "DELETE /v1/responses/:id": { gives: "DeletedResponse" },
+  "POST /v1/responses/:id/cancel": { gives: "Response" },
+  "GET /v1/responses/:id/input_items": { gives: "StoredItemList", query: [...PAGE, "include"] },
+  "POST /v1/responses/compact": { takes: "CreateResponse", gives: "CompactedResponse" },
+  "POST /v1/responses/input_tokens": { takes: "CreateResponse", gives: "InputTokens" },
+  "POST /v1/conversations": {
+    takes: "CreateConversation",
+    isOptional: true,
+    gives: "Conversation",
+    ...ONCE,
+  },
+  [`GET ${CONVERSATION}`]: { gives: "Conversation" },
+  [`POST ${CONVERSATION}`]: { takes: "UpdateConversation", gives: "Conversation" },
+  [`DELETE ${CONVERSATION}`]: { gives: "DeletedConversation" },
+  [`POST ${CONVERSATION}/items`]: { takes: "NewItems", gives: "StoredItemList" },
+  [`GET ${CONVERSATION}/items`]: { gives: "StoredItemList", query: [...PAGE, "include"] },
+  [`GET ${CONVERSATION}/items/:item_id`]: { gives: "StoredItem", query: ["include"] },
+  [`DELETE ${CONVERSATION}/items/:item_id`]: { gives: "Conversation" },
+  "POST /v1/chat/completions": {
+    takes: "ChatRequest",
+    gives: "ChatCompletion",
+    streams: "Chunks of a chat completion, one a frame, then `[DONE]`",
+  },
+  "POST /v1/embeddings": { takes: "CreateEmbeddings", gives: "Embeddings" },
+  "POST /v1/files": { form: "NewFileFields", gives: "StoredFile" },
+  "GET /v1/files": { gives: "StoredFileList", query: [...PAGE, "purpose"] },
+  "GET /v1/files/:id": { gives: "StoredFile" },
+  "DELETE /v1/files/:id": { gives: "DeletedFile" },
+  "GET /v1/files/:id/content": {},
+  "POST /v1/vector_stores": { takes: "CreateStore", isOptional: true, gives: "VectorStore" },
+  "GET /v1/vector_stores": { gives: "VectorStoreList", query: PAGE },
+  [`GET ${STORE}`]: { gives: "VectorStore" },
+  [`POST ${STORE}`]: { takes: "UpdateStore", isOptional: true, gives: "VectorStore" },
+  [`DELETE ${STORE}`]: { gives: "DeletedVectorStore" },
+  [`POST ${STORE}/search`]: { takes: "SearchRequest", gives: "VectorStoreSearch" },
+  [`POST ${STORE}/files`]: { takes: "NewStoreFile", gives: "VectorStoreFile" },
+  [`GET ${STORE}/files`]: { gives: "VectorStoreFileList", query: [...PAGE, "filter"] },
+  [`GET ${STORE}/files/:file_id`]: { gives: "VectorStoreFile" },
+  [`POST ${STORE}/files/:file_id`]: { takes: "UpdateStoreFile", gives: "VectorStoreFile" },
+  [`DELETE ${STORE}/files/:file_id`]: { gives: "DeletedVectorStoreFile" },
+  [`GET ${STORE}/files/:file_id/content`]: { gives: "VectorStoreFileContent" },
+  [`POST ${STORE}/file_batches`]: { takes: "CreateBatch", gives: "VectorStoreBatch" },
+  [`GET ${STORE}/file_batches/:batch_id`]: { gives: "VectorStoreBatch" },
+  [`POST ${STORE}/file_batches/:batch_id/cancel`]: { gives: "VectorStoreBatch" },
+  [`GET ${STORE}/file_batches/:batch_id/files`]: {
+    gives: "VectorStoreFileList",
+    query: [...PAGE, "filter"],
+  },
+  "POST /v1/containers": { takes: "NewContainerBody", gives: "Container" },
+  "GET /v1/containers": { gives: "ContainerList", query: [...PAGE, "name"] },
+  [`GET ${CONTAINER}`]: { gives: "Container" },
+  [`DELETE ${CONTAINER}`]: { gives: "DeletedContainer" },
+  [`POST ${CONTAINER}/files`]: { form: "NewContainerFile", gives: "ContainerFile" },
+  [`GET ${CONTAINER}/files`]: { gives: "ContainerFileList", query: PAGE },
+  [`GET ${CONTAINER}/files/:file`]: { gives: "ContainerFile" },
+  [`DELETE ${CONTAINER}/files/:file`]: { gives: "DeletedContainerFile" },
+  [`GET ${CONTAINER}/files/:file/content`]: {},
+  "GET /v1/models": { gives: "ModelList" },
+  "GET /v1/models/:id": { gives: "Model" },
+  "GET /v1/models/:vendor/:id": { gives: "Model" },
+  "GET /healthz": { gives: "Status" },
+  "GET /readyz": { gives: "Status" },
+  "GET /metrics": {},
+  "GET /openapi.json": {},
+};

@@ -1,0 +1,86 @@
+/**
+ * The schemas of the API as JSON Schema, under the names that they have in the code: what requests are
+ * checked with, and what answers look like. A schema that is named is referred to and not repeated.
+ */
+
+import { z } from "zod";
+import type { JsonObject } from "../../base/json.ts";
+import { CreateEmbeddings } from "../../protocol/embeddings.ts";
+import * as protocol from "../../protocol/index.ts";
+import { choiceOf, open } from "../../protocol/open.ts";
+import { ChatRequest } from "../../responses/chat/chat-request.ts";
+import { NewContainerBody } from "../../responses/containers/new-container.ts";
+import {
+  CreateConversation,
+  UpdateConversation,
+} from "../../responses/conversations/conversations.ts";
+import { NewItems } from "../../responses/conversations/items.ts";
+import { NewFileFields } from "../../responses/files/new-file.ts";
+import { CreateBatch } from "../../responses/vector-stores/batches.ts";
+import { SearchRequest } from "../../responses/vector-stores/search.ts";
+import { NewStoreFile, UpdateStoreFile } from "../../responses/vector-stores/store-files.ts";
+import { CreateStore, UpdateStore } from "../../responses/vector-stores/stores.ts";
+import { ANSWERS } from "./answers.ts";
+
+const REQUESTS = {
+  ...{ CreateEmbeddings, ChatRequest, CreateConversation, UpdateConversation, NewItems },
+  ...{ NewFileFields, CreateStore, UpdateStore, SearchRequest, NewStoreFile, UpdateStoreFile },
+  ...{ CreateBatch, NewContainerBody },
+  NewContainerFile: open({ file_id: z.string().optional() }),
+} as const;
+
+type ProtocolName = "CreateResponse" | "Response" | "ResponseEvent";
+export type SchemaName = ProtocolName | keyof typeof REQUESTS | keyof typeof ANSWERS;
+
+export function toSchemas(): Record<string, JsonObject> {
+  const named = collect();
+  const names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
+  return Object.fromEntries(
+    Object.entries(named).map(([name, schema]) => [name, describe(schema, names, schema)]),
+  );
+}
+
+/** Items, parts, tools and events have names of their own; what is no schema is left out. */
+function collect(): Record<string, z.core.$ZodType> {
+  const known: Record<string, z.core.$ZodType> = {};
+  for (const [name, value] of Object.entries<unknown>(protocol)) {
+    if (value instanceof z.ZodType) known[name] = value;
+  }
+  return { ...known, ...REQUESTS, ...ANSWERS };
+}
+
+type Names = ReadonlyMap<z.core.$ZodType, string>;
+
+/** `of` is described itself, also where it has a name. */
+function describe(schema: z.core.$ZodType, names: Names, of?: z.core.$ZodType): JsonObject {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+    override({ zodSchema, jsonSchema }) {
+      const name = zodSchema === of ? undefined : names.get(zodSchema);
+      if (name === undefined && !choiceOf(zodSchema)) return;
+      for (const key of Object.keys(jsonSchema)) delete jsonSchema[key as keyof typeof jsonSchema];
+      Object.assign(jsonSchema, name === undefined ? toChoice(zodSchema, names) : toRef(name));
+    },
+  });
+  return described as unknown as JsonObject;
+}
+
+function toRef(name: string): JsonObject {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+function toChoice(schema: z.core.$ZodType, names: Names): JsonObject {
+  const { among, knownTypes } = choiceOf(schema) ?? { among: [] };
+  const anyOf = among.map((one) => {
+    const name = names.get(one);
+    return name === undefined ? describe(one, names) : toRef(name);
+  });
+  return { anyOf: knownTypes ? [...anyOf, toOther(knownTypes)] : anyOf };
+}
+
+/** An object of a kind that this server does not know: it is kept and passed on. */
+function toOther(known: readonly string[]): JsonObject {
+  const type = { type: "string", not: { enum: [...known] } };
+  return { type: "object", properties: { type }, required: ["type"] };
+}
