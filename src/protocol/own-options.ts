@@ -50,7 +50,7 @@ export const OWNED_FIELDS: readonly OwnedRow[] = [
   },
   {
     names: [
-      ...["tools", "tool_choice", "tool_config", "functions", "function_call", "mcp_servers"],
+      ...["tools", "tool_choice", "tool_config", "functions", "function_call"],
     ],
     why: "tools are offered through Offshoot's own gate",
   },

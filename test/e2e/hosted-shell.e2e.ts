@@ -71,6 +71,10 @@ describe("a hosted shell", LIMITS, () => {
         `ls -d ${process.env["HOME"]} 2>/dev/null; cat /etc/resolv.conf /etc/hosts 2>/dev/null`,
       );
       const [who, machine, leaks, places] = output.map(({ stdout }) => stdout);
+      assert.deepEqual(
+        output.map(({ outcome, stderr }) => ({ ...outcome, stderr })).slice(0, 2),
+        [0, 0].map((exit_code) => ({ type: "exit", exit_code, stderr: "" })),
+      );
       assert.match(who ?? "", /^user\n1000\n\/mnt\/data\ncontainer\n\/home\/user\n/);
       assert.match(who ?? "", /\bHOME LANG LOGNAME\b.*\bPATH\b.* TMPDIR USER /);
       assert.equal(

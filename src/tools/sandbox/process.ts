@@ -8,6 +8,9 @@
  * when this process is killed is ended by the keeper (`life-line.ts`).
  */
 
+import { Socket } from "node:net";
+import type { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { clip } from "../../base/text.ts";
 import type { ProcessMark } from "../../protocol/run-events.ts";
 import { spawnWaiting } from "./life-line.ts";
@@ -28,6 +31,23 @@ export interface Start {
   readonly isNamespace?: boolean | undefined;
   /** Told who it is before it becomes the program, which waits for it. */
   readonly onStart?: ((process: ProcessMark) => Promise<unknown>) | undefined;
+}
+
+/** More than a pipe holds, in pieces of the size in which it is read. */
+const MAX_ROUNDS = 64;
+
+/**
+ * Closes pipes whose writer has ended, after what is still in them was read: on a busy machine the time to
+ * read may be over before this process has had a turn to read anything.
+ */
+async function closeWhenRead(pipes: readonly Readable[]): Promise<void> {
+  const readBytes = (): number =>
+    pipes.reduce((sum, pipe) => sum + (pipe instanceof Socket ? pipe.bytesRead : 0), 0);
+  for (let round = 0, before = -1; round < MAX_ROUNDS && before !== readBytes(); round++) {
+    before = readBytes();
+    await nextTurn();
+  }
+  for (const pipe of pipes) pipe.destroy();
 }
 
 /** Rejects with `Failure("tool_failed")` when it cannot be started. */
@@ -52,10 +72,7 @@ export async function startProcess(start: Start): Promise<RunningCommand> {
     await group.exited;
     await sweep(`${MARK}=${mark}`, family);
     waiting.release();
-    setTimeout(() => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    }, DRAIN_MS).unref();
+    setTimeout(() => void closeWhenRead([child.stdout, child.stderr]), DRAIN_MS).unref();
   }
 
   const kill = (): Promise<void> => {

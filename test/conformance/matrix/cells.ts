@@ -180,7 +180,7 @@ export const FEATURES: Readonly<Record<string, Row>> = {
   "function (strict)": { else: "yes", embedded: "none", gemini: "none", ollama: "none" },
   "function_call_output (failed)": {
     else: "yes",
-    ...{ embedded: "none", chat: "none", ollama: "none" },
+    ...{ embedded: "none", chat: "none", cohere: "none", ollama: "none" },
   },
   "citations of an answer": { else: "yes", embedded: "none", ollama: "none" },
   "pictures of an answer": { else: "none", responses: "yes", gemini: "yes" },

@@ -23,6 +23,14 @@ export const OWN_OPTIONS: Readonly<Record<Column, JsonObject>> = {
   bedrock: { additionalModelRequestFields: { top_k: 4711 } },
 };
 
+/** Some vendors take no tool strictly that asks for nothing. */
+const STRICT: JsonObject = {
+  type: "object",
+  properties: { a: { type: "string" } },
+  required: ["a"],
+  additionalProperties: false,
+};
+
 export const OWN_HEADERS = { "x-zebra": "stripes" };
 
 /** The bucket that clients may name, as the settings have it. */
@@ -65,8 +73,8 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
     otherwise: "yes",
   },
   "function (strict)": {
-    body: { tools: [tool("zebra_tool")] },
-    ...{ name: NEVER, sent: /"strict":true/, otherwise: "none" },
+    body: { tools: [{ ...tool("zebra_tool"), parameters: STRICT }] },
+    ...{ name: NEVER, sent: /"strict(_tools)?":true/, otherwise: "none" },
   },
   "function_call_output (failed)": {
     body: {
