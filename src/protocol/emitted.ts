@@ -126,11 +126,7 @@ export type PassedItem = Exclude<Item, { type: OwnItem["type"] }>;
 
 export type EmittedItem = OwnItem | PassedItem;
 
-/** The API has no word for an answer that this server cut because of its size. */
-export type EmittedError = With<
-  ResponseError,
-  { code: NonNullable<ResponseError["code"]> | "answer_too_large" }
->;
+export type EmittedError = With<ResponseError, { code: NonNullable<ResponseError["code"]> }>;
 
 /** A superset of what the published API, Open Responses and the older reference require. */
 export type EmittedResponse = Pick<

@@ -49,9 +49,7 @@ export const OWNED_FIELDS: readonly OwnedRow[] = [
     why: "Offshoot writes what is asked, and of whom",
   },
   {
-    names: [
-      ...["tools", "tool_choice", "tool_config", "functions", "function_call"],
-    ],
+    names: [...["tools", "tool_choice", "tool_config", "functions", "function_call"]],
     why: "tools are offered through Offshoot's own gate",
   },
   {

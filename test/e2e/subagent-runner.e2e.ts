@@ -18,6 +18,7 @@ import {
   script,
   startBedrockUpstream,
   startChatUpstream,
+  startCohereUpstream,
   startGeminiUpstream,
   startLlamacppUpstream,
   startMessagesUpstream,
@@ -126,6 +127,10 @@ const ROWS: Readonly<Record<string, Row>> = {
     fields: { model: "anthropic.claude-sonnet-4-5-20250929-v1:0", api_key_name: null },
     env: AWS,
     start: (engine) => startBedrockUpstream({ engine, callers: CALLERS }),
+  },
+  cohere: {
+    fields: { model: "command-a-03-2025" },
+    start: (engine) => startCohereUpstream({ engine, key: KEY }),
   },
   ollama: {
     fields: { api_key_name: null },

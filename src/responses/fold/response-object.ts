@@ -2,7 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import { toToldMessage } from "../../base/own-fault.ts";
-import type { EmittedError, EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
+import type { EmittedItem, EmittedResponse } from "../../protocol/emitted.ts";
 import type { TextFormat } from "../../protocol/request.ts";
 import type { RunEnd, RunSettings, RunStart } from "../../protocol/run-events.ts";
 import { ROOT } from "../multi-agent/agent-name.ts";
@@ -141,16 +141,11 @@ function toStatus(
 ): StatusFields {
   if (ending === "refused" && isRefusal(output)) return STATUSES.completed;
   if (ending !== "failed") return STATUSES[ending];
-  const code = ERROR_CODES[error?.code ?? ""] ?? "server_error";
-  const told: EmittedError = { code, message: error?.message ?? message };
+  // The published list of codes is closed: clients with types know no other word.
+  const code = error?.code === "provider_overloaded" ? "rate_limit_exceeded" : "server_error";
+  const told = { code, message: error?.message ?? message } as const;
   return { status: "failed", error: told, incomplete_details: null };
 }
-
-/** Codes of failures that say more than that something failed. */
-const ERROR_CODES: Readonly<Partial<Record<string, EmittedError["code"]>>> = {
-  provider_overloaded: "rate_limit_exceeded",
-  answer_too_large: "answer_too_large",
-};
 
 /**
  * Whether the answer is a refusal, which is all that the model has to say. A vendor that stops an answer
