@@ -3,26 +3,31 @@
  * way and for children.
  *
  * Nothing is spent that was not set aside before, so at no moment is the sum of what is spent and set
- * aside above a limit, in a run and in every run above it. What a child does not use comes back when
- * its account is closed. After a restart the accounts are made anew by the replay: what the journal has
- * is charged, what was on its way is set aside again.
+ * aside above a limit, in a run and in every run above it. A child has a share of what its parent has,
+ * and gets more of it as it needs more (`family.ts`). After a restart the accounts are made anew by the
+ * replay: what the journal has is charged, what was on its way is set aside again.
  */
 
 import { Failure } from "../base/failure.ts";
-import { plural } from "../base/text.ts";
+import { Family } from "./family.ts";
 import {
   type Amount,
   addAmounts,
   eachKind,
   findLacking,
+  KINDS,
   type LimitKind,
   type Limits,
   mapKinds,
   NOTHING,
+  toFigure,
 } from "./limits.ts";
 
 export interface Account {
+  /** What it may have now. Where money is given piece by piece that is less than it may have in all. */
   readonly limits: Limits;
+  /** What it may have in all; null where nothing of its own limits it. */
+  readonly ceiling: Limits;
   /** By the run itself and by children whose accounts are closed. */
   readonly spent: Amount;
   /** What is neither spent nor set aside; `Infinity` where there is no limit. */
@@ -37,15 +42,20 @@ export interface Account {
    */
   reach(least: Partial<Amount>, most: Partial<Amount>): void;
   /**
-   * A child's account, its limits set aside here. A limit that is null takes none from here where there
-   * is none here; where there is one, the child must have its own. Throws `Failure("budget_exceeded")`.
+   * Does what `reach` does, and waits while `least` is not there and a sibling may still give back what
+   * it does not use. Resolves also when nobody can: what is left says whether it is enough. Rejects when
+   * the signal aborts.
    */
-  open(limits: Limits): ChildAccount;
+  gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
+  /** The accounts of children: what they share is what this one has. */
+  readonly family: Family;
 }
 
 /** Settled or released once; the second time does nothing. */
 export interface Hold {
   readonly most: Amount;
+  /** Sets aside as much instead, for whoever knows that it is there, or that it is spent already. */
+  resize(most: Amount): void;
   /** Spends what it really cost, and gives the rest back. */
   settle(actual: Partial<Amount>): void;
   /** Gives all of it back: what was on its way did not happen. */
@@ -53,12 +63,12 @@ export interface Hold {
 }
 
 export interface ChildAccount extends Account {
-  /** Gives back what was not spent. Once; the second time does nothing. */
-  close(): void;
+  /** Gives back what was not spent, and its place where it was never started. Once; the second time does nothing. */
+  close(isStarted?: boolean): void;
 }
 
 /** Money that several accounts share: each gets a piece, and more when it needs more. */
-export interface Purse {
+export interface Purse extends Partial<Source> {
   /** What this account may spend of it in all; what is left out is not its business. */
   readonly given: Partial<Amount>;
   /**
@@ -67,7 +77,17 @@ export interface Purse {
    */
   raise(least: Amount, most: Amount): void;
   /** Why there is no more at this moment, and when there may be. */
-  explain?: (() => Lacking) | undefined;
+  explain?: ((kind: LimitKind) => Lacking) | undefined;
+}
+
+/** What more can be done with money that a parent gives. */
+interface Source {
+  /** Waits for it. False when nobody will give any more back. Both are amounts in all. */
+  gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean>;
+  /** Takes back all that was not spent. Once; the second time does nothing. */
+  close(spent: Amount, isStarted: boolean): void;
+  /** So much is spent or set aside, which may be more than was given. */
+  cover(used: Amount): void;
 }
 
 export interface Lacking {
@@ -78,29 +98,29 @@ export interface Lacking {
 
 /** With a purse the limits are a ceiling: what may be spent is what the purse has given. */
 export function createAccount(limits: Limits, purse?: Purse): Account {
-  return new Ledger(limits, { purse });
-}
-
-interface Source {
-  readonly purse?: Purse | undefined;
-  /** What a parent has set aside. */
-  readonly hold?: Hold | undefined;
+  return new Ledger(limits, purse);
 }
 
 class Ledger implements ChildAccount {
-  readonly #ceiling: Limits;
-  readonly #source: Source;
+  readonly ceiling: Limits;
+  readonly #purse: Purse | undefined;
   #spent: Amount = NOTHING;
   #held: Amount = NOTHING;
+  #family: Family | undefined;
 
-  constructor(ceiling: Limits, source: Source) {
-    this.#ceiling = ceiling;
-    this.#source = source;
+  constructor(ceiling: Limits, purse: Purse | undefined) {
+    this.ceiling = ceiling;
+    this.#purse = purse;
+  }
+
+  get family(): Family {
+    this.#family ??= new Family(this, (ceiling, purse) => new Ledger(ceiling, purse));
+    return this.#family;
   }
 
   get limits(): Limits {
-    const given = this.#source.purse?.given;
-    return given ? mapKinds((kind) => toLess(this.#ceiling[kind], given[kind])) : this.#ceiling;
+    const given = this.#purse?.given;
+    return given ? mapKinds((kind) => toLess(this.ceiling[kind], given[kind])) : this.ceiling;
   }
 
   get spent(): Amount {
@@ -117,64 +137,88 @@ class Ledger implements ChildAccount {
     });
   }
 
-  hold(most: Partial<Amount>): Hold {
-    const wanted = { ...NOTHING, ...most };
+  hold(amount: Partial<Amount>): Hold {
+    const wanted: Amount = { ...NOTHING, ...amount };
     this.reach(wanted, wanted);
     const [lacking] = findLacking(wanted, this.left);
     if (lacking) throw this.#exceeded(lacking);
     this.#held = addAmounts(this.#held, wanted);
+    let most = wanted;
     let isOpen = true;
-    const end = (actual: Partial<Amount>): void => {
+    const resize = (next: Amount): void => {
       if (!isOpen) return;
-      isOpen = false;
-      this.#held = eachKind((kind) => this.#held[kind] - wanted[kind]);
-      this.charge(actual);
+      this.#held = eachKind((kind) => this.#held[kind] - most[kind] + next[kind]);
+      most = next;
+      this.#cover();
     };
-    return { most: wanted, settle: end, release: () => end({}) };
+    const end = (actual: Partial<Amount>): void => {
+      resize(NOTHING);
+      if (isOpen) this.charge(actual);
+      isOpen = false;
+    };
+    return {
+      get most() {
+        return most;
+      },
+      ...{ resize, settle: end, release: () => end({}) },
+    };
   }
 
   charge(actual: Partial<Amount>): void {
     this.#spent = addAmounts(this.#spent, { ...NOTHING, ...actual });
+    this.#cover();
+  }
+
+  #cover(): void {
+    this.#purse?.cover?.(addAmounts(this.#spent, this.#held));
   }
 
   reach(least: Partial<Amount>, most: Partial<Amount>): void {
-    const { purse } = this.#source;
-    if (!purse) return;
-    const used = addAmounts(this.#spent, this.#held);
-    // What is beyond the ceiling would be set aside in vain.
-    const toAll = (more: Partial<Amount>): Amount =>
-      eachKind((kind) => toLess(this.#ceiling[kind], used[kind] + (more[kind] ?? 0)) ?? 0);
-    purse.raise(toAll(least), toAll(most));
+    this.#purse?.raise(this.#toAll(least), this.#toAll(most));
   }
 
-  open(limits: Limits): ChildAccount {
-    const unlimited = (Object.keys(limits) as LimitKind[]).find(
-      (kind) => limits[kind] === null && this.limits[kind] !== null,
-    );
-    if (unlimited) throw new Failure("internal", `A child needs a limit of ${unlimited} here.`);
-    const own = eachKind((kind) => limits[kind] ?? 0);
-    return new Ledger(limits, { hold: this.hold(own) });
+  async gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
+    const purse = this.#purse;
+    // Other money is there or is not: waiting brings no more of it.
+    if (!purse?.gather) return;
+    let isHoped = true;
+    while (isHoped) {
+      this.reach(least, most);
+      // Counted anew each time: this run's own children may have spent meanwhile.
+      const all = this.#toAll(least);
+      const { given } = purse;
+      if (KINDS.every((kind) => all[kind] <= (given[kind] ?? all[kind]))) return;
+      isHoped = await purse.gather(all, this.#toAll(most), signal);
+    }
   }
 
-  close(): void {
-    this.#source.hold?.settle(this.#spent);
+  close(isStarted = true): void {
+    this.#purse?.close?.(this.#spent, isStarted);
+  }
+
+  /** So much more is so much in all. What is beyond the ceiling would be set aside in vain. */
+  #toAll(more: Partial<Amount>): Amount {
+    return eachKind((kind) => {
+      const all = this.#spent[kind] + this.#held[kind] + (more[kind] ?? 0);
+      return toLess(this.ceiling[kind], all) ?? 0;
+    });
   }
 
   #exceeded(kind: LimitKind): Failure {
-    const { purse } = this.#source;
+    const purse = this.#purse;
     // What the purse did not give is not this run's own limit.
     if (purse?.explain && purse.given[kind] !== undefined && !this.#isOwnLimit(kind)) {
-      const { message, retryAfterMs } = purse.explain();
+      const { message, retryAfterMs } = purse.explain(kind);
       return new Failure("budget_exceeded", message, { retryAfterMs });
     }
     const limit = this.limits[kind] ?? 0;
-    return new Failure("budget_exceeded", `The budget of ${NAMES[kind](limit)} is used up.`);
+    return new Failure("budget_exceeded", `The budget of ${toFigure(kind, limit)} is used up.`);
   }
 
   /** Whether its own limit is what stands in the way, and not what a purse has given of it. */
   #isOwnLimit(kind: LimitKind): boolean {
-    const ceiling = this.#ceiling[kind];
-    return ceiling !== null && ceiling <= (this.#source.purse?.given[kind] ?? ceiling);
+    const ceiling = this.ceiling[kind];
+    return ceiling !== null && ceiling <= (this.#purse?.given[kind] ?? ceiling);
   }
 }
 
@@ -183,11 +227,3 @@ function toLess(limit: number | null, other: number | undefined): number | null 
   if (other === undefined || limit === null) return other ?? limit;
   return Math.min(limit, other);
 }
-
-const NAMES: Readonly<Record<LimitKind, (limit: number) => string>> = {
-  turns: (limit) => plural(limit, "turn"),
-  tokens: (limit) => plural(limit, "token"),
-  usd: (limit) => `$${limit}`,
-  tool_calls: (limit) => plural(limit, "tool call"),
-  children: (limit) => plural(limit, "subagent"),
-};

@@ -18,10 +18,27 @@ const CHARS_PER_TOKEN = 3;
 /** An answer that must be shorter says nothing. */
 const MIN_OUTPUT_TOKENS = 16;
 
+/** An answer of ordinary length: a call that has siblings waits for as much, and starts with less only when there is no more. */
+const USUAL_OUTPUT_TOKENS = 2048;
+
 interface Prices {
   readonly costOf: (usage: Usage) => number | undefined;
   /** Whether each answer says what it cost. */
   readonly tellsCost?: boolean | undefined;
+}
+
+interface Gathering extends Prices {
+  readonly signal: AbortSignal;
+}
+
+/** Waits while there is too little for a call, and siblings may still give back what they do not use. */
+export async function gatherCall(
+  account: Account,
+  request: Priced,
+  { signal, ...prices }: Gathering,
+): Promise<void> {
+  const { enough, most } = toUsualCost(account.limits, request, prices);
+  await account.gather(enough, most, signal);
 }
 
 export function holdCall(account: Account, request: ModelRequest, prices: Prices): HeldRequest {
@@ -37,6 +54,36 @@ export function holdCall(account: Account, request: ModelRequest, prices: Prices
 
 /** What a call's cost depends on. */
 export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "maxOutputTokens">;
+
+/** What a call takes of what is limited. */
+export interface UsualCost {
+  /** With an answer of ordinary length. */
+  readonly enough: Partial<Amount>;
+  /** With an answer that says next to nothing. */
+  readonly least: Partial<Amount>;
+  readonly most: Partial<Amount>;
+}
+
+export function toUsualCost(limits: Limits, request: Priced, prices: Prices): UsualCost {
+  if (limits.tokens === null && limits.usd === null) {
+    return { enough: ONE_TURN, least: ONE_TURN, most: ONE_TURN };
+  }
+  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
+  const input = estimateInput(request);
+  const toCost = (output: number): Partial<Amount> => ({
+    turns: 1,
+    tokens: limits.tokens === null ? 0 : input + output,
+    // What its vendor tells afterwards is not known before.
+    usd: limits.usd === null || isTold(prices) ? 0 : price(prices, input, output),
+  });
+  return {
+    enough: toCost(Math.min(wanted, USUAL_OUTPUT_TOKENS)),
+    least: toCost(Math.min(wanted, MIN_OUTPUT_TOKENS)),
+    most: toCost(wanted),
+  };
+}
+
+const ONE_TURN = { turns: 1 };
 
 interface Affordable {
   /** How many tokens the answer may have; `Infinity` where they cost nothing. */

@@ -1,5 +1,7 @@
 /** What a run may spend, counted for itself and everything below it. */
 
+import { plural, toRoundUsd, withThousands } from "../base/text.ts";
+
 export interface Amount {
   /** Model calls. */
   readonly turns: number;
@@ -33,7 +35,7 @@ export const NO_LIMITS: Limits = {
   children: null,
 };
 
-const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
+export const KINDS = Object.keys(LIMIT_KINDS) as LimitKind[];
 
 /** Makes an amount kind by kind. */
 export function eachKind(of: (kind: LimitKind) => number): Amount {
@@ -53,3 +55,17 @@ export function addAmounts(a: Amount, b: Amount): Amount {
 export function findLacking(wanted: Amount, left: Amount): LimitKind[] {
   return KINDS.filter((kind) => wanted[kind] > left[kind]);
 }
+
+/** An amount of one kind as a person reads it, rounded. */
+export function toFigure(kind: LimitKind, amount: number): string {
+  if (kind === "usd") return toRoundUsd(amount);
+  const count = Math.floor(amount);
+  return `${withThousands(count)} ${plural(count, NOUNS[kind]).replace(/^\d+ /, "")}`;
+}
+
+const NOUNS: Readonly<Record<Exclude<LimitKind, "usd">, string>> = {
+  turns: "turn",
+  tokens: "token",
+  tool_calls: "tool call",
+  children: "subagent",
+};

@@ -19,7 +19,7 @@ import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
 import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
-import { addCost, holdCall } from "./call-cost.ts";
+import { addCost, gatherCall, holdCall } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
 import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
@@ -126,7 +126,7 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
 
 function createProgress({ task, wishes }: LoopParts): Progress {
   return {
-    items: [...(wishes?.before ?? []), ...task.items],
+    items: [...(wishes?.before ?? []), ...withReportWish(task)],
     turns: 0,
     toolCalls: 0,
     usage: NO_USAGE,
@@ -141,6 +141,18 @@ function createProgress({ task, wishes }: LoopParts): Progress {
     abandoned: new Map(),
     hasBegun: false,
   };
+}
+
+/** The task, with how it is to be reported on where that goes along with it. */
+function withReportWish({ items, summary_prompt, report_along }: AgentTask): readonly Item[] {
+  const last = items.at(-1);
+  if (!report_along || last?.type !== "message" || typeof last.content !== "string") return items;
+  return [...items.slice(0, -1), { ...last, content: `${last.content}\n\n${summary_prompt}` }];
+}
+
+/** Whether the report is a turn of its own. */
+function reportsApart({ summary_prompt, report_along }: AgentTask): boolean {
+  return summary_prompt !== null && !report_along;
 }
 
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
@@ -190,14 +202,20 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   const costBefore = progress.costUsd;
   let written = progress.paused;
   let isReplayed = true;
+  let isHeld = false;
   const attempts = progress.abandoned.get(progress.turns) ?? [];
   chargeAbandoned(account, attempts, () => toRequest(parts, progress), parts);
   const answer = await runTurn(parts, {
     number: progress.turns,
     notices,
-    hold() {
+    async hold(signal) {
       isReplayed = false;
-      return holdCall(account, toRequest(parts, progress), parts);
+      const request = toRequest(parts, progress);
+      const { costOf, tellsCost } = parts;
+      await gatherCall(account, request, { costOf, tellsCost, signal });
+      const held = holdCall(account, request, parts);
+      isHeld = true;
+      return held;
     },
     onText(delta) {
       written += delta;
@@ -208,6 +226,10 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
     onBroken(usage) {
       progress.usage = addUsage(progress.usage, usage);
     },
+  }).catch((thrown: unknown) => {
+    // A call that could not be paid for was not made.
+    if (!isReplayed && !isHeld) progress.turns--;
+    throw thrown;
   });
   if (isReplayed) account.charge(toAmount(answer, parts));
   progress.items.push(...answer.items);
@@ -239,7 +261,8 @@ async function continueFrom(
   if (calls.length > 0) {
     await parts.context.rest();
     const onCall = (): void => void progress.toolCalls++;
-    const made = await runToolCalls({ ...parts, onCall }, progress.turns, calls);
+    const calling = { ...parts, onCall, lastCall: toAmount(answer, parts) };
+    const made = await runToolCalls(calling, progress.turns, calls);
     waits ||= parts.calls.stops?.(made) ?? false;
     progress.items = addResults(progress.items, calls, made);
     since = resultsOf(made);
@@ -272,8 +295,8 @@ async function compact(parts: LoopParts, progress: Progress, used: Used): Promis
 }
 
 /** The last turn of a run that is to report is kept for the report, unless it has but one. */
-function turnsKept({ summary_prompt, max_turns }: AgentTask): number {
-  return summary_prompt !== null && max_turns > 1 ? 1 : 0;
+function turnsKept(task: AgentTask): number {
+  return reportsApart(task) && task.max_turns > 1 ? 1 : 0;
 }
 
 /**
@@ -286,7 +309,7 @@ async function summarise(
   outcome: RunOutcome,
 ): Promise<RunOutcome> {
   const { task } = parts;
-  const isAsked = task.summary_prompt !== null && task.format.type === "text";
+  const isAsked = reportsApart(task) && task.format.type === "text";
   const isOver = outcome.ending !== "completed" && outcome.ending !== "max_turns";
   if (!isAsked || isOver || progress.turns >= task.max_turns) return outcome;
   const found = progress.text;
@@ -334,9 +357,8 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     model: model.slice(model.indexOf("/") + 1),
     instructions: task.instructions ?? undefined,
     items: keeper?.fit(progress.items) ?? [...progress.items],
-    tools: progress.isReporting ? [] : offered,
-    // A choice that forces a call holds for the first turn; else no run would ever end.
-    toolChoice: progress.turns === 1 ? task.tool_choice : "auto",
+    tools: offered,
+    toolChoice: toChoice(task, progress, offered),
     parallelToolCalls: wishes?.parallelToolCalls,
     temperature: task.temperature ?? undefined,
     topP: wishes?.topP,
@@ -350,6 +372,19 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     extras: wishes?.extras,
     whole: wishes?.whole,
   };
+}
+
+/**
+ * A choice that forces a call holds for the first turn; else no run would ever end. A report calls
+ * nothing. It is still told of the tools: vendors keep the beginning of a request that does not change.
+ */
+function toChoice(
+  { tool_choice }: AgentTask,
+  { turns, isReporting }: Progress,
+  offered: readonly Tool[],
+): ModelRequest["toolChoice"] {
+  if (isReporting && offered.length > 0) return "none";
+  return turns === 1 ? tool_choice : "auto";
 }
 
 function isFree({ costOf }: LoopParts): boolean {

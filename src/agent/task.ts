@@ -67,6 +67,8 @@ export interface AgentTask {
   readonly depth: number;
   /** Asked when the task is done, without tools: the answer is the run's output. Null to ask nothing. */
   readonly summary_prompt: string | null;
+  /** Whether that goes along with the task, so that the last answer is the report and no turn is added. */
+  readonly report_along?: boolean | undefined;
   /** `end`: a tool that throws ends the run, as the SSE form of the command line has it. */
   readonly on_throw: "tell_model" | "end";
 }

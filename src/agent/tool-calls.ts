@@ -8,6 +8,7 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { createTurnstile, type Turnstile } from "../base/turnstile.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { FunctionCallOutput } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
@@ -17,8 +18,8 @@ import type { MadeCall, OwnCall } from "./calls.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 import type { AgentTask } from "./task.ts";
 
-/** Enough to keep a disk busy; more only makes one turn starve the others. */
-const MAX_SIDE_BY_SIDE = 8;
+/** Enough to keep a disk busy; more only makes one turn starve the others. Calls that delegate wait, and do not count. */
+const SIDE_BY_SIDE = 8;
 
 export interface ToolParts {
   readonly context: RunContext;
@@ -30,6 +31,10 @@ export interface ToolParts {
   readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
   /** Called once for each call that is made, or was made before a takeover. */
   readonly onCall?: (() => void) | undefined;
+  /** How many calls of a turn run at once, those that delegate not counted. */
+  readonly parallelCalls?: number | undefined;
+  /** What the run's last model call took: the next one, which has the results to read, takes more. */
+  readonly lastCall?: Partial<Amount> | undefined;
 }
 
 /** A call as it stands in the journal. */
@@ -48,6 +53,7 @@ export async function runToolCalls(
   const outputs: MadeCall[] = [];
   for (const group of toGroups(calls, parts.gate)) {
     const ranHere = new Set<number>();
+    const places = createTurnstile(parts.parallelCalls ?? SIDE_BY_SIDE);
     const steps = group.map((call, at) => ({
       // By place and not by id: there are servers that give one id to all calls, or count ids from 0
       // in every answer.
@@ -55,10 +61,11 @@ export async function runToolCalls(
       fn: async (step: Step) => {
         ranHere.add(at);
         parts.onCall?.();
-        return (await runCall(parts, call, step)) as unknown as Json;
+        const done = await runBeside(parts, { call, step, places });
+        return done as unknown as Json;
       },
     }));
-    const done = (await parts.context.all(steps, MAX_SIDE_BY_SIDE)) as unknown as Done[];
+    const done = (await parts.context.all(steps)) as unknown as Done[];
     for (const [at, { spent }] of done.entries()) {
       if (ranHere.has(at)) continue;
       parts.account.charge(spent);
@@ -81,6 +88,30 @@ function toGroups(calls: readonly OwnCall[], gate: Gate): OwnCall[][] {
     isOpen = readOnly;
   }
   return groups;
+}
+
+interface Beside {
+  readonly call: OwnCall;
+  readonly step: Step;
+  readonly places: Turnstile;
+}
+
+/**
+ * Takes a place among the calls that work at once. One that delegates takes none: it waits for children,
+ * which are announced before any of them begins, so that all of the turn share alike.
+ */
+async function runBeside(parts: ToolParts, { call, step, places }: Beside): Promise<Done> {
+  const { family } = parts.account;
+  const { idempotencyKey, signal } = step;
+  const children = parts.gate.countChildren(call);
+  if (children > 0) family.announce(idempotencyKey, children, parts.lastCall);
+  const leave = children > 0 ? undefined : await places.enter(signal);
+  try {
+    return await runCall(parts, call, step);
+  } finally {
+    leave?.();
+    if (children > 0) family.withdraw(idempotencyKey);
+  }
 }
 
 const ONE_CALL = { tool_calls: 1 };

@@ -45,7 +45,7 @@ export interface Turn {
   /** What the user is told before the call: why the model is asked again. */
   readonly notices: readonly Notice[];
   /** Sets the cost of the call aside; called when it is really made. May lower what it may answer. */
-  readonly hold: () => HeldRequest;
+  readonly hold: (signal: AbortSignal) => Promise<HeldRequest>;
   /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
   readonly onText: (delta: string) => void;
   /** Told what a call that broke off has used, in part as an estimate; nothing where it used nothing. */
@@ -72,7 +72,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
 /** An answer that broke off costs what it has used, which is in part an estimate. */
 async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answer> {
   // A key's budget is in the record, which another process may be writing right now.
-  const { request, hold } = await whenFree(() => turn.hold());
+  const { request, hold } = await whenFree(() => turn.hold(step.signal));
   const meter = createCallMeter();
   try {
     const answer = await askModel(parts, turn, { request, step, meter });

@@ -38,6 +38,16 @@ export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
+export function withThousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** `$0.31`, `$0.0042`: as much of an amount as a person reads. */
+export function toRoundUsd(usd: number): string {
+  return `$${usd > 0 && usd < 0.01 ? Number(usd.toPrecision(2)) : usd.toFixed(2)}`;
+}
+
 /** The known name closest to a mistyped one, or none when nothing is near. */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   const limit = Math.max(2, Math.floor(name.length / 3));

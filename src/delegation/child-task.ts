@@ -3,19 +3,22 @@
  * its parent's, narrowed: tools, grant, approval, sandbox, depth, budget. Pure.
  */
 
-import type { Account } from "../agent/account.ts";
 import { type Limits, mapKinds } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import { joinOptions } from "../protocol/own-options.ts";
 import type { ChildWish } from "./child.ts";
+import type { SummaryMode } from "./settings.ts";
 
-export function toChildTask(
-  parent: AgentTask,
-  wish: ChildWish,
-  bounds: { readonly tools: readonly string[]; readonly maxTurns: number; readonly limits: Limits },
-): AgentTask {
+export interface ChildBounds {
+  readonly tools: readonly string[];
+  readonly maxTurns: number;
+  readonly limits: Limits;
+  readonly summary: SummaryMode;
+}
+
+export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBounds): AgentTask {
   const { tools, maxTurns, limits } = bounds;
   // The server and the key that a person named are those of that vendor alone.
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
@@ -43,10 +46,27 @@ export function toChildTask(
     limits,
     label: wish.label,
     depth: parent.depth + 1,
-    summary_prompt: wish.summaryPrompt,
+    ...toReportWish(wish, bounds.summary),
     response: wish.response ?? null,
   };
 }
+
+/**
+ * How a child is told to report. As usual the wish goes along with its task and its last answer is the
+ * report; a wish of its own is a turn of its own, behind the task.
+ */
+function toReportWish(
+  { summaryPrompt, schema }: ChildWish,
+  mode: SummaryMode,
+): Pick<AgentTask, "summary_prompt" | "report_along"> {
+  const isNone = summaryPrompt === null || schema !== undefined;
+  if (isNone || (mode === "never" && summaryPrompt === undefined)) return { summary_prompt: null };
+  const isApart = mode === "always" || (mode === "auto" && summaryPrompt !== undefined);
+  const summary_prompt = summaryPrompt ?? DEFAULT_SUMMARY_PROMPT;
+  return isApart ? { summary_prompt } : { summary_prompt, report_along: true };
+}
+
+export const DEFAULT_SUMMARY_PROMPT = "Summarize your findings concisely";
 
 function vendorIn(model: string): string {
   return model.slice(0, Math.max(0, model.search(/[/:]/)));
@@ -59,16 +79,10 @@ export function checkTools(wanted: readonly string[], known: readonly string[]):
   throw new Failure("invalid_request", `Unknown tool names: ${unknown.join(", ")}`);
 }
 
-/**
- * The child's limits: what the wish names, or its share of what is left, which leaves as much for the
- * parent and for each sibling of the same turn. Where the parent has no limit, the wish alone counts.
- */
-export function toChildLimits(account: Account, wish: Partial<Limits>, siblings: number): Limits {
-  const { left, limits } = account;
+/** Most that a child may have in all: what its wish names, and never more than its parent. */
+export function toCeiling(parent: Limits, wish: Partial<Limits>): Limits {
   return mapKinds((kind) => {
-    if (limits[kind] === null) return wish[kind] ?? null;
-    const part = left[kind] / (siblings + 1);
-    const share = kind === "usd" ? part : Math.floor(part);
-    return Math.min(wish[kind] ?? share, left[kind]);
+    const [own, above] = [wish[kind] ?? null, parent[kind]];
+    return own === null || above === null ? (own ?? above) : Math.min(own, above);
   });
 }

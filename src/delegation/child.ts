@@ -14,7 +14,8 @@ export interface ChildWish {
   readonly label: string;
   readonly prompt: string;
   readonly instructions: string | null;
-  readonly summaryPrompt: string | null;
+  /** How it is to report: null for not at all, undefined for as usual. */
+  readonly summaryPrompt: string | null | undefined;
   /** Names; undefined for all of its parent's. */
   readonly tools: readonly string[] | undefined;
   readonly maxTurns: number | undefined;

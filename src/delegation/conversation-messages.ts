@@ -80,8 +80,9 @@ class Reading {
 
   /** The log does not say that the report was asked for: it is the last turn, kept for it. */
   #isReport(turn: number): boolean {
-    const { summary_prompt, format, max_turns } = this.#task;
-    if (summary_prompt === null || format.type !== "text" || turn === 1) return false;
+    const { summary_prompt, report_along, format, max_turns } = this.#task;
+    if (summary_prompt === null || report_along || format.type !== "text" || turn === 1)
+      return false;
     return this.#isDone || turn === max_turns;
   }
 

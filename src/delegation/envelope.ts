@@ -1,6 +1,6 @@
 /**
  * What `subagent` answers a model, as JSON: whether it worked, what came of it, and the figures, all of
- * them texts. Partial work is a success that says `incomplete`.
+ * them texts. Partial work is a success that says `incomplete`, and why; no work is none.
  */
 
 import { cutToBytes } from "../base/text.ts";
@@ -34,9 +34,8 @@ export function toEnvelope(
   { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
 ): Envelope {
   const { ending, message, turns, usage } = report;
-  const isEmpty = hasNoAnswer(report);
-  if (!USABLE.has(ending) || isEmpty) {
-    const why = isEmpty ? NO_ANSWER : message || ending;
+  if (hasFailed(report)) {
+    const why = hasNoAnswer(report) ? NO_ANSWER : message || ending;
     const envelope = toErrorEnvelope(named, `Subagent execution failed: ${why}`);
     return { ...envelope, output: toOutput(named, report, { maxBytes, observe }) };
   }
@@ -57,9 +56,19 @@ export function toEnvelope(
 
 export const NO_ANSWER = "it gave no answer";
 
-/** A child that says it is done and has nothing to say has failed. Partial work may be empty. */
-export function hasNoAnswer({ ending, text, json }: ChildReport): boolean {
-  return ending === "completed" && json === undefined && text.trim() === "";
+/** A child that says it is done and has nothing to say has failed. */
+export function hasNoAnswer(report: ChildReport): boolean {
+  return report.ending === "completed" && isEmpty(report);
+}
+
+function isEmpty({ text, json }: ChildReport): boolean {
+  return json === undefined && text.trim() === "";
+}
+
+/** At its last turn a child may have worked and said nothing yet; one whose budget ended may not have run at all. */
+function hasFailed(report: ChildReport): boolean {
+  const { ending } = report;
+  return !USABLE.has(ending) || (ending !== "max_turns" && isEmpty(report));
 }
 
 /** Cut on a character, with where the whole is to be found. */

@@ -4,10 +4,12 @@ import type { Account } from "../agent/account.ts";
 import type { Amount } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
+import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
+import type { PlannedModel } from "./plan-cost.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 
@@ -27,6 +29,10 @@ export interface DelegationNode {
   /** Appends to the run's own log. */
   emit(events: readonly RunEvent[]): Promise<unknown>;
   now(): number;
+  /** What the model is told of all tools that a child may have. */
+  readonly specs: readonly FunctionTool[];
+  /** What is known of a model, for what its calls cost. */
+  modelOf(ref: string): PlannedModel;
   /** Rejects what a child would fail at: its model, its key, its schema. Starts and sends nothing. */
   check(task: AgentTask): Promise<void>;
   /** Why a call that wishes for these is asked about; undefined where it is not. */

@@ -5,8 +5,8 @@
  */
 
 import { type Account, createAccount } from "../agent/account.ts";
-import { estimateInput, type Priced } from "../agent/call-cost.ts";
-import type { Limits } from "../agent/limits.ts";
+import { estimateInput } from "../agent/call-cost.ts";
+import { type Limits, mapKinds } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { toFailure } from "../base/failure.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
@@ -14,7 +14,8 @@ import { type GrantLayer, sandboxOf } from "../tools/gate/grant.ts";
 import { toWish } from "./agents/agent-wish.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
 import type { ChildWish } from "./child.ts";
-import { toChildLimits, toChildTask } from "./child-task.ts";
+import { toCeiling, toChildTask } from "./child-task.ts";
+import { toFirstRequest } from "./first-request.ts";
 import {
   type CostRange,
   type PlannedModel,
@@ -120,12 +121,14 @@ export function findApprovalReason(
 ): string | undefined {
   if (thresholdUsd === undefined) return undefined;
   let sum = 0;
+  const { left } = node.account;
+  const free = mapKinds((kind) => (left[kind] === Number.POSITIVE_INFINITY ? null : left[kind]));
   for (const { limits = {}, model = node.task.model } of wishes) {
-    const reserved = toChildLimits(node.account, limits, wishes.length);
-    const most = toMostUsd(reserved, modelOf(model));
+    const most = toMostUsd(toCeiling(free, limits), modelOf(model));
     const asked = `what may cost more than $${thresholdUsd} is asked about`;
     if (most === null) return `nothing limits what it may cost, and ${asked}`;
-    sum += most;
+    // Together they have no more than what is free.
+    sum = Math.min(sum + most, left.usd);
     if (sum > thresholdUsd) return `it may cost up to $${sum.toFixed(2)}, and ${asked}`;
   }
   return undefined;
@@ -164,10 +167,17 @@ function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): Planne
   const task = toChildTask(parent, wish, {
     tools: wish.tools ?? parent.tools,
     maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
-    limits: toChildLimits(createAccount(parent.limits), wish.limits ?? {}, 1),
+    summary: settings.summary,
+    limits: toShare(parent.limits, toCeiling(parent.limits, wish.limits ?? {})),
   });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   return planRun(task, { name: wish.label, description: null, timeoutMs }, parts);
+}
+
+/** What a child that is alone is given when it starts, by the account itself. */
+function toShare(limits: Limits, ceiling: Limits): Limits {
+  const child = { callKey: "plan", ceiling, enough: {}, least: {} };
+  return createAccount(limits).family.tryAdmit(child)?.limits ?? ceiling;
 }
 
 function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): PlannedRun {
@@ -191,18 +201,5 @@ function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): 
     first_request_tokens,
     cost_usd: toCostRange({ model: modelOf(model), ...spending }),
     problem: null,
-  };
-}
-
-/** As the loop would send it, as far as its length goes. */
-function toFirstRequest(
-  { instructions, items, tools }: AgentTask,
-  specs: readonly FunctionTool[],
-): Priced {
-  return {
-    items,
-    instructions: instructions ?? undefined,
-    tools: specs.filter(({ name }) => tools.includes(name)),
-    maxOutputTokens: undefined,
   };
 }

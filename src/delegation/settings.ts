@@ -8,6 +8,9 @@ export interface DelegationSettings {
   readonly outputMaxSize: number;
   readonly telemetryEnabled: boolean;
   readonly persistenceEnabled: boolean;
+  readonly summary: SummaryMode;
+  /** How many children of one run work at once; the others wait for a place. */
+  readonly maxParallel: number;
   /** Where children of `subagent` run. */
   readonly executor: ExecutorName;
   /** A child that is not done then is ended: every child has a limit. */
@@ -15,6 +18,9 @@ export interface DelegationSettings {
   /** Delegation that may cost more US dollars is asked about; undefined where none is. */
   readonly planThresholdUsd: number | undefined;
 }
+
+/** When a child is asked for its report in a turn of its own: where its call gives a wish, always, never. */
+export type SummaryMode = "auto" | "always" | "never";
 
 export type ExecutorName = "in_process" | "child_process";
 
@@ -24,6 +30,8 @@ export const DELEGATION: DelegationSettings = {
   outputMaxSize: 4096,
   telemetryEnabled: true,
   persistenceEnabled: false,
+  summary: "auto",
+  maxParallel: 100,
   executor: "in_process",
   childTimeoutMs: 1_800_000,
   planThresholdUsd: undefined,

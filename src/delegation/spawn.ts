@@ -4,14 +4,27 @@
  */
 
 import type { ChildAccount } from "../agent/account.ts";
-import { type Amount, addAmounts, type Limits } from "../agent/limits.ts";
+import { toUsualCost } from "../agent/call-cost.ts";
+import {
+  type Amount,
+  addAmounts,
+  eachKind,
+  findLacking,
+  mapKinds,
+  NOTHING,
+  toFigure,
+} from "../agent/limits.ts";
+import type { AgentTask } from "../agent/task.ts";
 import { isNativeName } from "../agent/native-names.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { Usage } from "../protocol/usage.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
-import { toChildLimits, toChildTask } from "./child-task.ts";
+import { toCeiling, toChildTask } from "./child-task.ts";
+import { toFirstRequest } from "./first-request.ts";
 import type { DelegationNode } from "./node.ts";
 import type { ExecutorName } from "./settings.ts";
+import { isDelegating } from "./tools/names.ts";
 
 /** Of any child, whatever the settings say. */
 const MAX_TURNS = 50;
@@ -21,8 +34,6 @@ export interface Spawning {
   readonly callKey: string;
   /** Its place below the parent. */
   readonly key: string;
-  /** How many children the same call starts, this one included. */
-  readonly siblings: number;
   readonly executor: ExecutorName;
   readonly signal: AbortSignal;
 }
@@ -46,7 +57,7 @@ export async function spawn(
   return await (await orderChild(node, wish, spawning)).run();
 }
 
-/** Decides, sets aside and writes down; rejects as `spawn` does. */
+/** Decides, waits for its share, and writes down; rejects as `spawn` does. */
 export async function orderChild(
   node: DelegationNode,
   wish: ChildWish,
@@ -56,16 +67,13 @@ export async function orderChild(
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
-  account.reach({}, toDearest(wish));
-  const money = setAside(node, toChildLimits(account, wish.limits ?? {}, spawning.siblings));
-  const { limits } = money.account;
-  const task = toChildTask(parent, wish, { tools, maxTurns, limits });
-  try {
-    await node.check(task);
-  } catch (thrown) {
-    money.giveBack();
-    throw thrown;
-  }
+  const now = mapKinds((kind) => account.ceiling[kind] ?? account.limits[kind]);
+  const limitsNow = toCeiling(now, wish.limits ?? {});
+  const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary };
+  await node.check(toChildTask(parent, wish, bounds));
+  const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
+  const { limits } = money;
+  const task = toChildTask(parent, wish, { ...bounds, limits });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   const { label, depth } = { label: wish.label, depth: task.depth };
   const child_id = `${node.id}/${spawning.key}`;
@@ -88,14 +96,42 @@ export async function orderChild(
     },
   ]);
   const { key, callKey } = spawning;
-  const order = { key, callKey, task, account: money.account, timeoutMs };
-  return toOrdered(node, { order, money, spawning });
+  const order = { key, callKey, task, account: money, timeoutMs };
+  return toOrdered(node, { order, spawning });
 }
 
-/** What a child that names no limits costs, nobody knows. */
-function toDearest({ limits }: ChildWish): Partial<Amount> {
-  const unknown = Number.POSITIVE_INFINITY;
-  return { tokens: limits?.tokens ?? unknown, usd: limits?.usd ?? unknown };
+interface Admitted {
+  readonly spawning: Spawning;
+  /** With what it may have at most. */
+  readonly task: AgentTask;
+}
+
+/** Waits until there is enough for the child's first call. */
+async function admit(
+  node: DelegationNode,
+  wish: ChildWish,
+  { spawning, task }: Admitted,
+): Promise<ChildAccount> {
+  const { callKey, executor, signal } = spawning;
+  const { costOf } = node.modelOf(task.model);
+  // Whether a price must be known was checked; where it is not, nothing is set aside of it.
+  const prices = { costOf: (usage: Usage) => costOf(usage) ?? 0 };
+  const first = toUsualCost(task.limits, toFirstRequest(task, node.specs), prices);
+  checkOwnLimits(wish, { ...NOTHING, ...first.least });
+  const canDelegate = task.tools.some(isDelegating) && task.depth < node.settings.maxDepth;
+  const own = toCeiling(node.account.ceiling, wish.limits ?? {});
+  const ceiling = canDelegate ? own : { ...own, children: 0 };
+  const isFixed = executor === "child_process";
+  return await node.account.family.admit({ ...first, callKey, ceiling, isFixed }, signal);
+}
+
+/** A child whose own limit is too small for one call is not started. */
+function checkOwnLimits({ limits = {} }: ChildWish, least: Amount): void {
+  const own = eachKind((kind) => limits[kind] ?? Number.POSITIVE_INFINITY);
+  const [kind] = findLacking(least, own);
+  if (kind === undefined) return;
+  const message = `Not started: its first call may take ${toFigure(kind, least[kind])}, and its own limit is ${toFigure(kind, own[kind])}.`;
+  throw new Failure("budget_exceeded", message);
 }
 
 /** A child that was written down before this process took its parent over. */
@@ -104,57 +140,24 @@ export function adoptChild(
   child: Omit<ChildOrder, "account" | "callKey">,
   spawning: Spawning,
 ): OrderedChild {
-  const money = setAside(node, child.task.limits);
-  const order = { ...child, callKey: spawning.callKey, account: money.account };
-  return toOrdered(node, { order, money, spawning });
-}
-
-/** A child's place and money, taken from its parent's. */
-interface SetAside {
-  readonly account: ChildAccount;
-  /** It was never started. */
-  giveBack(): void;
-  /** It has ended. */
-  settle(): void;
-}
-
-function setAside({ account }: DelegationNode, limits: Limits): SetAside {
-  const place = account.hold({ children: 1 });
-  let money: ChildAccount;
-  try {
-    money = account.open(limits);
-  } catch (thrown) {
-    place.release();
-    throw thrown;
-  }
-  return {
-    account: money,
-    giveBack() {
-      money.close();
-      place.release();
-    },
-    settle() {
-      place.settle({ children: 1 });
-      money.close();
-    },
-  };
+  const account = node.account.family.adopt(child.task.limits);
+  return toOrdered(node, { order: { ...child, callKey: spawning.callKey, account }, spawning });
 }
 
 interface Ordering {
   readonly order: ChildOrder;
-  readonly money: SetAside;
   readonly spawning: Spawning;
 }
 
-function toOrdered(node: DelegationNode, { order, money, spawning }: Ordering): OrderedChild {
+function toOrdered(node: DelegationNode, { order, spawning }: Ordering): OrderedChild {
   return {
     order,
     async run(onStart) {
       try {
         return await runChild(node, { ...order, onStart }, spawning);
       } finally {
-        money.settle();
-        addSpent(node, spawning.callKey, money.account);
+        order.account.close();
+        addSpent(node, spawning.callKey, order.account);
       }
     },
   };

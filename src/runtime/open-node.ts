@@ -12,6 +12,8 @@ import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
+import { CALL_SUBAGENT_SPEC } from "../delegation/tools/call-subagent.ts";
+import { SUBAGENT_SPEC } from "../delegation/tools/subagent.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ProcessChildren } from "./child-processes.ts";
@@ -37,6 +39,7 @@ export interface NodeParts {
 export function openNode(parts: NodeParts): DelegationNode {
   const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
     parts;
+  account.family.maxOpen = settings.maxParallel;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   return {
     id: context.id,
@@ -46,6 +49,8 @@ export function openNode(parts: NodeParts): DelegationNode {
       in_process: inProcess,
       child_process: parts.processChildren?.(context) ?? NO_PROCESSES,
     },
+    specs: [...tools.map(({ spec }) => spec), SUBAGENT_SPEC, CALL_SUBAGENT_SPEC],
+    modelOf: parts.modelOf,
     emit: (events) => context.emit(events),
     now: () => clock.now(),
     asksAbout: (wishes) =>

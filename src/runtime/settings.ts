@@ -76,6 +76,8 @@ function toDelegation(config: Config): DelegationSettings {
     outputMaxSize: config.get("agent.subagent.output_max_size"),
     telemetryEnabled: config.get("agent.subagent.telemetry_enabled"),
     persistenceEnabled: config.get("agent.subagent.persistence_enabled"),
+    summary: config.get("agent.subagent.summary"),
+    maxParallel: config.get("agent.subagent.max_parallel"),
     executor: config.get("agent.subagent.executor"),
     childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
     planThresholdUsd: config.get("plan_threshold_usd"),

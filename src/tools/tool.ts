@@ -38,6 +38,8 @@ export interface Tool {
   effectOf?(input: unknown): Effect;
   /** Why a call is asked about although its effect is not: what it may cost. */
   asksAbout?(input: unknown): string | undefined;
+  /** How many children a call with these arguments starts, as the model wrote them; none where it is left out. */
+  countChildren?(input: Json): number;
   /** How long a call may take, where the gate's own limit is too short. */
   readonly timeoutMs?: number | undefined;
   /** Checks the arguments; rejects with `Failure("invalid_request")` that names what is wrong. */

@@ -61,7 +61,7 @@ describe("an account with a purse", () => {
 
   it("takes what a child needs from it, and keeps what the child gives back", () => {
     const account = createAccount(NO_LIMITS, createHalf(1000));
-    const child = account.open({ ...NO_LIMITS, tokens: 700 });
+    const child = account.family.adopt({ ...NO_LIMITS, tokens: 700 });
     child.hold({ tokens: 700 }).settle({ tokens: 100 });
     child.close();
     assert.ok(account.left.tokens >= 600);

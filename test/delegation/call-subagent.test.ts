@@ -14,6 +14,7 @@ import { defineBuiltin, text } from "../../src/tools/builtin-tool.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 import { TASK } from "./child-process-bench.ts";
+import { FREE_MODEL } from "./family.ts";
 
 const COMPLETED: ChildReport = {
   id: "run_1/call-subagent-1.0",
@@ -66,6 +67,8 @@ async function createBench(t: TestContext, report: Partial<ChildReport> = {}): P
     agents: [],
     check: async () => {},
     asksAbout: () => undefined,
+    specs: [],
+    modelOf: () => FREE_MODEL,
   };
   const gate = await openGate(task, [createCallSubagentTool(node)], { ...SAFETY, env: {} });
   t.after(async () => {

@@ -24,7 +24,7 @@ const AGENT: AgentDefinition = {
   ...{ budget: {}, outputSchema: undefined, schemaFile: undefined, instructions: "Be." },
 };
 
-const BOUNDS = { tools: [], maxTurns: 5, limits: NO_LIMITS };
+const BOUNDS = { tools: [], maxTurns: 5, limits: NO_LIMITS, summary: "auto" } as const;
 const PARENT = { ...TASK, options: { seed: 7, provider: { order: ["x"] } } };
 
 const optionsOf = (agent: Partial<AgentDefinition>): JsonObject | null =>

@@ -49,7 +49,7 @@ export function createShellBench(t: TestContext, script: string, setup: Setup = 
   const folder = mkdtempSync(join(tmpdir(), "offshoot-child-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const limits = { ...NO_LIMITS, ...budget };
-  const account = createAccount(limits).open(limits);
+  const account = createAccount(limits).family.adopt(limits);
   const executor = createChildProcessExecutor({
     command: ["/bin/sh", "-c", `IFS= read -r line; printf '%s' "$line" > payload.json\n${script}`],
     env: { PATH: process.env["PATH"] },

@@ -71,10 +71,16 @@ describe("the conversations of children", () => {
   });
 
   it("hold what the loop asked too, and the figures", async (t) => {
-    const { tree, read } = await startOne(t, ({ items }) => {
-      if (items.length === 1) return reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }]);
-      return reply.text(items.length === 3 ? "There is 1." : "Summary: 1 file.");
-    });
+    const delegation = { ...KEPT, summary: "always" } as const;
+    const { tree, read } = await startOne(
+      t,
+      ({ items }) => {
+        if (items.length === 1)
+          return reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }]);
+        return reply.text(items.length === 3 ? "There is 1." : "Summary: 1 file.");
+      },
+      { delegation },
+    );
     const { id, events } = await tree.run();
     const { messages, metadata, started_at, completed_at, ...rest } = read(`${id}/count-1.0`);
     assert.deepEqual(rest, { id: `${id}/count-1.0`, parent_id: id, label: "count", depth: 1 });

@@ -3,12 +3,20 @@
 import assert from "node:assert/strict";
 import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
 import type { Envelope } from "../../src/delegation/envelope.ts";
+import type { PlannedModel } from "../../src/delegation/plan-cost.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { Run, RunRequest } from "../../src/runtime/runtime.ts";
 import { type Reply, reply, respond, type Script } from "../../src/testing/index.ts";
 import { untilTrue } from "../patience.ts";
 import type { Tree } from "./tree-bench.ts";
+
+/** What is known of a model that costs nothing. */
+export const FREE_MODEL: PlannedModel = {
+  contextTokens: undefined,
+  maxOutputTokens: undefined,
+  costOf: () => 0,
+};
 
 /** What a run's model has before it when it answers. */
 export interface Moment {
@@ -35,11 +43,16 @@ export function playing(roles: Roles): Script {
       item.type === "function_call_output" && typeof item.output === "string" ? [item.output] : [],
     );
     const isReporting = prompts.at(-1) === REPORT;
-    return roles[prompts[0] ?? ""]?.({ request, outputs, isReporting }) ?? reply.text("done");
+    return (
+      roles[toTask(prompts[0] ?? "")]?.({ request, outputs, isReporting }) ?? reply.text("done")
+    );
   });
 }
 
 const REPORT = "Summarize your findings concisely";
+
+/** Without how it is to be reported on, which goes along with it. */
+export const toTask = (prompt: string): string => prompt.replace(`\n\n${REPORT}`, "");
 
 /** Makes these calls in its first turn and is done in its next. */
 export function calling(...calls: readonly (readonly [name: string, input: object])[]): Role {
@@ -117,7 +130,7 @@ export async function untilGone(pid: number): Promise<void> {
 export const asksFor = (requests: readonly { readonly text: string }[], task: string): number =>
   requests.filter(({ text }) => {
     const { messages } = JSON.parse(text) as { messages: { role: string; content: unknown }[] };
-    return messages.find(({ role }) => role === "user")?.content === task;
+    return toTask(String(messages.find(({ role }) => role === "user")?.content)) === task;
   }).length;
 
 /** An agent like any other, with a second for its work. */

@@ -61,8 +61,8 @@ describe("parallel_subagent in a run", () => {
       t,
       delegating("parallel_subagent", { tasks }, (request) => {
         const asked = lastAsked(request);
-        if (asked === "Count b.") return reply.status(401, { error: { message: "no" } });
-        return asked.startsWith("Count") ? reply.text("counted") : reply.text("in short");
+        if (asked.startsWith("Count b.")) return reply.status(401, { error: { message: "no" } });
+        return reply.text("counted");
       }),
     );
     const { end, events, id } = await tree.run({ tools: TOOLS });
@@ -76,7 +76,7 @@ describe("parallel_subagent in a run", () => {
         ["c", true],
       ],
     );
-    assert.equal(answer.results[0].output, "in short");
+    assert.equal(answer.results[0].output, "counted");
     assert.ok(answer.results[0].tokens_used > 0);
     assert.deepEqual([answer.successful, answer.failed], [2, 1]);
     const ids = childStarts(events).map(({ child_id }) => child_id);
@@ -90,7 +90,8 @@ describe("parallel_subagent in a run", () => {
     const tree = await startTree(
       t,
       delegating("parallel_subagent", input, (request) => {
-        if (lastAsked(request) === "fails") return reply.status(401, { error: { message: "no" } });
+        if (lastAsked(request).startsWith("fails"))
+          return reply.status(401, { error: { message: "no" } });
         return reply.silence("I begin.");
       }),
     );
@@ -219,7 +220,7 @@ describe("delegation above the threshold", () => {
     const { events } = await tree.run({ tools: TOOLS, limits });
     assert.equal(
       asked[0]?.reason,
-      "it may cost up to $2.00, and what may cost more than $0.5 is asked about",
+      "it may cost up to $4.00, and what may cost more than $0.5 is asked about",
     );
     assert.equal(resultIn(events), "Error: Tool call subagent was denied by user");
     assert.equal(childStarts(events).length, 0);
@@ -230,7 +231,7 @@ describe("delegation above the threshold", () => {
     const tree = await start(t, asked, "yes");
     const { events } = await tree.run({ tools: TOOLS, limits });
     assert.deepEqual([asked.length, childStarts(events).length], [1, 1]);
-    await tree.run({ tools: TOOLS, limits: { ...limits, usd: 0.8 } });
+    await tree.run({ tools: TOOLS, limits: { ...limits, usd: 0.4 } });
     assert.equal(asked.length, 1);
   });
 

@@ -13,6 +13,8 @@ import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createParallelSubagentTool } from "../../src/delegation/tools/parallel-subagent.ts";
 import { NO_USAGE, toUsage } from "../../src/protocol/usage.ts";
 import { type ToolContext, ToolOutput } from "../../src/tools/tool.ts";
+import { untilTrue } from "../patience.ts";
+import { FREE_MODEL } from "./family.ts";
 
 const TASK: AgentTask = {
   ...SAFEGUARDS,
@@ -84,6 +86,8 @@ function createBench(
     emit: async () => {},
     check: async () => {},
     asksAbout: () => undefined,
+    specs: [],
+    modelOf: () => FREE_MODEL,
     now: () => ++count.now,
     spentBelow: new Map(),
   };
@@ -265,14 +269,21 @@ describe("the parallel_subagent tool", () => {
   });
 
   it("gives every child the same share of the budget, and gives the rest back", async () => {
-    const account = createAccount({ ...NO_LIMITS, tokens: 400, children: 10 });
-    const bench = createBench(async () => ({}), { account });
+    const account = createAccount({ ...NO_LIMITS, tokens: 40_000, children: 10 });
+    // Nobody ends before all have begun: what one gives back is for the others.
+    const bench: Bench = createBench(
+      async () => {
+        await untilTrue(() => bench.orders.length === 3, "all three have begun");
+        return {};
+      },
+      { account },
+    );
     await bench.call({ tasks: ["a", "b", "c"].map((label) => task(label)) });
     assert.deepEqual(
       bench.orders.map(({ task: { limits } }) => limits.tokens),
-      [100, 100, 100],
+      [10_000, 10_000, 10_000],
     );
-    assert.deepEqual([account.left.tokens, account.spent.children], [400, 3]);
+    assert.deepEqual([account.left.tokens, account.spent.children], [40_000, 3]);
   });
 
   it("gives a task that the budget has no room for its error, and runs the others", async () => {

@@ -90,14 +90,14 @@ describe("a plan", () => {
       [subagent?.model, subagent?.tools, subagent?.reads, subagent?.max_turns],
       ["x/dear", ["read", "subagent"], [["src/**"]], 10],
     );
-    assert.deepEqual(subagent?.limits, limits({ tokens: 500, usd: 1, children: 3 }));
+    assert.deepEqual(subagent?.limits, limits({ tokens: 500, usd: 1, children: 2 }));
     assert.equal(subagent?.timeout_s, 1800);
     const [agent] = agents;
     assert.deepEqual(
       [agent?.name, agent?.model, agent?.tools, agent?.max_turns, agent?.timeout_s, agent?.problem],
       ["reviewer", "x/cheap", ["read"], 2, 60, null],
     );
-    assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 500, usd: 0.5, children: 3 }));
+    assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 500, usd: 0.5, children: 2 }));
   });
 
   it("counts what is sent, of which a child inherits nothing", () => {
@@ -216,25 +216,28 @@ describe("a plan as text", () => {
 describe("delegation above a threshold", () => {
   const reason = (
     some: Partial<Limits>,
-    wishes: number,
+    wishes: number | readonly Partial<Limits>[],
     thresholdUsd?: number,
   ): string | undefined => {
     const node = { account: createAccount(limits(some)), task: { model: "x/dear" } };
-    const each = Array.from({ length: wishes }, () => ({}));
+    const named = typeof wishes === "number" ? [] : wishes.map((limits) => ({ limits }));
+    const each = typeof wishes === "number" ? Array.from({ length: wishes }, () => ({})) : named;
     return findApprovalReason(node, each, { thresholdUsd, modelOf: PARTS.modelOf });
   };
 
-  it("is asked about when what is set aside is more", () => {
+  it("is asked about when what it could get is more", () => {
     assert.equal(
       reason({ usd: 4 }, 1, 1.5),
-      "it may cost up to $2.00, and what may cost more than $1.5 is asked about",
+      "it may cost up to $4.00, and what may cost more than $1.5 is asked about",
     );
-    assert.equal(reason({ usd: 4 }, 1, 2), undefined);
+    assert.equal(reason({ usd: 4 }, 1, 4), undefined);
   });
 
   it("is asked about when several together are more", () => {
-    assert.equal(reason({ usd: 4 }, 3, 2.5)?.startsWith("it may cost up to $3.00"), true);
-    assert.equal(reason({ usd: 4 }, 3, 3), undefined);
+    const each = { usd: 1 };
+    assert.match(reason({ usd: 4 }, [each, each, each], 2.5) ?? "", /^it may cost up to \$3\.00/);
+    assert.equal(reason({ usd: 4 }, [each, each, each], 3), undefined);
+    assert.equal(reason({ usd: 2 }, [each, each, each], 2), undefined);
   });
 
   it("is asked about when nothing limits it", () => {
@@ -242,7 +245,7 @@ describe("delegation above a threshold", () => {
   });
 
   it("counts tokens at the dearest price", () => {
-    assert.match(reason({ tokens: 400_000 }, 1, 1) ?? "", /up to \$2\.00/);
+    assert.match(reason({ tokens: 400_000 }, 1, 1) ?? "", /up to \$4\.00/);
   });
 
   it("is not asked about without a threshold, or where the model is free", () => {

@@ -97,7 +97,7 @@ describe(...unless(LINUX_LACK)("children in processes of their own"), () => {
     const children = Array.from({ length: 50 }, (_, at) => {
       const items = [{ type: "message", role: "user", content: `number ${at}` }] as const;
       const task = { ...TASK, url: upstream.url, api_key_name: null, root: place.cwd, items };
-      const account = createAccount(NO_LIMITS).open(NO_LIMITS);
+      const account = createAccount(NO_LIMITS).family.adopt(NO_LIMITS);
       const order = {
         key: `child-${at}`,
         callKey: `run_1/tool:1.${at}`,

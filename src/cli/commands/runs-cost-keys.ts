@@ -4,14 +4,13 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import { clip } from "../../base/text.ts";
+import { clip, withThousands } from "../../base/text.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { FIXED_KEY } from "../../server/guard/key-ring.ts";
 import { listKeys } from "../../server/guard/keys.ts";
 import type { Amounts, KeyAmounts } from "../../store/spending.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
-import { withThousands } from "../output/amounts.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { toCost } from "./key-text.ts";
 import { type OpenedBooks, openBooks } from "./open-books.ts";

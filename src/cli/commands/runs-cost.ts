@@ -1,10 +1,10 @@
 /** `offshoot runs cost [ID] --by agent|model|tool|user`: where tokens, money and time went. */
 
 import { Failure } from "../../base/failure.ts";
-import { clip } from "../../base/text.ts";
+import { clip, withThousands } from "../../base/text.ts";
 import { COST_KEYS, type CostKey, type CostRow, readCosts } from "../../delegation/ledger/costs.ts";
 import type { RecordReader } from "../../delegation/ledger/tree.ts";
-import { toPartialMoney, toSeconds, withThousands } from "../output/amounts.ts";
+import { toPartialMoney, toSeconds } from "../output/amounts.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";
 

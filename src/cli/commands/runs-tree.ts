@@ -1,7 +1,7 @@
 /** `offshoot runs tree ID`: a run and everything below it, read from their logs. */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { clip, plural } from "../../base/text.ts";
+import { clip, plural, withThousands } from "../../base/text.ts";
 import { toDurationMs } from "../../delegation/ledger/costs.ts";
 import {
   addUp,
@@ -13,7 +13,7 @@ import {
 } from "../../delegation/ledger/tree.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
-import { toPartialMoney, toSeconds, withThousands } from "../output/amounts.ts";
+import { toPartialMoney, toSeconds } from "../output/amounts.ts";
 import type { StateOf } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 

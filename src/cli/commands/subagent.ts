@@ -155,6 +155,7 @@ function toRequest(
     label: payload.label,
     depth: payload.depth,
     summary_prompt: payload.summary_prompt,
+    report_along: payload.report_along,
     on_throw: payload.on_throw,
     timeoutMs: payload.timeout_ms,
     place: payload.run,

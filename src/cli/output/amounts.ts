@@ -13,11 +13,6 @@ export function toPartialMoney(knownUsd: number, unknownCalls: number): string {
   return knownUsd === 0 ? toMoney(null) : `${toMoney(knownUsd)} + unknown`;
 }
 
-/** By hand: the first use of the runtime's own formatting loads its tables, for 15 ms. */
-export function withThousands(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
-}
-
 export function toSeconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }

@@ -3,7 +3,7 @@
  * what the run waits for, and at the end its sources and its cost, on standard error.
  */
 
-import { clip, plural } from "../../base/text.ts";
+import { clip, plural, withThousands } from "../../base/text.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
@@ -16,7 +16,7 @@ import type {
   ToolStart,
 } from "../../protocol/run-events.ts";
 import { cleanForTerminal, draw } from "../terminal.ts";
-import { toMoney, toSeconds, withThousands } from "./amounts.ts";
+import { toMoney, toSeconds } from "./amounts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
 const DONE_MARKER = "=== [ DONE ] ===";

@@ -5,7 +5,7 @@
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { clip, plural } from "../../base/text.ts";
+import { clip, plural, withThousands } from "../../base/text.ts";
 import {
   createRunFold,
   type RunFigures,
@@ -15,7 +15,7 @@ import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEnd } from "../../protocol/run-events.ts";
 import type { Output } from "../io.ts";
 import { cleanForTerminal, draw } from "../terminal.ts";
-import { toMoney, toPartialMoney, toSeconds, withThousands } from "./amounts.ts";
+import { toMoney, toPartialMoney, toSeconds } from "./amounts.ts";
 import { createLiveBlock, type LiveBlock } from "./live-block.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 

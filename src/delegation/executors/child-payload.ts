@@ -42,6 +42,7 @@ export function toPayload(
     timeout_ms: timeoutMs,
     limits: { ...task.limits },
     summary_prompt: task.summary_prompt,
+    ...(task.report_along ? { report_along: true } : {}),
     schema: task.format.type === "json_schema" ? (task.format.schema as JsonObject) : null,
     on_throw: task.on_throw,
     approve: task.approve,

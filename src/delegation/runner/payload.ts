@@ -31,6 +31,8 @@ export interface Payload {
   readonly timeout_ms: number | undefined;
   readonly limits: Partial<Limits>;
   readonly summary_prompt: string | null;
+  /** Whether that goes along with the prompt, in place of a turn of its own. */
+  readonly report_along: boolean;
   /** The document it must answer with. */
   readonly schema: JsonObject | undefined;
   readonly on_throw: "tell_model" | "end";
@@ -79,6 +81,7 @@ export function parsePayload(document: JsonObject): Payload {
     timeout_ms: read.integer("timeout_ms", { min: 1 }),
     limits: readLimits(read),
     summary_prompt: read.text("summary_prompt") ?? null,
+    report_along: read.flag("report_along"),
     schema: read.object("schema"),
     on_throw: read.word("on_throw", ["end", "tell_model"]) ?? "end",
     approve: read.word("approve", APPROVALS),

@@ -22,6 +22,7 @@ export function createCallSubagentTool(node: DelegationNode): Tool {
     // Children of one turn run side by side.
     readOnly: true,
     effect: "delegate",
+    countChildren: () => 1,
     timeoutMs: NO_TIMEOUT_MS,
     asksAbout: (input) => node.asksAbout([toWish(input as Call)]),
     parse: (input) => parseCall(input, node),
@@ -102,7 +103,6 @@ async function call(node: DelegationNode, call: Call, context: ToolContext): Pro
     const report = await spawn(node, toWish(call), {
       callKey: context.idempotencyKey,
       key: toKey(LABEL, context.idempotencyKey),
-      siblings: 1,
       executor: "child_process",
       signal: context.signal,
     });

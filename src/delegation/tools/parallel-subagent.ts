@@ -46,6 +46,7 @@ export function createParallelSubagentTool(node: DelegationNode): Tool {
     // Beside other calls of its turn, as `subagent` is.
     readOnly: true,
     effect: "delegate",
+    countChildren: countTasks,
     timeoutMs: NO_TIMEOUT_MS,
     asksAbout: (input) => node.asksAbout((input as Order).wishes),
     parse: (input) => readOrder(input, node),
@@ -97,6 +98,11 @@ function toSpec(node: DelegationNode): FunctionTool {
 }
 
 const FIELDS = ["tasks", "max_concurrent", "fail_fast"];
+
+function countTasks(input: Json): number {
+  const tasks = isJsonObject(input) ? input["tasks"] : undefined;
+  return Array.isArray(tasks) ? tasks.length : 0;
+}
 
 /** Names every problem of every task at once, so that the model mends them in one go. */
 function readOrder(input: Json, node: DelegationNode): Order {
@@ -158,14 +164,14 @@ async function runAll(
   // As many as there are children listen to it; Node would warn the user of more than ten.
   setMaxListeners(0, signal);
   let failed: string | undefined;
+  // Those that wait for a place of this call have their share too.
+  node.account.family.announce(context.idempotencyKey, wishes.length);
   const results = await mapConcurrent(wishes, maxConcurrent, async (wish, at) => {
     const startedMs = node.now();
     if (signal.aborted) return toStopped(wish, `Not started: ${whyStopped(failed)}`);
     const spawning = {
       callKey: context.idempotencyKey,
       key: toKey(wish.label, `${context.idempotencyKey}.${at}`),
-      // Those that are not started yet, this one included, so that all get the same share.
-      siblings: wishes.length - at,
       executor: node.settings.executor,
       signal,
     };

@@ -10,12 +10,11 @@ import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
 import type { ChildWish } from "../child.ts";
+import { DEFAULT_SUMMARY_PROMPT } from "../child-task.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import { spawn } from "../spawn.ts";
 import { isDelegating } from "./names.ts";
-
-export const DEFAULT_SUMMARY_PROMPT = "Summarize your findings concisely";
 
 /** Longer than any child may live: its own limit ends it. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -27,6 +26,7 @@ export function createSubagentTool(node: DelegationNode): Tool {
     // Children of one turn run side by side.
     readOnly: true,
     effect: "delegate",
+    countChildren: () => 1,
     timeoutMs: NO_TIMEOUT_MS,
     parse: (input) => input,
     async run(input, context) {
@@ -62,7 +62,8 @@ export const SUBAGENT_SPEC: FunctionTool = {
       summary_prompt: {
         type: "string",
         default: DEFAULT_SUMMARY_PROMPT,
-        description: "How to summarize the subagent's findings.",
+        description:
+          "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
       },
       allowed_tools: {
         type: "array",
@@ -109,7 +110,6 @@ async function delegate(
     const report = await spawn(node, wish, {
       callKey: context.idempotencyKey,
       key: toKey(label, context.idempotencyKey),
-      siblings: 1,
       executor: settings.executor,
       signal: context.signal,
     });
@@ -178,9 +178,11 @@ export function readWish(input: Json, node: DelegationNode): ChildWish {
   };
 }
 
-function readSummary(given: Json | undefined): string {
-  if (given === undefined || given === null) return DEFAULT_SUMMARY_PROMPT;
-  if (typeof given === "string") return given.trim() === "" ? DEFAULT_SUMMARY_PROMPT : given;
+function readSummary(given: Json | undefined): string | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (typeof given === "string") {
+    return given.trim() === "" || given === DEFAULT_SUMMARY_PROMPT ? undefined : given;
+  }
   throw wrong("Invalid input: `summary_prompt` must be a text");
 }
 

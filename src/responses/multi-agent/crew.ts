@@ -24,7 +24,6 @@ interface CrewParts {
   readonly engine: Pick<Engine, "follow">;
   readonly node: DelegationNode;
   /** How many agents may work at once; each gets its share of the budget. */
-  readonly maxConcurrent: number;
 }
 
 export interface Member {
@@ -63,7 +62,7 @@ export interface Crew {
   close(): Promise<void>;
 }
 
-export function createCrew({ context, engine, node, maxConcurrent }: CrewParts): Crew {
+export function createCrew({ context, engine, node }: CrewParts): Crew {
   let step: Promise<unknown> | undefined;
   let end: () => void = () => {};
   const over = new Promise<null>((resolve) => {
@@ -75,7 +74,7 @@ export function createCrew({ context, engine, node, maxConcurrent }: CrewParts):
     step.catch(() => {});
   };
   const toSpawning = ({ key, callKey }: StartedAgent, signal: AbortSignal): Spawning => ({
-    ...{ callKey, key, signal, siblings: maxConcurrent, executor: "in_process" },
+    ...{ callKey, key, signal, executor: "in_process" },
   });
 
   async function tell(name: string, runId: string, after: number): Promise<void> {

@@ -39,7 +39,6 @@ export interface RosterParts {
   readonly engine: Pick<Engine, "follow" | "input" | "result">;
   readonly node: DelegationNode;
   readonly clock: Clock;
-  readonly maxConcurrent: number;
   /** The conversation before this run's answer. */
   readonly before: readonly Item[];
   /** The last number of the head's log whose answers are in there. */
@@ -80,11 +79,11 @@ export class Roster {
   #isClosed = false;
 
   constructor(parts: RosterParts) {
-    const { context, engine, node, maxConcurrent } = parts;
+    const { context, engine, node } = parts;
     this.#parts = parts;
     this.#heard = parts.heard;
     this.news = createTeamNews(parts.clock);
-    this.crew = createCrew({ context, engine, node, maxConcurrent });
+    this.crew = createCrew({ context, engine, node });
     const [rootId = context.id] = context.id.split("/");
     this.mail = createMail(engine, rootId);
   }

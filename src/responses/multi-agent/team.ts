@@ -77,7 +77,6 @@ class RunTeam implements Team {
     this.#places = wish.multi_agent?.max_concurrent ?? 1;
     this.#roster = new Roster({
       ...{ me: this.#me, context, engine, node, clock, before: [...before, ...task.items] },
-      maxConcurrent: this.#places,
       heard: wish.multi_agent?.heard ?? -1,
       toWish: (name, begins) => toAgentWish({ task, wish }, { name, ...begins }),
     });

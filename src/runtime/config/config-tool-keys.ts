@@ -145,6 +145,22 @@ export const SUBAGENT_KEYS = {
     guarded: true,
     summary: "Whether subagents' conversations are written to the data folder, failed ones too",
   },
+  "agent.subagent.summary": {
+    guarded: true,
+    type: "enum",
+    values: ["auto", "always", "never"],
+    default: "auto",
+    summary:
+      "When a subagent is asked for its report in a turn of its own: where its call gives a `summary_prompt`, `always`, `never`",
+  },
+  "agent.subagent.max_parallel": {
+    type: "integer",
+    min: 1,
+    max: 1000,
+    default: 100,
+    narrows: true,
+    summary: "Most subagents of one run that work at once; the others wait",
+  },
   "agent.subagent.max_executions": {
     type: "integer",
     min: 0,

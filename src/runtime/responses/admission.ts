@@ -97,6 +97,6 @@ async function setAside(money: Money, runId: string, asked: Asked): Promise<void
 /** When there is more is known to whoever fills the purse. */
 function toLacking(failure: Failure, { explain }: Purse): Failure {
   if (failure.code !== "budget_exceeded" || !explain) return failure;
-  const { message, retryAfterMs } = explain();
+  const { message, retryAfterMs } = explain("tokens");
   return new Failure("budget_exceeded", message, { cause: failure, retryAfterMs });
 }

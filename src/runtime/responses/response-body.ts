@@ -359,6 +359,7 @@ async function openResponseGate(
 const NO_GATE: Gate = {
   tools: [],
   isReadOnly: () => true,
+  countChildren: () => 0,
   call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
   endLeftovers: async () => [],
   close: async () => {},

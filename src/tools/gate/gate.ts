@@ -11,7 +11,7 @@
 
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ProcessMark } from "../../protocol/run-events.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { createScope } from "../scope.ts";
@@ -28,6 +28,8 @@ export interface Gate {
   readonly tools: readonly Tool[];
   /** Whether the call may run beside others. Unknown tools change nothing. */
   isReadOnly(name: string): boolean;
+  /** How many children the call would start; none where its arguments cannot be read. */
+  countChildren(call: ToolCall): number;
   call(call: ToolCall, context: CallContext): Promise<ToolResult>;
   /** Ends what calls of a past owner of the run have started; returns those that it could not end. */
   endLeftovers(processes: readonly ProcessMark[]): Promise<readonly ProcessMark[]>;
@@ -67,6 +69,11 @@ export function createGate(parts: GateParts): Gate {
   return {
     tools,
     isReadOnly: (name) => tools.find(({ spec }) => spec.name === name)?.readOnly ?? true,
+    countChildren({ name, arguments: text }) {
+      const tool = tools.find(({ spec }) => spec.name === name);
+      const input = tool?.countChildren && tryParseJson(text);
+      return input === undefined ? 0 : (tool?.countChildren?.(input) ?? 0);
+    },
     async call(call, context) {
       throwIfAborted(context.signal);
       const judgement = await judge(call, parts, memory, context);

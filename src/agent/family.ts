@@ -1,0 +1,331 @@
+/**
+ * The children of a run, and how they share what it has.
+ *
+ * All that are open or announced have the same share, and their parent one more: what is free and what
+ * they hold unspent, divided by all of them. A child that needs more than its share gets it from what is
+ * free, then from what others hold beyond theirs; where there is none, it waits until one of them ends. A
+ * child for whose first call there is not enough waits in the same way, so a family that cannot run at
+ * once runs in waves. What is given is set aside in the parent's account first: no limit is ever passed.
+ *
+ * Nobody waits for ever. When every open child waits, nothing can come back. Then the run above is asked,
+ * and where that has no more either, the one that waits longest is told so and ends with what it has.
+ */
+
+import { throwIfAborted, toAbortFailure } from "../base/async.ts";
+import { Failure } from "../base/failure.ts";
+import type { Account, ChildAccount, Purse } from "./account.ts";
+import {
+  type Amount,
+  addAmounts,
+  eachKind,
+  KINDS,
+  type LimitKind,
+  type Limits,
+  mapKinds,
+  NOTHING,
+  toFigure,
+} from "./limits.ts";
+import { Share } from "./share.ts";
+
+/** A child that is to be let in. */
+export interface Newcomer {
+  /** The call that asks for it. */
+  readonly callKey: string;
+  /** Most that it may ever have, beside what its parent has. */
+  readonly ceiling: Partial<Limits>;
+  /** What its first call takes, with an answer of ordinary length. */
+  readonly enough: Partial<Amount>;
+  /** What its first call takes at the least. */
+  readonly least: Partial<Amount>;
+  /** Whether another process spends it: what it was given cannot be taken back. */
+  readonly isFixed?: boolean | undefined;
+}
+
+export type CreateAccount = (ceiling: Limits, purse: Purse) => ChildAccount;
+
+/** Somebody in the queue. */
+interface Waiting {
+  /** Undefined for one that is not let in yet. */
+  readonly share: Share | undefined;
+  /** What would let it go on. */
+  readonly enough: Amount;
+  /** Gives it that, if it is there. */
+  readonly tryNow: () => boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Of what is free when children are announced, the parent keeps so much for its own next call. */
+const KEPT = 1 / 10;
+
+export class Family {
+  readonly #parent: Account;
+  readonly #createAccount: CreateAccount;
+  /** How many children a call will still start, by the call. */
+  readonly #announced = new Map<string, number>();
+  readonly #open = new Set<Share>();
+  /** Those that have begun are served before those that have not: each that ends gives something back. */
+  readonly #waiting = new Map<Waiting, (isGranted: boolean) => void>();
+  /** What the parent keeps for itself. */
+  #kept: Amount = NOTHING;
+  #isAskingAbove = false;
+  /** How many children are open at once at most. */
+  maxOpen = Number.POSITIVE_INFINITY;
+
+  constructor(parent: Account, createAccount: CreateAccount) {
+    this.#parent = parent;
+    this.#createAccount = createAccount;
+  }
+
+  /**
+   * Says how many children a call will still start, before it does: all that are announced share alike.
+   * Saying it twice is saying it once.
+   * `nextCall` is what the parent's own next call may take.
+   */
+  announce(callKey: string, children: number, nextCall: Partial<Amount> = {}): void {
+    if (children === 0) return;
+    if (this.#count === 0) this.#begin(nextCall);
+    this.#announced.set(callKey, Math.max(this.#announced.get(callKey) ?? 0, children));
+  }
+
+  /** The call starts no more children. */
+  withdraw(callKey: string): void {
+    if (this.#announced.delete(callKey)) this.#serve();
+  }
+
+  /**
+   * Lets a child in as soon as there is enough for it. Rejects with `Failure("budget_exceeded")` when
+   * there is too little and nobody gives any back, and when the signal aborts.
+   */
+  async admit(newcomer: Newcomer, signal: AbortSignal): Promise<ChildAccount> {
+    throwIfAborted(signal);
+    const enough = { ...NOTHING, ...newcomer.enough };
+    const least = { ...NOTHING, ...newcomer.least };
+    let account: ChildAccount | undefined;
+    const tryNow = (): boolean => {
+      account ??= this.tryAdmit(newcomer);
+      return account !== undefined;
+    };
+    if (this.#waiting.size > 0 || !tryNow()) {
+      await this.#wait({ share: undefined, enough, tryNow, signal });
+    }
+    account ??= this.#enter(newcomer, least);
+    if (account) return account;
+    const refusal = this.#refuse(least);
+    this.#leaveAnnounced(newcomer.callKey);
+    throw refusal;
+  }
+
+  /** Lets a child in if there is enough for it now. */
+  tryAdmit(newcomer: Newcomer): ChildAccount | undefined {
+    if (!this.#announced.get(newcomer.callKey)) this.announce(newcomer.callKey, 1);
+    return this.#enter(newcomer, { ...NOTHING, ...newcomer.enough });
+  }
+
+  /** A child that another process has let in gets what there is of what it had. */
+  adopt(limits: Limits): ChildAccount {
+    if (this.#count === 0) this.#begin({});
+    const share = new Share(this, this.#parent, { ceiling: limits, create: this.#createAccount });
+    this.#open.add(share);
+    const { left } = this.#parent;
+    share.grow(eachKind((kind) => clamp(limits[kind] ?? 0, left[kind])));
+    return share.account;
+  }
+
+  /**
+   * Gives a child towards `most` (in all) what its fair share allows, and `least` beyond it where that is
+   * there. Whether it has `least` now.
+   */
+  raise(share: Share, least: Amount, most: Amount): boolean {
+    const kinds = KINDS.filter((kind) => {
+      return this.#parent.limits[kind] !== null && most[kind] > share.held(kind);
+    });
+    if (kinds.length === 0) return true;
+    const needed = eachKind((kind) =>
+      kinds.includes(kind) ? Math.max(0, least[kind] - share.held(kind)) : 0,
+    );
+    if (this.#lacksAny(needed)) this.#collect(share, needed);
+    if (this.#lacksAny(needed)) return false;
+    const more = eachKind((kind) => {
+      if (!kinds.includes(kind)) return 0;
+      const fair = share.used(kind) + this.#fairPart(kind, share);
+      const wished = Math.min(most[kind], fair) - share.held(kind);
+      return Math.max(needed[kind], clamp(wished, this.#free(kind)));
+    });
+    share.grow(more);
+    share.needed = least;
+    return true;
+  }
+
+  /** Waits until `raise` gives `least`. False when nobody gives any more back. */
+  gather(share: Share, least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
+    const enough = eachKind((kind) => Math.max(0, least[kind] - share.held(kind)));
+    return this.#wait({ share, enough, tryNow: () => this.raise(share, least, most), signal });
+  }
+
+  /** A child has ended, and what it did not spend is free. */
+  leave(share: Share): void {
+    if (this.#open.delete(share)) this.#serve();
+  }
+
+  get #announcedCount(): number {
+    let count = 0;
+    for (const children of this.#announced.values()) count += children;
+    return count;
+  }
+
+  get #count(): number {
+    return this.#open.size + this.#announcedCount;
+  }
+
+  /** Before the first child: what the run may have at all is fetched once, and its own part put by. */
+  #begin(nextCall: Partial<Amount>): void {
+    this.#parent.reach({}, { tokens: ANY, usd: ANY });
+    const { left } = this.#parent;
+    const kept = mapKinds((kind) => {
+      const part = Math.max(left[kind] * KEPT, 2 * (nextCall[kind] ?? 0));
+      return left[kind] === ANY ? 0 : Math.min(left[kind] / 2, part);
+    });
+    this.#kept = { ...NOTHING, turns: 1, tokens: Math.floor(kept.tokens), usd: kept.usd };
+  }
+
+  /** What can be given: not the parent's own part, and not the places of children that are announced. */
+  #free(kind: LimitKind): number {
+    const places = kind === "children" ? this.#announcedCount : 0;
+    return this.#parent.left[kind] - this.#kept[kind] - places;
+  }
+
+  #lacksAny(needed: Amount): boolean {
+    return KINDS.some((kind) => needed[kind] > 0 && needed[kind] > this.#free(kind));
+  }
+
+  /** What each would have unspent if all that is unspent were divided alike, the parent's part too. */
+  #fairPart(kind: LimitKind, asking: Share): number {
+    let all = this.#parent.left[kind] + (this.#open.has(asking) ? 0 : asking.unspent(kind));
+    for (const share of this.#open) all += share.unspent(kind);
+    if (kind === "children") all -= this.#announcedCount;
+    const part = Math.max(0, all) / (Math.min(this.#count, this.maxOpen) + 1);
+    return kind === "usd" ? part : Math.floor(part);
+  }
+
+  /** Takes back what others hold beyond their share and do not use, then asks the run above. */
+  #collect(asking: Share, needed: Amount): void {
+    const kinds = KINDS.filter((kind) => needed[kind] > this.#free(kind));
+    for (const share of this.#open) {
+      if (share === asking || share.isFixed) continue;
+      share.shrink(
+        eachKind((kind) =>
+          kinds.includes(kind) ? share.spare(kind, this.#fairPart(kind, asking)) : 0,
+        ),
+      );
+    }
+    if (!this.#lacksAny(needed)) return;
+    const more = eachKind((kind) => (kinds.includes(kind) ? needed[kind] + this.#kept[kind] : 0));
+    this.#parent.reach(more, more);
+  }
+
+  /** Opens an account that holds what is needed, and its share where that is more. */
+  #enter({ callKey, ceiling, isFixed }: Newcomer, needed: Amount): ChildAccount | undefined {
+    if (this.#open.size >= this.maxOpen || !this.#hasPlace()) return undefined;
+    const own = mapKinds((kind) => ceiling[kind] ?? this.#parent.ceiling[kind]);
+    const share = new Share(this, this.#parent, { ceiling: own, create: this.#createAccount });
+    share.isFixed = isFixed ?? false;
+    const most = eachKind((kind) => own[kind] ?? ANY);
+    if (!this.raise(share, needed, most)) return undefined;
+    this.#open.add(share);
+    this.#leaveAnnounced(callKey);
+    share.takePlace();
+    return share.account;
+  }
+
+  #hasPlace(): boolean {
+    this.#parent.reach(ONE_CHILD, ONE_CHILD);
+    return this.#parent.left.children >= 1;
+  }
+
+  #leaveAnnounced(callKey: string): void {
+    const rest = (this.#announced.get(callKey) ?? 1) - 1;
+    if (rest > 0) this.#announced.set(callKey, rest);
+    else this.#announced.delete(callKey);
+  }
+
+  #wait(waiting: Waiting): Promise<boolean> {
+    const { signal } = waiting;
+    return new Promise((resolve, reject) => {
+      const giveUp = (): void => {
+        this.#waiting.delete(waiting);
+        reject(toAbortFailure(signal));
+        this.#serve();
+      };
+      signal.addEventListener("abort", giveUp, { once: true });
+      this.#waiting.set(waiting, (isGranted) => {
+        this.#waiting.delete(waiting);
+        signal.removeEventListener("abort", giveUp);
+        resolve(isGranted);
+      });
+      if (signal.aborted) giveUp();
+      else this.#serve();
+    });
+  }
+
+  /** Serves those that wait, in their order, as far as what is free goes. */
+  #serve(): void {
+    for (let next = this.#findNext(); next; next = this.#findNext()) {
+      if (next.tryNow()) this.#waiting.get(next)?.(true);
+      else {
+        if (!this.#isHoped() && !this.#isAskingAbove) void this.#askAbove(next);
+        return;
+      }
+    }
+  }
+
+  #findNext(): Waiting | undefined {
+    let first: Waiting | undefined;
+    for (const waiting of this.#waiting.keys()) {
+      if (waiting.share) return waiting;
+      first ??= waiting;
+    }
+    return first;
+  }
+
+  /** Whether some child works on: it gives back what it does not use. */
+  #isHoped(): boolean {
+    const stopped = new Set([...this.#waiting.keys()].map(({ share }) => share));
+    return [...this.#open].some((share) => !stopped.has(share));
+  }
+
+  /** Everybody waits. What the run above gives is for the one that waits longest. */
+  async #askAbove(next: Waiting): Promise<void> {
+    this.#isAskingAbove = true;
+    try {
+      const more = addAmounts(next.enough, this.#kept);
+      await this.#parent.gather(more, more, next.signal);
+    } catch {
+      // It was cancelled, and has left the queue.
+    } finally {
+      this.#isAskingAbove = false;
+    }
+    this.#waiting.get(next)?.(next.tryNow());
+    this.#serve();
+  }
+
+  #refuse(least: Amount): Failure {
+    const { limits, left } = this.#parent;
+    const kind = KINDS.find((one) => limits[one] !== null && least[one] > this.#free(one));
+    if (kind !== "tokens" && kind !== "usd") {
+      const limit = this.#parent.ceiling[kind ?? "children"] ?? 0;
+      const message = `The budget of ${toFigure(kind ?? "children", limit)} is used up.`;
+      return new Failure("budget_exceeded", message);
+    }
+    const free = toFigure(kind, clamp(this.#free(kind), left[kind]));
+    const message = `Not started: its first call may take ${toFigure(kind, least[kind])}, and ${free} of the budget is free for it.`;
+    return new Failure("budget_exceeded", message);
+  }
+}
+
+const ANY = Number.POSITIVE_INFINITY;
+const ONE_CHILD = { children: 1 };
+
+/** Within 0 and what is there. */
+function clamp(wanted: number, there: number): number {
+  return Math.max(0, Math.min(wanted, there));
+}

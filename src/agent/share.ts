@@ -1,0 +1,110 @@
+/** A child's part of what its parent has: the purse that its account spends from. */
+
+import type { Account, ChildAccount, Hold, Lacking, Purse } from "./account.ts";
+import type { CreateAccount, Family } from "./family.ts";
+import {
+  type Amount,
+  addAmounts,
+  eachKind,
+  KINDS,
+  type LimitKind,
+  type Limits,
+  mapKinds,
+  NOTHING,
+  toFigure,
+} from "./limits.ts";
+
+interface Opening {
+  readonly ceiling: Limits;
+  readonly create: CreateAccount;
+}
+
+export class Share implements Purse {
+  readonly account: ChildAccount;
+  /** Whether another process spends it, so that nothing can be taken back. */
+  isFixed = false;
+  /** What it asked for last, in all: it is about to use it. */
+  needed: Amount = NOTHING;
+  readonly #family: Family;
+  readonly #parent: Account;
+  /** What the parent has set aside for it. */
+  readonly #hold: Hold;
+  /** Its own place among the runs below its parent. */
+  #place: Hold | undefined;
+
+  constructor(family: Family, parent: Account, { ceiling, create }: Opening) {
+    this.#family = family;
+    this.#parent = parent;
+    this.#hold = parent.hold(NOTHING);
+    this.account = create(ceiling, this);
+  }
+
+  /** What its parent does not limit it may have as its own limits say. */
+  get given(): Partial<Amount> {
+    const { limits } = this.#parent;
+    const kinds = KINDS.filter((kind) => limits[kind] !== null);
+    return Object.fromEntries(kinds.map((kind) => [kind, this.#hold.most[kind]]));
+  }
+
+  held(kind: LimitKind): number {
+    return this.#hold.most[kind];
+  }
+
+  unspent(kind: LimitKind): number {
+    return this.#parent.limits[kind] === null ? 0 : Math.max(0, this.account.left[kind]);
+  }
+
+  /** Spent, and set aside for what is on its way. */
+  used(kind: LimitKind): number {
+    return Math.max(0, this.held(kind) - this.account.left[kind]);
+  }
+
+  /** What it holds beyond a fair part of what is unspent, and beyond what it needs for its next step. */
+  spare(kind: LimitKind, fairPart: number): number {
+    const kept = Math.max(this.used(kind) + fairPart, this.needed[kind]);
+    return Math.max(0, this.held(kind) - kept);
+  }
+
+  takePlace(): void {
+    this.#place = this.#parent.hold({ children: 1 });
+  }
+
+  grow(more: Amount): void {
+    this.#hold.resize(addAmounts(this.#hold.most, more));
+  }
+
+  shrink(less: Amount): void {
+    this.#hold.resize(eachKind((kind) => this.#hold.most[kind] - less[kind]));
+  }
+
+  raise(least: Amount, most: Amount): void {
+    this.#family.raise(this, least, most);
+  }
+
+  gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
+    return this.#family.gather(this, least, most, signal);
+  }
+
+  /** What was spent beyond it, because an estimate was too low, is its parent's loss too. */
+  cover(used: Amount): void {
+    const { limits } = this.#parent;
+    const held = this.#hold.most;
+    const most = mapKinds((kind) =>
+      limits[kind] === null ? held[kind] : Math.max(held[kind], used[kind]),
+    );
+    if (KINDS.some((kind) => most[kind] > held[kind])) this.#hold.resize(most);
+  }
+
+  close(spent: Amount, isStarted: boolean): void {
+    if (isStarted) this.#place?.settle({ children: 1 });
+    else this.#place?.release();
+    this.#hold.settle(spent);
+    this.#family.leave(this);
+  }
+
+  explain(kind: LimitKind): Lacking {
+    const share = toFigure(kind, this.held(kind));
+    const message = `Its share of ${share} is used up, and no more of the budget is free for it.`;
+    return { message, retryAfterMs: undefined };
+  }
+}
