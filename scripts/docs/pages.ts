@@ -1,6 +1,7 @@
 /** Every generated page, by its name in `docs/`. */
 
 import { renderCliPage, renderConfigPage, renderErrorsPage } from "./command-pages.ts";
+import { renderDelegationPage } from "./delegation-page.ts";
 import { renderLedgerPage } from "./ledger-page.ts";
 import { renderMatrixPage } from "./matrix-page.ts";
 import { renderEmbeddedPage, renderProvidersPage, renderTestingPage } from "./model-pages.ts";
@@ -12,6 +13,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "api.md": renderApiPage,
   "cli.md": renderCliPage,
   "config.md": renderConfigPage,
+  "delegation.md": renderDelegationPage,
   "embedded.md": renderEmbeddedPage,
   "errors.md": renderErrorsPage,
   "ledger.md": renderLedgerPage,

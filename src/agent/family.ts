@@ -13,7 +13,7 @@
 
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import { Failure } from "../base/failure.ts";
-import type { Account, ChildAccount, Purse } from "./account.ts";
+import type { ChildAccount, Purse } from "./account.ts";
 import {
   type Amount,
   addAmounts,
@@ -25,6 +25,7 @@ import {
   NOTHING,
   toFigure,
 } from "./limits.ts";
+import { type FamilyParent, Quota } from "./quota.ts";
 import { Share } from "./share.ts";
 
 /** A child that is to be let in. */
@@ -58,7 +59,11 @@ interface Waiting {
 const KEPT = 1 / 10;
 
 export class Family {
-  readonly #parent: Account;
+  /** Whose the money is. */
+  readonly #payer: FamilyParent;
+  /** What the children see of it: the same, or a part that is for all of them. */
+  #parent: FamilyParent;
+  #quota: Quota | undefined;
   readonly #createAccount: CreateAccount;
   /** How many children a call will still start, by the call. */
   readonly #announced = new Map<string, number>();
@@ -71,9 +76,27 @@ export class Family {
   /** How many children are open at once at most. */
   maxOpen = Number.POSITIVE_INFINITY;
 
-  constructor(parent: Account, createAccount: CreateAccount) {
+  constructor(parent: FamilyParent, createAccount: CreateAccount) {
+    this.#payer = parent;
     this.#parent = parent;
     this.#createAccount = createAccount;
+  }
+
+  /** Limits what all children have together. Before the first of them. */
+  limitAll(most: Partial<Amount>): void {
+    this.#quota = new Quota(this.#payer, most);
+    this.#parent = this.#quota;
+  }
+
+  /** Most that a child could have. */
+  get limits(): Limits {
+    const { ceiling, limits } = this.#parent;
+    return mapKinds((kind) => ceiling[kind] ?? limits[kind]);
+  }
+
+  /** What children have spent by the journal, with which the account itself is charged beside this. */
+  charge(actual: Partial<Amount>): void {
+    this.#quota?.charge(actual);
   }
 
   /**
@@ -180,7 +203,7 @@ export class Family {
   /** Before the first child: what the run may have at all is fetched once, and its own part put by. */
   #begin(nextCall: Partial<Amount>): void {
     this.#parent.reach({}, { tokens: ANY, usd: ANY });
-    const { left } = this.#parent;
+    const { left } = this.#payer;
     const kept = mapKinds((kind) => {
       const part = Math.max(left[kind] * KEPT, 2 * (nextCall[kind] ?? 0));
       return left[kind] === ANY ? 0 : Math.min(left[kind] / 2, part);
@@ -191,7 +214,8 @@ export class Family {
   /** What can be given: not the parent's own part, and not the places of children that are announced. */
   #free(kind: LimitKind): number {
     const places = kind === "children" ? this.#announcedCount : 0;
-    return this.#parent.left[kind] - this.#kept[kind] - places;
+    const left = Math.min(this.#parent.left[kind], this.#payer.left[kind] - this.#kept[kind]);
+    return left - places;
   }
 
   #lacksAny(needed: Amount): boolean {

@@ -1,6 +1,6 @@
 /** A child's part of what its parent has: the purse that its account spends from. */
 
-import type { Account, ChildAccount, Hold, Lacking, Purse } from "./account.ts";
+import type { ChildAccount, Hold, Lacking, Purse } from "./account.ts";
 import type { CreateAccount, Family } from "./family.ts";
 import {
   type Amount,
@@ -13,6 +13,7 @@ import {
   NOTHING,
   toFigure,
 } from "./limits.ts";
+import type { FamilyParent } from "./quota.ts";
 
 interface Opening {
   readonly ceiling: Limits;
@@ -26,13 +27,13 @@ export class Share implements Purse {
   /** What it asked for last, in all: it is about to use it. */
   needed: Amount = NOTHING;
   readonly #family: Family;
-  readonly #parent: Account;
+  readonly #parent: FamilyParent;
   /** What the parent has set aside for it. */
   readonly #hold: Hold;
   /** Its own place among the runs below its parent. */
   #place: Hold | undefined;
 
-  constructor(family: Family, parent: Account, { ceiling, create }: Opening) {
+  constructor(family: Family, parent: FamilyParent, { ceiling, create }: Opening) {
     this.#family = family;
     this.#parent = parent;
     this.#hold = parent.hold(NOTHING);

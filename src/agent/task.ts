@@ -63,6 +63,8 @@ export interface AgentTask {
   readonly limits: Limits;
   /** What a person or its parent calls it; null for a run that nobody named. */
   readonly label: string | null;
+  /** The agent of a file that it is; left out for one that is none. */
+  readonly agent?: string | null | undefined;
   /** 0 for a run that a person started, 1 for its children. */
   readonly depth: number;
   /** Asked when the task is done, without tools: the answer is the run's output. Null to ask nothing. */

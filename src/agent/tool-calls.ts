@@ -69,6 +69,7 @@ export async function runToolCalls(
     for (const [at, { spent }] of done.entries()) {
       if (ranHere.has(at)) continue;
       parts.account.charge(spent);
+      if (spent.children) parts.account.family.charge(spent);
       parts.onCall?.();
     }
     outputs.push(...done.map(({ item, shown = null }) => ({ item, shown })));

@@ -8,7 +8,7 @@
 
 import { throwIfAborted } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
-import { ANSWERS, type Answer, type Ask, type Question } from "../tools/gate/ask.ts";
+import { ANSWERS, type Answer, type Ask, type Asker, type Question } from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
 
@@ -55,8 +55,9 @@ export function createAskOnTerminal(
 
 async function askOn(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Answer> {
   let shown = renderQuestion(question, terminal.columns);
+  const choices = question.child ? CHILD_CHOICES : CHOICES;
   for (;;) {
-    const line = await terminal.ask(`${shown}${CHOICES}`, signal);
+    const line = await terminal.ask(`${shown}${choices}`, signal);
     // The end of the input: whoever was there has left.
     if (line === undefined) return "cancel";
     const word = line.trim().toLowerCase();
@@ -68,8 +69,12 @@ async function askOn(terminal: Terminal, question: Question, signal: AbortSignal
 
 const CHOICES = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel: ";
 
+/** `always` is for the subagent that asks. */
+const CHILD_CHOICES =
+  "Approve this tool call? [Y]es [N]o [A]lways for this subagent [T]ree: always for all [C]ancel: ";
+
 export function renderQuestion(
-  { tool, arguments: text, reason, sandbox, always }: Question,
+  { child, tool, arguments: text, reason, sandbox, always }: Question,
   columns = 80,
 ): string {
   const parsed = tryParseJson(text);
@@ -78,10 +83,16 @@ export function renderQuestion(
     : [toEscaped(text)];
   const why = `why: ${escapeText(reason)} (sandbox: ${sandbox})`;
   const meant = always.length > 0 ? always.map(escapeText).join(", ") : "this very call";
-  const shown = [...lines, why, `always allow: ${meant}`]
+  const shown = [...(child ? describe(child) : []), ...lines, why, `always allow: ${meant}`]
     .map((line) => indent(line, columns))
     .join("\n");
   return `\nTool Call: ${escapeText(tool)}\n${shown}\n`;
+}
+
+function describe({ label, agent, path, depth, task }: Asker): string[] {
+  const named = agent === null ? "" : `agent ${agent}, `;
+  const place = `(${named}${path}, depth ${depth})`;
+  return [`subagent: ${toEscaped(label)} ${escapeText(place)}`, `its task: ${toEscaped(task)}`];
 }
 
 /** Broken by us: a terminal that breaks a long line begins the next one where our own lines begin. */

@@ -197,7 +197,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {
       json: {
         type: "boolean",
-        only: ["list", "show", "tree", "cost", "replay", "why-denied"],
+        only: ["list", "show", "tree", "events", "cost", "replay", "why-denied"],
         summary: "JSON instead of text",
       },
       limit: {
@@ -253,10 +253,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       list: "The newest runs, one a line",
       show: "One run: settings, turns, tool calls, ending",
       tree: "A run and all its subagents: state, last action, tokens, cost",
+      events: "What happened to the subagents of a tree, a line each",
       cost: "Tokens, dollars and time of a run's tree, of the newest runs, or of a server's keys",
       export: "A run with its subagents, as a document or as JSON lines",
       replay: "Run a recorded tree again, sending nothing; or what depends on a change",
-      "why-denied": "The tool calls of a run that were refused, and by what",
+      "why-denied": "The tool calls of a run's tree that were refused, and by what",
       resume: "Go on with a run whose process died",
       cancel: "End a run that runs elsewhere, waits or was interrupted; keep its work",
       delete: "Remove a run and all its records; refused while it runs",
@@ -265,6 +266,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs list",
       "offshoot runs show run_01k…",
       "offshoot runs tree run_01k…",
+      "offshoot runs events run_01k…",
       "offshoot runs cost --by model",
       "offshoot runs cost --by key --day today",
       "offshoot runs export run_01k… > session.md",

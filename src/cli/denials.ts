@@ -1,26 +1,42 @@
-/** Why calls of a run were refused, told from its log. */
+/** Why calls of a run, and of those below it, were refused, told from their logs. */
 
 import { clip } from "../base/text.ts";
+import { type RecordReader, readTree } from "../delegation/ledger/tree.ts";
 import { DECIDERS, type RunEvent, type ToolDecision } from "../protocol/run-events.ts";
 
 export interface Denial extends Omit<ToolDecision, "type"> {
   readonly arguments: string;
+  /** Of the run whose call it was: `/root/review-1.0`. */
+  readonly path: string;
+}
+
+/** Run by run, each before those below it. */
+export async function readDenials(record: RecordReader, id: string): Promise<Denial[]> {
+  const logs = new Map<string, RunEvent[]>();
+  await readTree(record, id, ({ path }, event) => {
+    if (event.type !== "tool_start" && event.type !== "tool_decision") return;
+    logs.set(path, [...(logs.get(path) ?? []), event]);
+  });
+  return [...logs].flatMap(([path, events]) => toDenials(events, path));
 }
 
 /** In the order they were made. */
-export function toDenials(events: readonly RunEvent[]): Denial[] {
+function toDenials(events: readonly RunEvent[], path: string): Denial[] {
   const given = new Map<string, string>();
   return events.flatMap((event) => {
     if (event.type === "tool_start") given.set(event.call_id, event.arguments);
     if (event.type !== "tool_decision" || event.verdict !== "deny") return [];
     const { type: _, ...decision } = event;
-    return [{ ...decision, arguments: given.get(event.call_id) ?? "" }];
+    return [{ ...decision, arguments: given.get(event.call_id) ?? "", path }];
   });
 }
 
-export function renderDenial({ name, arguments: text, by, rule, source, reason }: Denial): string {
+export function renderDenial(denial: Denial): string {
+  const { name, arguments: text, path, by, rule, source, reason } = denial;
   const lines = [
     `${name}(${clip(text, 200)})`,
+    // The path of a run that a person started has one name in it.
+    ...(path.lastIndexOf("/") > 0 ? [`  in      ${path}`] : []),
     `  by      ${by}: ${DECIDERS[by] ?? "unknown"}`,
     ...(rule === null ? [] : [`  rule    ${rule}`, `  from    ${source}`]),
     `  reason  ${clip(reason, 400)}`,

@@ -4,6 +4,7 @@
  */
 
 import { type Limits, mapKinds } from "../agent/limits.ts";
+import { toOutputFormat } from "../agent/output-mode.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
@@ -36,15 +37,19 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
     tools,
     tool_choice: "auto",
     max_turns: maxTurns,
-    format:
-      wish.schema === undefined
-        ? { type: "text" }
-        : { type: "json_schema", name: "report", schema: wish.schema as JsonObject, strict: true },
+    format: toOutputFormat(
+      {
+        output_mode: wish.isJson ? "json_object" : null,
+        output_schema: wish.schema as JsonObject | undefined,
+      },
+      "report",
+    ),
     on_throw: "tell_model",
     // Tools of a request have names that are made anew for each run: what it may call is in the request.
     grant: wish.response ? parent.grant : [...parent.grant, { tools }],
     limits,
     label: wish.label,
+    agent: wish.agent ?? null,
     depth: parent.depth + 1,
     ...toReportWish(wish, bounds.summary),
     response: wish.response ?? null,
@@ -56,10 +61,10 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
  * report; a wish of its own is a turn of its own, behind the task.
  */
 function toReportWish(
-  { summaryPrompt, schema }: ChildWish,
+  { summaryPrompt, schema, isJson }: ChildWish,
   mode: SummaryMode,
 ): Pick<AgentTask, "summary_prompt" | "report_along"> {
-  const isNone = summaryPrompt === null || schema !== undefined;
+  const isNone = summaryPrompt === null || schema !== undefined || isJson;
   if (isNone || (mode === "never" && summaryPrompt === undefined)) return { summary_prompt: null };
   const isApart = mode === "always" || (mode === "auto" && summaryPrompt !== undefined);
   const summary_prompt = summaryPrompt ?? DEFAULT_SUMMARY_PROMPT;

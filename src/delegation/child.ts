@@ -26,6 +26,8 @@ export interface ChildWish {
   readonly limits?: Partial<Limits> | undefined;
   /** The document it must answer with. */
   readonly schema?: Json | undefined;
+  /** Whether it answers with a JSON object, of any form. */
+  readonly isJson?: boolean | undefined;
   /** The name of the agent that does it, for the record. */
   readonly agent?: string | undefined;
   /** How long it may run, where that is less than every child may. */

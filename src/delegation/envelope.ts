@@ -25,23 +25,26 @@ export function toErrorEnvelope({ label, depth }: Named, error: string): Envelop
   return { success: false, output: "", error, metadata };
 }
 
+interface EnvelopeOptions {
+  readonly maxBytes: number;
+  /** Whether the run can be read later: only then does a cut text say where the whole is. */
+  readonly isRecorded?: boolean | undefined;
+  observe(event: SubagentEvent): void;
+}
+
 /** The endings that leave something to use; every other one is a failure. */
 const USABLE: ReadonlySet<ChildReport["ending"]> = new Set(["completed", "max_turns", "budget"]);
 
-export function toEnvelope(
-  named: Named,
-  report: ChildReport,
-  { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
-): Envelope {
+export function toEnvelope(named: Named, report: ChildReport, options: EnvelopeOptions): Envelope {
   const { ending, message, turns, usage } = report;
   if (hasFailed(report)) {
     const why = hasNoAnswer(report) ? NO_ANSWER : message || ending;
     const envelope = toErrorEnvelope(named, `Subagent execution failed: ${why}`);
-    return { ...envelope, output: toOutput(named, report, { maxBytes, observe }) };
+    return { ...envelope, output: toOutput(named, report, options) };
   }
   return {
     success: true,
-    output: toOutput(named, report, { maxBytes, observe }),
+    output: toOutput(named, report, options),
     error: null,
     metadata: {
       subagent_label: named.label,
@@ -71,11 +74,11 @@ function hasFailed(report: ChildReport): boolean {
   return !USABLE.has(ending) || (ending !== "max_turns" && isEmpty(report));
 }
 
-/** Cut on a character, with where the whole is to be found. */
+/** Cut on a character, with where the whole is to be found, and the notice as its end. */
 function toOutput(
   { label }: Named,
   { id, text, json }: ChildReport,
-  { maxBytes, observe }: { readonly maxBytes: number; observe(event: SubagentEvent): void },
+  { maxBytes, isRecorded, observe }: EnvelopeOptions,
 ): string {
   const whole = json === undefined ? text : JSON.stringify(json);
   const original_size = Buffer.byteLength(whole);
@@ -83,5 +86,6 @@ function toOutput(
   const kept = cutToBytes(whole, maxBytes);
   const truncated_size = Buffer.byteLength(kept);
   observe({ event: "truncation", label, original_size, truncated_size });
-  return `${kept}\n[Output truncated] (the whole: offshoot runs show ${id})`;
+  const where = isRecorded ? `\n(The whole: offshoot runs show ${id})` : "";
+  return `${kept}${where}\n[Output truncated]`;
 }

@@ -18,6 +18,8 @@ export interface DelegationNode {
   readonly path: string;
   readonly task: AgentTask;
   readonly account: Account;
+  /** Whether its runs are in a record that can be read later. */
+  readonly isRecorded?: boolean | undefined;
   /** The run's tools but for those that delegate. */
   readonly tools: readonly Tool[];
   /** Those that a call may name. */

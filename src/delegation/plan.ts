@@ -168,16 +168,22 @@ function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): Planne
     tools: wish.tools ?? parent.tools,
     maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
     summary: settings.summary,
-    limits: toShare(parent.limits, toCeiling(parent.limits, wish.limits ?? {})),
+    limits: toShare(parent, toCeiling(parent.limits, wish.limits ?? {}), settings),
   });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   return planRun(task, { name: wish.label, description: null, timeoutMs }, parts);
 }
 
 /** What a child that is alone is given when it starts, by the account itself. */
-function toShare(limits: Limits, ceiling: Limits): Limits {
+function toShare(
+  { limits, depth }: AgentTask,
+  ceiling: Limits,
+  { maxTotalTokens: tokens }: DelegationSettings,
+): Limits {
   const child = { callKey: "plan", ceiling, enough: {}, least: {} };
-  return createAccount(limits).family.tryAdmit(child)?.limits ?? ceiling;
+  const { family } = createAccount(limits);
+  if (tokens !== undefined && depth === 0) family.limitAll({ tokens });
+  return family.tryAdmit(child)?.limits ?? ceiling;
 }
 
 function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): PlannedRun {

@@ -15,6 +15,10 @@ export interface DelegationSettings {
   readonly executor: ExecutorName;
   /** A child that is not done then is ended: every child has a limit. */
   readonly childTimeoutMs: number;
+  /** Most tokens of all subagents of a run together, at any depth; undefined for any number. */
+  readonly maxTotalTokens?: number | undefined;
+  /** Most time of all subagents of a run together: while several run, it passes once. */
+  readonly maxTotalTimeMs?: number | undefined;
   /** Delegation that may cost more US dollars is asked about; undefined where none is. */
   readonly planThresholdUsd: number | undefined;
 }

@@ -10,7 +10,6 @@ import {
   addAmounts,
   eachKind,
   findLacking,
-  mapKinds,
   NOTHING,
   toFigure,
 } from "../agent/limits.ts";
@@ -67,8 +66,7 @@ export async function orderChild(
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
-  const now = mapKinds((kind) => account.ceiling[kind] ?? account.limits[kind]);
-  const limitsNow = toCeiling(now, wish.limits ?? {});
+  const limitsNow = toCeiling(account.family.limits, wish.limits ?? {});
   const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary };
   await node.check(toChildTask(parent, wish, bounds));
   const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });

@@ -17,11 +17,11 @@ import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
-import type { RunBody, RunContext } from "../engine/engine.ts";
+import type { RunBody } from "../engine/engine.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
-import type { Ask } from "../tools/gate/ask.ts";
 import type { Tool } from "../tools/tool.ts";
+import { createAskers } from "./askers.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
 import { type GateSurroundings, openGate } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
@@ -69,6 +69,7 @@ export interface AgentBody {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
+  const askers = createAskers(safety.ask);
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
   const known = { catalog, overrides };
   const processChildren =
@@ -92,10 +93,12 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const tools = await toolbox.pick(task.tools);
       const account = accounts.get(context.id) ?? createAccount(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
-      const about = { agents, check: checkModel, modelOf: toModelOf(parts, task), conversations };
+      const isRecorded = storePath !== undefined;
+      const modelOf = toModelOf(parts, task);
+      const about = { agents, check: checkModel, modelOf, conversations, isRecorded };
       const node = openNode({ ...place, ...about, settings, clock, observe, processChildren });
       const all = [...tools, ...createDelegatingTools(node, task.tools)];
-      const gate = await openGate(task, all, { ...safety, ask: withoutClock(safety.ask, context) });
+      const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
         const loop = { context, task, clock, checkOutput, account, spentBelow, calls: AGENT_CALLS };
@@ -110,6 +113,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
         return await runLoop({ ...loop, ...model, ...played, nativeTools });
       } finally {
+        askers.end(context);
         await gate.close();
       }
     },
@@ -141,9 +145,4 @@ export function toModelOf(
   task: AgentTask,
 ): (ref: string) => PlannedModel {
   return (ref) => modelOf?.(ref, task) ?? UNKNOWN;
-}
-
-/** A person takes as long as a person takes: that is not the run's time. */
-function withoutClock(ask: Ask | undefined, context: RunContext): Ask | undefined {
-  return ask && ((question, signal) => context.uncounted(() => ask(question, signal)));
 }

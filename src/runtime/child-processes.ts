@@ -57,6 +57,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         parent: { id: parent.id, path: parent.path },
         safety: toJson(safety),
         variablesFor: (task) => variablesFor(task, env, { catalog, overrides }),
+        providerOf: (task) => providerOf(task, catalog),
         ...{ storePath, settings, env, clock },
       });
       return await executor.run(order, signal);
@@ -69,6 +70,16 @@ const NAMES = (Object.keys(SAFETY) as (keyof SafetySettings)[]).filter((name) =>
 
 function toJson(safety: SafetySettings): JsonObject {
   return Object.fromEntries(NAMES.map((name) => [name, safety[name]])) as JsonObject;
+}
+
+/** The wire that the child would speak by itself. */
+export function providerOf(
+  { model, url }: Pick<AgentTask, "model" | "url">,
+  catalog: Catalog = CATALOG,
+): string | null {
+  const { vendor } = parseModelRef(model, url ? "custom" : undefined, catalog);
+  if (vendor === GGUF) return null;
+  return vendor === EMBEDDED ? EMBEDDED : catalog.of(vendor).wire;
 }
 
 /** The credentials of a cloud are many variables, and files that they name. */

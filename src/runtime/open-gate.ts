@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { AgentTask } from "../agent/task.ts";
 import { matchesGlob } from "../base/glob.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
-import type { Ask } from "../tools/gate/ask.ts";
+import type { Always } from "../tools/gate/always.ts";
+import type { Ask, Asker } from "../tools/gate/ask.ts";
 import type { GateLimits } from "../tools/gate/call.ts";
 import { createGate, type Gate } from "../tools/gate/gate.ts";
 import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
@@ -50,6 +51,10 @@ export const SAFETY: SafetySettings = {
 
 export interface GateSurroundings extends SafetySettings {
   readonly env: Environment;
+  /** The subagent whose calls go through it; left out for the run that a person started. */
+  readonly asker?: Asker | undefined;
+  /** What is always let through in its tree. */
+  readonly treeAlways?: Always | undefined;
 }
 
 /** Rejects when there is no such folder, or the sandbox that is asked for cannot be had. */
@@ -58,7 +63,7 @@ export async function openGate(
   tools: readonly Tool[],
   surroundings: GateSurroundings,
 ): Promise<Gate> {
-  const { rules, ask, env } = surroundings;
+  const { rules, ask, asker, treeAlways, env } = surroundings;
   const workspace = await openWorkspace(task.root, toBoundary(task.grant, surroundings));
   const sandbox = await openRunSandbox(task, workspace, surroundings);
   const limits: GateLimits = {
@@ -71,7 +76,7 @@ export async function openGate(
     sandbox,
     grant: task.grant,
     policy: { approve: task.approve, rules },
-    ask,
+    ...{ ask, asker, treeAlways },
     limits,
     redact: redactExactly(findSecrets(env)),
   });

@@ -7,6 +7,7 @@ import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Executor } from "../delegation/child.ts";
 import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
+import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
@@ -32,6 +33,7 @@ export interface NodeParts {
   readonly agents: readonly AgentDefinition[];
   readonly check: DelegationNode["check"];
   readonly conversations: DelegationNode["conversations"];
+  readonly isRecorded?: boolean | undefined;
   /** What is known of a model, for what it may cost; throws for one that is none. */
   readonly modelOf: (ref: string) => PlannedModel;
 }
@@ -40,14 +42,23 @@ export function openNode(parts: NodeParts): DelegationNode {
   const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
     parts;
   account.family.maxOpen = settings.maxParallel;
+  const { maxTotalTokens, maxTotalTimeMs: totalMs } = settings;
+  // What a run below has is a part of it already.
+  const isRoot = task.depth === 0;
+  if (isRoot && maxTotalTokens !== undefined) account.family.limitAll({ tokens: maxTotalTokens });
+  const inTime =
+    isRoot && totalMs !== undefined
+      ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
+      : (executor: Executor) => executor;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   return {
     id: context.id,
     path: context.path,
+    isRecorded: parts.isRecorded,
     ...{ task, account, tools, settings, observe, agents, check, conversations },
     executors: {
-      in_process: inProcess,
-      child_process: parts.processChildren?.(context) ?? NO_PROCESSES,
+      in_process: inTime(inProcess),
+      child_process: inTime(parts.processChildren?.(context) ?? NO_PROCESSES),
     },
     specs: [...tools.map(({ spec }) => spec), SUBAGENT_SPEC, CALL_SUBAGENT_SPEC],
     modelOf: parts.modelOf,

@@ -14,6 +14,7 @@ import type { DeploymentHealths } from "../providers/deployments/health.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { CloudSign, Sign, UnsignedRequest } from "../providers/http/http-provider.ts";
 import { type OwnFields, variableIn } from "../providers/http/own-fields.ts";
+import { LOCAL_TIMEOUTS, MODEL_TIMEOUTS } from "../providers/http/timeouts.ts";
 import type { Timeouts, Transport } from "../providers/http/transport.ts";
 import type { Limiters } from "../providers/limits/limiters.ts";
 import { keyVariableIn } from "../providers/models/choose-model.ts";
@@ -45,7 +46,8 @@ export interface ModelParts {
   readonly overrides?: readonly ModelOverride[] | undefined;
   /** The vendors that may be named; ours alone when left out. */
   readonly catalog?: Catalog | undefined;
-  readonly timeouts?: Timeouts | undefined;
+  /** What is left out is as the vendor's servers need it. */
+  readonly timeouts?: Partial<Timeouts> | undefined;
   readonly retry?: RetryPolicy | undefined;
   readonly quirks?: Quirks | undefined;
   /** Fields of the vendor's own for every model, over those of the model's row. */
@@ -103,7 +105,7 @@ export async function openHttpProvider(
     redact: endpoint.redact,
     // Tried again outside of it, where a call that waits holds no slot.
     retry: ONE_TRY,
-    ...(parts.timeouts ? { timeouts: parts.timeouts } : {}),
+    timeouts: { ...usualTimeouts(vendor, name), ...parts.timeouts },
     ...(parts.log ? { log: parts.log } : {}),
   });
   const limited = limitProvider(provider, limiter, { retry: parts.retry, log: parts.log });
@@ -141,6 +143,11 @@ export async function openEndpoint(
     redact: createRedact([...findSecrets(env), key ?? "", ...Object.values(headers)]),
     openSign: () => openSign(vendor, key, parts),
   };
+}
+
+/** `custom` may be anywhere, and so may a vendor of the user's own: neither is a server of this machine by its name. */
+function usualTimeouts({ local, own }: Vendor, name: string): Timeouts {
+  return local && !own && name !== "custom" ? LOCAL_TIMEOUTS : MODEL_TIMEOUTS;
 }
 
 /** What a request to a server at an address of the settings is signed with, where it is a key alone. */

@@ -5,6 +5,7 @@
  * a tool that does not exist is refused, and nothing was sent or stored.
  */
 
+import type { OutputOptions } from "../agent/output-mode.ts";
 import {
   type AgentTask,
   DEFAULT_MAX_TURNS,
@@ -25,6 +26,7 @@ import { takeUp } from "../delegation/runner/take-up.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
+import { needsProcess } from "../delegation/tools/names.ts";
 import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { Item } from "../protocol/items.ts";
@@ -38,6 +40,7 @@ import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
+import { checkRequest, formatOf } from "./check-request.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
 import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors.ts";
 import { createNetwork, limitAnswers } from "./network.ts";
@@ -80,7 +83,7 @@ export interface RuntimeOptions
 }
 
 /** What a run is asked, with everything but the model and the input optional. */
-export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">> {
+export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">>, OutputOptions {
   readonly model: string;
   /** The user's words, or a whole conversation. */
   readonly input: string | readonly Item[];
@@ -97,6 +100,8 @@ export interface Runtime {
   listTools(): Promise<readonly string[]>;
   /** The names of the tools that a run is offered where it is not said which. */
   usualTools(): Promise<readonly string[]>;
+  /** Of those, all but the ones of MCP servers: nothing is started for them. */
+  readonly usualHere: readonly string[];
   /** Starts a run. Rejects before anything is sent or stored when the request cannot be honoured. */
   run(request: RunRequest): Promise<Run>;
   /** What the run would be. Rejects as `run` does; sends and stores nothing. */
@@ -153,6 +158,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     ...known,
   };
   let responses: OpenedResponses | undefined;
+  const isOffered = (tool: string): boolean => childProcess !== undefined || !needsProcess(tool);
   const agent = createAgentBody(agentParts);
   engine.define(AGENT_BODY, agent.run);
 
@@ -160,7 +166,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     engine,
     toolNames: toolbox.names,
     listTools: () => toolbox.list(),
-    usualTools: () => toolbox.usual(),
+    usualHere: toolbox.usualHere.filter(isOffered),
+    usualTools: async () => (await toolbox.usual()).filter(isOffered),
     ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
     async openResponses(settings) {
       const { openResponses } = await import("./responses/open-responses.ts");
@@ -309,7 +316,16 @@ async function openStores(path: string | undefined): Promise<Stores> {
   return { store, shelf: async () => shelf, chunks };
 }
 
-function toTask({ input, timeoutMs: _, place: __, ...request }: RunRequest): AgentTask {
+function toTask(asked: RunRequest): AgentTask {
+  checkRequest(asked);
+  const {
+    input,
+    timeoutMs: _,
+    place: __,
+    output_mode: ___,
+    output_schema: ____,
+    ...request
+  } = asked;
   const items: readonly Item[] =
     typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
   if (items.length === 0 || lastWords(items).trim() === "") {
@@ -330,11 +346,11 @@ function toTask({ input, timeoutMs: _, place: __, ...request }: RunRequest): Age
     temperature: null,
     max_output_tokens: null,
     think: false,
-    format: { type: "text" },
     root: process.cwd(),
     on_throw: "tell_model",
     ...SAFEGUARDS,
     ...request,
+    format: formatOf(asked),
     items,
   };
 }

@@ -8,6 +8,7 @@ import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import { DELEGATING_TOOLS } from "../delegation/tools/names.ts";
+import type { Timeouts } from "../providers/http/transport.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { CATALOGUE } from "../tools/catalogue.ts";
 import type { Ask } from "../tools/gate/ask.ts";
@@ -44,11 +45,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     storePath: config.get("store") ? storePath : undefined,
     overrides: toModelOverrides(config.get("models")),
     vendors: config.get("vendors"),
-    timeouts: {
-      connectMs: config.get("connect_timeout_ms"),
-      firstByteMs: config.get("first_byte_timeout_ms"),
-      idleMs: config.get("idle_timeout_ms"),
-    },
+    timeouts: toTimeouts(config),
     maxAnswerBytes: config.get("max_answer_bytes"),
     retry: { ...MODEL_RETRY, attempts: config.get("max_retries") + 1 },
     quirks: toQuirks(config),
@@ -69,6 +66,20 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
   };
 }
 
+/** What the user named; what a vendor's servers need stands for the rest. */
+function toTimeouts(config: Config): Partial<Timeouts> {
+  const named = (name: TimeoutName): number | undefined =>
+    config.sourceOf(name) === "default" ? undefined : config.get(name);
+  const all = {
+    connectMs: named("connect_timeout_ms"),
+    firstByteMs: named("first_byte_timeout_ms"),
+    idleMs: named("idle_timeout_ms"),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, ms]) => ms !== undefined));
+}
+
+type TimeoutName = "connect_timeout_ms" | "first_byte_timeout_ms" | "idle_timeout_ms";
+
 function toDelegation(config: Config): DelegationSettings {
   return {
     maxDepth: config.get("agent.subagent.max_depth"),
@@ -80,15 +91,21 @@ function toDelegation(config: Config): DelegationSettings {
     maxParallel: config.get("agent.subagent.max_parallel"),
     executor: config.get("agent.subagent.executor"),
     childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
+    maxTotalTokens: config.get("agent.subagent.max_total_tokens"),
+    maxTotalTimeMs: toMs(config.get("agent.subagent.max_total_time")),
     planThresholdUsd: config.get("plan_threshold_usd"),
   };
+}
+
+function toMs(seconds: number | undefined): number | undefined {
+  return seconds === undefined ? undefined : seconds * 1000;
 }
 
 /** What a run and everything below it may spend. */
 export function toLimits(config: Config): Limits {
   return {
     ...NO_LIMITS,
-    tokens: config.get("agent.subagent.max_total_tokens") ?? null,
+    tokens: config.get("max_total_tokens") ?? null,
     usd: config.get("max_cost") ?? null,
     tool_calls: config.get("max_tool_calls") ?? null,
     children: config.get("agent.subagent.max_executions") ?? null,

@@ -41,6 +41,8 @@ export interface Toolbox {
   list(): Promise<readonly string[]>;
   /** The names that a run is offered when it names none. */
   usual(): Promise<readonly string[]>;
+  /** Of those, all but the ones of MCP servers: nothing is started for them. */
+  readonly usualHere: readonly string[];
   /** Except those that delegate and those that vendors run. Rejects for a name that is none. */
   pick(names: readonly string[]): Promise<Tool[]>;
   close(): Promise<void>;
@@ -58,13 +60,15 @@ export async function createToolbox(parts: ToolboxParts): Promise<Toolbox> {
   const hub = createHub(parts);
 
   const namesOf = (some: readonly Tool[]): string[] => some.map(({ spec }) => spec.name);
+  const usualHere = [...new Set([...usualNames, ...DELEGATING_TOOLS, ...namesOf(added)])];
 
   return {
     names,
+    usualHere,
     list: async () => [...names, ...namesOf(await hub.tools())],
     async usual() {
       const remote = namesOf(await hub.tools());
-      return [...new Set([...usualNames, "subagent", ...namesOf(added), ...remote])];
+      return [...new Set([...usualHere, ...remote])];
     },
     async pick(all) {
       const names = all.filter((name) => !isDelegating(name) && !isNativeName(name));

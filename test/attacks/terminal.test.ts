@@ -99,6 +99,7 @@ describe("a sequence that does things to a terminal", () => {
 
     it(`${name}: draws nothing into a question`, () => {
       const shown = renderQuestion({
+        child: { label: sequence, agent: null, path: "/root/a-1.0", depth: 1, task: sequence },
         tool: `shell${sequence}`,
         arguments: JSON.stringify({ command: sequence, [sequence]: 1 }),
         effect: "execute",
@@ -127,7 +128,9 @@ describe("a sequence that does things to a terminal", () => {
     for (const [, sequence] of ROWS) {
       const [event] = everywhere(sequence).filter((one) => one.type === "tool_decision");
       assert.ok(event);
-      const shown = cleanForTerminal(renderDenial({ ...event, arguments: sequence }));
+      const shown = cleanForTerminal(
+        renderDenial({ ...event, arguments: sequence, path: "/root" }),
+      );
       assert.doesNotMatch(shown, HARMFUL);
     }
   });

@@ -7,6 +7,7 @@ import type { Question } from "../../src/tools/gate/ask.ts";
 import { patience } from "../patience.ts";
 
 const QUESTION: Question = {
+  child: null,
   tool: "shell",
   arguments: '{"command":"ls"}',
   effect: "execute",
@@ -72,6 +73,25 @@ describe("a question on the terminal", () => {
         "",
       ].join("\n"),
     );
+  });
+
+  it("says which subagent asks, for what task, and offers the whole tree", async () => {
+    const child = {
+      label: "look\u001b[2J",
+      agent: "reviewer",
+      path: "/root/look-1.0",
+      depth: 1,
+      task: "Look at a.",
+    };
+    const terminal = typing("t");
+    assert.equal(await ask(terminal, { ...QUESTION, child }), "tree");
+    const [shown = ""] = terminal.shown;
+    assert.match(
+      shown,
+      /^ {2}subagent: "look\\u001b\[2J" \(agent reviewer, \/root\/look-1\.0, depth 1\)$/m,
+    );
+    assert.match(shown, /^ {2}its task: "Look at a\."$/m);
+    assert.match(shown, /\[A\]lways for this subagent \[T\]ree: always for all \[C\]ancel: $/);
   });
 
   it("shows arguments that are no JSON as one text", () => {

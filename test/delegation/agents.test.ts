@@ -59,6 +59,7 @@ describe("an agent file", () => {
       options: { seed: 7 },
       tools: ["read", "mcp__*"],
       budget: { turns: 5, usd: 0.25, seconds: 90 },
+      outputMode: undefined,
       outputSchema: { type: "object" },
       schemaFile: undefined,
       instructions: "Be brief.\n\nAnd kind.",
@@ -99,6 +100,21 @@ describe("an agent file", () => {
     ["half a token", front(...PLAIN, "budget: {tokens: 1.5}"), /`budget.tokens` is a whole number/],
     ["a negative sum", front(...PLAIN, "budget: {usd: -1}"), /`budget.usd` is a number from 0/],
     ["a schema that is none", front(...PLAIN, "output_schema: 3"), /^a\.md:4: `output_schema` is/],
+    [
+      "a mode that is none",
+      front(...PLAIN, "output_mode: xml"),
+      /^a\.md:4: `output_mode` is one of/,
+    ],
+    [
+      "a mode without its schema",
+      front(...PLAIN, "output_mode: json_schema"),
+      /^a\.md:4: .* needs an `output_schema`/,
+    ],
+    [
+      "a mode that takes no schema",
+      front(...PLAIN, "output_mode: json_object", "output_schema: {}"),
+      /^a\.md:4: .* takes no `output_schema`/,
+    ],
     ["no instructions", "---\nname: a\ndescription: x\n---\n \n", /There are no instructions/],
     ["an alias of nothing", front("name: a", "description: *x"), /^a\.md:\d: /],
   ];
@@ -112,10 +128,14 @@ describe("an agent file", () => {
     });
   }
 
-  it("is made anew from a template that is right as it is", async () => {
-    const made = await parseAgentFile(toAgentTemplate("my-agent"), "my-agent.md");
-    assert.deepEqual([made.name, made.tools], ["my-agent", ["read", "grep", "glob"]]);
-    const whole = toAgentTemplate("b").replace(/^# (model|budget|output)/gm, "$1");
+  it("is made anew from a template that is right but for its description", async () => {
+    const template = (name: string): string =>
+      toAgentTemplate(name).replace(/^description: .*$/m, "description: Finds things.");
+    await assert.rejects(parseAgentFile(toAgentTemplate("a"), "a.md"), /is still the template's/);
+    const made = await parseAgentFile(template("my-agent"), "my-agent.md");
+    const tools = ["read", "bash_find", "bash_ripgrep"];
+    assert.deepEqual([made.name, made.tools], ["my-agent", tools]);
+    const whole = template("b").replace(/^# (model|budget|output_schema)/gm, "$1");
     const all = await parseAgentFile(whole.replace(/^# {3}(\w+: )/gm, "  $1"), "b.md");
     assert.deepEqual([all.model, all.schemaFile], ["openai/gpt-5.1", "b.schema.json"]);
     assert.deepEqual(Object.keys(all.budget).sort(), [
@@ -145,6 +165,7 @@ describe("a call that names an agent", () => {
       maxTurns: 5,
       limits: { turns: 5, tokens: 9, usd: 1, tool_calls: 3, children: 0 },
       schema: outputSchema,
+      isJson: false,
       summaryPrompt: null,
       timeoutMs: 2000,
     });
@@ -157,6 +178,7 @@ describe("a call that names an agent", () => {
       ["those that are named", ["grep"], ["grep"]],
       ["those that fit a pattern, of which none delegates", ["*"], ["read", "grep", "mcp__x__y"]],
       ["leave to delegate when it is written out", ["read", "subagent"], ["read", "subagent"]],
+      ["what its parent has under another name", ["bash_read", "bash_ripgrep"], ["read", "grep"]],
       ["what fits one pattern of several", ["zzz*", "mcp__*"], ["mcp__x__y"]],
     ];
   for (const [what, tools, expected] of TOOLS) {
@@ -266,7 +288,7 @@ describe("what is wrong with an agent before anybody calls it", () => {
   const checkModel = (model: string): void => {
     if (model !== "x/y") throw new Error(`There is no model ${model}.`);
   };
-  const known = { tools: ["read", "grep"], checkModel };
+  const known = { tools: ["read", "grep"], usual: ["read", "grep"], checkModel };
 
   it("is nothing when its tools, model and schema are known", async () => {
     const agent = { ...AGENT, tools: ["re*"], model: "x/y", outputSchema: { type: "object" } };

@@ -133,6 +133,13 @@ describe("the call_subagent tool", () => {
     assert.deepEqual([order?.task.summary_prompt, order?.task.depth], [null, 1]);
   });
 
+  it("takes another name of a tool for the one that its parent has", async (t) => {
+    const bench = await createBench(t);
+    const tool_subset = ["bash_read", "bash_ripgrep", "read"];
+    assert.equal(await bench.call({ prompt: "Count.", tool_subset }), "There are 3.");
+    assert.deepEqual(bench.orders[0]?.task.tools, ["read", "grep"]);
+  });
+
   it("gives no tools where none are named", async (t) => {
     const bench = await createBench(t);
     await bench.call({ prompt: "Count." });

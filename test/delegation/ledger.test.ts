@@ -56,6 +56,14 @@ describe("the figures of a run", () => {
     assert.deepEqual([figures.cost_usd, figures.unknown_calls], [null, 1]);
   });
 
+  it("do not call a request free that was sent and cut before it was answered", () => {
+    const sent: RunEvent[] = [start("run_1", 1), { type: "turn_start", turn: 1, at_ms: 1 }];
+    const cancelled = figuresOf(...sent, end(2, { ending: "cancelled", cost_usd: 0 }));
+    assert.deepEqual([cancelled.cost_usd, cancelled.unknown_calls], [null, 1]);
+    const refused = figuresOf(...sent, end(2, { ending: "failed", cost_usd: 0 }));
+    assert.equal(refused.cost_usd, 0, "the vendor took nothing for it");
+  });
+
   it("take a cut call of a model that is free as free", () => {
     const resume: RunEvent = { type: "run_resume", epoch: 2, at_ms: 3 };
     assert.equal(figuresOf(...cut, resume, ...call(1, 4, 5, 0)).cost_usd, 0);

@@ -40,6 +40,20 @@ describe("a payload", () => {
     assert.deepEqual(parsePayload({ ...TEN, colour: "red" }), parsePayload(TEN));
   });
 
+  const FORMATS: readonly [JsonObject, JsonObject][] = [
+    [{}, { type: "text" }],
+    [{ output_mode: "json_object" }, { type: "json_object" }],
+    ...["output_schema", "schema"].map((name): [JsonObject, JsonObject] => [
+      { [name]: { type: "object" } },
+      { type: "json_schema", name: "report", schema: { type: "object" }, strict: true },
+    ]),
+  ];
+  for (const [fields, format] of FORMATS) {
+    it(`asks for ${format["type"]} with ${JSON.stringify(fields)}`, () => {
+      assert.deepEqual(parsePayload({ ...TEN, ...fields }).format, format);
+    });
+  }
+
   const WRONG: readonly [JsonObject, RegExp][] = [
     [{ model: undefined }, /it lacks `model`/],
     [{ prompt: "  " }, /it lacks `prompt`/],
@@ -50,6 +64,8 @@ describe("a payload", () => {
     [{ max_tokens: 0.5 }, /`max_tokens` must be a whole number of 1 or more/],
     [{ think: "yes" }, /`think` must be true or false/],
     [{ approve: "always" }, /`approve` must be one of ask, auto, deny/],
+    [{ output_mode: "xml" }, /`output_mode` must be one of json_schema, json_object/],
+    [{ output_mode: "json_schema" }, /`output_schema` is missing/],
     [{ limits: { tokens: -1 } }, /`limits.tokens` must be a number of 0 or more/],
     [{ grant: "all" }, /`grant` must be a list of layers/],
     [{ run: { id: "x" } }, /`run` must have/],

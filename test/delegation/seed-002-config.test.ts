@@ -22,8 +22,9 @@ const KEYS = [
   {
     name: "default_max_turns",
     default: 10,
-    takes: [1, 15, 100],
-    refuses: [0, -1, 101, 1.5, "many"],
+    // No call may ask for more than 50 either.
+    takes: [1, 15, 50],
+    refuses: [0, -1, 51, 1.5, "many"],
   },
   {
     name: "output_max_size",

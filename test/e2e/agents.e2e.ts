@@ -22,8 +22,12 @@ describe("offshoot agents", () => {
     assert.equal(made.code, 0, made.stderr);
     const file = join(place.home, ".config/offshoot/agents/helper.md");
     assert.match(await readFile(file, "utf8"), /^name: helper$/m);
+    const written = await readFile(file, "utf8");
+    await writeFile(file, written.replace(/^description: .*$/m, "description: Finds things."));
     assert.equal((await place.run(["agents", "check"])).stdout, "1 agent checked.\n");
-    assert.match((await place.run(["agents"])).stdout, /^helper {2}user {5}Says in one line/);
+    assert.match((await place.run(["agents"])).stdout, /^helper {2}user {5}Finds things\.\n/);
+    const plan = await place.run(["run", "--plan", "-o", "json", "Hello"]);
+    assert.equal(JSON.parse(plan.stdout).agents[0].problem, null);
     assert.match((await place.run(["agents", "show", "helper"])).stdout, /You are helper\./);
     await writeFile(file, AGENT);
     const wrong = await place.run(["agents", "check"]);

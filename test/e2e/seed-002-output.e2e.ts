@@ -83,19 +83,19 @@ describe("the size of the output", () => {
 
   it("is cut above 4096 bytes, with the notice behind it", async (t) => {
     const { envelope } = await said(t, "x".repeat(4097));
-    assert.ok(envelope.output.startsWith(`${"x".repeat(4096)}${NOTICE}`));
+    assert.equal(envelope.output, `${"x".repeat(4096)}${NOTICE}`);
     assert.ok(!envelope.output.startsWith("x".repeat(4097)));
   });
 
   it("is that of `output_max_size` where it is set", async (t) => {
     const { envelope } = await said(t, "x".repeat(8192), 8191);
-    assert.ok(envelope.output.startsWith(`${"x".repeat(8191)}${NOTICE}`));
+    assert.equal(envelope.output, `${"x".repeat(8191)}${NOTICE}`);
     assert.equal((await said(t, "x".repeat(8192), 8192)).envelope.output.length, 8192);
   });
 
   it("is counted in bytes, and cut on a character", async (t) => {
     const { envelope } = await said(t, `a${"\u{1f600}".repeat(300)}`, 1024);
-    assert.ok(envelope.output.startsWith(`a${"\u{1f600}".repeat(255)}${NOTICE}`));
+    assert.equal(envelope.output, `a${"\u{1f600}".repeat(255)}${NOTICE}`);
     assert.ok(!envelope.output.includes("\ufffd"));
   });
 
@@ -106,7 +106,6 @@ describe("the size of the output", () => {
       [true, "complete"],
     );
     const child = `${id}/research-1.0`;
-    assert.ok(envelope.output.includes(child), "where it is");
     const [end] = eventsIn(await tree.eventsOf(child), "run_end");
     assert.equal(end?.output_text, "x".repeat(5000));
   });

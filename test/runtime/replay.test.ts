@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { readCosts } from "../../src/delegation/ledger/costs.ts";
@@ -80,8 +81,20 @@ async function record(
   return { tree, id, end, store, parts, requests: tree.upstream.requests };
 }
 
+interface Troubled {
+  readonly model: Script;
+  readonly ending: string;
+  readonly tools?: readonly string[];
+  readonly asked?: Partial<RunRequest>;
+}
+
+const LAST_TURN = {
+  name: "subagent",
+  arguments: JSON.stringify({ label: "one", task_prompt: "Read.", max_turns: 2 }),
+};
+
 /** Each tree that did not simply complete: what its model does, and how its root ends. */
-const TROUBLED: Readonly<Record<string, { model: Script; ending: string; tools?: string[] }>> = {
+const TROUBLED: Readonly<Record<string, Troubled>> = {
   "with a child that its vendor refuses": {
     model: respond((request) => {
       if (lastAsked(request) === "go") return hasOutput(request) ? reply.text("Done.") : CHILDREN;
@@ -97,6 +110,56 @@ const TROUBLED: Readonly<Record<string, { model: Script; ending: string; tools?:
       return reply.status(400, { error: { message: "No." } });
     }),
     ending: "completed",
+  },
+  "with a child that has no turns left": {
+    model: respond((request) => {
+      if (lastAsked(request) === "go") {
+        return hasOutput(request) ? reply.text("Done.") : reply.calls([LAST_TURN]);
+      }
+      return reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }], { text: "Half." });
+    }),
+    ending: "completed",
+  },
+  "with children of which one fails, side by side": {
+    model: respond((request) => {
+      const asked = lastAsked(request);
+      if (asked === "go") return hasOutput(request) ? reply.text("Done.") : PARALLEL;
+      return asked.startsWith("Say b.")
+        ? reply.status(400, { error: { message: "No." } })
+        : reply.text("Mine.");
+    }),
+    ending: "completed",
+    tools: ["read", "subagent", "parallel_subagent"],
+  },
+  "with calls that cannot be made": {
+    model: respond((request) =>
+      hasOutput(request)
+        ? reply.text("Done.")
+        : reply.calls([
+            { name: "nobody", arguments: "{}" },
+            { name: "read", arguments: "{" },
+            { name: "read", arguments: '{"path":"missing.txt"}' },
+            { name: "subagent", arguments: '{"label":"x"}' },
+          ]),
+    ),
+    ending: "completed",
+  },
+  "that ends at its last turn": {
+    model: respond(() => reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }])),
+    ending: "max_turns",
+    asked: { max_turns: 2 },
+  },
+  "that ends by its budget": {
+    model: respond(() => reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }])),
+    ending: "budget",
+    asked: { limits: { ...NO_LIMITS, turns: 2 } },
+  },
+  "that never fits its schema": {
+    model: respond(() => reply.text("no JSON")),
+    ending: "failed",
+    asked: {
+      format: { type: "json_schema", name: "x", schema: { type: "object" }, strict: true },
+    },
   },
   "that its vendor refuses": {
     model: respond(() => reply.status(400, { error: { message: "No." } })),
@@ -127,9 +190,12 @@ const PARALLEL = reply.calls([
 ]);
 
 describe("a replay of a tree", () => {
-  for (const [name, { model, ending, tools }] of Object.entries(TROUBLED)) {
+  for (const [name, { model, ending, tools, asked }] of Object.entries(TROUBLED)) {
     it(`comes to the same: ${name}`, async (t) => {
-      const { id, end, store, parts, requests } = await record(t, model, tools ? { tools } : {});
+      const { id, end, store, parts, requests } = await record(t, model, {
+        ...(tools ? { tools } : {}),
+        ...asked,
+      });
       assert.equal(end.ending, ending);
       const before = requests.length;
       const replayed = await replayTree({ store, id }, parts);

@@ -111,7 +111,7 @@ describe("a project's file", () => {
 
   it("offers no tool that a run does not have by itself", async (t) => {
     const sandbox = createSandbox(t);
-    put(sandbox.projectFile, 'tools: ["*", terminal, read, parallel_subagent]\n');
+    put(sandbox.projectFile, 'tools: ["*", terminal, read, file_ops]\n');
     const config = await loadConfig(sandbox);
     assert.deepEqual(config.get("tools"), ["read"]);
     put(sandbox.projectFile, 'tools: ["*"]\n');

@@ -4,9 +4,13 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { clip, nearest, plural } from "../../base/text.ts";
-import { findAgentProblems, type Known } from "../../delegation/agents/agent-problems.ts";
+import {
+  callProblem,
+  findAgentProblems,
+  type Known,
+} from "../../delegation/agents/agent-problems.ts";
 import { toAgentTemplate } from "../../delegation/agents/agent-template.ts";
-import { AGENT_NAME } from "../../delegation/agents/definition.ts";
+import { AGENT_NAME, type AgentDefinition } from "../../delegation/agents/definition.ts";
 import {
   type AgentFile,
   type LoadedAgents,
@@ -15,14 +19,16 @@ import {
 import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
+import type { Config } from "../../runtime/config/config.ts";
 import { userPaths } from "../../runtime/paths.ts";
-import { createRuntime } from "../../runtime/runtime.ts";
+import { createRuntime, type Runtime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPlaces, toUserFolder } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
+import { isRemote, usualToolsHere } from "../usual-tools.ts";
 
 export async function run(call: CommandCall, io: Io): Promise<number> {
   const [action = "list", ...words] = call.words;
@@ -74,14 +80,15 @@ const STANDINGS = {
 } as const;
 
 async function list({ io, isJson }: Action): Promise<number> {
-  const { files } = await load(io);
+  const files = await withCallProblems(io, (await load(io)).files);
   if (isJson) return printJson(io, files.map(toShown));
   if (files.length === 0) {
     await io.stderr.write("No agents yet. Make one: offshoot agents new NAME\n");
   }
   const width = Math.max(...files.map(({ name }) => name.length), 0);
   for (const { name, scope, standing, definition, problem } of files) {
-    const mark = STANDINGS[standing] === "" ? "" : ` (${STANDINGS[standing]})`;
+    const marks = [STANDINGS[standing], definition ? problem : ""].filter((one) => one !== "");
+    const mark = marks.length === 0 ? "" : ` (${marks.join("; ")})`;
     const text = clip(definition?.description ?? problem, 100);
     await print(io, `${toOneLine(`${name.padEnd(width)}  ${scope.padEnd(7)}  ${text}${mark}`)}\n`);
   }
@@ -89,7 +96,8 @@ async function list({ io, isJson }: Action): Promise<number> {
 }
 
 async function show({ io, name = "", isJson }: Action): Promise<number> {
-  const file = findFile(name, await load(io));
+  const found = findFile(name, await load(io));
+  const [file = found] = await withCallProblems(io, [found]);
   if (isJson) return printJson(io, toShown(file));
   const { definition, path, standing, problem } = file;
   const budget = Object.entries(definition?.budget ?? {}).map(([kind, most]) => `${kind} ${most}`);
@@ -103,11 +111,16 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
     ...(definition?.options ? [["options", JSON.stringify(definition.options)] as const] : []),
     ["tools", tools === undefined ? "its parent's" : tools.join(", ") || "none"],
     ["budget", budget.join(", ") || "its share of its parent's"],
-    ["answers", definition?.outputSchema ? "JSON that fits its schema" : "text"],
+    ["answers", toAnswers(definition)],
   ];
   for (const [key, value] of rows) await print(io, `${key.padEnd(11)}  ${toOneLine(value)}\n`);
   if (definition) await print(io, `\n${definition.instructions}\n`);
   return 0;
+}
+
+function toAnswers({ outputSchema, outputMode }: Partial<AgentDefinition> = {}): string {
+  if (outputSchema) return "JSON that fits its schema";
+  return outputMode === undefined ? "text" : "a JSON object";
 }
 
 async function create({ io, name = "", isProject }: Action): Promise<number> {
@@ -158,12 +171,41 @@ async function check({ io, name, isJson }: Action): Promise<number> {
   return lines.length > 0 ? 1 : 0;
 }
 
-/** MCP servers are started only for an agent that names a tool nobody else has. */
-async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
+/** With why a run cannot call it, where its tools are not those that a run has here. */
+async function withCallProblems(
+  io: Io,
+  files: readonly AgentFile[],
+): Promise<readonly AgentFile[]> {
+  const wanted = files.flatMap(({ definition }) => definition?.tools ?? []);
+  if (wanted.length === 0) return files;
+  const usual = await withRuntime(io, async (runtime, config) => [
+    ...(await usualToolsHere(config, runtime)),
+    ...wanted.filter(isRemote),
+  ]);
+  return files.map((file) => {
+    const { definition, problem } = file;
+    const problems = definition ? callProblem(definition, usual) : [];
+    return { ...file, problem: [problem, ...problems].filter((one) => one !== "").join(" ") };
+  });
+}
+
+async function withRuntime<Made>(
+  io: Io,
+  make: (runtime: Runtime, config: Config) => Promise<Made>,
+): Promise<Made> {
   const config = await openConfig({}, io);
   const options = toRuntimeOptions(config, io);
   const runtime = await createRuntime({ ...options, storePath: undefined });
   try {
+    return await make(runtime, config);
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** MCP servers are started only for an agent that names a tool nobody else has. */
+async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
+  return await withRuntime(io, async (runtime, config) => {
     const wanted = files.flatMap(({ definition }) => definition?.tools ?? []);
     const isHere = wanted.every((tool) => runtime.toolNames.includes(tool));
     const tools = isHere ? runtime.toolNames : await runtime.listTools();
@@ -172,10 +214,9 @@ async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
     const checkModel = (model: string): void => {
       parseModelRef(model, isCustom ? "custom" : undefined, catalog);
     };
-    return { tools, checkModel };
-  } finally {
-    await runtime.close();
-  }
+    const usual = [...(await usualToolsHere(config, runtime)), ...wanted.filter(isRemote)];
+    return { tools, usual, checkModel };
+  });
 }
 
 async function trustAgent({ io, name = "" }: Action): Promise<number> {
@@ -222,7 +263,7 @@ function findProjectAgent(name: string, loaded: LoadedAgents): AgentFile {
 }
 
 function toShown({ name, path, scope, standing, definition, problem }: AgentFile): object {
-  const { description, model, options, tools, budget, outputSchema, instructions } =
+  const { description, model, options, tools, budget, outputMode, outputSchema, instructions } =
     definition ?? {};
   return {
     ...{ name, path, scope, standing },
@@ -232,6 +273,7 @@ function toShown({ name, path, scope, standing, definition, problem }: AgentFile
     options: options ?? null,
     tools: tools ?? null,
     budget: budget ?? {},
+    output_mode: outputMode ?? null,
     output_schema: outputSchema ?? null,
     instructions: instructions ?? null,
   };

@@ -1,8 +1,12 @@
 /** `offshoot run`: one prompt through an agent. Everything is checked before anything is sent. */
 
+import { toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
-import { isJsonObject, parseJson } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
+import { findUncallable } from "../../delegation/agents/agent-wish.ts";
+import type { AgentDefinition } from "../../delegation/agents/definition.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
@@ -35,7 +39,7 @@ export const run: RunCommand = async (call, io) => {
 
 async function runWith(network: Network, { options, words }: CommandCall, io: Io): Promise<number> {
   const config = await openConfig(options, io);
-  const format = await readFormat(options, io.cwd);
+  const format = await readFormat(options, config, io.cwd);
   const instructions = await readInstructions(config, io.cwd);
   const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
   const choice = await pickModel(config, network, io);
@@ -49,11 +53,13 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
+    const tools = await pickTools(config.get("tools"), runtime);
+    for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
     const request: RunRequest = {
       ...toRunRequest(config, choice),
       input: [message],
       instructions,
-      tools: await pickTools(config.get("tools"), runtime),
+      tools,
       format,
       root: io.cwd,
       on_throw: output === "sse" ? "end" : "tell_model",
@@ -68,7 +74,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       brief: config.get("brief"),
       quiet: config.get("quiet"),
       isStructured: format.type !== "text",
-      doneMarker: options["done-marker"] === true,
+      doneMarker: config.get("done_marker"),
       live,
     });
     const follow: Run["follow"] = (signal) => followTree(runtime.engine, started.id, { signal });
@@ -79,11 +85,19 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   }
 }
 
+/** Of the agents that a run is told of, those that it cannot call, and why. */
+function uncallable(agents: readonly AgentDefinition[], tools: readonly string[]): string[] {
+  if (!tools.some(isDelegating)) return [];
+  return agents.flatMap((agent) => {
+    const why = findUncallable(agent, tools);
+    return why === undefined ? [] : [`${why}, so it cannot be called in this run.`];
+  });
+}
+
 /** The part of a request that is settings. */
 function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "input"> {
   const provider = config.get("provider");
-  const timeouts = [config.get("timeout"), config.get("agent.subagent.max_total_time")];
-  const timeout = Math.min(...timeouts.map((seconds) => seconds ?? Number.POSITIVE_INFINITY));
+  const timeout = config.get("timeout");
   return {
     model: choice.ref,
     model_reason: choice.reason,
@@ -98,22 +112,30 @@ function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "in
     approve: config.get("approve"),
     sandbox: config.get("sandbox"),
     limits: toLimits(config),
-    timeoutMs: Number.isFinite(timeout) ? timeout * 1000 : undefined,
+    timeoutMs: timeout === undefined ? undefined : timeout * 1000,
   };
 }
 
-async function readFormat(options: Options, cwd: string): Promise<OutputFormat> {
+/** The flags' word; without one that of the settings. */
+async function readFormat(options: Options, config: Config, cwd: string): Promise<OutputFormat> {
   const file = options["schema"];
-  if (typeof file !== "string") {
-    return { type: options["json-object"] ? "json_object" : "text" };
-  }
-  if (options["json-object"]) {
+  if (options["json-object"] && file !== undefined) {
     throw new Failure("invalid_request", "Give either --schema or --json-object, not both.");
   }
-  const schema = parseJson(await readTextFile(file, cwd), `The schema \`${file}\``);
-  if (isJsonObject(schema)) {
-    return { type: "json_schema", name: "structured_output", schema, strict: true };
+  if (options["json-object"]) return { type: "json_object" };
+  if (typeof file === "string") {
+    return toOutputFormat({ output_schema: await readSchema(file, cwd) });
   }
+  const mode = config.get("output_mode");
+  if (mode === "text") return { type: "text" };
+  const path = config.get("output_schema");
+  const output_schema = path === undefined ? null : await readSchema(path, cwd);
+  return toOutputFormat({ output_mode: mode, output_schema });
+}
+
+async function readSchema(file: string, cwd: string): Promise<JsonObject> {
+  const schema = parseJson(await readTextFile(file, cwd), `The schema \`${file}\``);
+  if (isJsonObject(schema)) return schema;
   throw new Failure(
     "invalid_request",
     `The schema \`${file}\` is no JSON schema: it must be an object.`,

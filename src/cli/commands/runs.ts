@@ -14,7 +14,7 @@ import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
-import { renderDenial, toDenials } from "../denials.ts";
+import { readDenials, renderDenial } from "../denials.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
@@ -48,6 +48,9 @@ export const run: RunCommand = async (call, io) => {
       const { showTree } = await import("./runs-tree.ts");
       const stateOf = createStateOf(store);
       await showTree(store, await findId(store, subcommand, id), { call, io, stateOf });
+    } else if (subcommand === "events") {
+      const { showEvents } = await import("./runs-events.ts");
+      await showEvents(store, await findId(store, subcommand, id), { call, io });
     } else if (subcommand === "cost") {
       const { showCost } = await import("./runs-cost.ts");
       const stored = id === undefined ? undefined : await findRun(store, id);
@@ -151,21 +154,20 @@ async function show(
   await io.stdout.write(renderRun(stored, state, events));
 }
 
-/** Every refusal of a run, from its log: the call, who decided, by which rule, and where that stands. */
+/** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
 async function whyDenied(
   store: Store,
   id: string,
   { call, io }: { call: CommandCall; io: Io },
 ): Promise<void> {
   const stored = await findRun(store, id);
-  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
-  const denials = toDenials(events.map(({ event }) => event));
+  const denials = await readDenials(store, stored.id);
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(denials)}\n`);
     return;
   }
   if (denials.length === 0) {
-    await io.stderr.write(`No tool call of ${stored.id} was denied.\n`);
+    await io.stderr.write(`No tool call of ${stored.id}, or of a run below it, was denied.\n`);
   }
   await io.stdout.write(cleanForTerminal(denials.map(renderDenial).join("")));
 }

@@ -23,7 +23,6 @@ import { verifyGrant } from "../../delegation/signed-grant.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
-import type { OutputFormat } from "../../providers/provider.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config/config.ts";
@@ -39,7 +38,7 @@ import type { RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
-import { toFrames } from "../output/sse-output.ts";
+import { createFrameWriter } from "../output/sse-output.ts";
 import { exitCodeOf } from "../show-run.ts";
 import { cleanForTerminal, toWarningLine } from "../terminal.ts";
 
@@ -146,7 +145,7 @@ function toRequest(
     temperature: payload.temperature,
     max_output_tokens: payload.max_tokens,
     max_turns: payload.max_turns ?? config.get("max_turns"),
-    format: toFormat(payload),
+    format: payload.format,
     root: payload.root ?? io.cwd,
     approve: payload.approve ?? config.get("approve"),
     sandbox: payload.sandbox ?? config.get("sandbox"),
@@ -173,11 +172,6 @@ function toModel({ model, provider, url }: Payload): string {
     return `custom/${model}`;
   }
   return provider !== null && isWire(provider) ? `${WIRES[provider].vendor}/${model}` : model;
-}
-
-function toFormat({ schema }: Payload): OutputFormat {
-  if (!schema) return { type: "text" };
-  return { type: "json_schema", name: "report", schema, strict: true };
 }
 
 interface Leaving {
@@ -231,15 +225,15 @@ interface Streaming {
 }
 
 async function stream(run: Run, { payload, io, leaving }: Streaming): Promise<number> {
-  const { brief, report, schema } = payload;
+  const { brief, report, format } = payload;
   // A run that cannot be cancelled has ended, which is about to be seen.
   const cancel = (): void => void run.cancel().catch(() => {});
   const stops = [io.onInterrupt(cancel), io.onReaderGone(leaving ? leaving.begin : cancel)];
-  const options = { brief, isStructured: schema !== undefined };
+  const toFrames = createFrameWriter({ brief, isStructured: format.type !== "text" });
   try {
     for await (const batch of run.follow()) {
       const frames = batch.map(({ event }) => {
-        if (event.type !== "run_resume") return toFrames(event, options);
+        if (event.type !== "run_resume") return toFrames(event);
         return report ? encodeSse("subagent_resume", { type: "subagent_resume" }) : "";
       });
       const text = frames.join("");

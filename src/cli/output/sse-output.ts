@@ -1,7 +1,8 @@
 /**
  * The SSE form of standard output: `event: TYPE`, `data: {"id","delta","type"}`, a blank line.
  *
- * A frame is written whole, with nothing between frames; all else goes to standard error. A run that
+ * A frame is written whole, with nothing between frames; all else goes to standard error. The frames of a
+ * tool call have its id; the first of them has its `name` too, and no text. A run that
  * does not complete ends with a `block_end` that carries the error, and no `response_end`.
  */
 
@@ -9,6 +10,7 @@ import { encodeSse } from "../../base/sse.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
+import { createToolFrames, type ToolFrames } from "./tool-frames.ts";
 
 type FrameType =
   | "response_start"
@@ -21,7 +23,7 @@ type FrameType =
   | "output_structured";
 
 export function createSseOutput({ stdout, brief, isStructured }: ProjectionOptions): Projection {
-  const project = (event: RunEvent): string => toFrames(event, { brief, isStructured });
+  const project = createFrameWriter({ brief, isStructured });
   return {
     async write(events: readonly LoggedEvent[]) {
       // Joined per batch: one write a read of the network.
@@ -31,11 +33,48 @@ export function createSseOutput({ stdout, brief, isStructured }: ProjectionOptio
   };
 }
 
-/** The frames that one event means: none, one, or at the end two. */
-export function toFrames(
-  event: RunEvent,
-  { brief, isStructured }: { brief: boolean; isStructured: boolean },
-): string {
+interface FrameOptions {
+  readonly brief: boolean;
+  readonly isStructured: boolean;
+}
+
+/** Writes one run: the frames that each of its events means, in their order; often none. */
+export function createFrameWriter(options: FrameOptions): (event: RunEvent) => string {
+  const calls = createToolFrames((delta, { id, name }) =>
+    encodeSse("tool_call", {
+      id,
+      delta,
+      type: "tool_call",
+      ...(name === undefined ? {} : { name }),
+    }),
+  );
+  return (event) => {
+    const ofCalls = options.brief ? "" : toCallFrames(event, calls);
+    return ofCalls + toFrames(event, options);
+  };
+}
+
+function toCallFrames(event: RunEvent, calls: ToolFrames): string {
+  switch (event.type) {
+    case "item_start":
+      return calls.start(event);
+    case "arguments_delta":
+      return calls.delta(event);
+    case "item_end":
+      return calls.end(event);
+    case "turn_end":
+    case "run_end":
+      return calls.flush();
+    case "tool_end": {
+      const text = `\n\nTool Result (${event.name}):\n${textOf(event.item)}\n`;
+      return frame("tool_result", text, event.call_id);
+    }
+    default:
+      return "";
+  }
+}
+
+function toFrames(event: RunEvent, { isStructured }: FrameOptions): string {
   switch (event.type) {
     case "start":
       return frame("response_start", "", event.response_id);
@@ -44,12 +83,6 @@ export function toFrames(
       return isStructured ? "" : frame("output_text", event.delta);
     case "reasoning_delta":
       return frame("reasoning_content", event.delta);
-    case "arguments_delta":
-      return brief ? "" : frame("tool_call", event.delta);
-    case "tool_end":
-      return brief
-        ? ""
-        : frame("tool_result", `\n\nTool Result (${event.name}):\n${textOf(event.item)}\n`);
     case "turn_end":
       return isStructured ? "" : frame("block_end", "");
     case "run_end":

@@ -6,6 +6,7 @@
 
 import { basename } from "node:path";
 import type { Document, LineCounter, Pair } from "yaml";
+import { OUTPUT_MODES, type OutputMode } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
@@ -16,10 +17,18 @@ import {
   type AgentDefinition,
   BUDGET,
   type BudgetKind,
+  UNEDITED_DESCRIPTION,
 } from "./definition.ts";
 
 const FIELDS = [
-  ...(["name", "description", "model", "options", "tools", "budget", "output_schema"] as const),
+  "name",
+  "description",
+  "model",
+  "options",
+  "tools",
+  "budget",
+  "output_mode",
+  "output_schema",
 ] as const;
 type FieldName = (typeof FIELDS)[number];
 
@@ -31,6 +40,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
   const { front, body } = cut(text, path);
   const fields = await readFields(front, path);
   const { schemaFile, outputSchema } = readSchema(fields, path);
+  const outputMode = readMode(fields, path, schemaFile !== undefined || outputSchema !== undefined);
   const name = readName(fields, path);
   if (body.trim() === "") {
     throw wrong(path, 1, "There are no instructions below the second `---`.");
@@ -43,7 +53,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     options: readOptions(fields, path),
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
-    ...{ outputSchema, schemaFile },
+    ...{ outputMode, outputSchema, schemaFile },
     instructions: body.trim(),
   };
 }
@@ -154,6 +164,9 @@ function readDescription(fields: Fields, path: string): string {
   const { value, line } = fieldOf(fields, "description", path);
   const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
   if (text === "") throw wrong(path, line, "`description` says in a line what the agent is for.");
+  if (text === UNEDITED_DESCRIPTION) {
+    throw wrong(path, line, "`description` is still the template's. Say when to call the agent.");
+  }
   if (text.length <= MAX_DESCRIPTION_CHARS) return text;
   const message = `\`description\` has ${text.length} characters; at most ${MAX_DESCRIPTION_CHARS} are sent.`;
   throw wrong(path, line, message);
@@ -216,6 +229,18 @@ function readAmount(
   const what = isWhole ? "whole number" : "number";
   const range = max >= Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
   throw wrong(path, line, `\`budget.${kind}\` is a ${what} ${range}.`);
+}
+
+function readMode(fields: Fields, path: string, hasSchema: boolean): OutputMode | undefined {
+  const field = fields.get("output_mode");
+  if (!field || field.value === null) return undefined;
+  const mode = OUTPUT_MODES.find((one) => one === field.value);
+  if (mode === undefined) {
+    throw wrong(path, field.line, `\`output_mode\` is one of ${OUTPUT_MODES.join(", ")}.`);
+  }
+  if (hasSchema === (mode === "json_schema")) return mode;
+  const what = hasSchema ? "takes no `output_schema`" : "needs an `output_schema`";
+  throw wrong(path, field.line, `\`output_mode: ${mode}\` ${what}.`);
 }
 
 function readSchema(

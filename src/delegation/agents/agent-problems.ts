@@ -6,19 +6,23 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { nearest } from "../../base/text.ts";
 import { namesTool } from "../../tools/gate/rule-names.ts";
+import { findUncallable } from "./agent-wish.ts";
 import type { AgentDefinition } from "./definition.ts";
 
 export interface Known {
   /** The names of all tools that runs may have. */
   readonly tools: readonly string[];
+  /** The names of those that a run has where no flag names any. */
+  readonly usual: readonly string[];
   /** Throws for a model that nobody knows. */
   checkModel(model: string): void;
 }
 
 /** A line each, with the file; none when it can be used. */
 export async function findAgentProblems(agent: AgentDefinition, known: Known): Promise<string[]> {
+  const unknown = (agent.tools ?? []).flatMap((tool) => toolProblem(tool, known.tools));
   const problems = [
-    ...(agent.tools ?? []).flatMap((tool) => toolProblem(tool, known.tools)),
+    ...(unknown.length > 0 ? unknown : callProblem(agent, known.usual)),
     ...modelProblem(agent, known),
     ...(await schemaProblem(agent)),
   ];
@@ -41,6 +45,12 @@ function toolProblem(wanted: string, known: readonly string[]): string[] {
   if (isNativeName(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
   const near = nearest(wanted, known);
   return [`No tool fits \`${wanted}\`.${near ? ` Did you mean \`${near}\`?` : ""}`];
+}
+
+/** Why a run that has these tools cannot call it; none where it can. */
+export function callProblem(agent: AgentDefinition, tools: readonly string[]): string[] {
+  const why = findUncallable(agent, tools);
+  return why === undefined ? [] : [`It cannot be called: ${why}. Name tools with \`--tools\`.`];
 }
 
 function modelProblem({ model }: AgentDefinition, { checkModel }: Known): string[] {

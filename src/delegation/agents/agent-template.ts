@@ -1,6 +1,6 @@
-/** What `offshoot agents new` writes: an agent that works, with every field explained. */
+/** What `offshoot agents new` writes: an agent that works once it has a description, with every field explained. */
 
-import { BUDGET } from "./definition.ts";
+import { BUDGET, UNEDITED_DESCRIPTION } from "./definition.ts";
 
 export function toAgentTemplate(name: string): string {
   const budget = Object.entries(BUDGET).map(
@@ -10,7 +10,8 @@ export function toAgentTemplate(name: string): string {
   return `---
 # The name is the file's. The model that delegates sees the name and the description.
 name: ${name}
-description: Says in one line when to call it and what comes back.
+# Write it first: nobody can call the agent before.
+description: ${UNEDITED_DESCRIPTION}
 
 # vendor/model; left out, it is the parent's.
 # model: openai/gpt-5.1
@@ -19,7 +20,7 @@ description: Says in one line when to call it and what comes back.
 # options: { seed: 7, top_k: 40 }
 
 # Names or patterns of tools its parent has; left out, all of them; [] for none.
-tools: [read, grep, glob]
+tools: [read, bash_find, bash_ripgrep]
 
 # What it may spend, with everything below it.
 # budget:
@@ -27,6 +28,8 @@ ${budget.join("\n")}
 
 # A JSON schema, here or in a file beside this one: it answers with a document that fits.
 # output_schema: ${name}.schema.json
+# Or any JSON object:
+# output_mode: json_object
 ---
 You are ${name}. Do the task you are given with your tools, and nothing beside it.
 

@@ -4,10 +4,11 @@
  */
 
 import type { Limits } from "../../agent/limits.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
+import { toOwnNames } from "../../tools/same-tools.ts";
 import type { ChildWish } from "../child.ts";
 import { isDelegating } from "../tools/names.ts";
 import type { AgentDefinition } from "./definition.ts";
@@ -27,7 +28,7 @@ export function readAgentWish(
   const { agent, summary_prompt } = input;
   const wish = read(withoutAgent(input));
   const definition = findAgent(agent, parent.agents);
-  if (definition.outputSchema && typeof summary_prompt === "string" && summary_prompt !== "") {
+  if (answersWithJson(definition) && typeof summary_prompt === "string" && summary_prompt !== "") {
     const message = `The agent \`${definition.name}\` answers with a JSON document of its own. Leave \`summary_prompt\` out`;
     throw refuse(message);
   }
@@ -52,10 +53,28 @@ export function toWish(
     maxTurns: narrowTurns(definition, call),
     limits,
     schema: outputSchema,
+    isJson: definition.outputMode === "json_object",
     // A document is the answer; a report about it would take its place.
-    summaryPrompt: outputSchema ? null : call.summaryPrompt,
+    summaryPrompt: answersWithJson(definition) ? null : call.summaryPrompt,
     timeoutMs: seconds === undefined ? undefined : seconds * 1000,
   };
+}
+
+function answersWithJson({ outputSchema, outputMode }: AgentDefinition): boolean {
+  return outputSchema !== undefined || outputMode !== undefined;
+}
+
+/** Why a run with these tools cannot call the agent; undefined where it can. */
+export function findUncallable(
+  definition: AgentDefinition,
+  parentTools: readonly string[],
+): string | undefined {
+  try {
+    resolveTools(definition, parentTools);
+    return undefined;
+  } catch (thrown) {
+    return toFailure(thrown).message;
+  }
 }
 
 function withoutAgent({ agent: _, ...rest }: { readonly [key: string]: Json | undefined }): Json {
@@ -90,10 +109,11 @@ function narrowTools(
  * out, or comes with all of the parent's tools.
  */
 function resolveTools(
-  { name, tools }: AgentDefinition,
+  { name, tools: written }: AgentDefinition,
   parentTools: readonly string[],
 ): readonly string[] | undefined {
-  if (tools === undefined) return undefined;
+  if (written === undefined) return undefined;
+  const tools = toOwnNames(written, parentTools);
   const missing = tools.filter((tool) => !isPattern(tool) && !parentTools.includes(tool));
   if (missing.length > 0) {
     const names = missing.map((tool) => `\`${tool}\``).join(", ");

@@ -1,6 +1,7 @@
 /** An agent that somebody wrote down: who it is, what it may use and spend, and what it is told. */
 
 import type { LimitKind } from "../../agent/limits.ts";
+import type { OutputMode } from "../../agent/output-mode.ts";
 import type { JsonObject } from "../../base/json.ts";
 
 export interface AgentDefinition {
@@ -16,6 +17,8 @@ export interface AgentDefinition {
   /** Names and globs; undefined for all of its parent's, an empty list for none. */
   readonly tools: readonly string[] | undefined;
   readonly budget: AgentBudget;
+  /** `json_object`: it answers with a JSON object, of any form. With a schema it fits that one. */
+  readonly outputMode?: OutputMode | undefined;
   /** The document it must answer with. */
   readonly outputSchema: JsonObject | undefined;
   /** Where the schema stands, relative to the file, when it is one of its own. */
@@ -28,6 +31,9 @@ export type AgentScope = "user" | "project";
 
 export type AgentBudget = { readonly [Kind in BudgetKind]?: number };
 export type BudgetKind = LimitKind | "seconds";
+
+/** Stands in a new file in place of a description. It tells a model nothing, so it is refused. */
+export const UNEDITED_DESCRIPTION = "Says in one line when to call it and what comes back.";
 
 export const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 

@@ -13,6 +13,8 @@ export interface PayloadParts {
   /** What holds for all tool calls: rules, limits of time and output, what commands get. */
   readonly safety: JsonObject;
   readonly settings: DelegationSettings;
+  /** The provider that a task's model is asked through, named or not; null for one that has none. */
+  providerOf?(task: ChildOrder["task"]): string | null;
 }
 
 /** The signature is good for as long as the child may run, and a little more for its start. */
@@ -20,13 +22,13 @@ const START_MS = 60_000;
 
 export function toPayload(
   { key: place, task, timeoutMs }: ChildOrder,
-  { parent, storePath, safety, settings }: PayloadParts,
+  { parent, storePath, safety, settings, providerOf }: PayloadParts,
   { key, nowMs }: { readonly key: Uint8Array; readonly nowMs: number },
 ): JsonObject {
   const id = `${parent.id}/${place}`;
   const payload: JsonObject = {
     model: task.model,
-    provider: task.provider,
+    provider: task.provider ?? providerOf?.(task) ?? null,
     url: task.url,
     api_key_name: task.api_key_name,
     prompt: promptOf(task.items),
@@ -44,6 +46,7 @@ export function toPayload(
     summary_prompt: task.summary_prompt,
     ...(task.report_along ? { report_along: true } : {}),
     schema: task.format.type === "json_schema" ? (task.format.schema as JsonObject) : null,
+    ...(task.format.type === "json_object" ? { output_mode: "json_object" } : {}),
     on_throw: task.on_throw,
     approve: task.approve,
     sandbox: task.sandbox,

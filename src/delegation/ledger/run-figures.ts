@@ -79,6 +79,8 @@ class Fold implements RunFold {
   #unpriced = 0;
   /** Calls that broke off after they had begun to answer. */
   #cut = 0;
+  /** Calls that were sent and cut before they brought anything: what was sent is paid for. */
+  #sent = 0;
   #failed = 0;
   #finished = 0;
   /** The model of the last answer, where a name stands for several deployments. */
@@ -117,9 +119,9 @@ class Fold implements RunFold {
         this.#toolCalls++;
         return;
       case "run_resume":
-        return this.#closeCall();
+        return this.#closeCall({ isCut: true });
       case "run_end":
-        this.#closeCall();
+        this.#closeCall({ isCut: event.ending === "cancelled" || event.ending === "timeout" });
         this.#end = event;
         return;
       default:
@@ -136,8 +138,10 @@ class Fold implements RunFold {
     else this.#knownUsd += cost_usd;
   }
 
-  #closeCall(): void {
+  /** `isCut`: we ended it. What a vendor ended before it said anything costs nothing. */
+  #closeCall({ isCut = false } = {}): void {
     if (this.#open === "answering") this.#cut++;
+    if (this.#open === "asked" && isCut) this.#sent++;
     if (this.#open !== "no") this.#failed++;
     this.#open = "no";
   }
@@ -145,7 +149,8 @@ class Fold implements RunFold {
   get figures(): RunFigures {
     const start = this.#start;
     const end = this.#end;
-    const unknown_calls = this.#unpriced + (this.#isFree() ? 0 : this.#cut);
+    const sent = this.#hasFreeCalls() ? 0 : this.#sent;
+    const unknown_calls = this.#unpriced + (this.#isFree() ? 0 : this.#cut) + sent;
     return {
       // Of several deployments the one that answered last.
       model: this.#answeredBy ?? start?.settings.model ?? null,
@@ -169,7 +174,10 @@ class Fold implements RunFold {
 
   /** A call that broke off has no usage to go by; where the model is free it has cost nothing. */
   #isFree(): boolean {
-    if (this.#end?.cost_usd === 0) return true;
+    return this.#end?.cost_usd === 0 || this.#hasFreeCalls();
+  }
+
+  #hasFreeCalls(): boolean {
     return this.#finished > this.#unpriced && this.#knownUsd === 0;
   }
 }

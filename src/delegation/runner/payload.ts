@@ -4,9 +4,11 @@
  */
 
 import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
-import { Failure } from "../../base/failure.ts";
+import { OUTPUT_MODES, toOutputFormat } from "../../agent/output-mode.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
+import type { OutputFormat } from "../../providers/provider.ts";
 import { APPROVALS, type Approval } from "../../tools/gate/decide.ts";
 import type { Grant } from "../../tools/gate/grant.ts";
 import { SANDBOX_LEVELS, type SandboxLevel } from "../../tools/sandbox/sandbox.ts";
@@ -33,8 +35,8 @@ export interface Payload {
   readonly summary_prompt: string | null;
   /** Whether that goes along with the prompt, in place of a turn of its own. */
   readonly report_along: boolean;
-  /** The document it must answer with. */
-  readonly schema: JsonObject | undefined;
+  /** What it must answer with. */
+  readonly format: OutputFormat;
   readonly on_throw: "tell_model" | "end";
   readonly approve: Approval | undefined;
   readonly sandbox: SandboxLevel | undefined;
@@ -82,7 +84,7 @@ export function parsePayload(document: JsonObject): Payload {
     limits: readLimits(read),
     summary_prompt: read.text("summary_prompt") ?? null,
     report_along: read.flag("report_along"),
-    schema: read.object("schema"),
+    format: readFormat(read),
     on_throw: read.word("on_throw", ["end", "tell_model"]) ?? "end",
     approve: read.word("approve", APPROVALS),
     sandbox: read.word("sandbox", Object.keys(SANDBOX_LEVELS) as SandboxLevel[]),
@@ -169,6 +171,17 @@ function readOptions(read: Reader): JsonObject | null {
   const problem = options && findOptionsProblem(options);
   if (problem) throw wrong(`\`options\` ${problem}`);
   return options ?? null;
+}
+
+/** `schema` is another name of `output_schema`. */
+function readFormat(read: Reader): OutputFormat {
+  const output_schema = read.object("output_schema") ?? read.object("schema");
+  const output_mode = read.word("output_mode", OUTPUT_MODES);
+  try {
+    return toOutputFormat({ output_mode, output_schema }, "report");
+  } catch (thrown) {
+    throw wrong(toFailure(thrown).message.replace(/\.$/, ""));
+  }
 }
 
 function readLimits(read: Reader): Partial<Limits> {

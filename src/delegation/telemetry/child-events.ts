@@ -7,15 +7,18 @@ import type { SpanEvent } from "./signals.ts";
 import { toSubagentFields } from "./subagent-log.ts";
 
 export function toChildStartEvent(start: ChildStart): SpanEvent {
-  const { child_id, label, depth, effective, at_ms } = start;
+  const { child_id, at_ms } = start;
+  return toSpanEvent(toSpawnEvent(start), at_ms, toAttributes({ child_id }));
+}
+
+export function toSpawnEvent({ label, depth, effective }: ChildStart): SubagentEvent {
   const { max_turns, tools } = effective;
-  const event: SubagentEvent = {
+  return {
     event: "spawn",
     ...{ label, depth },
     max_turns: typeof max_turns === "number" ? max_turns : 0,
     allowed_tools: Array.isArray(tools) ? tools.map(String) : [],
   };
-  return toSpanEvent(event, at_ms, toAttributes({ child_id }));
 }
 
 /** `depth` is the child's. */

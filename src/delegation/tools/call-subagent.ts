@@ -6,6 +6,7 @@
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
+import { toOwnNames } from "../../tools/same-tools.ts";
 import type { Tool, ToolContext } from "../../tools/tool.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
 import { checkTools } from "../child-task.ts";
@@ -77,11 +78,9 @@ function parseCall(input: Json, { tools }: DelegationNode): Call {
   if (!Array.isArray(wanted) || !wanted.every((name) => typeof name === "string")) {
     throw wrong("Invalid input: `tool_subset` must be a list of tool names");
   }
-  const names = [...new Set(wanted as string[])];
-  checkTools(
-    names,
-    tools.map(({ spec }) => spec.name),
-  );
+  const own = tools.map(({ spec }) => spec.name);
+  const names = toOwnNames(wanted as string[], own);
+  checkTools(names, own);
   return { prompt, systemPrompt: system_prompt, tools: names };
 }
 

@@ -13,11 +13,12 @@ import type { FunctionTool } from "../../protocol/tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { describeAgents, withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
+import type { AgentDefinition } from "../agents/definition.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import { spawn } from "../spawn.ts";
-import { createSubagentTool, NO_TIMEOUT_MS, readWish, toKey } from "./subagent.ts";
+import { NO_TIMEOUT_MS, readWish, SUBAGENT_SPEC, toKey } from "./subagent.ts";
 
 const DEFAULT_MAX_CONCURRENT = 5;
 const MAX_CONCURRENT = 100;
@@ -42,7 +43,7 @@ interface TaskResult {
 
 export function createParallelSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: toSpec(node),
+    spec: toParallelSpec(node.agents),
     // Beside other calls of its turn, as `subagent` is.
     readOnly: true,
     effect: "delegate",
@@ -65,9 +66,8 @@ export function createParallelSubagentTool(node: DelegationNode): Tool {
 const DESCRIPTION =
   "Delegate several independent tasks to subagents that run side by side, and get one result for each task, in order. A task that fails does not stop the others unless `fail_fast` is set. The fields of a task are those of `subagent`.";
 
-function toSpec(node: DelegationNode): FunctionTool {
-  const agents = node.agents;
-  const one = withAgents(createSubagentTool(node).spec, agents);
+export function toParallelSpec(agents: readonly AgentDefinition[]): FunctionTool {
+  const one = withAgents(SUBAGENT_SPEC, agents);
   const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
   return {
     type: "function",
@@ -218,7 +218,11 @@ async function runTask(
   const named = { label, depth: node.task.depth + 1 };
   try {
     const report = await spawn(node, wish, spawning);
-    const envelope = toEnvelope(named, report, { maxBytes: settings.outputMaxSize, observe });
+    const envelope = toEnvelope(named, report, {
+      maxBytes: settings.outputMaxSize,
+      isRecorded: node.isRecorded,
+      observe,
+    });
     const ran = { label, envelope, report, isCancelled: report.ending === "cancelled" };
     tell(node, named, ran);
     return ran;

@@ -6,6 +6,7 @@
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
+import { toOwnNames } from "../../tools/same-tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
@@ -113,7 +114,11 @@ async function delegate(
       executor: settings.executor,
       signal: context.signal,
     });
-    const envelope = toEnvelope(named, report, { maxBytes: settings.outputMaxSize, observe });
+    const envelope = toEnvelope(named, report, {
+      maxBytes: settings.outputMaxSize,
+      isRecorded: node.isRecorded,
+      observe,
+    });
     tellEnding(node, named, { report, envelope });
     return envelope;
   } catch (thrown) {
@@ -157,7 +162,7 @@ export function toKey(label: string, callKey: string): string {
 const FIELDS = ["label", "task_prompt", "summary_prompt", "allowed_tools", "max_turns"];
 
 /** Checks a call in the words of the contract; throws `Failure("invalid_request")`. */
-export function readWish(input: Json, node: DelegationNode): ChildWish {
+export function readWish(input: Json, node: Pick<DelegationNode, "tools">): ChildWish {
   if (!isJsonObject(input)) throw wrong("Invalid input: the arguments must be an object");
   const extra = Object.keys(input).find((name) => !FIELDS.includes(name));
   if (extra !== undefined) throw wrong(`Invalid input: unknown field \`${extra}\``);
@@ -187,15 +192,19 @@ function readSummary(given: Json | undefined): string | undefined {
 }
 
 /** A child whose tools are named delegates no further; one that has its parent's may. */
-function readTools(given: Json | undefined, { tools }: DelegationNode): string[] | undefined {
+function readTools(
+  given: Json | undefined,
+  { tools }: Pick<DelegationNode, "tools">,
+): string[] | undefined {
   if (given === undefined || given === null) return undefined;
   if (!Array.isArray(given) || !given.every((name) => typeof name === "string")) {
     throw wrong("Invalid input: `allowed_tools` must be a list of tool names");
   }
-  const names = [...new Set(given as string[])];
+  const own = tools.map(({ spec }) => spec.name);
+  const names = toOwnNames(given as string[], own);
   const delegating = names.find(isDelegating);
   if (delegating) throw wrong(`Tool '${delegating}' cannot be used by subagents`);
-  const unknown = names.find((name) => !tools.some(({ spec }) => spec.name === name));
+  const unknown = names.find((name) => !own.includes(name));
   if (unknown !== undefined) throw wrong(`Unknown tool in allowed_tools: ${unknown}`);
   return names;
 }

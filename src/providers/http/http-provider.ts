@@ -29,7 +29,8 @@ import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { joinBetas } from "./own-fields.ts";
 import { goOnAfterSlips } from "./slips.ts";
-import { type HttpAnswer, MODEL_TIMEOUTS, type Timeouts, type Transport } from "./transport.ts";
+import { MODEL_TIMEOUTS } from "./timeouts.ts";
+import type { HttpAnswer, Timeouts, Transport } from "./transport.ts";
 
 export interface HttpProviderOptions {
   /** The vendor's name, for messages. */

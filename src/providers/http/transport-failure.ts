@@ -52,9 +52,15 @@ function meaningOf(code: string, host: string, message: string): readonly [Failu
     case "UND_ERR_CONNECT_TIMEOUT":
       return ["provider_timeout", `No connection to \`${host}\` within its limit.`];
     case "UND_ERR_HEADERS_TIMEOUT":
-      return ["provider_timeout", `\`${host}\` did not begin to answer within its limit.`];
+      return [
+        "provider_timeout",
+        `\`${host}\` did not begin to answer within its limit (\`first_byte_timeout_ms\`).`,
+      ];
     case "UND_ERR_BODY_TIMEOUT":
-      return ["provider_timeout", `\`${host}\` fell silent in the middle of its answer.`];
+      return [
+        "provider_timeout",
+        `\`${host}\` fell silent in the middle of its answer (\`idle_timeout_ms\`).`,
+      ];
     case "ECONNRESET":
     case "EPIPE":
     case "UND_ERR_SOCKET":

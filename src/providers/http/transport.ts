@@ -57,13 +57,6 @@ export interface Chunks extends AsyncIterableIterator<Buffer, void> {
   return(): Promise<IteratorResult<Buffer, void>>;
 }
 
-/** A model may think for minutes before its first word, and between two. */
-export const MODEL_TIMEOUTS: Timeouts = {
-  connectMs: 10_000,
-  firstByteMs: 300_000,
-  idleMs: 300_000,
-};
-
 /** A reader this far behind makes the connection wait. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 

@@ -145,6 +145,7 @@ function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): R
   const { retry: policy = MODEL_RETRY, clock = systemClock, log = silentLog } = options;
   const { vendor } = limiter;
   let counted = 0;
+  let silent = 0;
   return {
     policy: { ...policy, attempts: policy.attempts > 1 ? Math.max(policy.attempts, MAX_TRIES) : 1 },
     clock,
@@ -153,12 +154,19 @@ function toRetrying(limiter: Limiter, call: ModelCall, options: LimitOptions): R
     onRetry(failure, waitMs) {
       const isBusy = failure.code === "provider_overloaded" && limiter.isAnswering;
       if (!isBusy) counted++;
-      if (counted >= policy.attempts) throw failure;
+      // Its limit is minutes: a server that was silent twice for so long is hanging.
+      if (isSilence(failure)) silent++;
+      if (counted >= policy.attempts || silent > 1) throw failure;
       const wait = `Trying ${vendor} again in ${(waitMs / 1000).toFixed(1)} s.`;
       log.info(failure.message, { vendor, wait_ms: Math.round(waitMs) });
       call.notice?.({ code: "retry", message: `${failure.message} ${wait}` });
     },
   };
+}
+
+function isSilence({ code, cause }: Failure): boolean {
+  const why = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  return code === "provider_timeout" && why !== "UND_ERR_CONNECT_TIMEOUT";
 }
 
 /** A try that is repeated says again what it left out; a person needs to read it once. */

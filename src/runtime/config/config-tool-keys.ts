@@ -104,6 +104,13 @@ export const SUBAGENT_KEYS = {
     narrows: true,
     summary: "Most US dollars of a run and all its subagents",
   },
+  max_total_tokens: {
+    type: "integer",
+    min: 1,
+    flag: "max-total-tokens",
+    narrows: true,
+    summary: "Most tokens of a run and all its subagents",
+  },
   plan_threshold_usd: {
     type: "number",
     min: 0,
@@ -121,7 +128,7 @@ export const SUBAGENT_KEYS = {
   "agent.subagent.default_max_turns": {
     type: "integer",
     min: 1,
-    max: 100,
+    max: 50,
     default: 10,
     narrows: true,
     summary: "Most model calls of a subagent whose call names no `max_turns`",
@@ -170,16 +177,15 @@ export const SUBAGENT_KEYS = {
   "agent.subagent.max_total_tokens": {
     type: "integer",
     min: 1,
-    flag: "max-total-tokens",
     narrows: true,
-    summary: "Most tokens of a run and all its subagents",
+    summary: "Most tokens of all subagents of a run together",
   },
   "agent.subagent.max_total_time": {
     type: "number",
     min: 1,
     max: 604_800,
     narrows: true,
-    summary: "Most seconds of a run and all its subagents",
+    summary: "Most seconds of all subagents of a run: while several work, they pass once",
   },
   "agent.subagent.executor": {
     guarded: true,

@@ -192,7 +192,8 @@ async function readProjectFile(
 async function usualTools(): Promise<readonly string[]> {
   const { CATALOGUE } = await import("../../tools/catalogue.ts");
   const usual = CATALOGUE.filter(({ isUsual }) => isUsual).map(({ tool }) => tool.spec.name);
-  return [...usual, "subagent"];
+  const { DELEGATING_TOOLS } = await import("../../delegation/tools/names.ts");
+  return [...usual, ...DELEGATING_TOOLS];
 }
 
 /**

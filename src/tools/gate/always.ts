@@ -6,16 +6,19 @@
 import type { ToolCall } from "./call.ts";
 import { fits, parseRule, type Rule, type Touched } from "./rules.ts";
 
-/** What a person always lets through in this run. */
+/** What a person always lets through, in one run or in a tree of them. */
 export interface Always {
   /** Whether it covers the call. Returns the rules that do, as they are shown. */
   find(call: ToolCall, touched: Touched): string | undefined;
   add(call: ToolCall, touched: Touched): void;
+  /** Called whenever something was added, until the returned function is called. */
+  onAdd(listener: () => void): () => void;
 }
 
 export function createAlways(): Always {
   const rules: Rule[] = [];
   const calls = new Set<string>();
+  const listeners = new Set<() => void>();
   return {
     find(call, touched) {
       if (calls.has(keyOf(call))) return "this very call";
@@ -31,6 +34,11 @@ export function createAlways(): Always {
       const texts = toAlwaysRules(touched);
       if (texts.length === 0) calls.add(keyOf(call));
       for (const text of texts) rules.push(parseRule("allow", text, "the answer `always`"));
+      for (const listener of [...listeners]) listener();
+    },
+    onAdd(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
     },
   };
 }

@@ -7,7 +7,8 @@ import type { ProcessMark, ToolDecision } from "../../protocol/run-events.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Tool } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
-import type { Ask } from "./ask.ts";
+import type { Always } from "./always.ts";
+import type { Ask, Asker } from "./ask.ts";
 import type { Policy } from "./decide.ts";
 import type { Grant } from "./grant.ts";
 
@@ -19,6 +20,10 @@ export interface GateParts {
   readonly policy: Policy;
   /** Undefined where there is nobody to ask: what would be asked about is refused at once. */
   readonly ask: Ask | undefined;
+  /** The subagent whose calls these are, for questions; left out for the run that a person started. */
+  readonly asker?: Asker | undefined;
+  /** What is always let through in the whole tree of runs; left out where this run is all of it. */
+  readonly treeAlways?: Always | undefined;
   readonly limits: GateLimits;
   /** Keeps the values of key variables out of what tools return. */
   readonly redact: Redact;
@@ -54,7 +59,7 @@ export interface ToolResult {
   readonly output: string | readonly ContentPart[];
   /** Whether the text says what was wrong. */
   readonly failed: boolean;
-  /** Whether the tool broke, rather than saying what was wrong: it threw no `Failure`. */
+  /** Whether the tool could not do it, rather than saying what was wrong with the call. */
   readonly thrown: boolean;
   /** What the tool keeps for whoever shows the call (`ToolOutput.details`); models do not see it. */
   readonly details?: Json | undefined;

@@ -40,7 +40,7 @@ export interface Gate {
 export function createGate(parts: GateParts): Gate {
   const { tools, workspace, sandbox, limits, redact } = parts;
   const scope = createScope();
-  const memory: Memory = { always: createAlways() };
+  const memory: Memory = { always: createAlways(), tree: parts.treeAlways ?? createAlways() };
 
   async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
     const { signal, idempotencyKey } = context;
@@ -90,7 +90,7 @@ export function createGate(parts: GateParts): Gate {
           const decided = { verdict: "deny", by: "guard", rule: undefined, reason } as const;
           await context.decided(toDecision(parts, decided));
         }
-        return { ...refuse(failure), thrown: !(thrown instanceof Failure) };
+        return { ...refuse(failure), thrown: hasThrown(judgement.tool, thrown) };
       }
     },
     async endLeftovers(processes) {
@@ -106,6 +106,15 @@ export function createGate(parts: GateParts): Gate {
       }
     },
   };
+}
+
+/**
+ * Whether the tool itself could not do it. What it says of a call that is wrong, or that is not allowed, is
+ * an answer; so is the error of a subagent, whose parent goes on.
+ */
+function hasThrown({ effect }: Tool, thrown: unknown): boolean {
+  if (!(thrown instanceof Failure)) return true;
+  return thrown.code === "tool_failed" && effect !== "delegate";
 }
 
 /** The sandbox as one call has it: the record knows what is started before it starts. */

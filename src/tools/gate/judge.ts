@@ -10,6 +10,7 @@ import { clip, nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { type Always, toAlwaysRules } from "./always.ts";
+import type { Answer } from "./ask.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
@@ -34,6 +35,8 @@ interface Denied {
 /** What a gate remembers from call to call. */
 export interface Memory {
   readonly always: Always;
+  /** Of all runs of the tree. */
+  readonly tree: Always;
 }
 
 /** Rejects only when the run is cancelled, by its signal or as the answer to a question. */
@@ -102,8 +105,8 @@ interface Asked {
 
 async function askIfNeeded(
   { call, effect, verdict, touched }: Asked,
-  { ask, sandbox }: GateParts,
-  { always }: Memory,
+  { ask, sandbox, asker }: GateParts,
+  memory: Memory,
   signal: AbortSignal,
 ): Promise<Answered> {
   const { by, reason } = verdict;
@@ -112,10 +115,10 @@ async function askIfNeeded(
   // What was said of the tool holds for what it does: not for a tool that is another one now, nor for
   // what a rule asks about, nor for files that may hold keys.
   const mayKnow = by === "effect" && touched.sensitive === undefined;
-  const known = mayKnow ? always.find(call, touched) : undefined;
-  if (known !== undefined) {
-    return { by: "person", reason: `the user always allows it (${known})` };
-  }
+  const findKnown = (): string | undefined =>
+    mayKnow ? (memory.always.find(call, touched) ?? memory.tree.find(call, touched)) : undefined;
+  const known = findKnown();
+  if (known !== undefined) return toKnown(known);
   if (!ask) {
     return {
       by: by === "pin" ? "pin" : "nobody",
@@ -123,11 +126,11 @@ async function askIfNeeded(
     };
   }
   const asked = { tool: name, arguments: call.arguments, effect, reason };
-  const question = { ...asked, always: toAlwaysRules(touched) };
-  const answer = await ask({ ...question, sandbox: sandbox.level }, signal).catch((thrown) => {
-    throwIfAborted(signal);
-    return toFailure(thrown);
-  });
+  const question = { child: asker ?? null, ...asked, always: toAlwaysRules(touched) };
+  const putQuestion = (until: AbortSignal): Promise<Answer> =>
+    ask({ ...question, sandbox: sandbox.level }, until);
+  const answer = await askUntil(putQuestion, { memory, findKnown, signal });
+  if (typeof answer === "object" && "known" in answer) return toKnown(answer.known);
   if (answer instanceof Failure) {
     return { by: "nobody", refusal: forbid(name, `nobody could be asked (${answer.message})`) };
   }
@@ -136,8 +139,43 @@ async function askIfNeeded(
     const refusal = new Failure("forbidden", `Tool call ${name} was denied by user`);
     return { by: "person", refusal };
   }
-  if (answer === "always") always.add(call, touched);
-  return { by: "person", reason: `${reason}; the user was asked and said ${answer}` };
+  if (answer === "always") memory.always.add(call, touched);
+  if (answer === "tree") memory.tree.add(call, touched);
+  const said = answer === "tree" ? "always, for the whole tree" : answer;
+  return { by: "person", reason: `${reason}; the user was asked and said ${said}` };
+}
+
+function toKnown(rules: string): Answered {
+  return { by: "person", reason: `the user always allows it (${rules})` };
+}
+
+interface Waiting {
+  readonly memory: Memory;
+  /** The rules that cover the call by now. */
+  readonly findKnown: () => string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The answer; or what has settled the question meanwhile, as the same answer to another run's call. */
+async function askUntil(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  { memory, findKnown, signal }: Waiting,
+): Promise<Answer | Failure | { readonly known: string }> {
+  const settled = new AbortController();
+  const settle = (): void => {
+    if (findKnown() !== undefined) settled.abort(new Failure("cancelled", "It was answered."));
+  };
+  const stops = [memory.always, memory.tree].map((one) => one.onAdd(settle));
+  try {
+    const answer = await ask(AbortSignal.any([signal, settled.signal])).catch((thrown) => {
+      throwIfAborted(signal);
+      return toFailure(thrown);
+    });
+    const known = settled.signal.aborted ? findKnown() : undefined;
+    return known === undefined ? answer : { known };
+  } finally {
+    for (const stop of stops) stop();
+  }
 }
 
 function tryTake(take: () => void): Failure | undefined {

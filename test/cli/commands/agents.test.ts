@@ -24,7 +24,28 @@ const projectAgent = ({ cwd }: Sandbox, name: string): string =>
 const text = (name: string, description: string, ...more: string[]): string =>
   ["---", `name: ${name}`, `description: ${description}`, ...more, "---", "Do it."].join("\n");
 
+/** As its user would: with a description of its own. */
+function edit(path: string): void {
+  const written = readFileSync(path, "utf8");
+  put(path, written.replace(/^description: .*$/m, "description: Finds things."));
+}
+
 describe("offshoot agents", () => {
+  it("names an agent that a run here cannot call, and why", async (t) => {
+    const sandbox = createSandbox(t);
+    put(userAgent(sandbox, "far"), text("far", "x", "tools: [file_ops]"));
+    put(userAgent(sandbox, "near"), text("near", "x", "tools: [bash_read, grep, scrape_webpage]"));
+    const why = /The agent `far` needs `file_ops`, which its parent does not have/;
+    const checked = await agents(sandbox, ["check"]);
+    assert.equal(checked.code, 1);
+    assert.match(checked.stderr, why);
+    assert.ok(!checked.stderr.includes("near"));
+    const { stdout } = await agents(sandbox, ["list"]);
+    assert.match(stdout, /^far .*\(It cannot be called: The agent `far` needs `file_ops`/m);
+    assert.match(stdout, /^near {2}user {5}x$/m);
+    assert.match((await agents(sandbox, ["show", "far"])).stdout, why);
+  });
+
   it("lists nothing, and says how to begin", async (t) => {
     const { stdout, stderr } = await agents(createSandbox(t), []);
     assert.equal(stdout, "");
@@ -36,6 +57,10 @@ describe("offshoot agents", () => {
     const made = await agents(sandbox, ["new", "helper"]);
     assert.match(made.stdout, /helper\.md is there\. .*offshoot agents check helper\n$/);
     assert.match(readFileSync(userAgent(sandbox, "helper"), "utf8"), /^---\n# The name/);
+    const unedited = await agents(sandbox, ["check"]);
+    assert.equal(unedited.code, 1);
+    assert.match(unedited.stderr, /helper\.md:\d+: `description` is still the template's\./);
+    edit(userAgent(sandbox, "helper"));
     assert.deepEqual(await agents(sandbox, ["check"]), {
       code: 0,
       stdout: "1 agent checked.\n",

@@ -59,14 +59,47 @@ describe("the SSE form", () => {
     assert.equal(
       stdout,
       START +
-        'event: tool_call\ndata: {"id":"","delta":"{\\"path\\"","type":"tool_call"}\n\n' +
-        'event: tool_call\ndata: {"id":"","delta":":\\"a\\"}","type":"tool_call"}\n\n' +
+        'event: tool_call\ndata: {"id":"call_1","delta":"","type":"tool_call","name":"read"}\n\n' +
+        'event: tool_call\ndata: {"id":"call_1","delta":"{\\"path\\"","type":"tool_call"}\n\n' +
+        'event: tool_call\ndata: {"id":"call_1","delta":":\\"a\\"}","type":"tool_call"}\n\n' +
         BLOCK_END +
-        'event: tool_result\ndata: {"id":"","delta":"\\n\\nTool Result (read):\\n   1 | one\\n","type":"tool_result"}\n\n' +
+        'event: tool_result\ndata: {"id":"call_1","delta":"\\n\\nTool Result (read):\\n   1 | one\\n","type":"tool_result"}\n\n' +
         START +
         'event: output_text\ndata: {"id":"","delta":"Done.","type":"output_text"}\n\n' +
         BLOCK_END +
         END,
+    );
+  });
+
+  it("shows calls that come at once one after the other", async () => {
+    const read = functionCall(0, { call_id: "call_1", name: "read" }, '{"path"', ':"a"}');
+    const list = functionCall(1, { call_id: "call_2", name: "glob" }, '{"pattern"', ':"*"}');
+    const mixed = read.flatMap((event, at) => [event, ...list.slice(at, at + 1)]);
+    const { stdout } = await project(createSseOutput, [...turn(1, answerStart, ...mixed)]);
+    const frames = [...stdout.matchAll(/^data: (.*)$/gm)].map(([, data = ""]) => JSON.parse(data));
+    const calls = frames.filter(({ type }) => type === "tool_call");
+    assert.deepEqual(
+      calls.map(({ id, name, delta }) => [id, name, delta]),
+      [
+        ["call_1", "read", ""],
+        ["call_1", undefined, '{"path"'],
+        ["call_1", undefined, ':"a"}'],
+        ["call_2", "glob", ""],
+        ["call_2", undefined, '{"pattern"'],
+        ["call_2", undefined, ':"*"}'],
+      ],
+    );
+    assert.equal(frames.at(-1)?.type, "block_end");
+  });
+
+  it("shows the call that a turn broke off in", async () => {
+    const [start, first] = functionCall(0, call, '{"path"', ':"a"}');
+    assert.ok(start && first);
+    const log = [...turn(1, answerStart, start, first).slice(0, -1), runFailure()];
+    const { stdout } = await project(createSseOutput, log);
+    assert.match(
+      stdout,
+      /"name":"read"[\s\S]*"delta":"\{\\"path\\""[\s\S]*Error: The key was refused/,
     );
   });
 

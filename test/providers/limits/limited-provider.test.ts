@@ -63,6 +63,24 @@ async function ask(provider: Provider, call: Partial<ModelCall> = {}): Promise<s
 }
 
 describe("a limited provider", () => {
+  it("asks a server that was silent once more, and not as often as one that is busy", async () => {
+    const clock = createManualClock();
+    const limiter = createLimiter({ vendor: "test", clock, random: () => 0 });
+    let asked = 0;
+    const silent: Provider = {
+      name: "silent",
+      // biome-ignore lint/correctness/useYield: it never answers
+      async *stream() {
+        asked++;
+        throw new Failure("provider_timeout", "It did not begin to answer.");
+      },
+    };
+    const retry = { ...RETRY, attempts: 4 };
+    const provider = limitProvider(silent, limiter, { clock, random: () => 0, retry });
+    await assert.rejects(ask(provider), { code: "provider_timeout" });
+    assert.equal(asked, 2);
+  });
+
   it("answers as the provider inside does, and holds a slot until the end", async () => {
     const { provider, limiter } = limited([OK]);
     const seen = new Set<number>();

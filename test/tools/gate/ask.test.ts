@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Answer } from "../../../src/tools/gate/ask.ts";
+import { createAlways } from "../../../src/tools/gate/always.ts";
+import type { Answer, Ask, Question } from "../../../src/tools/gate/ask.ts";
+import type { Decision } from "../../../src/tools/gate/call.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";
 import type { Tool } from "../../../src/tools/tool.ts";
 import { patience } from "../../patience.ts";
@@ -13,6 +15,7 @@ describe("a question", () => {
     await call("write", '{"path":"a.txt"}', terminal);
     assert.deepEqual(terminal.questions, [
       {
+        child: null,
         tool: "write",
         arguments: '{"path":"a.txt"}',
         effect: "write",
@@ -58,6 +61,48 @@ describe("a question", () => {
       await gate.call({ name: "write", arguments: JSON.stringify({ path }) }, context);
     }
     assert.equal(terminal.questions.length, 5, "all but c.txt");
+  });
+
+  it("answered for the tree is asked in no other run of it, nor one that waits", async () => {
+    const questions: Question[] = [];
+    const answers: ((answer: Answer) => void)[] = [];
+    const ask: Ask = (question, signal) => {
+      questions.push(question);
+      return new Promise((resolve, reject) => {
+        answers.push(resolve);
+        signal.addEventListener("abort", () => reject(signal.reason));
+      });
+    };
+    const policy = { approve: "ask", rules: [] } as const;
+    const parts = { ...(await toGateParts(folder.root, TOOLS)), ask, policy };
+    const treeAlways = createAlways();
+    const gates = ["one", "two", "three"].map((label) => {
+      const asker = { label, agent: null, path: `/root/${label}`, depth: 1, task: "Write." };
+      return createGate({ ...parts, asker, treeAlways });
+    });
+    const decisions: Decision[] = [];
+    const context = {
+      signal: patience(),
+      idempotencyKey: "1",
+      take: () => {},
+      decided: async (decision: Decision) => decisions.push(decision),
+    };
+    const wanted = { name: "write", arguments: '{"path":"b.txt"}' };
+    const first = gates.slice(0, 2).map((gate) => gate.call(wanted, context));
+    while (questions.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(
+      questions.map(({ child }) => child?.label),
+      ["one", "two"],
+    );
+    answers[0]?.("tree");
+    await Promise.all(first);
+    await gates[2]?.call(wanted, context);
+    assert.equal(questions.length, 2);
+    assert.deepEqual(
+      decisions.map(({ verdict, by }) => [verdict, by]),
+      Array(3).fill(["allow", "person"]),
+    );
+    assert.match(decisions[0]?.reason ?? "", /the user was asked and said always, for the whole/);
   });
 
   it("that cannot be asked is a refusal", async () => {

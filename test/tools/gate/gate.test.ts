@@ -70,6 +70,20 @@ describe("a call at the gate", () => {
     });
   }
 
+  for (const [what, effect, code, isThrown] of [
+    ["a tool that could not do it", "external", "tool_failed", true],
+    ["a tool that says what was wrong with its call", "external", "not_found", false],
+    ["a subagent that failed", "delegate", "tool_failed", false],
+  ] as const) {
+    it(`${isThrown ? "marks" : "does not mark"} ${what} as one that threw`, async () => {
+      const run = (): Promise<never> => Promise.reject(new Failure(code, "No."));
+      const tools = [define("mine", run, { effect })];
+      const policy = { approve: "auto", rules: [] } as const;
+      const result = await call("mine", "{}", { tools, policy });
+      assert.deepEqual([result.output, result.thrown], ["Error: No.", isThrown]);
+    });
+  }
+
   it("tells a tool that broke from one that says what is wrong", async () => {
     const { output, failed, thrown } = await call("break", "{}");
     assert.deepEqual(

@@ -1,0 +1,286 @@
+/** `docs/delegation.md`: the reference of subagents, with texts, lines and frames made by the code itself. */
+
+import { NOTHING } from "../../src/agent/limits.ts";
+import { toFailure } from "../../src/base/failure.ts";
+import type { Json } from "../../src/base/json.ts";
+import { createLog } from "../../src/base/log.ts";
+import { createRedact } from "../../src/base/redact.ts";
+import { createFrameWriter } from "../../src/cli/output/sse-output.ts";
+import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
+import type { ChildReport } from "../../src/delegation/child.ts";
+import { toEnvelope, toErrorEnvelope } from "../../src/delegation/envelope.ts";
+import type { Payload } from "../../src/delegation/runner/payload.ts";
+import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
+import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
+import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
+import { toParallelSpec } from "../../src/delegation/tools/parallel-subagent.ts";
+import { readWish, SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
+import { ENDINGS, type Ending, type RunEvent } from "../../src/protocol/run-events.ts";
+import type { FunctionTool } from "../../src/protocol/tools.ts";
+import { NO_USAGE } from "../../src/protocol/usage.ts";
+import { CONFIG_NAMES, rowOf } from "../../src/runtime/config/config-keys.ts";
+import { renderFence, renderPage, renderTable } from "./page.ts";
+
+export function renderDelegationPage(): string {
+  return renderPage("Delegation", [
+    "A run hands tasks to subagents: runs of their own, with their own conversation, tools, budget and record. Try it with no key:",
+    renderFence("sh", EXAMPLE),
+    renderFence("text", EXAMPLE_ANSWER),
+    "`offshoot runs tree ID` then shows what each of them did, and `offshoot run --plan …` shows who may run, with what, for how much, before anything is sent.",
+    ...toolBlocks(),
+    ...answerBlocks(),
+    ...boundBlocks(),
+    ...agentBlocks(),
+    ...runnerBlocks(),
+    ...eventBlocks(),
+    "## Replay",
+    "`offshoot runs replay ID` runs a recorded tree again from its record: models say what they said, tools return what they returned, nothing is sent. It works for failed trees too. It exits with 1 and names the first event that is another one. Times, ids, prices, shares and how long tasks took are not compared. `--from NODE --with prompt=TEXT` changes what one run is asked; only what depends on it is sent anew.",
+    "## Settings",
+    renderTable(["setting", "default", "meaning"], SETTINGS.map(toSettingRow)),
+    "A setting of `agent.subagent` is about subagents alone: its quotas count what subagents use, and end no run that does not delegate. `max_cost`, `max_total_tokens`, `max_tool_calls` and `timeout` are limits of the whole run.",
+  ]);
+}
+
+const EXAMPLE = `mkdir src test docs
+printf 'a\\nb\\n' > src/a.txt
+printf 'a\\nb\\nc\\n' > test/b.txt
+printf 'a\\nb\\nc\\nd\\n' > docs/c.txt
+offshoot run -m embedded "ask three subagents in parallel to count the lines of src, test and docs, then add them up"`;
+
+const EXAMPLE_ANSWER = `3 subagents answered:
+- \`src\`: The text files in \`src\` have 2 lines.
+- \`test\`: The text files in \`test\` have 3 lines.
+- \`docs\`: The text files in \`docs\` have 4 lines.
+
+Total: 2 + 3 + 4 = 9`;
+
+function toolBlocks(): string[] {
+  const tools = [SUBAGENT_SPEC, toParallelSpec([]), CALL_SUBAGENT_SPEC];
+  return [
+    "## The tools",
+    "Every run is offered them unless `--tools` says otherwise. Several calls of one turn run side by side.",
+    renderTable(
+      ["", "`subagent`", "`parallel_subagent`", "`call_subagent`"],
+      [
+        ["tools, when none are named", "all of its parent's", "all of its parent's", "none"],
+        ["may delegate itself", "when no tools are named", "when no tools are named", "no"],
+        [
+          "runs in",
+          "this process, or one of its own (`agent.subagent.executor`)",
+          "the same",
+          "a process of its own",
+        ],
+        ["answers with", "an envelope, as JSON", "a result for each task, as JSON", "all it said"],
+      ],
+    ),
+    ...tools.flatMap(renderTool),
+    "A tool that the parent has may be named by another of its names: `scrape_webpage` for `fetch`, `bash_read` for `read`, `grep` for `bash_ripgrep`, `glob` for `bash_find`, `terminal` for `shell`. A call that is wrong starts nothing, and its parent goes on:",
+    renderTable(
+      ["a call of `subagent` with", "is answered with the error"],
+      MISTAKES.map(toMistake),
+    ),
+    "At `agent.subagent.max_depth` a call is answered with `Maximum subagent recursion depth (3) exceeded. Current depth: 3. Cannot spawn nested subagent.` The run that a person starts has depth 0.",
+    "Without a `summary_prompt` the wish for a summary goes along with the task, and the last answer is the report. With one, the subagent is asked once more when it is done, without tools. `agent.subagent.summary` changes that.",
+  ];
+}
+
+function renderTool({ name, description, parameters }: FunctionTool): string[] {
+  return [
+    `### \`${name}\``,
+    description ?? "",
+    renderFence("json", JSON.stringify(parameters, null, 2)),
+  ];
+}
+
+const MISTAKES: readonly (readonly [words: string, input: Json])[] = [
+  ["no `label`", { task_prompt: "Look." }],
+  ["an empty `task_prompt`", { label: "a", task_prompt: " " }],
+  ["`max_turns: 51`", { label: "a", task_prompt: "Look.", max_turns: 51 }],
+  [
+    '`allowed_tools: ["subagent"]`',
+    { label: "a", task_prompt: "Look.", allowed_tools: ["subagent"] },
+  ],
+  ['`allowed_tools: ["nobody"]`', { label: "a", task_prompt: "Look.", allowed_tools: ["nobody"] }],
+  ["a field that is none", { label: "a", task_prompt: "Look.", prompt: "x" }],
+];
+
+function toMistake([words, input]: (typeof MISTAKES)[number]): string[] {
+  try {
+    readWish(input, { tools: [] });
+    return [words, ""];
+  } catch (thrown) {
+    return [words, `\`\` ${toFailure(thrown).message} \`\``];
+  }
+}
+
+const NAMED = { label: "review", depth: 1 };
+
+const REPORT: ChildReport = {
+  id: "run_01k…/review-1.0",
+  ending: "completed",
+  message: "",
+  error: null,
+  text: "Two functions have no test: `parse` and `render`.",
+  json: undefined,
+  turns: 3,
+  toolCalls: 2,
+  usage: { ...NO_USAGE, input_tokens: 1100, output_tokens: 150, total_tokens: 1250 },
+  costUsd: 0.01,
+  spent: NOTHING,
+};
+
+function envelope(report: Partial<ChildReport>) {
+  return toEnvelope(NAMED, { ...REPORT, ...report }, { maxBytes: 4096, observe() {} });
+}
+
+function answerBlocks(): string[] {
+  const failed = toErrorEnvelope(NAMED, "max_turns must be between 1 and 50");
+  return [
+    "## What comes back",
+    "`subagent` answers with an envelope. All values of `metadata` are texts; all six are there when it succeeded.",
+    renderFence("json", JSON.stringify(envelope({}), null, 2)),
+    "A call that was refused, or a subagent that failed, has these two:",
+    renderFence("json", JSON.stringify(failed, null, 2)),
+    "`parallel_subagent` answers with `results`, one for each task in their order (`label`, `success`, `output`, `error`, `duration_ms`, `tokens_used`, `completion_status`), and with `total_duration_ms`, `successful` and `failed`. `call_subagent` answers with the text alone, or with `Error: …`.",
+    "How an ending is told. A subagent that has nothing to show has failed, whatever ended it, except at its last turn.",
+    renderTable(
+      ["ending", "`success`", "`completion_status`", "meaning"],
+      (Object.keys(ENDINGS) as Ending[]).map(toEndingRow),
+    ),
+    "Output above `agent.subagent.output_max_size` bytes is cut on a character and ends with `[Output truncated]`. Where runs are recorded, the line before says where the whole is: `offshoot runs show ID`.",
+  ];
+}
+
+function toEndingRow(ending: Ending): string[] {
+  const { success, metadata } = envelope({ ending, message: "Why." });
+  const status = metadata["completion_status"] ?? "-";
+  return [`\`${ending}\``, `\`${success}\``, `\`${status}\``, ENDINGS[ending].summary];
+}
+
+function boundBlocks(): string[] {
+  return [
+    "## Budgets",
+    "A subagent never has more than its parent: tools, paths, hosts, depth and money are narrowed on the way down. Nothing is spent that was not set aside before, so no limit is passed at any moment, in a run and in all above it.",
+    "- The children of a turn share alike, however they are asked for: what is free and what they hold unspent, divided by all of them and their parent.\n- A child that needs more than its share gets it from what is free, then from what others hold and do not use. Where there is none, it waits until one of them ends. What a child did not use comes back when it ends.\n- A child for whose first call there is not enough waits too: a family that cannot run at once runs in waves. When nobody can give any back, it is not started, and its answer says so: `Not started: its first call may take …`.\n- The parent keeps a part for its own next call: a tenth of what was free, or twice what its last call took where that is more, and never more than half.\n- A child in a process of its own keeps what it was given until it ends.\n- At most `agent.subagent.max_parallel` children of a run work at once; the others wait.",
+    "## Questions",
+    "A call that must be asked about names the subagent that makes it: label, agent, place in the tree, depth and task. `always` is the answer for that subagent, `tree` for all runs of the tree. See [safety.md](safety.md). A subagent in a process of its own has nobody to ask: what would be asked about is refused.",
+  ];
+}
+
+function agentBlocks(): string[] {
+  return [
+    "## Agents as files",
+    "An agent is a file in `~/.config/offshoot/agents/` or in a project's `.offshoot/agents/` (which counts once it is trusted). A call names it with `agent`. The call may ask for less than the file says, never for more. `offshoot agents new reviewer` writes:",
+    renderFence("markdown", toAgentTemplate("reviewer")),
+    "The description must be written before the agent counts. `offshoot agents check` names what is wrong with an agent, and whether a run here can call it: its tools must be among the run's.",
+  ];
+}
+
+const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
+  model: "The model; needed. `vendor/model`, or a name of the provider's.",
+  provider: "How to speak to it: `openai-chat`, `anthropic`, … The vendor's own when left out.",
+  url: "The server's address, in place of the vendor's.",
+  api_key_name: "The environment variable that holds the key. Never the key itself.",
+  prompt: "What it is asked; needed.",
+  system_prompt: "Instructions.",
+  tool_subset: "Names of the tools it may use; none when left out.",
+  think: "Whether the model is asked to reason.",
+  temperature: "0 to 2.",
+  max_tokens: "Most tokens of one answer.",
+  options: "Fields of the vendor's own for each request ([options.md](options.md)).",
+  label: "What it is called.",
+  depth: "Its depth; 0 when left out.",
+  max_turns: "Most model calls.",
+  timeout_ms: "Most time.",
+  limits: "Most `turns`, `tokens`, `usd`, `tool_calls`, `children`.",
+  summary_prompt: "How it is to report, in a last turn of its own.",
+  report_along: "Whether that goes along with the prompt instead.",
+  format:
+    "In the payload: `output_schema` (also `schema`), a JSON schema that the answer must fit; or `output_mode: json_object` for any JSON object.",
+  on_throw: "`end` (the default): a tool that cannot do its work ends the run. `tell_model`.",
+  approve: "`ask`, `auto` or `deny`. There is nobody to ask.",
+  sandbox: "What holds commands.",
+  root: "The folder it works in.",
+  grant: "What it may do at most; signed by the parent.",
+  safety: "The parent's rules and limits for tool calls; counts with a grant alone.",
+  delegation: "The parent's settings of delegation; counts with a grant alone.",
+  run: "Its place in the parent's record: `id`, `parent_id`, `path`.",
+  store_path: "Where that record is; without it nothing is kept.",
+  brief: "Leave out the frames of tool calls.",
+  report: "End with a frame `subagent_report` that holds the run's ending.",
+};
+
+function runnerBlocks(): string[] {
+  const rows = Object.entries(PAYLOAD).map(([name, meaning], at) => [
+    `\`${name === "format" ? "output_mode`, `output_schema" : name}\``,
+    at < 10 ? "yes" : "",
+    meaning,
+  ]);
+  return [
+    "## The runner",
+    "`offshoot subagent` reads one JSON document from standard input and writes SSE to standard output, and nothing else there. Any program may start it. The first ten fields are a whole document; null is nothing, and a field that nobody knows is passed over.",
+    renderFence("sh", `echo '{"model": "embedded", "prompt": "compute 6*7"}' | offshoot subagent`),
+    renderTable(["field", "of the ten", "meaning"], rows),
+    "The stream is that of `offshoot run --sse`: `response_start`, `output_text`, `reasoning_content`, `tool_call`, `tool_result`, `block_end` after each turn, `output_structured` in place of the text where JSON was asked for, and `response_end`. The frames of a call carry its id; the first has its `name` and no text; calls come one after the other.",
+    renderFence("text", renderFrames()),
+    "A run that did not complete ends with a `block_end` whose text begins with `Error:`, without `response_end`, and the exit code is not 0. A tool that cannot do its work (a program that exits with 1, a host that does not answer) ends it so; arguments that do not fit, a tool that is not there, a refused call and a subagent that failed are told to the model, and the run goes on.",
+  ];
+}
+
+const CALL = { call_id: "call_1", name: "read" };
+const ITEM = { type: "function_call", ...CALL, arguments: "" } as const;
+const OUTPUT = { type: "function_call_output", call_id: "call_1", output: "one" } as const;
+
+const STREAM: readonly RunEvent[] = [
+  { type: "start", response_id: "resp_1", model: "m" },
+  { type: "item_start", index: 0, item: ITEM },
+  { type: "arguments_delta", index: 0, delta: '{"path":"a.txt"}' },
+  { type: "item_end", index: 0, item: { ...ITEM, arguments: '{"path":"a.txt"}' } },
+  { type: "turn_end", turn: 1, reason: "tool_calls", usage: NO_USAGE, cost_usd: 0, at_ms: 0 },
+  { type: "tool_end", ...CALL, item: OUTPUT, failed: false, at_ms: 0 },
+  { type: "start", response_id: "resp_2", model: "m" },
+  { type: "text_delta", index: 0, part: 0, delta: "It says one." },
+  { type: "turn_end", turn: 2, reason: "stop", usage: NO_USAGE, cost_usd: 0, at_ms: 0 },
+];
+
+function renderFrames(): string {
+  const write = createFrameWriter({ brief: false, isStructured: false });
+  return STREAM.map(write).join("");
+}
+
+const EVENTS: readonly SubagentEvent[] = [
+  { event: "spawn", ...NAMED, max_turns: 8, allowed_tools: ["read"] },
+  { event: "complete", ...NAMED, turns_used: 3, tokens_consumed: 1250, status: "complete" },
+  { event: "error", ...NAMED, error: "The key was refused." },
+  { event: "max_turns_exceeded", ...NAMED, max_turns: 8 },
+  { event: "truncation", label: "review", original_size: 8192, truncated_size: 4096 },
+  { event: "depth_limit", label: "review", current_depth: 3, max_depth: 3 },
+];
+
+function eventBlocks(): string[] {
+  const lines: string[] = [];
+  const clock = { now: () => 0, sleep: async () => {} };
+  const write = (line: string): number => lines.push(line);
+  const log = createLog("subagent", { setting: "info", clock, redact: createRedact([]), write });
+  const tell = createSubagentLog(log, { telemetryEnabled: true });
+  for (const event of EVENTS) tell(event);
+  return [
+    "## Events",
+    "Six things may happen to a subagent. `offshoot runs events ID` tells them from the record, `--json` for a program. While it happens, `OFFSHOOT_LOG=info` (or `OFFSHOOT_LOG=subagent=info` for these alone) writes the same lines to standard error, and OpenTelemetry gets them as events of spans, unless `agent.subagent.telemetry_enabled` is false.",
+    renderFence("text", lines.map((line) => line.replace(/^\S+ /, "")).join("")),
+  ];
+}
+
+const SETTINGS = CONFIG_NAMES.filter(
+  (name) =>
+    name.startsWith("agent.subagent.") ||
+    ["max_cost", "max_total_tokens", "max_tool_calls", "timeout", "plan_threshold_usd"].includes(
+      name,
+    ),
+);
+
+function toSettingRow(name: (typeof CONFIG_NAMES)[number]): string[] {
+  const row = rowOf(name);
+  const usual = row.default === undefined ? "" : `\`${row.default}\``;
+  return [`\`${name}\``, usual, row.summary];
+}

@@ -1,0 +1,102 @@
+/**
+ * What all children of a run may have together, where that is less than the run has. To them it is the
+ * account of their parent: what they hold and spend is counted here, and paid there.
+ */
+
+import type { Account, Hold } from "./account.ts";
+import {
+  type Amount,
+  addAmounts,
+  eachKind,
+  type LimitKind,
+  type Limits,
+  mapKinds,
+  NOTHING,
+} from "./limits.ts";
+
+/** What children take of the account that they share. */
+export type FamilyParent = Pick<
+  Account,
+  "limits" | "ceiling" | "left" | "hold" | "reach" | "gather"
+>;
+
+export class Quota implements FamilyParent {
+  readonly #payer: FamilyParent;
+  readonly #most: Partial<Amount>;
+  /** Spent by children, and set aside for them. */
+  #used: Amount = NOTHING;
+
+  constructor(payer: FamilyParent, most: Partial<Amount>) {
+    this.#payer = payer;
+    this.#most = most;
+  }
+
+  get limits(): Limits {
+    const { limits } = this.#payer;
+    return mapKinds((kind) => this.#toLess(kind, limits[kind]));
+  }
+
+  get ceiling(): Limits {
+    const { ceiling } = this.#payer;
+    return mapKinds((kind) => this.#toLess(kind, ceiling[kind]));
+  }
+
+  get left(): Amount {
+    const { left } = this.#payer;
+    return eachKind((kind) => {
+      const most = this.#most[kind];
+      return most === undefined ? left[kind] : Math.min(left[kind], most - this.#used[kind]);
+    });
+  }
+
+  hold(amount: Partial<Amount>): Hold {
+    const hold = this.#payer.hold(amount);
+    let counted: Amount = NOTHING;
+    let isOpen = true;
+    const count = (next: Amount): void => {
+      if (isOpen) this.#used = eachKind((kind) => this.#used[kind] - counted[kind] + next[kind]);
+      counted = next;
+    };
+    const end = (actual: Partial<Amount>): void => {
+      count({ ...NOTHING, ...actual });
+      isOpen = false;
+    };
+    count(hold.most);
+    return {
+      get most() {
+        return hold.most;
+      },
+      resize(most) {
+        hold.resize(most);
+        count(hold.most);
+      },
+      settle(actual) {
+        end(actual);
+        hold.settle(actual);
+      },
+      release() {
+        end({});
+        hold.release();
+      },
+    };
+  }
+
+  /** What children have spent by the journal, which their parent's account was charged with already. */
+  charge(actual: Partial<Amount>): void {
+    this.#used = addAmounts(this.#used, { ...NOTHING, ...actual });
+  }
+
+  reach(least: Partial<Amount>, most: Partial<Amount>): void {
+    this.#payer.reach(least, most);
+  }
+
+  gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
+    return this.#payer.gather(least, most, signal);
+  }
+
+  #toLess(kind: LimitKind, limit: number | null): number | null {
+    const most = this.#most[kind];
+    if (most === undefined || limit === null) return most ?? limit;
+    return Math.min(most, limit);
+  }
+}

@@ -1,0 +1,34 @@
+/** `offshoot runs events ID`: what happened to the subagents of a tree, as the log tells it live. */
+
+import { createLog } from "../../base/log.ts";
+import { createRedact } from "../../base/redact.ts";
+import { readSubagentEvents } from "../../delegation/ledger/subagent-record.ts";
+import type { RecordReader } from "../../delegation/ledger/tree.ts";
+import { createSubagentLog, toSubagentFields } from "../../delegation/telemetry/subagent-log.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import type { RecordCall } from "./runs-tree.ts";
+
+export async function showEvents(
+  record: RecordReader,
+  id: string,
+  { call, io }: RecordCall,
+): Promise<void> {
+  const events = await readSubagentEvents(record, id);
+  if (call.options["json"]) {
+    const rows = events.map(({ at_ms, path, event }) => ({
+      ...{ at_ms, path },
+      ...toSubagentFields(event),
+    }));
+    await io.stdout.write(`${JSON.stringify(rows)}\n`);
+    return;
+  }
+  if (events.length === 0) await io.stderr.write(`${id} has no subagents.\n`);
+  const lines: string[] = [];
+  for (const { at_ms, event } of events) {
+    const clock = { now: () => at_ms, sleep: () => Promise.reject() };
+    const write = (line: string): number => lines.push(line);
+    const log = createLog("subagent", { setting: "info", clock, redact: createRedact([]), write });
+    createSubagentLog(log, { telemetryEnabled: true })(event);
+  }
+  await io.stdout.write(cleanForTerminal(lines.join("")));
+}

@@ -1,0 +1,128 @@
+/**
+ * The six events of subagents, told again from the record of a tree: they need not have been logged when
+ * they happened. A refusal is told by the answer that its call got; it has left nothing else.
+ */
+
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { type ChildEnd, ENDINGS, type RunEvent, type ToolEnd } from "../../protocol/run-events.ts";
+import type { StoredRun } from "../../store/store.ts";
+import type { SubagentEvent } from "../subagent-events.ts";
+import { toSpawnEvent } from "../telemetry/child-events.ts";
+import { isDelegating } from "../tools/names.ts";
+import { type RecordReader, readTree } from "./tree.ts";
+
+export interface RecordedEvent {
+  readonly at_ms: number;
+  /** Of the run that delegates. */
+  readonly path: string;
+  readonly event: SubagentEvent;
+}
+
+/** In the order they happened. Rejects with `not_found` when there is no such run. */
+export async function readSubagentEvents(
+  record: RecordReader,
+  id: string,
+): Promise<RecordedEvent[]> {
+  const found: RecordedEvent[] = [];
+  /** Bytes of what each run answered, by its path without the place of its call. */
+  const sizes = new Map<string, number>();
+  const depths = new Map<string, number>();
+  await readTree(record, id, (run, event) => {
+    if (event.type === "run_start") depths.set(run.id, event.settings.depth ?? 0);
+    if (event.type === "run_end") sizes.set(run.id, Buffer.byteLength(event.output_text));
+    const depth = (depths.get(run.id) ?? 0) + 1;
+    found.push(...toEvents(run, event, depth));
+  });
+  const whole = found.map((one) => withSize(one, sizes));
+  return whole.sort((a, b) => a.at_ms - b.at_ms).map(({ child_id: _, ...one }) => one);
+}
+
+interface Found extends RecordedEvent {
+  /** The child whose answer was cut. */
+  readonly child_id?: string | undefined;
+}
+
+/** `depth` is that of the run's children. */
+function toEvents(run: StoredRun, event: RunEvent, depth: number): Found[] {
+  const { path } = run;
+  if (event.type === "child_start") {
+    return [{ at_ms: event.at_ms, path, event: toSpawnEvent(event) }];
+  }
+  const { at_ms } = event as { readonly at_ms?: number };
+  if (at_ms === undefined) return [];
+  const told = (some: readonly SubagentEvent[]): Found[] =>
+    some.map((one) => ({ at_ms, path, event: one }));
+  if (event.type === "child_end") return told(toEndEvents(event, depth));
+  if (event.type !== "tool_end" || !isDelegating(event.name)) return [];
+  return answersIn(event).flatMap((answer) => [
+    ...told(toRefusals(answer, depth)),
+    ...toCut(answer).map((one) => ({ at_ms, path, ...one })),
+  ]);
+}
+
+function toEndEvents(
+  { label, ending, message, turns, usage }: ChildEnd,
+  depth: number,
+): SubagentEvent[] {
+  const named = { label, depth };
+  if (ending !== "completed" && ending !== "max_turns" && ending !== "budget") {
+    return [{ event: "error", ...named, error: message || ENDINGS[ending].summary }];
+  }
+  const status = ending === "completed" ? "complete" : "incomplete";
+  const figures = { turns_used: turns, tokens_consumed: usage.total_tokens, status } as const;
+  const limit = { event: "max_turns_exceeded", ...named, max_turns: turns } as const;
+  return [...(ending === "max_turns" ? [limit] : []), { event: "complete", ...named, ...figures }];
+}
+
+/** What one child came to, as its parent's model was told. */
+interface Answer {
+  readonly label: string;
+  readonly output: string;
+  readonly error: string | undefined;
+}
+
+function answersIn({ item }: ToolEnd): Answer[] {
+  const output = item.type === "function_call_output" ? item.output : "";
+  const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
+  if (!isJsonObject(parsed)) return [];
+  const { results } = parsed;
+  const all = Array.isArray(results) ? results.filter(isJsonObject) : [parsed];
+  return all.map(toAnswer);
+}
+
+function toAnswer(envelope: JsonObject): Answer {
+  const { metadata, label, output, error } = envelope;
+  const named = isJsonObject(metadata) ? metadata["subagent_label"] : label;
+  return {
+    label: typeof named === "string" ? named : "",
+    output: typeof output === "string" ? output : "",
+    error: typeof error === "string" ? error : undefined,
+  };
+}
+
+/** A child that ran and failed has its own ending in the log. */
+function toRefusals({ label, error }: Answer, depth: number): SubagentEvent[] {
+  if (error === undefined || error.startsWith("Subagent execution failed")) return [];
+  const [, max] = /^Maximum subagent recursion depth \((\d+)\)/.exec(error) ?? [];
+  const limit = { label, current_depth: depth - 1, max_depth: Number(max) };
+  return [
+    ...(max === undefined ? [] : [{ event: "depth_limit", ...limit } as const]),
+    { event: "error", label, depth, error },
+  ];
+}
+
+const CUT = /(?:\n\(The whole: offshoot runs show (\S+)\))?\n\[Output truncated\]$/;
+
+function toCut({ label, output }: Answer): Pick<Found, "event" | "child_id">[] {
+  const cut = CUT.exec(output);
+  if (!cut) return [];
+  const truncated_size = Buffer.byteLength(output.slice(0, cut.index));
+  const sizes = { original_size: truncated_size, truncated_size };
+  return [{ event: { event: "truncation", label, ...sizes }, child_id: cut[1] }];
+}
+
+function withSize(one: Found, sizes: ReadonlyMap<string, number>): Found {
+  const original_size = one.child_id === undefined ? undefined : sizes.get(one.child_id);
+  if (one.event.event !== "truncation" || original_size === undefined) return one;
+  return { ...one, event: { ...one.event, original_size } };
+}

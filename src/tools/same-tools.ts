@@ -1,0 +1,21 @@
+/** Tools that do one thing under several names. Whoever has it under one of them may name it by any. */
+
+const SAME: readonly (readonly string[])[] = [
+  ["read", "bash_read"],
+  ["bash_find", "glob"],
+  ["bash_ripgrep", "grep"],
+  ["shell", "terminal"],
+  ["fetch", "scrape_webpage"],
+];
+
+/** What `wanted` is called among `own`; itself where none of them is it. */
+export function toOwnName(wanted: string, own: readonly string[]): string {
+  if (own.includes(wanted)) return wanted;
+  const names = SAME.find((same) => same.includes(wanted)) ?? [];
+  return own.find((name) => names.includes(name)) ?? wanted;
+}
+
+/** A list without repetitions, each by its name among `own`. */
+export function toOwnNames(wanted: readonly string[], own: readonly string[]): string[] {
+  return [...new Set(wanted.map((name) => toOwnName(name, own)))];
+}
