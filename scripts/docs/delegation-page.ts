@@ -1,5 +1,6 @@
 /** `docs/delegation.md`: the reference of subagents, with texts, lines and frames made by the code itself. */
 
+import { DELEGATION } from "../../src/delegation/settings.ts";
 import { NOTHING } from "../../src/agent/limits.ts";
 import { toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
@@ -55,7 +56,7 @@ const EXAMPLE_ANSWER = `3 subagents answered:
 Total: 2 + 3 + 4 = 9`;
 
 function toolBlocks(): string[] {
-  const tools = [SUBAGENT_SPEC, toParallelSpec([]), CALL_SUBAGENT_SPEC];
+  const tools = [SUBAGENT_SPEC, toParallelSpec({ agents: [], settings: DELEGATION }), CALL_SUBAGENT_SPEC];
   return [
     "## The tools",
     "Every run is offered them unless `--tools` says otherwise. Several calls of one turn run side by side.",
@@ -192,7 +193,8 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   depth: "Its depth; 0 when left out.",
   max_turns: "Most model calls.",
   timeout_ms: "Most time.",
-  limits: "Most `turns`, `tokens`, `usd`, `tool_calls`, `children`.",
+  limits: "Most `turns`, `tokens`, `usd`, `tool_calls`, `children` that it has at once.",
+  ceiling: "Most of these in all, where its parent gives it more while it works.",
   summary_prompt: "How it is to report, in a last turn of its own.",
   report_along: "Whether that goes along with the prompt instead.",
   format:

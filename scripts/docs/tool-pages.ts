@@ -2,6 +2,7 @@
 
 import { isJsonObject, type JsonObject } from "../../src/base/json.ts";
 import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
+import { DELEGATING_TOOLS } from "../../src/delegation/tools/names.ts";
 import { SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
 import { DECIDERS } from "../../src/protocol/run-events.ts";
 import { CATALOGUE } from "../../src/tools/catalogue.ts";
@@ -12,7 +13,8 @@ import { PROTECTED_PATHS, SENSITIVE_PATHS } from "../../src/tools/workspace/prot
 import { renderFence, renderPage, renderTable } from "./page.ts";
 
 export function renderToolsPage(): string {
-  const usual = CATALOGUE.filter((row) => row.isUsual).map(({ tool }) => `\`${tool.spec.name}\``);
+  const usualNames = CATALOGUE.filter((row) => row.isUsual).map(({ tool }) => tool.spec.name);
+  const usual = [...usualNames, ...DELEGATING_TOOLS].map((name) => `\`${name}\``);
   const executing = CATALOGUE.filter(({ tool }) => tool.effect === "execute").map(
     ({ tool }) => `\`${tool.spec.name}\``,
   );
@@ -21,7 +23,7 @@ export function renderToolsPage(): string {
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
     ),
-    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, \`subagent\`, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
+    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
     `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox holds them: at the default level, \`process\`, a command runs as you and reaches what you reach. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
     renderTable(
       ["tool", "what it does to the world", ""],
@@ -55,9 +57,9 @@ export function renderToolsPage(): string {
 function theDelegating(): string[] {
   return [
     "## subagent",
-    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its summary. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one; what such a file may say of its model is in [options.md](options.md).",
+    "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its report. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one. Several calls in one turn run side by side and share the budget alike.",
     renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
-    "Two more are there for those who name them with `--tools`. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own:",
+    "`parallel_subagent` is offered by default too. It takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` is there for those who name it with `--tools`. It starts a subagent in a process of its own:",
     renderTable(
       ["argument of `call_subagent`", "type", "default", ""],
       parameterRows({ spec: CALL_SUBAGENT_SPEC }),

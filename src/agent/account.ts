@@ -86,7 +86,7 @@ interface Source {
   gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean>;
   /** Takes back all that was not spent. Once; the second time does nothing. */
   close(spent: Amount, isStarted: boolean): void;
-  /** So much is spent or set aside, which may be more than was given. */
+  /** So much is spent or set aside now, which may be more than was given. */
   cover(used: Amount): void;
 }
 
@@ -143,6 +143,7 @@ class Ledger implements ChildAccount {
     const [lacking] = findLacking(wanted, this.left);
     if (lacking) throw this.#exceeded(lacking);
     this.#held = addAmounts(this.#held, wanted);
+    this.#cover();
     let most = wanted;
     let isOpen = true;
     const resize = (next: Amount): void => {

@@ -13,6 +13,7 @@
 
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import { Failure } from "../base/failure.ts";
+import { plural } from "../base/text.ts";
 import type { ChildAccount, Purse } from "./account.ts";
 import {
   type Amount,
@@ -40,6 +41,8 @@ export interface Newcomer {
   readonly least: Partial<Amount>;
   /** Whether another process spends it: what it was given cannot be taken back. */
   readonly isFixed?: boolean | undefined;
+  /** Whether it is let in now or not at all: the others may wait for its parent, who waits for this. */
+  readonly isUrgent?: boolean | undefined;
 }
 
 export type CreateAccount = (ceiling: Limits, purse: Purse) => ChildAccount;
@@ -52,11 +55,15 @@ interface Waiting {
   readonly enough: Amount;
   /** Gives it that, if it is there. */
   readonly tryNow: () => boolean;
+  /** Whether it waits for a process of its own. */
+  readonly isFixed?: boolean | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Of what is free when children are announced, the parent keeps so much for its own next call. */
 const KEPT = 1 / 10;
+/** And so much for each answer that this call has to read: one that says why there was none. */
+const ANSWER_TOKENS = 150;
 
 export class Family {
   /** Whose the money is. */
@@ -75,6 +82,8 @@ export class Family {
   #isAskingAbove = false;
   /** How many children are open at once at most. */
   maxOpen = Number.POSITIVE_INFINITY;
+  /** And how many of them in processes of their own. */
+  maxFixed = Number.POSITIVE_INFINITY;
 
   constructor(parent: FamilyParent, createAccount: CreateAccount) {
     this.#payer = parent;
@@ -107,7 +116,10 @@ export class Family {
   announce(callKey: string, children: number, nextCall: Partial<Amount> = {}): void {
     if (children === 0) return;
     if (this.#count === 0) this.#begin(nextCall);
-    this.#announced.set(callKey, Math.max(this.#announced.get(callKey) ?? 0, children));
+    const before = this.#announced.get(callKey) ?? 0;
+    if (children <= before) return;
+    this.#announced.set(callKey, children);
+    this.#keepFor(children - before, nextCall);
   }
 
   /** The call starts no more children. */
@@ -128,8 +140,11 @@ export class Family {
       account ??= this.tryAdmit(newcomer);
       return account !== undefined;
     };
-    if (this.#waiting.size > 0 || !tryNow()) {
-      await this.#wait({ share: undefined, enough, tryNow, signal });
+    const { isFixed, isUrgent } = newcomer;
+    if (isUrgent) tryNow();
+    else if (this.#waiting.size > 0 || !tryNow()) {
+      const wanted = addAmounts(enough, ONE_CHILD);
+      await this.#wait({ share: undefined, enough: wanted, tryNow, isFixed, signal });
     }
     account ??= this.#enter(newcomer, least);
     if (account) return account;
@@ -159,9 +174,8 @@ export class Family {
    * there. Whether it has `least` now.
    */
   raise(share: Share, least: Amount, most: Amount): boolean {
-    const kinds = KINDS.filter((kind) => {
-      return this.#parent.limits[kind] !== null && most[kind] > share.held(kind);
-    });
+    const { limits } = this.#parent;
+    const kinds = KINDS.filter((kind) => limits[kind] !== null && most[kind] > share.held(kind));
     if (kinds.length === 0) return true;
     const needed = eachKind((kind) =>
       kinds.includes(kind) ? Math.max(0, least[kind] - share.held(kind)) : 0,
@@ -211,6 +225,20 @@ export class Family {
     this.#kept = { ...NOTHING, turns: 1, tokens: Math.floor(kept.tokens), usd: kept.usd };
   }
 
+  /** The next call of the parent has to read what each child answers, if only that it did not run. */
+  #keepFor(answers: number, { tokens = 0, usd = 0 }: Partial<Amount>): void {
+    const { left } = this.#parent;
+    const more = answers * ANSWER_TOKENS;
+    const price = tokens > 0 ? usd / tokens : 0;
+    const grow = (kept: number, by: number, free: number): number =>
+      Math.max(kept, Math.min(kept + by, free / 2));
+    this.#kept = {
+      ...this.#kept,
+      tokens: Math.floor(grow(this.#kept.tokens, tokens > 0 ? more : 0, left.tokens)),
+      usd: grow(this.#kept.usd, more * price, left.usd),
+    };
+  }
+
   /** What can be given: not the parent's own part, and not the places of children that are announced. */
   #free(kind: LimitKind): number {
     const places = kind === "children" ? this.#announcedCount : 0;
@@ -234,13 +262,11 @@ export class Family {
   /** Takes back what others hold beyond their share and do not use, then asks the run above. */
   #collect(asking: Share, needed: Amount): void {
     const kinds = KINDS.filter((kind) => needed[kind] > this.#free(kind));
+    // Taking back changes who has it, and not how much there is.
+    const fair = eachKind((kind) => (kinds.includes(kind) ? this.#fairPart(kind, asking) : 0));
     for (const share of this.#open) {
       if (share === asking || share.isFixed) continue;
-      share.shrink(
-        eachKind((kind) =>
-          kinds.includes(kind) ? share.spare(kind, this.#fairPart(kind, asking)) : 0,
-        ),
-      );
+      share.shrink(eachKind((kind) => (kinds.includes(kind) ? share.spare(kind, fair[kind]) : 0)));
     }
     if (!this.#lacksAny(needed)) return;
     const more = eachKind((kind) => (kinds.includes(kind) ? needed[kind] + this.#kept[kind] : 0));
@@ -249,7 +275,8 @@ export class Family {
 
   /** Opens an account that holds what is needed, and its share where that is more. */
   #enter({ callKey, ceiling, isFixed }: Newcomer, needed: Amount): ChildAccount | undefined {
-    if (this.#open.size >= this.maxOpen || !this.#hasPlace()) return undefined;
+    if (this.#open.size >= this.maxOpen || (isFixed && !this.#hasProcess())) return undefined;
+    if (!this.#hasPlace()) return undefined;
     const own = mapKinds((kind) => ceiling[kind] ?? this.#parent.ceiling[kind]);
     const share = new Share(this, this.#parent, { ceiling: own, create: this.#createAccount });
     share.isFixed = isFixed ?? false;
@@ -264,6 +291,12 @@ export class Family {
   #hasPlace(): boolean {
     this.#parent.reach(ONE_CHILD, ONE_CHILD);
     return this.#parent.left.children >= 1;
+  }
+
+  #hasProcess(): boolean {
+    let processes = 0;
+    for (const { isFixed } of this.#open) processes += isFixed ? 1 : 0;
+    return processes < this.maxFixed;
   }
 
   #leaveAnnounced(callKey: string): void {
@@ -302,13 +335,17 @@ export class Family {
     }
   }
 
+  /** One that waits for a process keeps nobody up that needs none. */
   #findNext(): Waiting | undefined {
+    const hasProcess = this.#hasProcess();
     let first: Waiting | undefined;
+    let later: Waiting | undefined;
     for (const waiting of this.#waiting.keys()) {
       if (waiting.share) return waiting;
-      first ??= waiting;
+      if (waiting.isFixed && !hasProcess) later ??= waiting;
+      else first ??= waiting;
     }
-    return first;
+    return first ?? later;
   }
 
   /** Whether some child works on: it gives back what it does not use. */
@@ -334,6 +371,10 @@ export class Family {
 
   #refuse(least: Amount): Failure {
     const { limits, left } = this.#parent;
+    if (this.#open.size >= this.maxOpen) {
+      const message = `Not started: ${plural(this.#open.size, "subagent")} at work is the most there may be.`;
+      return new Failure("budget_exceeded", message);
+    }
     const kind = KINDS.find((one) => limits[one] !== null && least[one] > this.#free(one));
     if (kind !== "tokens" && kind !== "usd") {
       const limit = this.#parent.ceiling[kind ?? "children"] ?? 0;
@@ -347,7 +388,7 @@ export class Family {
 }
 
 const ANY = Number.POSITIVE_INFINITY;
-const ONE_CHILD = { children: 1 };
+const ONE_CHILD: Amount = { ...NOTHING, children: 1 };
 
 /** Within 0 and what is there. */
 function clamp(wanted: number, there: number): number {

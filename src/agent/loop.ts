@@ -23,6 +23,7 @@ import { addCost, gatherCall, holdCall } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
 import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
+import { asksForReport, toToolChoice, turnsKept, withReportWish } from "./report.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
@@ -141,18 +142,6 @@ function createProgress({ task, wishes }: LoopParts): Progress {
     abandoned: new Map(),
     hasBegun: false,
   };
-}
-
-/** The task, with how it is to be reported on where that goes along with it. */
-function withReportWish({ items, summary_prompt, report_along }: AgentTask): readonly Item[] {
-  const last = items.at(-1);
-  if (!report_along || last?.type !== "message" || typeof last.content !== "string") return items;
-  return [...items.slice(0, -1), { ...last, content: `${last.content}\n\n${summary_prompt}` }];
-}
-
-/** Whether the report is a turn of its own. */
-function reportsApart({ summary_prompt, report_along }: AgentTask): boolean {
-  return summary_prompt !== null && !report_along;
 }
 
 /** The first event of the log, and after a takeover the one that says so. An outcome if that was all. */
@@ -294,11 +283,6 @@ async function compact(parts: LoopParts, progress: Progress, used: Used): Promis
   progress.costUsd = addCost(progress.costUsd, answer.cost_usd);
 }
 
-/** The last turn of a run that is to report is kept for the report, unless it has but one. */
-function turnsKept(task: AgentTask): number {
-  return reportsApart(task) && task.max_turns > 1 ? 1 : 0;
-}
-
 /**
  * Asks for the report, if there is to be one, with no tools to go on with. It changes the words of an
  * outcome and never its ending; a report that fails leaves what there is.
@@ -309,9 +293,7 @@ async function summarise(
   outcome: RunOutcome,
 ): Promise<RunOutcome> {
   const { task } = parts;
-  const isAsked = reportsApart(task) && task.format.type === "text";
-  const isOver = outcome.ending !== "completed" && outcome.ending !== "max_turns";
-  if (!isAsked || isOver || progress.turns >= task.max_turns) return outcome;
+  if (!asksForReport(task, outcome.ending) || progress.turns >= task.max_turns) return outcome;
   const found = progress.text;
   progress.items.push({ type: "message", role: "user", content: task.summary_prompt ?? "" });
   progress.isReporting = true;
@@ -358,7 +340,7 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     instructions: task.instructions ?? undefined,
     items: keeper?.fit(progress.items) ?? [...progress.items],
     tools: offered,
-    toolChoice: toChoice(task, progress, offered),
+    toolChoice: toToolChoice(task, progress, offered),
     parallelToolCalls: wishes?.parallelToolCalls,
     temperature: task.temperature ?? undefined,
     topP: wishes?.topP,
@@ -372,19 +354,6 @@ function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
     extras: wishes?.extras,
     whole: wishes?.whole,
   };
-}
-
-/**
- * A choice that forces a call holds for the first turn; else no run would ever end. A report calls
- * nothing. It is still told of the tools: vendors keep the beginning of a request that does not change.
- */
-function toChoice(
-  { tool_choice }: AgentTask,
-  { turns, isReporting }: Progress,
-  offered: readonly Tool[],
-): ModelRequest["toolChoice"] {
-  if (isReporting && offered.length > 0) return "none";
-  return turns === 1 ? tool_choice : "auto";
 }
 
 function isFree({ costOf }: LoopParts): boolean {

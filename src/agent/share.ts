@@ -30,6 +30,7 @@ export class Share implements Purse {
   readonly #parent: FamilyParent;
   /** What the parent has set aside for it. */
   readonly #hold: Hold;
+  #used: Amount = NOTHING;
   /** Its own place among the runs below its parent. */
   #place: Hold | undefined;
 
@@ -52,12 +53,12 @@ export class Share implements Purse {
   }
 
   unspent(kind: LimitKind): number {
-    return this.#parent.limits[kind] === null ? 0 : Math.max(0, this.account.left[kind]);
+    return Math.max(0, this.held(kind) - this.used(kind));
   }
 
-  /** Spent, and set aside for what is on its way. */
+  /** Spent, and set aside for what is on its way. Kept, because siblings ask for it with every call. */
   used(kind: LimitKind): number {
-    return Math.max(0, this.held(kind) - this.account.left[kind]);
+    return this.#used[kind];
   }
 
   /** What it holds beyond a fair part of what is unspent, and beyond what it needs for its next step. */
@@ -88,6 +89,7 @@ export class Share implements Purse {
 
   /** What was spent beyond it, because an estimate was too low, is its parent's loss too. */
   cover(used: Amount): void {
+    this.#used = used;
     const { limits } = this.#parent;
     const held = this.#hold.most;
     const most = mapKinds((kind) =>
@@ -104,8 +106,13 @@ export class Share implements Purse {
   }
 
   explain(kind: LimitKind): Lacking {
-    const share = toFigure(kind, this.held(kind));
-    const message = `Its share of ${share} is used up, and no more of the budget is free for it.`;
-    return { message, retryAfterMs: undefined };
+    return explainShare(kind, this.held(kind));
   }
+}
+
+/** Why a child gets no more than it was given. */
+export function explainShare(kind: LimitKind, given: number): Lacking {
+  const share = toFigure(kind, given);
+  const message = `Its share of ${share} is used up, and no more of the budget is free for it.`;
+  return { message, retryAfterMs: undefined };
 }

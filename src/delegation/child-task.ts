@@ -9,6 +9,7 @@ import type { AgentTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import { joinOptions } from "../protocol/own-options.ts";
+import { REPORT_WISH } from "../protocol/report-wish.ts";
 import type { ChildWish } from "./child.ts";
 import type { SummaryMode } from "./settings.ts";
 
@@ -58,7 +59,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
 
 /**
  * How a child is told to report. As usual the wish goes along with its task and its last answer is the
- * report; a wish of its own is a turn of its own, behind the task.
+ * report; a wish of its own is a turn of its own, after the task.
  */
 function toReportWish(
   { summaryPrompt, schema, isJson }: ChildWish,
@@ -67,11 +68,9 @@ function toReportWish(
   const isNone = summaryPrompt === null || schema !== undefined || isJson;
   if (isNone || (mode === "never" && summaryPrompt === undefined)) return { summary_prompt: null };
   const isApart = mode === "always" || (mode === "auto" && summaryPrompt !== undefined);
-  const summary_prompt = summaryPrompt ?? DEFAULT_SUMMARY_PROMPT;
+  const summary_prompt = summaryPrompt ?? REPORT_WISH;
   return isApart ? { summary_prompt } : { summary_prompt, report_along: true };
 }
-
-export const DEFAULT_SUMMARY_PROMPT = "Summarize your findings concisely";
 
 function vendorIn(model: string): string {
   return model.slice(0, Math.max(0, model.search(/[/:]/)));

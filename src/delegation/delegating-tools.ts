@@ -1,17 +1,28 @@
 /** The tools of a run that delegate, made for it alone. */
 
+import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
+import { withAgents } from "./agents/agent-spec.ts";
 import type { DelegationNode } from "./node.ts";
-import { createCallSubagentTool } from "./tools/call-subagent.ts";
+import { CALL_SUBAGENT_SPEC, createCallSubagentTool } from "./tools/call-subagent.ts";
 import type { DelegatingName } from "./tools/names.ts";
-import { createParallelSubagentTool } from "./tools/parallel-subagent.ts";
-import { createSubagentTool } from "./tools/subagent.ts";
+import {
+  createParallelSubagentTool,
+  type Surroundings,
+  toParallelSpec,
+} from "./tools/parallel-subagent.ts";
+import { createSubagentTool, SUBAGENT_SPEC } from "./tools/subagent.ts";
 
 const TOOLS: Partial<Record<DelegatingName, (node: DelegationNode) => Tool>> = {
   subagent: createSubagentTool,
   call_subagent: createCallSubagentTool,
   parallel_subagent: createParallelSubagentTool,
 };
+
+/** What a model is told of all of them. */
+export function listDelegatingSpecs(about: Surroundings): FunctionTool[] {
+  return [withAgents(SUBAGENT_SPEC, about.agents), CALL_SUBAGENT_SPEC, toParallelSpec(about)];
+}
 
 /** Of the names of a run's tools, those that delegate. */
 export function createDelegatingTools(node: DelegationNode, names: readonly string[]): Tool[] {

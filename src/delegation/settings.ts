@@ -11,6 +11,8 @@ export interface DelegationSettings {
   readonly summary: SummaryMode;
   /** How many children of one run work at once; the others wait for a place. */
   readonly maxParallel: number;
+  /** How many processes of their own children have at once; undefined for what the machine allows. */
+  readonly maxProcesses: number | undefined;
   /** Where children of `subagent` run. */
   readonly executor: ExecutorName;
   /** A child that is not done then is ended: every child has a limit. */
@@ -36,6 +38,7 @@ export const DELEGATION: DelegationSettings = {
   persistenceEnabled: false,
   summary: "auto",
   maxParallel: 100,
+  maxProcesses: undefined,
   executor: "in_process",
   childTimeoutMs: 1_800_000,
   planThresholdUsd: undefined,

@@ -15,6 +15,7 @@ export const SIGNED_FIELDS = [
   "grant",
   "expires_at_ms",
   "limits",
+  "ceiling",
   "max_turns",
   "timeout_ms",
   "depth",

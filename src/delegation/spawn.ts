@@ -35,6 +35,8 @@ export interface Spawning {
   readonly key: string;
   readonly executor: ExecutorName;
   readonly signal: AbortSignal;
+  /** Whether it is started now or not at all. */
+  readonly isUrgent?: boolean | undefined;
 }
 
 /** A child that may begin: its budget is set aside. Run once, which gives back what it did not spend. */
@@ -110,17 +112,20 @@ async function admit(
   wish: ChildWish,
   { spawning, task }: Admitted,
 ): Promise<ChildAccount> {
-  const { callKey, executor, signal } = spawning;
+  const { callKey, executor, signal, isUrgent } = spawning;
   const { costOf } = node.modelOf(task.model);
   // Whether a price must be known was checked; where it is not, nothing is set aside of it.
   const prices = { costOf: (usage: Usage) => costOf(usage) ?? 0 };
   const first = toUsualCost(task.limits, toFirstRequest(task, node.specs), prices);
   checkOwnLimits(wish, { ...NOTHING, ...first.least });
-  const canDelegate = task.tools.some(isDelegating) && task.depth < node.settings.maxDepth;
+  // Agents of a request delegate by tools that are not the run's.
+  const hasTool = wish.response !== undefined || task.tools.some(isDelegating);
+  const canDelegate = hasTool && task.depth < node.settings.maxDepth;
   const own = toCeiling(node.account.ceiling, wish.limits ?? {});
   const ceiling = canDelegate ? own : { ...own, children: 0 };
   const isFixed = executor === "child_process";
-  return await node.account.family.admit({ ...first, callKey, ceiling, isFixed }, signal);
+  const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent };
+  return await node.account.family.admit(newcomer, signal);
 }
 
 /** A child whose own limit is too small for one call is not started. */

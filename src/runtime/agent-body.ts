@@ -1,9 +1,9 @@
 /** What the engine runs for every run, root or child: its model, its tools and gate, its account, the loop. */
 
-import { createAccount } from "../agent/account.ts";
+import { type Account, createAccount } from "../agent/account.ts";
 import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
-import type { Amount } from "../agent/limits.ts";
+import type { Amount, Limits } from "../agent/limits.ts";
 import { runLoop } from "../agent/loop.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
@@ -54,6 +54,8 @@ export interface AgentParts {
   readonly modelOf?: ((ref: string, task: AgentTask) => PlannedModel) | undefined;
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Conversations | undefined;
+  /** Opens the account of a run that is no child of another here; its own limits when left out. */
+  readonly openAccount?: ((limits: Limits) => Account) | undefined;
   /** Plays recorded runs again in place of asking models and running tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
@@ -70,6 +72,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
   const askers = createAskers(safety.ask);
+  const open = parts.openAccount ?? createAccount;
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
   const known = { catalog, overrides };
   const processChildren =
@@ -91,7 +94,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const checkOutput = await createOutputCheck(task.format);
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
-      const account = accounts.get(context.id) ?? createAccount(task.limits);
+      const account = accounts.get(context.id) ?? open(task.limits);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
       const isRecorded = storePath !== undefined;
       const modelOf = toModelOf(parts, task);

@@ -3,7 +3,9 @@
 import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
+import { createTurnstile } from "../base/turnstile.ts";
 import type { Executor } from "../delegation/child.ts";
+import { countProcessPlaces } from "../delegation/executors/process-places.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { RunContext } from "../engine/engine.ts";
 import { variableIn } from "../providers/http/own-fields.ts";
@@ -43,7 +45,11 @@ export type ProcessChildren = (parent: Pick<RunContext, "id" | "path">) => Execu
 export function createProcessChildren(parts: Parts): ProcessChildren {
   const { childProcess, storePath, safety, settings, clock, catalog = CATALOG, overrides } = parts;
   const { env } = safety;
+  const places = settings.maxProcesses ?? countProcessPlaces();
+  // A run lets so many in; this is for the children of all runs together.
+  const turnstile = createTurnstile(places);
   return (parent) => ({
+    places,
     async run(order, signal) {
       const [{ createChildProcessExecutor }, { findRunnerCommand }, { openGrantKey }] =
         await Promise.all([
@@ -60,7 +66,12 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         providerOf: (task) => providerOf(task, catalog),
         ...{ storePath, settings, env, clock },
       });
-      return await executor.run(order, signal);
+      const leave = await turnstile.enter(signal);
+      try {
+        return await executor.run(order, signal);
+      } finally {
+        leave();
+      }
     },
   });
 }

@@ -6,6 +6,7 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Executor } from "../delegation/child.ts";
+import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
 import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
@@ -13,8 +14,6 @@ import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
-import { CALL_SUBAGENT_SPEC } from "../delegation/tools/call-subagent.ts";
-import { SUBAGENT_SPEC } from "../delegation/tools/subagent.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { ProcessChildren } from "./child-processes.ts";
@@ -41,7 +40,9 @@ export interface NodeParts {
 export function openNode(parts: NodeParts): DelegationNode {
   const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
     parts;
+  const processes = parts.processChildren?.(context) ?? NO_PROCESSES;
   account.family.maxOpen = settings.maxParallel;
+  account.family.maxFixed = processes.places ?? Number.POSITIVE_INFINITY;
   const { maxTotalTokens, maxTotalTimeMs: totalMs } = settings;
   // What a run below has is a part of it already.
   const isRoot = task.depth === 0;
@@ -58,9 +59,9 @@ export function openNode(parts: NodeParts): DelegationNode {
     ...{ task, account, tools, settings, observe, agents, check, conversations },
     executors: {
       in_process: inTime(inProcess),
-      child_process: inTime(parts.processChildren?.(context) ?? NO_PROCESSES),
+      child_process: inTime(processes),
     },
-    specs: [...tools.map(({ spec }) => spec), SUBAGENT_SPEC, CALL_SUBAGENT_SPEC],
+    specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     modelOf: parts.modelOf,
     emit: (events) => context.emit(events),
     now: () => clock.now(),

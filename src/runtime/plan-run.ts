@@ -1,6 +1,7 @@
 /** The plan of a task, with the tools and prices that the runtime knows. Nothing is sent for it. */
 
 import type { AgentTask } from "../agent/task.ts";
+import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import type { Plan } from "../delegation/plan.ts";
 import { toPlan } from "../delegation/plan.ts";
 import type { AgentParts } from "./agent-body.ts";
@@ -19,7 +20,7 @@ export async function planRun(
   const tools = await toolbox.pick(task.tools);
   return toPlan(task, {
     ...{ settings, agents, timeoutMs },
-    specs: tools.map(({ spec }) => spec),
+    specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     thresholdUsd: settings.planThresholdUsd,
     modelOf: (ref) => toPlannedModel(ref, task.url, known),
   });

@@ -78,6 +78,8 @@ export interface RuntimeOptions
   readonly subagentLog?: Log | undefined;
   /** How children in processes of their own are started; without it there are none. */
   readonly childProcess?: ChildProcessSettings | undefined;
+  /** What a run spends from that is no child of another here; an account of its own limits when left out. */
+  readonly openAccount?: AgentParts["openAccount"];
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
@@ -153,7 +155,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     safety: { ...SAFETY, ...options, env },
     delegation,
     observe: watch.tell,
-    ...{ agents, childProcess, storePath, conversations },
+    ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
     modelOf: (ref, { url }) => toPlannedModel(ref, url, known),
     ...known,
   };

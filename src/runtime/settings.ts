@@ -89,6 +89,7 @@ function toDelegation(config: Config): DelegationSettings {
     persistenceEnabled: config.get("agent.subagent.persistence_enabled"),
     summary: config.get("agent.subagent.summary"),
     maxParallel: config.get("agent.subagent.max_parallel"),
+    maxProcesses: config.get("agent.subagent.max_processes"),
     executor: config.get("agent.subagent.executor"),
     childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
     maxTotalTokens: config.get("agent.subagent.max_total_tokens"),

@@ -199,6 +199,35 @@ describe("children of one turn", () => {
     assert.equal(root.spent.tokens, 520);
   });
 
+  it("work in at most so many processes at once, and keep up nobody who needs none", async () => {
+    const parent = createAccount(NO_LIMITS);
+    parent.family.maxFixed = 1;
+    const inProcess = (key: string): Newcomer => ({ ...child(key), isFixed: true });
+    const first = await parent.family.admit(inProcess("first"), NEVER);
+    let isIn = false;
+    const second = parent.family.admit(inProcess("second"), NEVER).then((account) => {
+      isIn = true;
+      return account;
+    });
+    await parent.family.admit(child("third"), NEVER);
+    assert.equal(isIn, false);
+    first.close();
+    (await second).close();
+  });
+
+  it("that are urgent are let in at once or not at all", async () => {
+    const parent = createAccount(limits({ tokens: 1000 }));
+    const first = await parent.family.admit(child("first", 800), NEVER);
+    const urgent: Newcomer = { ...child("urgent", 500), isUrgent: true };
+    await assert.rejects(parent.family.admit(urgent, NEVER), { code: "budget_exceeded" });
+    first.close();
+    await parent.family.admit(urgent, NEVER);
+    parent.family.maxOpen = 1;
+    await assert.rejects(parent.family.admit({ ...urgent, callKey: "more" }, NEVER), {
+      message: "Not started: 1 subagent at work is the most there may be.",
+    });
+  });
+
   it("work at most so many at once as are allowed", async () => {
     const parent = createAccount(NO_LIMITS);
     parent.family.maxOpen = 2;

@@ -40,16 +40,18 @@ export interface ShellBench {
 interface Setup extends Partial<ChildProcessParts> {
   readonly task?: Partial<AgentTask>;
   readonly budget?: Partial<Limits>;
+  /** What of it the child has when it starts; all when left out. */
+  readonly share?: Partial<Limits>;
   readonly timeoutMs?: number;
 }
 
 /** The script's first line reads the payload into `payload.json`. */
 export function createShellBench(t: TestContext, script: string, setup: Setup = {}): ShellBench {
-  const { task = {}, budget = {}, timeoutMs = PATIENCE_MS, ...parts } = setup;
+  const { task = {}, budget = {}, share, timeoutMs = PATIENCE_MS, ...parts } = setup;
   const folder = mkdtempSync(join(tmpdir(), "offshoot-child-"));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   const limits = { ...NO_LIMITS, ...budget };
-  const account = createAccount(limits).family.adopt(limits);
+  const account = openShare(limits, share);
   const executor = createChildProcessExecutor({
     command: ["/bin/sh", "-c", `IFS= read -r line; printf '%s' "$line" > payload.json\n${script}`],
     env: { PATH: process.env["PATH"] },
@@ -80,6 +82,18 @@ export function createShellBench(t: TestContext, script: string, setup: Setup = 
       return isJsonObject(payload) ? payload : {};
     },
   };
+}
+
+function openShare(limits: Limits, share: Partial<Limits> | undefined): ChildAccount {
+  const { family } = createAccount(limits);
+  if (!share) return family.adopt(limits);
+  // As many are announced as leave it its share.
+  const parts = Math.floor((limits.tokens ?? 0) / (share.tokens ?? 1)) - 1;
+  family.announce("call", parts);
+  const child = { callKey: "call", ceiling: {}, enough: {}, least: {}, isFixed: true };
+  const account = family.tryAdmit(child);
+  if (!account) throw new Error("The child was not let in.");
+  return account;
 }
 
 export const TASK: AgentTask = {

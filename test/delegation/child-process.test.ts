@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { NOTHING } from "../../src/agent/limits.ts";
 import type { Clock } from "../../src/base/clock.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../src/base/json.ts";
+import { encodeSse } from "../../src/base/sse.ts";
 import { createFrameReader, TRUNCATED } from "../../src/delegation/executors/frame-reader.ts";
 import { verifyGrant } from "../../src/delegation/signed-grant.ts";
 import { LINUX_LACK, programLack, unless } from "../needs.ts";
@@ -14,6 +17,7 @@ import {
   KEY,
   print,
   report,
+  type ShellBench,
   say,
 } from "./child-process-bench.ts";
 
@@ -71,6 +75,46 @@ describe("a child in a process of its own", () => {
     const child = await bench.run();
     assert.equal(child.ending, "failed");
     assert.equal(child.text, faked);
+  });
+});
+
+describe("a child process that asks for more of the budget", () => {
+  const amounts = (tokens: number): JsonObject => ({ ...NOTHING, tokens });
+  const ask = (spent: number, least: number): string => {
+    const frame = { type: "subagent_budget", ask: 7, spent: amounts(spent) };
+    const more = { least: amounts(least), most: amounts(least) };
+    return print(encodeSse("subagent_budget", { ...frame, ...more }));
+  };
+  const LISTEN = "IFS= read -r answer; printf '%s' \"$answer\" > answer.json";
+  const answered = (bench: ShellBench): JsonObject => {
+    const answer = tryParseJson(bench.read("answer.json"));
+    assert.ok(isJsonObject(answer));
+    return answer;
+  };
+
+  it("is told what it may spend now, and what it said that it has spent counts", async (t) => {
+    const spent = { ...NOTHING, tokens: 80 };
+    const script = `${ask(30, 100)}; ${LISTEN}; ${WHOLE}; ${report({ spent })}`;
+    const bench = createShellBench(t, script, { budget: { tokens: 500 }, share: { tokens: 50 } });
+    await bench.run();
+    const { ask: number, given } = answered(bench);
+    assert.equal(number, 7);
+    assert.ok(isJsonObject(given) && Number(given["tokens"]) >= 100, JSON.stringify(given));
+    assert.equal(bench.account.spent.tokens, 80);
+  });
+
+  it("is told that there is no more when nobody gives any back", async (t) => {
+    const script = `${ask(30, 900)}; ${LISTEN}; ${WHOLE}; ${report()}`;
+    const bench = createShellBench(t, script, { budget: { tokens: 500 }, share: { tokens: 50 } });
+    await bench.run();
+    const { given } = answered(bench);
+    assert.ok(isJsonObject(given) && Number(given["tokens"]) <= 500, JSON.stringify(given));
+  });
+
+  it("has broken its stream when it asks for nothing that can be read", async (t) => {
+    const frame = print(encodeSse("subagent_budget", { type: "subagent_budget" }));
+    const child = await createShellBench(t, `${frame}; ${WHOLE}`).run();
+    assert.match(child.message, /no frame of its stream/);
   });
 });
 

@@ -196,6 +196,7 @@ describe("a plan as text", () => {
       /\nsubagent \(at most 4, 3 levels deep\)\n {2}model +x\/dear \(its parent's\)\n/,
       /\nagent reviewer: Reviews\.\n {2}model +x\/cheap \(asked for by its parent\)\n/,
       / {2}limits +2 turns, \$0\.50, 60 s\n {2}inherits +0 tokens of its parent's conversation\n/,
+      /\nShares {6}the limits of a subagent are those of one alone; several of one turn share alike/,
       /\nTotal cost {2}\$0\.00\d+ to \$2\.00\n/,
     ]) {
       assert.match(text, line);

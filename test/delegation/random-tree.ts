@@ -3,7 +3,8 @@
  * which fail, hang, or are cancelled. The chance is seeded, so a tree that breaks can be run again.
  */
 
-import type { Limits } from "../../src/agent/limits.ts";
+import { type Account, createAccount } from "../../src/agent/account.ts";
+import { KINDS, type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
 import { type AgentTask, encodeTask, SAFEGUARDS } from "../../src/agent/task.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { Failure } from "../../src/base/failure.ts";
@@ -27,6 +28,8 @@ export interface RandomTree {
   /** The requests that were made, by the run that made them. */
   readonly asked: readonly { readonly run: string; readonly request: ModelRequest }[];
   readonly id: string;
+  /** Moments at which more was spent and set aside than the tree may spend. There must be none. */
+  readonly overdrawn: readonly string[];
   /** Leaves everything as a killed process does, and goes on in another one. */
   killAndResume(): Promise<void>;
 }
@@ -57,7 +60,18 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
   // Closing it does nothing: the engine that comes next finds everything.
   const store = createMemoryStore();
   const asked: { run: string; request: ModelRequest }[] = [];
-  const provider = createRandomProvider(wish, asked);
+  const overdrawn: string[] = [];
+  let account: Account | undefined;
+  const check = (run: string): void => {
+    const { left } = account ?? createAccount(NO_LIMITS);
+    for (const kind of KINDS) {
+      if (left[kind] < -1e-9) overdrawn.push(`${run}: ${kind} by ${-left[kind]}`);
+    }
+  };
+  const provider = createRandomProvider(wish, (run, request) => {
+    asked.push({ run, request });
+    check(run);
+  });
   const clock = systemClock;
   const env = {};
   const toolbox = await createToolbox({ tools: [], env, clock, log: silentLog, version: "0" });
@@ -74,6 +88,10 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
     safety: { ...SAFETY, env },
     delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: PATIENCE_MS },
     observe() {},
+    openAccount(limits) {
+      account = createAccount(limits);
+      return account;
+    },
   });
   const start = (): Engine => {
     const engine = createLocalEngine({ store });
@@ -89,6 +107,7 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
     },
     store,
     asked,
+    overdrawn,
     id,
     async killAndResume() {
       await engine.stop();
@@ -124,7 +143,7 @@ function toTask(limits: Limits): AgentTask {
 /** Says something, delegates, or breaks. What it says never costs more than it was allowed to. */
 function createRandomProvider(
   { chance, isDeep }: TreeWish,
-  asked: { run: string; request: ModelRequest }[],
+  tell: (run: string, request: ModelRequest) => void,
 ): Provider {
   const makeId = createCountingIds();
   let calls = 0;
@@ -135,7 +154,7 @@ function createRandomProvider(
   return {
     name: "random",
     async *stream(request, { run = "", signal }) {
-      asked.push({ run, request });
+      tell(run, request);
       const roll = chance();
       // Others get their turn, so that runs come to stand between each other.
       await new Promise((resolve) => setImmediate(resolve));

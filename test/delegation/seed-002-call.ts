@@ -5,6 +5,7 @@ import type { TestContext } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import type { Envelope } from "../../src/delegation/envelope.ts";
 import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
+import { dropReportWish } from "../../src/protocol/report-wish.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import type { RunRequest, RuntimeOptions } from "../../src/runtime/runtime.ts";
@@ -70,6 +71,11 @@ export function saidIn(request: ModelRequest | undefined): string[] {
   return (request?.items ?? []).flatMap((item) =>
     item.type === "message" && item.role === "user" ? [String(item.content)] : [],
   );
+}
+
+/** What it was asked to do, without how it is to report. */
+export function taskOf(request: ModelRequest | undefined): string {
+  return dropReportWish(saidIn(request)[0] ?? "");
 }
 
 /** What the tools of a run have answered, as its model is told. */

@@ -34,7 +34,7 @@ describe("the events of a subagent", () => {
   it("`complete` comes last, with the figures of the answer", async (t) => {
     const usage = { input: 700, output: 100 };
     const { observed } = await delegate(t, CALL, { child: () => reply.text("Found.", { usage }) });
-    const figures = { turns_used: 2, tokens_consumed: 1600, status: "complete" };
+    const figures = { turns_used: 1, tokens_consumed: 800, status: "complete" };
     assert.deepEqual(observed.at(-1), {
       event: "complete",
       label: "research",
@@ -61,7 +61,8 @@ describe("the events of a subagent", () => {
       { ...CALL, max_turns: 3 },
       {
         files: { "a.txt": "a" },
-        child: ({ tools }) => (tools.length > 0 ? reply.calls([READ]) : reply.text("So far.")),
+        child: ({ toolChoice }) =>
+          toolChoice === "none" ? reply.text("So far.") : reply.calls([READ]),
       },
     );
     const [, exceeded, complete] = observed;
@@ -78,7 +79,8 @@ describe("the events of a subagent", () => {
         { ...CALL, max_turns },
         {
           files: { "a.txt": "a" },
-          child: ({ tools }) => (tools.length > 0 ? reply.calls([READ]) : refusal("No report.")),
+          child: ({ toolChoice }) =>
+            toolChoice === "none" ? refusal("No report.") : reply.calls([READ]),
         },
       );
       const exceeded = observed.find(({ event }) => event === "max_turns_exceeded");

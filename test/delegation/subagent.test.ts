@@ -29,29 +29,26 @@ describe("the subagent tool", () => {
         }
         if (asked === "go") return reply.text("The parent is done.");
         seen.push(request);
-        if (asked === "Count the files.") return reply.text("There are 3.");
-        return reply.text("Summary: 3 files.");
+        return reply.text("There are 3.");
       }),
     );
     const { end, events, id } = await tree.run();
     assert.equal(end.output_text, "The parent is done.");
     assert.deepEqual(seen.map(lastAsked), [
-      "Count the files.",
-      "Summarize your findings concisely",
+      "Count the files.\n\nSummarize your findings concisely",
     ]);
     assert.ok(!JSON.stringify(seen).includes('"go"'), "the parent's words");
-    assert.equal(seen[1]?.tools.length, 0, "the report has no tools");
     const result = events.find((event) => event.type === "tool_end");
     assert.ok(result?.type === "tool_end" && result.item.type === "function_call_output");
     assert.deepEqual(JSON.parse(String(result.item.output)), {
       success: true,
-      output: "Summary: 3 files.",
+      output: "There are 3.",
       error: null,
       metadata: {
         subagent_label: "count",
         recursion_depth: "1",
         completion_status: "complete",
-        turns_used: "2",
+        turns_used: "1",
         max_turns_reached: "false",
         tokens_consumed: String(
           events.find((event) => event.type === "child_end")?.usage.total_tokens,
@@ -66,6 +63,29 @@ describe("the subagent tool", () => {
     );
   });
 
+  it("asks once more for a report that its call describes, with tools that it may not call", async (t) => {
+    const seen: ModelRequest[] = [];
+    const task = { label: "count", task_prompt: "Count.", summary_prompt: "As a number." };
+    const tree = await startTree(
+      t,
+      respond((request) => {
+        const asked = lastAsked(request);
+        if (asked === "go" && outputsIn(request).length === 0) return reply.calls([subagent(task)]);
+        if (asked === "go") return reply.text("The parent is done.");
+        seen.push(request);
+        return reply.text(asked === "Count." ? "There are 3." : "3");
+      }),
+    );
+    const { events } = await tree.run();
+    assert.deepEqual(seen.map(lastAsked), ["Count.", "As a number."]);
+    assert.deepEqual(seen[1]?.tools, seen[0]?.tools, "so that a vendor's cache has the beginning");
+    assert.deepEqual([seen[0]?.toolChoice, seen[1]?.toolChoice], ["auto", "none"]);
+    const result = events.find((event) => event.type === "tool_end");
+    assert.ok(result?.type === "tool_end" && result.item.type === "function_call_output");
+    const { output, metadata } = JSON.parse(String(result.item.output));
+    assert.deepEqual([output, metadata.turns_used], ["3", "2"]);
+  });
+
   it("gives partial work as incomplete when the turns are used up", async (t) => {
     const tree = await startTree(
       t,
@@ -77,7 +97,7 @@ describe("the subagent tool", () => {
           ]);
         }
         if (asked === "go") return reply.text("done");
-        if (asked === "Read for ever.") {
+        if (asked.startsWith("Read for ever.")) {
           return reply.calls([{ name: "read", arguments: '{"path":"a.txt"}' }], {
             text: "Reading.",
           });

@@ -95,7 +95,7 @@ describe("complaints about what delegation costs", () => {
   it("5: a child inherits no conversation, and one that did no work is recorded as such", async (t) => {
     const tree = await startTree(t, playing({ go: calling(spawning("a")) }));
     const { id } = await tree.run();
-    const asked = tree.upstream.requests.find(({ text }) => text.includes('"content":"a"'));
+    const asked = tree.upstream.requests.find(({ text }) => text.includes('"content":"a\\n'));
     assert.ok(asked && !asked.text.includes('"go"'));
     const [end] = eventsOfType(await tree.eventsOf(`${id}/a-1.0`), "run_end");
     assert.equal(end?.tool_calls, 0);

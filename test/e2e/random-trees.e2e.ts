@@ -31,7 +31,10 @@ describe("a thousand random trees", () => {
             deepest = Math.max(deepest, run.path.split("/").length - 2);
             endings.add(String(run.ending));
           }
-          for (const node of nodes) checkNode(node, nodes, seed);
+          const root = nodes.find(({ run }) => run.parent_id === null);
+          assert.ok(root, `seed ${seed}`);
+          const most = limitsOf(root.log);
+          for (const node of nodes) checkNode(node, nodes, { seed, most });
         }),
       );
     }
@@ -63,6 +66,7 @@ async function growTree(seed: number): Promise<Node[]> {
   if (!isDeep && chance() < 0.2) await killTwice(tree);
   if (!isDeep && chance() < 0.15) await cancelSoon(tree);
   await tree.engine.result(tree.id);
+  assert.deepEqual(tree.overdrawn, [], `seed ${seed}`);
   const nodes = await readTree(tree.store);
   await tree.engine.stop();
   return nodes;
@@ -88,7 +92,13 @@ async function readTree(store: Store): Promise<Node[]> {
   );
 }
 
-function checkNode({ run, log }: Node, nodes: readonly Node[], seed: number): void {
+interface Whole {
+  readonly seed: number;
+  /** What the tree may spend in all. */
+  readonly most: Limits;
+}
+
+function checkNode({ run, log }: Node, nodes: readonly Node[], { seed, most }: Whole): void {
   const where = `seed ${seed}, ${run.id}`;
   assert.equal(run.status, "ended", where);
   assert.deepEqual(
@@ -102,25 +112,29 @@ function checkNode({ run, log }: Node, nodes: readonly Node[], seed: number): vo
   // A run that was cancelled before it began has an ending and nothing else.
   if (log.length === 1) return;
   const children = nodes.filter((node) => node.run.parent_id === run.id && node.log.length > 1);
-  checkMoney({ run, log }, children, where);
+  checkMoney({ run, log }, children, { where, most });
   checkGrant({ run, log }, children, where);
 }
 
-/** A child's limits are a part of its parent's, and nobody has spent more than its limits. */
-function checkMoney({ run, log }: Node, children: readonly Node[], where: string): void {
-  const limits = limitsOf(log);
+/**
+ * What children have spent is a part of what their parent has, and so nobody has spent more than the
+ * tree may. A run's own limits are those it began with: it may have got more.
+ */
+function checkMoney(
+  { run, log }: Node,
+  children: readonly Node[],
+  { where, most }: { readonly where: string; readonly most: Limits },
+): void {
   const spent = spentOf(log);
   for (const kind of Object.keys(LIMIT_KINDS) as LimitKind[]) {
-    const limit = limits[kind] ?? Number.POSITIVE_INFINITY;
+    const limit = most[kind] ?? Number.POSITIVE_INFINITY;
+    const own = limitsOf(log)[kind] ?? Number.POSITIVE_INFINITY;
+    assert.ok(own <= limit, `${where}: has more ${kind} than its tree`);
     assert.ok(spent[kind] <= limit + 1e-9, `${where}: ${kind} ${spent[kind]} of ${limit}`);
     // A run that is cancelled while it is replayed has not come to what its children spent before.
     if (run.ending === "cancelled") continue;
     const below = children.reduce((sum, child) => sum + spentOf(child.log)[kind], 0);
     assert.ok(below <= spent[kind] + 1e-9, `${where}: ${kind} of its children is not counted`);
-    for (const child of children) {
-      const own = limitsOf(child.log)[kind] ?? Number.POSITIVE_INFINITY;
-      assert.ok(own <= limit, `${where}: ${child.run.id} has more ${kind} than its parent`);
-    }
   }
   assert.ok(run.ending !== "completed" || spent.turns > 0, where);
 }

@@ -11,6 +11,7 @@ import {
   eventsIn,
   outputsIn,
   saidIn,
+  taskOf,
   toolsOf,
 } from "../delegation/seed-002-call.ts";
 
@@ -96,23 +97,30 @@ describe("the field `label`", () => {
     const twice = (task_prompt: string): JsonObject => ({ label: "same", task_prompt });
     const { asked, tree, id } = await delegate(t, CALL, {
       child: (request) => {
-        const isFirst = saidIn(request)[0] === CALL.task_prompt;
+        const isFirst = taskOf(request) === CALL.task_prompt;
         if (!isFirst || outputsIn(request).length > 0) return reply.text("Found.");
         return reply.calls([call(twice("One.")), call(twice("Two."))]);
       },
     });
-    assert.ok(asked.some((request) => saidIn(request)[0] === "Two."));
+    assert.ok(asked.some((request) => taskOf(request) === "Two."));
     const starts = eventsIn(await tree.eventsOf(`${id}/research-1.0`), "child_start");
     assert.equal(new Set(starts.map(({ child_id }) => child_id)).size, 2);
   });
 });
 
 describe("the field `task_prompt`", () => {
+  const task_prompt = "  Research the latest PyTorch API changes in 2024\n";
+
   it("is the child's first user message, word for word, and all it is told", async (t) => {
-    const task_prompt = "  Research the latest PyTorch API changes in 2024\n";
-    const { asked } = await delegate(t, { ...CALL, task_prompt });
+    const { asked } = await delegate(t, { ...CALL, task_prompt, summary_prompt: "In a line." });
     assert.deepEqual(saidIn(asked[0]), [task_prompt]);
     assert.equal(asked[0]?.items.length, 1);
+  });
+
+  it("has the usual wish for a report as its last paragraph, where the call has none", async (t) => {
+    const { asked } = await delegate(t, { ...CALL, task_prompt });
+    const wish = "Summarize your findings concisely";
+    assert.deepEqual(asked.map(saidIn), [[`${task_prompt}\n\n${wish}`]]);
   });
 });
 
@@ -139,7 +147,8 @@ describe("the field `summary_prompt`", () => {
   ] as const) {
     it(`is "Summarize your findings concisely" when it is ${name}`, async (t) => {
       const { asked } = await delegate(t, { ...CALL, ...given });
-      assert.equal(saidIn(asked.at(-1)).at(-1), "Summarize your findings concisely");
+      assert.equal(asked.length, 1, "no turn of its own");
+      assert.match(saidIn(asked[0])[0] ?? "", /\n\nSummarize your findings concisely$/);
     });
   }
 });

@@ -13,6 +13,7 @@ import {
   outputsIn,
   refusal,
   saidIn,
+  taskOf,
 } from "../delegation/seed-002-call.ts";
 
 const KEYS = [
@@ -26,11 +27,15 @@ const KEYS = [
 
 const READ = { name: "read", arguments: { path: "a.txt" } };
 
+/** A call that says how its child is to report: in a turn of its own. */
+const REPORTING = { ...CALL, summary_prompt: "In short." };
+
 /** A child that reads until it is asked for its report. */
 const runAway = (t: TestContext, input: Json = { ...CALL, max_turns: 3 }): Promise<Delegated> =>
   delegate(t, input, {
     files: { "a.txt": "a" },
-    child: ({ tools }) => (tools.length > 0 ? reply.calls([READ]) : reply.text("So far: a.")),
+    child: ({ toolChoice }) =>
+      toolChoice === "none" ? reply.text("So far: a.") : reply.calls([READ]),
   });
 
 describe("the response", () => {
@@ -61,7 +66,7 @@ describe("the response", () => {
   });
 
   it("has the summary of the child's findings as its output", async (t) => {
-    const { envelope } = await delegate(t, CALL, {
+    const { envelope } = await delegate(t, REPORTING, {
       child: (request) => reply.text(saidIn(request).length > 1 ? "In short: it." : "Long words."),
     });
     assert.equal(envelope.output, "In short: it.");
@@ -133,7 +138,7 @@ describe("the metadata", () => {
   it('has depth "1" for a first subagent and "2" for a nested one', async (t) => {
     const { envelope, asked } = await delegate(t, CALL, {
       child: (request) =>
-        saidIn(request)[0] === CALL.task_prompt && outputsIn(request).length === 0
+        taskOf(request) === CALL.task_prompt && outputsIn(request).length === 0
           ? reply.calls([call({ label: "inner", task_prompt: "Look deeper." })])
           : reply.text("Found."),
     });
@@ -157,14 +162,15 @@ describe("the metadata", () => {
     const { envelope } = await delegate(t, CALL, {
       files: { "a.txt": "a" },
       request: { limits: { turns: 8, tokens: null, usd: null, tool_calls: null, children: null } },
-      child: ({ tools }) => (tools.length > 0 ? reply.calls([READ]) : reply.text("So far: a.")),
+      child: () => reply.calls([READ], { text: "So far: a." }),
     });
     const { completion_status, max_turns_reached } = envelope.metadata;
     assert.deepEqual([completion_status, max_turns_reached], ["incomplete", "false"]);
+    assert.deepEqual([envelope.success, envelope.output], [true, "So far: a."]);
   });
 
   it("counts the turns that were used, the report among them", async (t) => {
-    const { envelope, asked } = await delegate(t, CALL, {
+    const { envelope, asked } = await delegate(t, REPORTING, {
       files: { "a.txt": "a" },
       child: ({ items }) => (items.length < 4 ? reply.calls([READ]) : reply.text("Found.")),
     });
@@ -186,7 +192,7 @@ describe("the metadata", () => {
   });
 
   it("counts the tokens of all the child's model calls", async (t) => {
-    const { envelope, events } = await delegate(t, CALL, {
+    const { envelope, events } = await delegate(t, REPORTING, {
       child: (request) =>
         reply.text("Found.", {
           usage:
@@ -201,7 +207,7 @@ describe("the metadata", () => {
     const usage = { input: 700, output: 100 };
     const { told } = await delegate(
       t,
-      { ...CALL, label: "research_quantum_computing" },
+      { ...REPORTING, label: "research_quantum_computing" },
       {
         files: { "a.txt": "a" },
         child: ({ items }) =>
@@ -225,27 +231,26 @@ describe("the metadata", () => {
 });
 
 describe("a usage example", () => {
-  it("of a quick lookup ends after two turns", async (t) => {
+  it("of a quick lookup ends after one turn", async (t) => {
     const lookup = { label: "weather_research", allowed_tools: ["read"], max_turns: 3 };
     const { envelope } = await delegate(t, { ...CALL, ...lookup });
-    assert.deepEqual([envelope.success, envelope.metadata["turns_used"]], [true, "2"]);
+    assert.deepEqual([envelope.success, envelope.metadata["turns_used"]], [true, "1"]);
   });
 
   it("of a sequence runs each step apart: none sees another's words", async (t) => {
     const steps = ["Generate it.", "Review it.", "Optimize it."];
     const { asked } = await delegate(t, CALL, {
       child: (request) => {
-        if (saidIn(request)[0] !== CALL.task_prompt) return reply.text("Found.");
+        if (taskOf(request) !== CALL.task_prompt) return reply.text("Found.");
         const task_prompt = steps[outputsIn(request).length];
-        const isDone = task_prompt === undefined || request.tools.length === 0;
-        return isDone
+        return task_prompt === undefined
           ? reply.text("Integrated.")
           : reply.calls([call({ label: "s", task_prompt })]);
       },
     });
     for (const step of steps) {
-      const own = asked.filter((request) => saidIn(request)[0] === step);
-      assert.equal(own.length, 2, step);
+      const own = asked.filter((request) => taskOf(request) === step);
+      assert.equal(own.length, 1, step);
       const others = steps.filter((other) => other !== step);
       assert.ok(
         others.every((other) => !JSON.stringify(own).includes(other)),

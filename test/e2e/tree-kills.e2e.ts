@@ -13,6 +13,7 @@ import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { readTree } from "../../src/delegation/ledger/tree.ts";
+import { dropReportWish } from "../../src/protocol/report-wish.ts";
 import type { LoggedEvent, RunEnd } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
@@ -30,8 +31,8 @@ const WORKER = fileURLToPath(new URL("./fixtures/tree-worker.js", import.meta.ur
 /** Below the root: three side by side, and one with one below it. Each leaf reads a value. */
 const VALUES = { a: 1, b: 2, c: 3, leaf: 4 };
 const LABELS = ["a", "b", "c", "leaf", "nest"];
-/** Two of the root, three of each below it: the work or the delegating, the finding, the report. */
-const CALLS = 2 + 3 * LABELS.length;
+/** Two of each: the work or the delegating, and the finding. And the report that `nest` is asked for. */
+const CALLS = 2 + 2 * LABELS.length + 1;
 /** Most model calls that one kill can cut. */
 const SIDE_BY_SIDE = 4;
 
@@ -125,7 +126,7 @@ function createAdder(random: () => number, tell: (key: string) => void): ScriptE
 
 function labelOf({ items }: ModelRequest): string {
   const [first] = items;
-  return first?.type === "message" && typeof first.content === "string" ? first.content : "";
+  return first?.type === "message" ? dropReportWish(String(first.content)) : "";
 }
 
 /** A turn leaves a message or calls, and calls leave outputs; the report is asked for by a user. */
@@ -142,7 +143,11 @@ function choose(request: ModelRequest, label: string): AnswerReply {
     return reply.calls([{ name: "read", arguments: { path: `${label}.txt` } }]);
   }
   const tasks = ["a", "b", "c"].map((name) => delegate(name).arguments);
-  return reply.calls([{ name: "parallel_subagent", arguments: { tasks } }, delegate("nest")]);
+  const nest = { ...delegate("nest").arguments, summary_prompt: "Add it up." };
+  return reply.calls([
+    { name: "parallel_subagent", arguments: { tasks } },
+    { name: "subagent", arguments: nest },
+  ]);
 }
 
 function delegate(label: string) {

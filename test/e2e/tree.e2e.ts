@@ -54,11 +54,11 @@ describe("a tree while it runs", () => {
     const { stdout, stderr } = await run(place);
     assert.equal(stdout, "It is 9.\n");
     for (const label of LABELS) {
-      const ending = `subagent ${label}: completed · 3 turns · `;
+      const ending = `subagent ${label}: completed · 2 turns · `;
       assert.ok(stderr.includes(`subagent ${label}: started\n`), stderr);
       assert.equal(stderr.split(ending).length, 2, stderr);
     }
-    assert.match(stderr, /\nwith 3 subagents: 11 turns · 6 tool calls · [\d,]+ tokens · .+\n$/);
+    assert.match(stderr, /\nwith 3 subagents: 8 turns · 6 tool calls · [\d,]+ tokens · .+\n$/);
   });
 
   it("is every node with its parent as JSON lines", async () => {
@@ -81,7 +81,7 @@ describe("a tree while it runs", () => {
   it("adds up with its children as one JSON document", async () => {
     await using place = await createPlace({ "a.txt": "1\n" });
     const { turns, usage, total } = JSON.parse((await run(place, "--output", "json")).stdout);
-    assert.deepEqual([turns, total.runs, total.turns, total.unfinished], [2, 4, 11, 0]);
+    assert.deepEqual([turns, total.runs, total.turns, total.unfinished], [2, 4, 8, 0]);
     assert.ok(total.usage.total_tokens > usage.total_tokens);
   });
 
@@ -132,9 +132,9 @@ describe("a tree from the record", () => {
 
     const tree = await runs(place, "tree", root.slice(0, -2));
     for (const label of LABELS) {
-      assert.match(tree, new RegExp(`[├└]─ ${label} \\[${label}-1\\.\\d\\]: completed · 3 turns`));
+      assert.match(tree, new RegExp(`[├└]─ ${label} \\[${label}-1\\.\\d\\]: completed · 2 turns`));
     }
-    assert.match(tree, /\ntotal: 4 runs · 11 turns · 6 tool calls/);
+    assert.match(tree, /\ntotal: 4 runs · 8 turns · 6 tool calls/);
     assert.equal(JSON.parse(await runs(place, "tree", root, "--json")).children.length, 3);
     assert.match(await runs(place, "tree", child), /^run_.*src/);
     assert.match(

@@ -1,6 +1,6 @@
 /** A plan as `offshoot run --plan` prints it: text for a person, JSON for a program. */
 
-import { clip, plural } from "../../base/text.ts";
+import { clip, plural, toRoundUsd } from "../../base/text.ts";
 import type { Plan, PlannedRun } from "../../delegation/plan.ts";
 import type { CostRange } from "../../delegation/plan-cost.ts";
 import type { Io } from "../io.ts";
@@ -28,11 +28,20 @@ export function renderPlan(plan: Plan): string {
     ]),
     [
       ...(subagent ? [] : ["It cannot delegate."]),
+      ...(subagent && isShared(plan.run) ? [SHARES] : []),
       `Total cost  ${renderCost(plan.total_cost_usd)}`,
       `Approval    ${renderApproval(plan)}`,
     ],
   ];
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
+}
+
+const SHARES =
+  "Shares      the limits of a subagent are those of one alone; several of one turn share alike, and get more while there is some";
+
+/** Whether it has something that its children divide. */
+function isShared({ limits }: PlannedRun): boolean {
+  return Object.values(limits).some((limit) => limit !== null);
 }
 
 function renderReach({ max_depth, max_children }: Plan): string {
@@ -73,7 +82,7 @@ function renderLimits({ max_turns, limits, timeout_s }: PlannedRun): string {
   return [
     plural(own, "turn"),
     ...(tokens === null ? [] : [plural(tokens, "token")]),
-    ...(usd === null ? [] : [toMoney(usd)]),
+    ...(usd === null ? [] : [toRoundUsd(usd)]),
     ...(tool_calls === null ? [] : [plural(tool_calls, "tool call")]),
     ...(timeout_s === null ? [] : [`${timeout_s} s`]),
   ].join(", ");
@@ -86,18 +95,14 @@ const UNKNOWN = {
 
 function renderCost({ least, most, unknown }: CostRange): string {
   if (most === 0) return "free";
-  const low = least === null ? "" : `${toMoney(least)} to `;
-  if (most !== null) return low === "" ? `at most ${toMoney(most)}` : `${low}${toMoney(most)}`;
+  const low = least === null ? "" : `${toRoundUsd(least)} to `;
+  if (most !== null)
+    return low === "" ? `at most ${toRoundUsd(most)}` : `${low}${toRoundUsd(most)}`;
   const why = UNKNOWN[unknown ?? "limit"];
-  return least === null || unknown === "price" ? why : `from ${toMoney(least)}, ${why}`;
+  return least === null || unknown === "price" ? why : `from ${toRoundUsd(least)}, ${why}`;
 }
 
 function renderApproval({ approve, asks_above_usd }: Plan): string {
   if (asks_above_usd === null) return `${approve}, for tool calls; delegation is not asked about`;
-  return `${approve}, for tool calls and for delegation that may cost more than ${toMoney(asks_above_usd)}`;
-}
-
-function toMoney(usd: number): string {
-  if (usd === 0) return "$0";
-  return usd < 0.01 ? `$${usd.toPrecision(2)}` : `$${usd.toFixed(2)}`;
+  return `${approve}, for tool calls and for delegation that may cost more than ${toRoundUsd(asks_above_usd)}`;
 }

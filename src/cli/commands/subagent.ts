@@ -6,6 +6,7 @@
  * is believed. One without is a person's own start.
  */
 
+import { NO_LIMITS } from "../../agent/limits.ts";
 import { isNativeName } from "../../agent/native-names.ts";
 import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
@@ -16,11 +17,13 @@ import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { checkTools } from "../../delegation/child-task.ts";
 import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
+import { openParentAccount } from "../../delegation/runner/parent-account.ts";
 import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
 import { type PayloadInput, readPayload } from "../../delegation/runner/payload-input.ts";
 import { watchParent } from "../../delegation/runner/watch-parent.ts";
 import { verifyGrant } from "../../delegation/signed-grant.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
+import { TOP_UP } from "../../delegation/top-up.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
@@ -55,13 +58,15 @@ export const run: RunCommand = async (_, io) => {
   }
 };
 
-async function runPayload({ document, parentGone }: PayloadInput, io: Io): Promise<number> {
+async function runPayload(input: PayloadInput, io: Io): Promise<number> {
+  const { document, parentGone } = input;
   const payload = parsePayload(document);
   if (payload.provider !== null) checkProvider(payload.provider);
   const config = await openConfig({}, io);
   if (payload.grant || document["signature"] !== undefined) await checkGrant(document, config);
   const agents = await openAgents(payload, io);
-  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents });
+  const openAccount = toOpenAccount(payload, input, io);
+  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents, openAccount });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= runtime.close();
@@ -113,6 +118,20 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
     commandEnv: [...commandEnv, CHILD_MARK],
     delegation: payload.grant ? { ...delegation, ...payload.delegation } : delegation,
   };
+}
+
+/** A parent of ours is asked for more than the limits, as far as its ceiling goes. */
+function toOpenAccount(
+  { ceiling, grant }: Payload,
+  { onLine, parentGone }: PayloadInput,
+  { stdout }: Io,
+): RuntimeOptions["openAccount"] {
+  if (!ceiling || !grant || !parentGone) return undefined;
+  const send = async (frame: JsonObject): Promise<void> => {
+    await stdout.write(encodeSse(TOP_UP, frame));
+  };
+  const most = { ...NO_LIMITS, ...ceiling };
+  return (given) => openParentAccount({ ceiling: most, given }, { send, onLine });
 }
 
 /** MCP servers are started only for a name that nothing else has. */

@@ -1,10 +1,12 @@
 /** Figures as people read them: money, tokens, time. */
 
+import { toRoundUsd } from "../../base/text.ts";
+
 export function toMoney(usd: number | null): string {
   if (usd === null) return "cost unknown";
   if (usd === 0) return "free";
   if (usd < 0.0001) return "under $0.0001";
-  return `$${usd < 0.01 ? usd.toPrecision(2) : usd.toFixed(2)}`;
+  return toRoundUsd(usd);
 }
 
 /** `$0.12 + unknown` where the price of some calls is not known. */

@@ -21,7 +21,7 @@ export interface PayloadParts {
 const START_MS = 60_000;
 
 export function toPayload(
-  { key: place, task, timeoutMs }: ChildOrder,
+  { key: place, task, account, timeoutMs }: ChildOrder,
   { parent, storePath, safety, settings, providerOf }: PayloadParts,
   { key, nowMs }: { readonly key: Uint8Array; readonly nowMs: number },
 ): JsonObject {
@@ -42,7 +42,8 @@ export function toPayload(
     depth: task.depth,
     max_turns: task.max_turns,
     timeout_ms: timeoutMs,
-    limits: { ...task.limits },
+    limits: { ...account.limits },
+    ceiling: { ...account.ceiling },
     summary_prompt: task.summary_prompt,
     ...(task.report_along ? { report_along: true } : {}),
     schema: task.format.type === "json_schema" ? (task.format.schema as JsonObject) : null,

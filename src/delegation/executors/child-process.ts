@@ -2,14 +2,18 @@
  * Children in processes of their own: `offshoot subagent`, the payload on its standard input, SSE on
  * its standard output. Whatever becomes of the process there is one report, and nothing of it is left.
  *
- * The input stays open: a child whose input ends knows that its parent is dead.
+ * The input stays open: a child whose input ends knows that its parent is dead, and one that asks for
+ * more of the budget is answered there.
  */
 
+import type { ChildAccount } from "../../agent/account.ts";
+import { type Amount, eachKind } from "../../agent/limits.ts";
 import { throwIfAborted } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Variables } from "../../tools/sandbox/environment.ts";
 import type { ChildOrder, Executor } from "../child.ts";
+import { encodeAnswer, type TopUpAsk } from "../top-up.ts";
 import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
 import { type Seen, toReport, type Why } from "./child-report.ts";
@@ -44,7 +48,7 @@ export function createChildProcessExecutor(parts: ChildProcessParts): Executor {
       const id = `${parts.parent.id}/${order.key}`;
       const seen = await runChild(order, parts, signal);
       const report = toReport(id, order, seen);
-      order.account.charge(report.spent);
+      chargeUpTo(order.account, report.spent);
       return report;
     },
   };
@@ -60,7 +64,8 @@ async function runChild(
   const key = await parts.grantKey();
   const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
   const env = childVariables(all, parts.variablesFor(task));
-  const frames = createFrameReader(parts.limits);
+  const topUps = answerAsks(order, (answer) => child.write(answer), signal);
+  const frames = createFrameReader(parts.limits, topUps.answer);
   const said = createTail();
   const listening = {
     onOutput: frames.push,
@@ -85,8 +90,35 @@ async function runChild(
     const exit = hasLeft ? await child.exited : undefined;
     return { heard: frames.heard, said: said.read(), exit, why };
   } finally {
+    topUps.stop();
     await child.end();
   }
+}
+
+/** Gives the child more while it works: it asks, waits, and is told what it may spend now. */
+function answerAsks(
+  { account }: ChildOrder,
+  write: (line: string) => void,
+  signal: AbortSignal,
+): { answer(ask: TopUpAsk): void; stop(): void } {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  async function answer({ ask, spent, least, most }: TopUpAsk): Promise<void> {
+    chargeUpTo(account, spent);
+    const toMore = (all: Amount): Amount => eachKind((kind) => all[kind] - account.spent[kind]);
+    await account.gather(toMore(least), toMore(most), until);
+    write(encodeAnswer({ ask, given: account.limits }));
+  }
+  return {
+    // Whose parent is cancelled, or who is gone, needs no answer.
+    answer: (ask) => void answer(ask).catch(() => {}),
+    stop: () => over.abort(),
+  };
+}
+
+/** What the child says that it has spent in all; it has said some of that before. */
+function chargeUpTo(account: ChildAccount, spent: Amount): void {
+  account.charge(eachKind((kind) => Math.max(0, spent[kind] - account.spent[kind])));
 }
 
 /** Whether it comes to an end by itself. */

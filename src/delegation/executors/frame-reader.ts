@@ -6,6 +6,7 @@
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createSseReader } from "../../base/sse.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
+import { parseAsk, TOP_UP, type TopUpAsk } from "../top-up.ts";
 
 /** More than any answer; past it the rest is not kept, and the text says so. */
 const MAX_TEXT_CHARS = 8 * 1024 * 1024;
@@ -49,7 +50,10 @@ export interface FrameLimits {
 
 const LIMITS: FrameLimits = { textChars: MAX_TEXT_CHARS, outputBytes: MAX_OUTPUT_BYTES };
 
-export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
+export function createFrameReader(
+  limits: FrameLimits = LIMITS,
+  onAsk: (ask: TopUpAsk) => void = () => {},
+): FrameReader {
   const text = createTextKeeper(limits.textChars);
   const state = {
     frames: 0,
@@ -61,13 +65,10 @@ export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
     over: undefined as Over | undefined,
   };
   let bytes = 0;
-  let resolveOver: (over: Over) => void = () => {};
-  const over = new Promise<Over>((resolve) => {
-    resolveOver = resolve;
-  });
+  const { over, end } = createEnding();
   const finish = (why: Over): void => {
     state.over ??= why;
-    resolveOver(why);
+    end(why);
   };
 
   function read(data: string, event: string): void {
@@ -80,7 +81,7 @@ export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
   }
 
   const FRAMES: Readonly<Record<string, (delta: string, frame: JsonObject) => void>> = {
-    output_text: (delta) => text.add(delta),
+    output_text: text.add,
     output_structured(delta) {
       state.json = tryParseJson(delta);
     },
@@ -94,6 +95,11 @@ export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
     },
     // A turn that a crash had cut is said again.
     subagent_resume: () => text.back(),
+    [TOP_UP](_, frame) {
+      const ask = parseAsk(frame);
+      if (ask) onAsk(ask);
+      else finish("broken");
+    },
     subagent_report(_, frame) {
       if (!isRunEnd(frame)) return finish("broken");
       state.report = frame;
@@ -123,6 +129,14 @@ export function createFrameReader(limits: FrameLimits = LIMITS): FrameReader {
       return { ...state, text: text.read() };
     },
   };
+}
+
+function createEnding(): { readonly over: Promise<Over>; end(why: Over): void } {
+  let end: (why: Over) => void = () => {};
+  const over = new Promise<Over>((resolve) => {
+    end = resolve;
+  });
+  return { over, end: (why) => end(why) };
 }
 
 interface TextKeeper {

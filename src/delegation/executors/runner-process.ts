@@ -22,11 +22,13 @@ export interface RunnerStart {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Its first line; the input stays open behind it. */
+  /** Its first line; the input stays open after it. */
   readonly line: string;
 }
 
 export interface RunnerProcess {
+  /** Writes a line to its standard input. */
+  write(line: string): void;
   readonly exited: Promise<Exit>;
   /** Resolves when it has left and what it wrote was read; soon after the leaving at the latest. */
   readonly drained: Promise<unknown>;
@@ -66,7 +68,8 @@ export async function startRunner(
   await untilStarted(child, `Subagent \`${clip(program, 80)}\``);
   // With grace: one that is well sees that its parent is gone, and writes down how it ended.
   const held = holdGroup(child.pid ?? 0, `${CHILD_MARK}=${mark}`, "grace");
-  child.stdin.write(`${line}\n`);
+  const write = (text: string): void => void child.stdin.write(`${text}\n`);
+  write(line);
   const { exited } = group;
 
   async function end(): Promise<void> {
@@ -83,6 +86,7 @@ export async function startRunner(
 
   let ending: Promise<void> | undefined;
   return {
+    write,
     exited,
     drained: exited.then(() => within(DRAIN_MS, closed, clock)),
     leaves: (ms) => within(ms, exited, clock),

@@ -1,11 +1,13 @@
 /**
  * The payload from standard input. Ordinarily that is all of it, up to its end. A parent of ours sends
- * it as one line that says `"lifeline": true`, and holds the input open as long as it lives.
+ * it as one line that says `"lifeline": true`, and holds the input open as long as it lives. What it
+ * writes later are lines too.
  */
 
 import type { Readable } from "node:stream";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson, tryParseJson } from "../../base/json.ts";
+import { createLineReader } from "../../base/lines.ts";
 
 /** Larger than any model's window; what is larger was not meant for us. */
 export const MAX_PAYLOAD_BYTES = 10 * 1024 * 1024;
@@ -14,6 +16,8 @@ export interface PayloadInput {
   readonly document: JsonObject;
   /** Aborts when whoever started us is gone; undefined where nobody holds a line. */
   readonly parentGone: AbortSignal | undefined;
+  /** Told each line that comes after the payload. One listener; lines that nobody listens to are dropped. */
+  onLine(listener: (line: string) => void): void;
   /** Lets go of the input, which else keeps the process alive. */
   close(): void;
 }
@@ -21,13 +25,17 @@ export interface PayloadInput {
 /** Rejects with `Failure("invalid_request")` for what is no document, or is too large. */
 export async function readPayload(input: Readable): Promise<PayloadInput> {
   const gone = new AbortController();
-  const { text, isLine } = await readText(input, gone);
+  let tell: (line: string) => void = () => {};
+  const { text, isLine } = await readText(input, gone, (line) => tell(line));
+  const onLine = (listener: (line: string) => void): void => {
+    tell = listener;
+  };
   const close = (): void => void input.destroy();
   try {
     if (text.trim() === "") throw wrong("Standard input is empty: the payload, one JSON document.");
     const document = parseJson(text, "The payload");
     if (!isJsonObject(document)) throw wrong("The payload must be a JSON object.");
-    return { document, parentGone: isLine ? gone.signal : undefined, close };
+    return { document, parentGone: isLine ? gone.signal : undefined, onLine, close };
   } catch (thrown) {
     close();
     throw thrown;
@@ -39,7 +47,12 @@ interface Text {
   readonly isLine: boolean;
 }
 
-function readText(input: Readable, gone: AbortController): Promise<Text> {
+function readText(
+  input: Readable,
+  gone: AbortController,
+  onLine: (line: string) => void,
+): Promise<Text> {
+  const later = createLineReader({ endings: "lf", onLine });
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -49,9 +62,8 @@ function readText(input: Readable, gone: AbortController): Promise<Text> {
       resolve({ text, isLine });
     };
     input.on("data", (chunk: Uint8Array | string) => {
-      // What comes behind the line means nothing, but must be read for the end to be seen.
-      if (!isOpen) return;
       const piece = Buffer.from(chunk);
+      if (!isOpen) return later.push(piece);
       const isFirstBreak = piece.includes(10) && !chunks.some((one) => one.includes(10));
       bytes += piece.length;
       chunks.push(piece);

@@ -32,6 +32,8 @@ export interface Payload {
   readonly max_turns: number | undefined;
   readonly timeout_ms: number | undefined;
   readonly limits: Partial<Limits>;
+  /** What it may have in all, of a parent that is asked for more than the limits; undefined for no more. */
+  readonly ceiling: Partial<Limits> | undefined;
   readonly summary_prompt: string | null;
   /** Whether that goes along with the prompt, in place of a turn of its own. */
   readonly report_along: boolean;
@@ -81,7 +83,8 @@ export function parsePayload(document: JsonObject): Payload {
     depth: read.integer("depth", { min: 0, max: 10 }) ?? 0,
     max_turns: read.integer("max_turns", { min: 1, max: 1000 }),
     timeout_ms: read.integer("timeout_ms", { min: 1 }),
-    limits: readLimits(read),
+    limits: readLimits(read, "limits") ?? {},
+    ceiling: readLimits(read, "ceiling"),
     summary_prompt: read.text("summary_prompt") ?? null,
     report_along: read.flag("report_along"),
     format: readFormat(read),
@@ -184,13 +187,14 @@ function readFormat(read: Reader): OutputFormat {
   }
 }
 
-function readLimits(read: Reader): Partial<Limits> {
-  const given = read.object("limits") ?? {};
+function readLimits(read: Reader, name: string): Partial<Limits> | undefined {
+  const given = read.object(name);
+  if (!given) return undefined;
   const fields = Object.keys(NO_LIMITS).flatMap((kind) => {
     const limit = given[kind];
     if (limit === undefined) return [];
     if (limit === null || (typeof limit === "number" && limit >= 0)) return [[kind, limit]];
-    throw wrong(`\`limits.${kind}\` must be a number of 0 or more`);
+    throw wrong(`\`${name}.${kind}\` must be a number of 0 or more`);
   });
   return Object.fromEntries(fields);
 }

@@ -13,14 +13,14 @@ import type { FunctionTool } from "../../protocol/tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { describeAgents, withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
-import type { AgentDefinition } from "../agents/definition.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
+import type { DelegationSettings } from "../settings.ts";
 import { spawn } from "../spawn.ts";
 import { NO_TIMEOUT_MS, readWish, SUBAGENT_SPEC, toKey } from "./subagent.ts";
 
-const DEFAULT_MAX_CONCURRENT = 5;
+/** What a call may ask for, where the setting allows no more by itself. */
 const MAX_CONCURRENT = 100;
 
 interface Order {
@@ -43,7 +43,7 @@ interface TaskResult {
 
 export function createParallelSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: toParallelSpec(node.agents),
+    spec: toParallelSpec(node),
     // Beside other calls of its turn, as `subagent` is.
     readOnly: true,
     effect: "delegate",
@@ -66,7 +66,10 @@ export function createParallelSubagentTool(node: DelegationNode): Tool {
 const DESCRIPTION =
   "Delegate several independent tasks to subagents that run side by side, and get one result for each task, in order. A task that fails does not stop the others unless `fail_fast` is set. The fields of a task are those of `subagent`.";
 
-export function toParallelSpec(agents: readonly AgentDefinition[]): FunctionTool {
+/** What the tool's description depends on. */
+export type Surroundings = Pick<DelegationNode, "agents" | "settings">;
+
+export function toParallelSpec({ agents, settings }: Surroundings): FunctionTool {
   const one = withAgents(SUBAGENT_SPEC, agents);
   const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
   return {
@@ -82,8 +85,8 @@ export function toParallelSpec(agents: readonly AgentDefinition[]): FunctionTool
         max_concurrent: {
           type: "integer",
           minimum: 1,
-          maximum: MAX_CONCURRENT,
-          default: DEFAULT_MAX_CONCURRENT,
+          maximum: toMostConcurrent(settings),
+          default: settings.maxParallel,
           description: "Most tasks that run at once.",
         },
         fail_fast: {
@@ -117,7 +120,7 @@ function readOrder(input: Json, node: DelegationNode): Order {
   if (given.length === 0) throw wrong("At least one task required");
   return {
     wishes: readTasks(given, node),
-    maxConcurrent: readConcurrent(max_concurrent),
+    maxConcurrent: readConcurrent(max_concurrent, node.settings),
     isFailFast: readFailFast(fail_fast),
   };
 }
@@ -140,11 +143,16 @@ function readTasks(tasks: readonly Json[], node: DelegationNode): ChildWish[] {
   return wishes;
 }
 
-function readConcurrent(given: Json | undefined): number {
-  if (given === undefined || given === null) return DEFAULT_MAX_CONCURRENT;
+function readConcurrent(given: Json | undefined, settings: DelegationSettings): number {
+  if (given === undefined || given === null) return settings.maxParallel;
+  const most = toMostConcurrent(settings);
   const isWhole = typeof given === "number" && Number.isInteger(given);
-  if (isWhole && given >= 1 && given <= MAX_CONCURRENT) return given;
-  throw wrong(`max_concurrent must be between 1 and ${MAX_CONCURRENT}`);
+  if (isWhole && given >= 1 && given <= most) return given;
+  throw wrong(`max_concurrent must be between 1 and ${most}`);
+}
+
+function toMostConcurrent({ maxParallel }: DelegationSettings): number {
+  return Math.max(MAX_CONCURRENT, maxParallel);
 }
 
 function readFailFast(given: Json | undefined): boolean {

@@ -5,13 +5,13 @@
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json } from "../../base/json.ts";
+import { REPORT_WISH } from "../../protocol/report-wish.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { toOwnNames } from "../../tools/same-tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
 import type { ChildWish } from "../child.ts";
-import { DEFAULT_SUMMARY_PROMPT } from "../child-task.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import { spawn } from "../spawn.ts";
@@ -62,7 +62,7 @@ export const SUBAGENT_SPEC: FunctionTool = {
       },
       summary_prompt: {
         type: "string",
-        default: DEFAULT_SUMMARY_PROMPT,
+        default: REPORT_WISH,
         description:
           "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
       },
@@ -186,7 +186,7 @@ export function readWish(input: Json, node: Pick<DelegationNode, "tools">): Chil
 function readSummary(given: Json | undefined): string | undefined {
   if (given === undefined || given === null) return undefined;
   if (typeof given === "string") {
-    return given.trim() === "" || given === DEFAULT_SUMMARY_PROMPT ? undefined : given;
+    return given.trim() === "" || given === REPORT_WISH ? undefined : given;
   }
   throw wrong("Invalid input: `summary_prompt` must be a text");
 }

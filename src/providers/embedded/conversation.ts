@@ -9,6 +9,7 @@
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
+import { dropReportWish } from "../../protocol/report-wish.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
 import { type Attachment, readAttachment } from "./attachments.ts";
@@ -50,7 +51,8 @@ export function readConversation(request: ModelRequest): Conversation {
   const message = items[last];
   const parts = message?.type === "message" ? toParts(message.content) : [];
   const attachments = parts.flatMap((part) => readAttachment(part) ?? []);
-  const asked = parts.flatMap(textOf);
+  // How to report: an answer is a report already.
+  const asked = parts.flatMap(textOf).map(dropReportWish);
   return {
     asked,
     order: findOrder(asked.filter((text) => text.trim() !== "")),

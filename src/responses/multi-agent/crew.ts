@@ -23,7 +23,6 @@ interface CrewParts {
   readonly context: RunContext;
   readonly engine: Pick<Engine, "follow">;
   readonly node: DelegationNode;
-  /** How many agents may work at once; each gets its share of the budget. */
 }
 
 export interface Member {
@@ -74,7 +73,8 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
     step.catch(() => {});
   };
   const toSpawning = ({ key, callKey }: StartedAgent, signal: AbortSignal): Spawning => ({
-    ...{ callKey, key, signal, executor: "in_process" },
+    // The agents that work may wait for a word of this one.
+    ...{ callKey, key, signal, executor: "in_process", isUrgent: true },
   });
 
   async function tell(name: string, runId: string, after: number): Promise<void> {

@@ -116,7 +116,7 @@ const ANSWERING_KEYS = {
   },
   "server.tools": {
     type: "list",
-    default: ["bash_read", "bash_find", "bash_ripgrep", "subagent"],
+    default: ["bash_read", "bash_find", "bash_ripgrep", "subagent", "parallel_subagent"],
     guarded: true,
     summary: "The server's own tools that clients may use, by name or pattern; `none` for none",
   },

@@ -168,6 +168,14 @@ export const SUBAGENT_KEYS = {
     narrows: true,
     summary: "Most subagents of one run that work at once; the others wait",
   },
+  "agent.subagent.max_processes": {
+    type: "integer",
+    min: 1,
+    max: 1000,
+    narrows: true,
+    summary:
+      "Most subagents in processes of their own at once; what cores and free memory allow when left out",
+  },
   "agent.subagent.max_executions": {
     type: "integer",
     min: 0,

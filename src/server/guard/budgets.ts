@@ -5,7 +5,7 @@
  */
 
 import { createAccount, type Lacking, type Purse } from "../../agent/account.ts";
-import { NO_LIMITS } from "../../agent/limits.ts";
+import { NO_LIMITS, toFigure } from "../../agent/limits.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import { whenFree } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -173,9 +173,9 @@ function explain(shortages: readonly Shortage[]): Lacking {
   const [nearest] = [...shortages].sort((a, b) => leftOf(a) / a.limit - leftOf(b) / b.limit);
   if (!nearest) return { message: "This key's budget is used up.", retryAfterMs: undefined };
   const { unit, window, limit, heldByOthers, retryAfterMs } = nearest;
-  const left = `This key has ${toWords(unit, leftOf(nearest))} of ${toWords(unit, limit)} left ${TIMES[window]}`;
+  const left = `This key has ${toFigure(unit, leftOf(nearest))} of ${toFigure(unit, limit)} left ${TIMES[window]}`;
   if (heldByOthers > 0) {
-    const message = `${left}, of which other responses have reserved ${toWords(unit, heldByOthers)}. The rest does not pay for this request: ask for less, or ask again when they have ended.`;
+    const message = `${left}, of which other responses have reserved ${toFigure(unit, heldByOthers)}. The rest does not pay for this request: ask for less, or ask again when they have ended.`;
     return { message, retryAfterMs: RETRY_MS };
   }
   const wait =
@@ -190,9 +190,5 @@ const TIMES: Readonly<Record<Window, string>> = {
   day: "today (UTC)",
   total: "in all",
 };
-
-function toWords(unit: keyof Held, amount: number): string {
-  return unit === "usd" ? `$${Number(amount.toPrecision(2))}` : `${Math.floor(amount)} tokens`;
-}
 
 const NOTHING: Held = { tokens: 0, usd: 0 };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { followTree } from "../../../src/cli/output/follow-tree.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
+import { dropReportWish } from "../../../src/protocol/report-wish.ts";
 import type { LoggedEvent, RunEvent } from "../../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import type { StoredRun } from "../../../src/store/store.ts";
@@ -30,7 +31,7 @@ const byRun = (events: readonly LoggedEvent[]): Map<string, RunEvent[]> => {
 function startNested(t: TestContext): Promise<Tree> {
   const asked = ({ items }: ModelRequest): string => {
     const last = items.findLast((item) => item.type === "message" && item.role === "user");
-    return last?.type === "message" && typeof last.content === "string" ? last.content : "";
+    return last?.type === "message" ? dropReportWish(String(last.content)) : "";
   };
   const hasOutput = ({ items }: ModelRequest): boolean =>
     items.some((item) => item.type === "function_call_output");

@@ -3,6 +3,22 @@ import { describe, it } from "node:test";
 import type { Item } from "../../../src/protocol/items.ts";
 import { ask, assistant, listen, user } from "./replies.ts";
 
+describe("a task that says how to report", () => {
+  const rows: readonly (readonly [task: string, answer: RegExp])[] = [
+    ["compute 6*7", /42/],
+    ["write a poem", /^I am `embedded\/offline`/],
+  ];
+  for (const [task, answer] of rows) {
+    it(`is understood as the task alone: ${JSON.stringify(task)}`, async () => {
+      const wish = "Summarize your findings concisely";
+      const alone = await listen(ask([user(task)], { tools: [] }));
+      const { text } = await listen(ask([user(`${task}\n\n${wish}`)], { tools: [] }));
+      assert.match(text, answer);
+      assert.equal(text, alone.text);
+    });
+  }
+});
+
 describe("the report of a subagent", () => {
   const call: Item = { type: "function_call", call_id: "c", name: "read", arguments: "{}" };
   const output: Item = { type: "function_call_output", call_id: "c", output: "   1 | x" };

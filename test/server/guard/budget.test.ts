@@ -96,7 +96,7 @@ describe("a key's budget", () => {
     assert.equal(refused.status, 429, refused.text);
     const { code, message } = errorOf(refused);
     assert.equal(code, "insufficient_quota");
-    assert.match(message, /10 tokens of 1000 tokens left today.*There is more in 11h59m30s/);
+    assert.match(message, /10 tokens of 1,000 tokens left today.*There is more in 11h59m30s/);
     assert.equal(refused.headers["retry-after"], String(12 * 3600 - 30));
     assert.equal(refused.headers["x-should-retry"], "false");
   });

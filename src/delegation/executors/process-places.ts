@@ -1,0 +1,23 @@
+/** How many child processes a machine has room for. */
+
+import { availableParallelism } from "node:os";
+
+/** A child waits for its model most of the time. */
+const PROCESSES_PER_CORE = 4;
+/** What one takes when it works, with some to spare. */
+const PROCESS_BYTES = 128 * 1024 * 1024;
+
+interface Machine {
+  readonly cores: number;
+  readonly freeBytes: number;
+}
+
+/** At least one: a child that has to wait for ever is lost. Half of the memory stays for others. */
+export function countProcessPlaces(machine: Machine = findMachine()): number {
+  const byMemory = Math.floor(machine.freeBytes / 2 / PROCESS_BYTES);
+  return Math.max(1, Math.min(machine.cores * PROCESSES_PER_CORE, byMemory));
+}
+
+function findMachine(): Machine {
+  return { cores: availableParallelism(), freeBytes: process.availableMemory() };
+}
