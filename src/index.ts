@@ -1,7 +1,13 @@
 /** `offshoot`, the library: a runtime to run agents on, tools to give them, and the words they share. */
 
+export type { LimitKind, Limits } from "./agent/limits.ts";
+export type { AgentTask } from "./agent/task.ts";
 export { FAILURES, Failure, type FailureCode } from "./base/failure.ts";
 export type { Json, JsonObject } from "./base/json.ts";
+export type { AgentDefinition } from "./delegation/agents/definition.ts";
+export type { Plan } from "./delegation/plan.ts";
+export type { DelegationSettings } from "./delegation/settings.ts";
+export type { SubagentEvent } from "./delegation/subagent-events.ts";
 export type {
   EmittedEvent,
   EmittedItem,
@@ -23,6 +29,9 @@ export {
 export type { Usage } from "./protocol/usage.ts";
 export type { ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
 export { createEventWriter, type EventWriter } from "./responses/fold/event-writer.ts";
+export type { SafetySettings } from "./runtime/open-gate.ts";
+export type { Replayed } from "./runtime/replay.ts";
+export type { ResponsesSettings } from "./runtime/responses/open-responses.ts";
 export {
   createRuntime,
   type Run,
@@ -30,6 +39,7 @@ export {
   type Runtime,
   type RuntimeOptions,
 } from "./runtime/runtime.ts";
+export type { ToolSettings } from "./runtime/toolbox.ts";
 export { defineTool } from "./tools/define-tool.ts";
 export type { Answer, Ask, Question } from "./tools/gate/ask.ts";
 export type { Grant, GrantLayer } from "./tools/gate/grant.ts";

@@ -85,7 +85,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     "version.ts",
   ],
   testing: ["base", "protocol", "providers/provider.ts", "providers/embedded"],
-  "index.ts": ["base", "protocol", "providers", "responses", "runtime", "tools", "version.ts"],
+  // Of agents and delegation the types alone that stand in the signatures of the runtime.
+  "index.ts": [
+    ...["agent/limits.ts", "agent/task.ts", "base"],
+    ...["delegation/agents/definition.ts", "delegation/plan.ts", "delegation/settings.ts"],
+    ...["delegation/subagent-events.ts", "protocol", "providers", "responses", "runtime"],
+    ...["tools", "version.ts"],
+  ],
   "version.ts": [],
 };
 

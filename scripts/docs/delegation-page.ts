@@ -1,6 +1,5 @@
 /** `docs/delegation.md`: the reference of subagents, with texts, lines and frames made by the code itself. */
 
-import { DELEGATION } from "../../src/delegation/settings.ts";
 import { NOTHING } from "../../src/agent/limits.ts";
 import { toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
@@ -11,6 +10,7 @@ import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
 import type { ChildReport } from "../../src/delegation/child.ts";
 import { toEnvelope, toErrorEnvelope } from "../../src/delegation/envelope.ts";
 import type { Payload } from "../../src/delegation/runner/payload.ts";
+import { DELEGATION } from "../../src/delegation/settings.ts";
 import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
 import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
@@ -56,7 +56,11 @@ const EXAMPLE_ANSWER = `3 subagents answered:
 Total: 2 + 3 + 4 = 9`;
 
 function toolBlocks(): string[] {
-  const tools = [SUBAGENT_SPEC, toParallelSpec({ agents: [], settings: DELEGATION }), CALL_SUBAGENT_SPEC];
+  const tools = [
+    SUBAGENT_SPEC,
+    toParallelSpec({ agents: [], settings: DELEGATION }),
+    CALL_SUBAGENT_SPEC,
+  ];
   return [
     "## The tools",
     "Every run is offered them unless `--tools` says otherwise. Several calls of one turn run side by side.",
@@ -198,7 +202,7 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   summary_prompt: "How it is to report, in a last turn of its own.",
   report_along: "Whether that goes along with the prompt instead.",
   format:
-    "In the payload: `output_schema` (also `schema`), a JSON schema that the answer must fit; or `output_mode: json_object` for any JSON object.",
+    "`output_schema` (also `schema`) is a JSON schema that the answer must fit; `output_mode: json_object` is any JSON object.",
   on_throw: "`end` (the default): a tool that cannot do its work ends the run. `tell_model`.",
   approve: "`ask`, `auto` or `deny`. There is nobody to ask.",
   sandbox: "What holds commands.",

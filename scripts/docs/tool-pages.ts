@@ -23,7 +23,7 @@ export function renderToolsPage(): string {
       "console",
       '$ offshoot run --tools read,bash_find "List the TypeScript files here"',
     ),
-    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
+    `Without \`--tools\` a run is offered one tool for each thing that can be done: ${usual.join(", ")}, the three that [delegate](delegation.md), and all of your own and of your MCP servers. \`--tools '*'\` offers everything, \`--tools none\` nothing. Several names for one thing are there because models and prompts of different schools ask for them; they do the same and answer in the form that belongs to the name.`,
     `Tools that read and write files stay inside the folder the run was started in. Tools that run commands (${executing.join(", ")}) do not, unless the sandbox holds them: at the default level, \`process\`, a command runs as you and reaches what you reach. \`--sandbox sandbox\` keeps commands inside the folder too. [Safety](safety.md) says how each call is decided. Calls that only read run at the same time; others run one after the other, in the order the model made them.`,
     renderTable(
       ["tool", "what it does to the world", ""],
@@ -59,7 +59,7 @@ function theDelegating(): string[] {
     "## subagent",
     "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its report. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one. Several calls in one turn run side by side and share the budget alike.",
     renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
-    "`parallel_subagent` is offered by default too. It takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` is there for those who name it with `--tools`. It starts a subagent in a process of its own:",
+    "Two more are offered with it. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own. All of it is in [delegation.md](delegation.md):",
     renderTable(
       ["argument of `call_subagent`", "type", "default", ""],
       parameterRows({ spec: CALL_SUBAGENT_SPEC }),

@@ -404,6 +404,5 @@ function endFailed(parts: LoopParts, progress: Progress, failure: Failure): RunO
   if (code === "fenced") throw failure;
   if (code === "budget_exceeded") return end(parts, progress, { ending: "budget", message });
   const ending = code === "cancelled" || code === "timeout" ? code : "failed";
-  const error = param === undefined ? { code, message } : { code, message, param };
-  return end(parts, progress, { ending, error });
+  return end(parts, progress, { ending, error: { code, message, ...(param ? { param } : {}) } });
 }

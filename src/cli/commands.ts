@@ -168,6 +168,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     options: {},
     examples: [
       `echo '{"model": "embedded", "prompt": "Hello"}' | offshoot subagent`,
+      `echo '{"model": "embedded", "prompt": "…", "tool_subset": ["read"]}' | offshoot subagent`,
       "offshoot subagent < payload.json",
     ],
     load: () => import("./commands/subagent.ts"),

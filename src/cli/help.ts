@@ -16,7 +16,7 @@ export function renderHelp(): string {
     "Flags:",
     ...alignRows([
       ["-h, --help", "Show this"],
-      ["    --version", "Show the version"],
+      ["-v, --version", "Show the version"],
     ]),
     "",
     "Start here:",

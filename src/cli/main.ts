@@ -16,6 +16,9 @@ import { COMMANDS } from "./commands.ts";
 import { renderCommandHelp, renderHelp } from "./help.ts";
 import type { Io } from "./io.ts";
 
+/** As people type it in other programs. */
+const VERSION_WORDS: ReadonlySet<string> = new Set(["--version", "-v", "-V", "version"]);
+
 /** Returns the exit code; `bin.ts` is the only file that ends the process. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   try {
@@ -45,7 +48,7 @@ export async function report(thrown: unknown, io: Io): Promise<number> {
 
 async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
   if (first === undefined || first === "--help" || first === "-h") return print(io, renderHelp());
-  if (first === "--version") return print(io, `${VERSION}\n`);
+  if (VERSION_WORDS.has(first)) return print(io, `${VERSION}\n`);
   if (first === "help") return showHelp(rest, io);
   const command = findCommand(first);
   const call = parseArguments(first, command, rest);

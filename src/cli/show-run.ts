@@ -35,8 +35,12 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
       await projection.write(batch);
     }
     const end = await run.result();
-    if (isUnread) return 0;
-    if (end.ending !== "completed") await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+    // A run that was cancelled because nobody reads it is a cancelled run; one that was over is not.
+    if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
+    const isToldWhy = end.ending === "refused" && projection.hasToldWhy?.();
+    if (end.ending !== "completed" && !isToldWhy) {
+      await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+    }
     return exitCodeOf(end);
   } catch (thrown) {
     // What cannot be shown must not go on spending.

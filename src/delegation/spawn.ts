@@ -13,8 +13,8 @@ import {
   NOTHING,
   toFigure,
 } from "../agent/limits.ts";
-import type { AgentTask } from "../agent/task.ts";
 import { isNativeName } from "../agent/native-names.ts";
+import type { AgentTask } from "../agent/task.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { Usage } from "../protocol/usage.ts";

@@ -85,6 +85,12 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   };
 }
 
+/** A program's own provider: nothing is known of its models, neither prices nor what they take. */
+export function openOwnModel(provider: Provider, { think }: Pick<ModelWish, "think">): OpenedModel {
+  const nothing = { contextTokens: undefined, costOf: () => undefined, checkInput() {} };
+  return { provider, reasoning: reasoningFor(think), ...nothing };
+}
+
 /** The file is looked at when the run begins: a check must not load gigabytes. */
 async function openGgufProvider(path: string, { gguf }: ModelParts): Promise<Provider> {
   if (!gguf) throw new Failure("internal", "There is nothing here that runs GGUF files.");

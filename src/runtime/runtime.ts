@@ -5,34 +5,23 @@
  * a tool that does not exist is refused, and nothing was sent or stored.
  */
 
-import type { OutputOptions } from "../agent/output-mode.ts";
-import {
-  type AgentTask,
-  DEFAULT_MAX_TURNS,
-  encodeTask,
-  parseTask,
-  SAFEGUARDS,
-} from "../agent/task.ts";
+import { type AgentTask, encodeTask, parseTask } from "../agent/task.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
-import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import type { JsonObject } from "../base/json.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Plan } from "../delegation/plan.ts";
-import type { RunPlace } from "../delegation/runner/payload.ts";
 import { takeUp } from "../delegation/runner/take-up.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import { openWatch } from "../delegation/telemetry/open-watch.ts";
 import { needsProcess } from "../delegation/tools/names.ts";
-import type { Engine, RunOutcome } from "../engine/engine.ts";
+import type { Engine } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
-import type { Item } from "../protocol/items.ts";
-import { findOptionsProblem } from "../protocol/own-options.ts";
-import type { LoggedEvent, RunEnd } from "../protocol/run-events.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
+import type { Provider } from "../providers/provider.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import type { Shelf } from "../store/shelf.ts";
@@ -40,19 +29,23 @@ import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
-import { checkRequest, formatOf } from "./check-request.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
 import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors.ts";
 import { createNetwork, limitAnswers } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
 import type { EmbeddingWish } from "./open-embeddings.ts";
 import { SAFETY, type SafetySettings } from "./open-gate.ts";
-import { openModel } from "./open-model.ts";
+import { openModel, openOwnModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
 import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
+import { type Run, toRun } from "./run-handle.ts";
+import { lastWords, type RunRequest, toTask } from "./run-request.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
+
+export type { Run } from "./run-handle.ts";
+export type { RunRequest } from "./run-request.ts";
 
 export interface RuntimeOptions
   extends Partial<Omit<ModelParts, "catalog">>,
@@ -61,6 +54,8 @@ export interface RuntimeOptions
   readonly vendors?: JsonObject | undefined;
   /** Where runs are kept: a SQLite file, or memory when left out. */
   readonly storePath?: string | undefined;
+  /** Answers every run of this runtime, whatever model it names; its price is unknown. */
+  readonly provider?: Provider | undefined;
   /** Beside the built-in ones; one of the same name takes their place. */
   readonly tools?: readonly Tool[] | undefined;
   /** How the built-in tools work, and which there are beside them. */
@@ -82,16 +77,6 @@ export interface RuntimeOptions
   readonly openAccount?: AgentParts["openAccount"];
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
-}
-
-/** What a run is asked, with everything but the model and the input optional. */
-export interface RunRequest extends Partial<Omit<AgentTask, "items" | "model">>, OutputOptions {
-  readonly model: string;
-  /** The user's words, or a whole conversation. */
-  readonly input: string | readonly Item[];
-  readonly timeoutMs?: number | undefined;
-  /** Its place in a tree that another process began; it is found again there. */
-  readonly place?: RunPlace | undefined;
 }
 
 export interface Runtime {
@@ -118,13 +103,10 @@ export interface Runtime {
   close(): Promise<void>;
 }
 
-export interface Run {
-  readonly id: string;
-  /** The log from its beginning, live, in batches, until the run has ended. */
-  follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
-  /** The ending, whichever it is; it never rejects for a run that failed. */
-  result(): Promise<RunEnd>;
-  cancel(): Promise<void>;
+/** The vendors and models that may be named: ours, and those that the program brings. */
+function toKnown({ vendors = {}, overrides = [] }: RuntimeOptions) {
+  const catalog = toCatalog(checkVendors(vendors, "vendors"));
+  return { catalog, overrides: [...toVendorModels(vendors), ...overrides] };
 }
 
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
@@ -138,10 +120,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const delegation = { ...DELEGATION, ...options.delegation };
   const told = { log: options.subagentLog, observe: options.observe };
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
-  const known = {
-    catalog: toCatalog(checkVendors(options.vendors ?? {}, "vendors")),
-    overrides: [...toVendorModels(options.vendors), ...(options.overrides ?? [])],
-  };
+  const known = toKnown(options);
   const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
   const { agents = [], childProcess, storePath } = options;
   await checkAgents(agents, toolbox.names);
@@ -151,13 +130,15 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const agentParts: AgentParts = {
     clock,
     toolbox,
-    openModel: (task) => openModel(task, modelParts),
+    openModel: async (task) =>
+      options.provider ? openOwnModel(options.provider, task) : await openModel(task, modelParts),
     safety: { ...SAFETY, ...options, env },
     delegation,
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
-    modelOf: (ref, { url }) => toPlannedModel(ref, url, known),
     ...known,
+    // Of a provider of the program's own nothing is known in advance.
+    ...(!options.provider && { modelOf: (ref, { url }) => toPlannedModel(ref, url, known) }),
   };
   let responses: OpenedResponses | undefined;
   const isOffered = (tool: string): boolean => childProcess !== undefined || !needsProcess(tool);
@@ -259,22 +240,6 @@ async function submitRun(engine: Engine, { task, request, clock }: Submitting): 
   return id;
 }
 
-function toRun(engine: Engine, id: string): Run {
-  return {
-    id,
-    follow: (signal) => engine.follow(id, -1, signal),
-    result: async () => endOf(await engine.result(id)),
-    cancel: () => engine.cancel(id, { tree: true }),
-  };
-}
-
-/** Not the outcome's result: an ending that the engine wrote itself has none. */
-function endOf({ events }: RunOutcome): RunEnd {
-  const end = events.at(-1);
-  if (end?.type === "run_end") return end;
-  throw new Failure("internal", "The log of the run has no ending.");
-}
-
 /** The GGUF models of all runs, each loaded by the first that names it. */
 function createGguf(log: ModelParts["log"]): {
   readonly open: () => Promise<GgufLibrary>;
@@ -316,53 +281,4 @@ async function openStores(path: string | undefined): Promise<Stores> {
   const chunks = async (): Promise<ChunkStore> =>
     (await import("../store/chunk-store.ts")).createChunkStore(chunksDb);
   return { store, shelf: async () => shelf, chunks };
-}
-
-function toTask(asked: RunRequest): AgentTask {
-  checkRequest(asked);
-  const {
-    input,
-    timeoutMs: _,
-    place: __,
-    output_mode: ___,
-    output_schema: ____,
-    ...request
-  } = asked;
-  const items: readonly Item[] =
-    typeof input === "string" ? [{ type: "message", role: "user", content: input }] : input;
-  if (items.length === 0 || lastWords(items).trim() === "") {
-    throw new Failure("invalid_request", "The prompt is empty.", { param: "input" });
-  }
-  const problem = request.options && findOptionsProblem(request.options);
-  if (problem)
-    throw new Failure("invalid_request", `\`options\` ${problem}.`, { param: "options" });
-  return {
-    model_reason: "asked for",
-    provider: null,
-    url: null,
-    api_key_name: null,
-    instructions: null,
-    tools: [],
-    tool_choice: "auto",
-    max_turns: DEFAULT_MAX_TURNS,
-    temperature: null,
-    max_output_tokens: null,
-    think: false,
-    root: process.cwd(),
-    on_throw: "tell_model",
-    ...SAFEGUARDS,
-    ...request,
-    format: formatOf(asked),
-    items,
-  };
-}
-
-/** What the user said last, for a title. Something that is no text counts by its kind. */
-function lastWords(items: readonly Item[]): string {
-  const message = items.findLast((item) => item.type === "message" && item.role === "user");
-  if (message?.type !== "message") return items.at(-1)?.type ?? "";
-  if (typeof message.content === "string") return message.content;
-  return message.content
-    .map((part) => (part.type === "input_text" ? part.text : `[${part.type}]`))
-    .join(" ");
 }

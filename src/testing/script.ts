@@ -37,9 +37,12 @@ export function respond(choose: (request: ModelRequest) => Reply): Script {
   return { kind: "script", next: choose, makeId: createCountingIds() };
 }
 
-/** The offline model that needs no key: answers plain requests and drives tools. */
+/**
+ * The offline model that needs no key: answers plain requests and drives tools. As a stand-in for a language
+ * model it answers every request, so it makes up what it does not know.
+ */
 export function createEmbeddedEngine(): ScriptEngine {
-  const provider = createEmbeddedProvider();
+  const provider = createEmbeddedProvider({ unknown: "make_up" });
   return (request, call) => provider.stream(request, call);
 }
 

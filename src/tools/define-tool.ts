@@ -1,14 +1,17 @@
-/** Your own tools: a zod schema ties what the model is told to the type of what the tool gets. */
+/**
+ * Your own tools. Their parameters are a zod schema, which ties what the model is told to the type of what the
+ * tool gets; or a JSON schema, as MCP servers have it; or any Standard Schema (zod 3, Valibot, ArkType) beside
+ * the JSON schema that says the same to the model.
+ */
 
 import { z } from "zod";
 import { Failure } from "../base/failure.ts";
-import type { Json, JsonObject } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject } from "../base/json.ts";
 import type { Effect, Targets, Tool, ToolContext, ToolOutput } from "./tool.ts";
 
-interface Definition<Schema extends z.ZodType> {
+interface Rest<In> {
   readonly name: string;
   readonly description: string;
-  readonly parameters: Schema;
   /** Whether it changes nothing, and so may run beside others. */
   readonly readOnly: boolean;
   /** What it does to the world. Left out, it is a function of your program, which nobody asks about. */
@@ -16,31 +19,133 @@ interface Definition<Schema extends z.ZodType> {
   /** How long a call may take, in place of the runtime's own limit. */
   readonly timeoutMs?: number;
   /** The paths, hosts or command that a call names, so that grants and rules apply to them. */
-  targets?(input: z.infer<Schema>): Targets;
+  targets?(input: In): Targets;
   /** Throw a `Failure`, or anything, to tell the model what was wrong. */
-  run(input: z.infer<Schema>, context: ToolContext): Promise<Json | ToolOutput>;
+  run(input: In, context: ToolContext): Promise<Json | ToolOutput>;
 }
 
-export function defineTool<Schema extends z.ZodType>(definition: Definition<Schema>): Tool {
-  const { name, description, parameters, readOnly, effect = "own", timeoutMs } = definition;
-  const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" }) as JsonObject;
+/** The part of the Standard Schema interface (version 1) that is used here. */
+interface StandardSchema<Out> {
+  readonly "~standard": {
+    readonly validate: (value: unknown) => StandardResult<Out> | Promise<StandardResult<Out>>;
+  };
+}
+
+type StandardResult<Out> =
+  | { readonly value: Out; readonly issues?: undefined }
+  | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+type ZodDefinition<Schema extends z.ZodType> = Rest<z.infer<Schema>> & {
+  readonly parameters: Schema;
+};
+
+type JsonDefinition = Rest<JsonObject> & {
+  /** A JSON schema of an object. The model is told it; what a call brings is an object, and not checked further. */
+  readonly parameters: JsonObject;
+};
+
+type StandardDefinition<Out> = Rest<Out> & {
+  /** What the model is told. */
+  readonly parameters: JsonObject;
+  /** What checks a call's arguments, at once: a promise is refused. */
+  readonly validate: StandardSchema<Out>;
+};
+
+export function defineTool<Schema extends z.ZodType>(definition: ZodDefinition<Schema>): Tool;
+export function defineTool<Out>(definition: StandardDefinition<Out>): Tool;
+export function defineTool(definition: JsonDefinition): Tool;
+export function defineTool(
+  definition: Rest<never> & {
+    readonly parameters: z.ZodType | JsonObject;
+    readonly validate?: StandardSchema<unknown>;
+  },
+): Tool {
+  const { name, description, readOnly, effect = "own", timeoutMs } = definition;
+  checkName(name);
+  const { schema, parse } = readParameters(definition);
   return {
     spec: { type: "function", name, description, parameters: schema, strict: false },
     readOnly,
     effect,
     timeoutMs,
-    parse: (input) => parseArguments(name, parameters, input),
-    targets: (input) => definition.targets?.(input as z.infer<Schema>) ?? {},
-    run: (input, context) => definition.run(input as z.infer<Schema>, context),
+    parse,
+    // What `parse` has given is what the definition's own schema promises.
+    targets: (input) => definition.targets?.(input as never) ?? {},
+    run: (input, context) => definition.run(input as never, context),
   };
+}
+
+/** What every vendor takes. */
+const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+
+function checkName(name: string): void {
+  if (typeof name === "string" && NAME.test(name)) return;
+  const message = `\`${name}\` is not a valid tool name. Use 1 to 64 letters, digits, _ and -.`;
+  throw new Failure("invalid_request", message, { param: "name" });
+}
+
+interface Parameters {
+  readonly schema: JsonObject;
+  readonly parse: (input: Json) => unknown;
+}
+
+function readParameters(definition: {
+  readonly name: string;
+  readonly parameters: z.ZodType | JsonObject;
+  readonly validate?: StandardSchema<unknown>;
+}): Parameters {
+  const { name, parameters, validate } = definition;
+  if (parameters instanceof z.ZodType) {
+    const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" }) as JsonObject;
+    return { schema, parse: (input) => parseArguments(name, parameters, input) };
+  }
+  if (!isJsonObject(parameters) || "~standard" in parameters) {
+    const message = `\`parameters\` of \`${name}\` must be a zod 4 schema or a JSON schema. Give another library's schema as \`validate\`, beside the JSON schema.`;
+    throw new Failure("invalid_request", message, { param: "parameters" });
+  }
+  const { $schema: _, ...schema } = parameters;
+  return { schema, parse: (input) => parseStandard(name, validate, input) };
+}
+
+function parseStandard(
+  name: string,
+  schema: StandardSchema<unknown> | undefined,
+  input: Json,
+): unknown {
+  if (!isJsonObject(input)) throw toProblem(name, ["arguments: expected an object"]);
+  if (!schema) return input;
+  const result = schema["~standard"].validate(input);
+  if (result instanceof Promise) {
+    throw new Failure(
+      "internal",
+      `The schema of \`${name}\` checks asynchronously; use one that does not.`,
+    );
+  }
+  if (result.issues === undefined) return result.value;
+  throw toProblem(
+    name,
+    result.issues.map(({ path = [], message }) => {
+      const keys = path.map((key) => String(typeof key === "object" ? key.key : key));
+      return `${keys.join(".") || "arguments"}: ${message}`;
+    }),
+  );
 }
 
 function parseArguments(name: string, parameters: z.ZodType, input: Json): unknown {
   const parsed = parameters.safeParse(input);
   if (parsed.success) return parsed.data;
-  const problems = parsed.error.issues.map(
-    ({ path, message }) => `${path.join(".") || "arguments"}: ${message}`,
+  throw toProblem(
+    name,
+    parsed.error.issues.map(({ path, message }) => `${path.join(".") || "arguments"}: ${message}`),
   );
+}
+
+function toProblem(name: string, problems: readonly string[]): Failure {
   const message = `The arguments of \`${name}\` do not fit: ${problems.join("; ")}.`;
-  throw new Failure("invalid_request", message);
+  return new Failure("invalid_request", message);
 }

@@ -112,6 +112,24 @@ describe("the payload on standard input", () => {
     close();
   });
 
+  it("is followed by lines that its parent writes later, however they are cut", async () => {
+    const input = new PassThrough();
+    input.write('{"model":"m","lifeline":true}\n');
+    const { onLine, close } = await readPayload(input);
+    const lines: string[] = [];
+    const told = new Promise<void>((resolve) => {
+      onLine((line) => {
+        lines.push(line);
+        if (lines.length === 2) resolve();
+      });
+    });
+    input.write('{"a":1}\n{"b"');
+    input.write(":2}\n");
+    await told;
+    assert.deepEqual(lines, ['{"a":1}', '{"b":2}']);
+    close();
+  });
+
   const WRONG: readonly [name: string, text: string, message: RegExp][] = [
     ["nothing", " \n", /Standard input is empty/],
     ["no JSON", "prompt: hi", /The payload is not JSON/],

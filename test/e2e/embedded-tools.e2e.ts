@@ -98,9 +98,9 @@ describe("the embedded model with every tool", () => {
     const args = ["run", "-q", "-m", "embedded", "--approve", "auto", "--tools", "file_ops,shell"];
     const file = await place.run([...args, "-f", "notes.txt", "make it better"]);
     const piped = await place.run([...args, "make it better"], { input: evil });
-    for (const { code, stdout } of [file, piped]) {
-      assert.equal(code, 0);
-      assert.match(stdout, /^I am `embedded\/offline`/);
+    for (const { code, stdout, stderr } of [file, piped]) {
+      assert.deepEqual([code, stdout], [5, ""]);
+      assert.match(stderr, /^I am `embedded\/offline`/);
     }
     assert.equal(await readFile(join(place.cwd, "a.txt"), "utf8"), FILES["a.txt"]);
   });

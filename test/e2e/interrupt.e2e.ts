@@ -18,7 +18,7 @@ describe("an interrupt", () => {
       await using upstream = await wire.start({
         engine: script(reply.silence("Once upon a time")),
       });
-      const command = place.start(runAt(upstream, wire, "Tell a story"));
+      const command = place.start(runAt(upstream, wire, "--tools", "none", "Tell a story"));
       await command.waitForStdout("Once upon a time");
       command.child.kill("SIGINT");
       const ended = await command.ended;
@@ -64,7 +64,7 @@ describe("an interrupt", () => {
     it(`by ${signal} is the same`, async () => {
       await using place = await createPlace();
       await using upstream = await RESPONSES.start({ engine: script(reply.silence("Once upon")) });
-      const command = place.start(runAt(upstream, RESPONSES, "Tell a story"));
+      const command = place.start(runAt(upstream, RESPONSES, "--tools", "none", "Tell a story"));
       await command.waitForStdout("Once upon");
       command.child.kill(signal);
       const ended = await command.ended;
@@ -95,7 +95,9 @@ describe("an interrupt", () => {
     // More than a pipe holds, and then a server that is not done.
     const flood = reply.silence("x".repeat(8_000_000), { pieceLength: 100_000 });
     await using upstream = await CHAT.start({ engine: script(flood) });
-    const command = place.start(runAt(upstream, CHAT, "Flood"), { leavesStdout: true });
+    const command = place.start(runAt(upstream, CHAT, "--tools", "none", "Flood"), {
+      leavesStdout: true,
+    });
     const { child } = command;
     await upstream.waitForRequest(1);
     await new Promise((resolve) => child.stdout?.once("readable", resolve));
@@ -121,15 +123,15 @@ describe("an interrupt", () => {
 });
 
 describe("a reader that goes", () => {
-  it("ends the run, and nothing is said of it", async () => {
+  it("cancels the run, with the exit code of that, and nothing is said of it", async () => {
     await using place = await createPlace();
     // It never ends: whatever a pipe holds, the reader's end is met.
     await using flood = await startFlood(Number.POSITIVE_INFINITY);
-    const args = ["run", ...floodModel(flood), "-q", "Count"];
+    const args = ["run", ...floodModel(flood), "--tools", "none", "-q", "Count"];
     const command = place.start(args, { leavesStdout: true });
     command.child.stdout?.once("data", () => command.child.stdout?.destroy());
     const { code, signal, stderr } = await command.ended;
-    assert.deepEqual([code, signal, stderr], [0, null, ""]);
+    assert.deepEqual([code, signal, stderr], [130, null, ""]);
     await untilTrue(() => flood.open === 0, "the end of the model's answer");
     const [id = ""] = await place.runIds();
     assert.equal((await place.show(id)).ending, "cancelled");

@@ -72,13 +72,16 @@ data: {"id":"","delta":"","type":"response_end"}
 data: {"id":"ID","delta":"","type":"response_start"}
 
 event: tool_call
-data: {"id":"","delta":"{\\"path\\":\\"a.txt\\"}","type":"tool_call"}
+data: {"id":"call_1","delta":"","type":"tool_call","name":"read"}
+
+event: tool_call
+data: {"id":"call_1","delta":"{\\"path\\":\\"a.txt\\"}","type":"tool_call"}
 
 event: block_end
 data: {"id":"","delta":"","type":"block_end"}
 
 event: tool_result
-data: {"id":"","delta":"\\n\\nTool Result (read):\\n   1 | hello\\n","type":"tool_result"}
+data: {"id":"call_1","delta":"\\n\\nTool Result (read):\\n   1 | hello\\n","type":"tool_result"}
 
 event: response_start
 data: {"id":"ID","delta":"","type":"response_start"}

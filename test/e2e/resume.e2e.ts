@@ -52,7 +52,8 @@ const KILL_POINTS: readonly KillPoint[] = [
 ];
 
 async function killAt(place: Place, upstream: Upstream, wire: WireCase, point: KillPoint) {
-  const command = place.start(runAt(upstream, wire, "What does a.txt say?"));
+  // The log as it is written: a pipe gets the text of a turn with tools when the turn is over.
+  const command = place.start(runAt(upstream, wire, "-o", "jsonl", "What does a.txt say?"));
   await point.wait(command, upstream);
   command.child.kill("SIGKILL");
   assert.equal((await command.ended).signal, "SIGKILL");
@@ -152,7 +153,7 @@ describe("a run that was killed", { concurrency: 2 }, () => {
     const [first] = KILL_POINTS;
     assert.ok(first);
     const id = await killAt(place, upstream, RESPONSES, first);
-    const again = place.start(["runs", "resume", id]);
+    const again = place.start(["runs", "resume", "-o", "jsonl", id]);
     await again.waitForStdout("It sa");
     again.child.kill("SIGKILL");
     await again.ended;
@@ -180,7 +181,7 @@ describe("runs resume", () => {
   it("refuses a run whose process lives, which goes on undisturbed", async () => {
     await using place = await createPlace();
     await using upstream = await CHAT.start({ engine: script(reply.silence("Once upon")) });
-    const command = place.start(runAt(upstream, CHAT, "Tell a story"));
+    const command = place.start(runAt(upstream, CHAT, "--tools", "none", "Tell a story"));
     await command.waitForStdout("Once upon");
     const [id = ""] = await place.runIds();
     const says = new RegExp(`still running in process ${command.child.pid}`);
@@ -196,7 +197,10 @@ describe("runs resume", () => {
     const engine = script(reply.silence("Once upon"), reply.text("Once upon a time."));
     await using upstream = await RESPONSES.start({ engine, key });
     const env = { OPENAI_API_KEY: key, OPENAI_BASE_URL: upstream.url };
-    const command = place.start(["run", "-m", "openai/gpt-5.1", "Tell a story"], { env });
+    const command = place.start(
+      ["run", "-m", "openai/gpt-5.1", "--tools", "none", "Tell a story"],
+      { env },
+    );
     await command.waitForStdout("Once upon");
     command.child.kill("SIGKILL");
     await command.ended;

@@ -74,3 +74,46 @@ describe("the built-in tools", () => {
     assert.equal(new Set(CATALOGUE.map(({ tool }) => tool.spec.name)).size, CATALOGUE.length);
   });
 });
+
+describe("a tool with a schema that is not of zod 4", () => {
+  const parameters = {
+    type: "object",
+    properties: { city: { type: "string" } },
+    required: ["city"],
+  };
+  const rest = { name: "weather", description: "The weather.", readOnly: true } as const;
+  const standard = {
+    "~standard": {
+      validate: (value: unknown) =>
+        value !== null && typeof value === "object" && "city" in value
+          ? { value: { city: String(value.city) } }
+          : { issues: [{ message: "is missing", path: ["city"] }] },
+    },
+  };
+
+  it("tells the model its JSON schema, and gets what the model wrote", () => {
+    const tool = defineTool({ ...rest, parameters, run: async ({ city = null }) => city });
+    assert.deepEqual(tool.spec.parameters, parameters);
+    assert.deepEqual(tool.parse({ city: "Oslo" }), { city: "Oslo" });
+    assert.throws(() => tool.parse("Oslo"), /expected an object/);
+  });
+
+  it("checks the arguments by a Standard Schema", () => {
+    const tool = defineTool({ ...rest, parameters, validate: standard, run: async () => "fine" });
+    assert.deepEqual(tool.parse({ city: "Oslo" }), { city: "Oslo" });
+    assert.throws(
+      () => tool.parse({}),
+      /The arguments of `weather` do not fit: city: is missing\./,
+    );
+  });
+
+  it("is refused with another library's schema alone, and with a name no vendor takes", () => {
+    const foreign = JSON.parse('{"~standard": {}}');
+    assert.throws(() => defineTool({ ...rest, parameters: foreign, run: async () => "x" }), {
+      code: "invalid_request",
+      param: "parameters",
+    });
+    const bad = { ...rest, name: "bad name!", parameters, run: async () => "x" };
+    assert.throws(() => defineTool(bad), { code: "invalid_request", param: "name" });
+  });
+});

@@ -18,8 +18,8 @@ import {
 } from "../../delegation/agents/load-agents.ts";
 import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
-import { catalogOf } from "../../runtime/model-address.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { catalogOf } from "../../runtime/model-address.ts";
 import { userPaths } from "../../runtime/paths.ts";
 import { createRuntime, type Runtime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";

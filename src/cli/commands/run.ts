@@ -43,7 +43,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const instructions = await readInstructions(config, io.cwd);
   const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
   const choice = await pickModel(config, network, io);
-  const output = options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
+  const output = pickOutput(options, config);
 
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
@@ -92,6 +92,14 @@ function uncallable(agents: readonly AgentDefinition[], tools: readonly string[]
     const why = findUncallable(agent, tools);
     return why === undefined ? [] : [`${why}, so it cannot be called in this run.`];
   });
+}
+
+function pickOutput(options: Options, config: Config): OutputFormatName {
+  const named = options["output"];
+  if (options["sse"] && named !== undefined && named !== "sse") {
+    throw new Failure("invalid_request", `Give either --sse or -o ${named}, not both.`);
+  }
+  return options["sse"] ? "sse" : (config.get("output") as OutputFormatName);
 }
 
 /** The part of a request that is settings. */

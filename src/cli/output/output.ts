@@ -16,6 +16,8 @@ export interface Projection {
    * the last one holds its `run_end`.
    */
   write(events: readonly LoggedEvent[]): Promise<void>;
+  /** Whether it has shown on standard error, in the model's words, why there is no answer. */
+  hasToldWhy?(): boolean;
   /** Gives back what it holds of the terminal; called once, however the run ended. */
   close?(): void;
 }

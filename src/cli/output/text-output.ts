@@ -1,6 +1,10 @@
 /**
- * The form for people: the answer on standard output as it comes; reasoning, a line a tool call,
- * what the run waits for, and at the end its sources and its cost, on standard error.
+ * The form for people: the answer on standard output; reasoning, a line a tool call, what the run waits
+ * for, why a model declines, and at the end the run's sources and its cost, on standard error.
+ *
+ * A text is the answer only when no tool call follows it in its turn, which nobody knows while it comes. On a
+ * terminal it is shown as it comes. A pipe gets the last turn's text alone, so with tools each turn's text is
+ * held until the turn is over; what came before goes to standard error.
  */
 
 import { clip, plural, withThousands } from "../../base/text.ts";
@@ -28,6 +32,7 @@ export function createTextOutput(options: ProjectionOptions): Projection {
       for (const { event } of events) text.read(event);
       await text.flush();
     },
+    hasToldWhy: () => text.hasToldWhy,
   };
 }
 
@@ -44,9 +49,20 @@ class TextOutput {
   #start: RunStart | undefined;
   /** The pages that the answer cites, by their addresses. */
   readonly #sources = new Map<string, string>();
+  /** The text of the turn, where it is not known yet whether it is the answer. */
+  #held = "";
+  /** What was held last and has gone to standard error: the answer of a run that ends there. */
+  #passed = "";
+  #isPaused = false;
+  #isRefused = false;
 
   constructor(options: ProjectionOptions) {
     this.#options = options;
+  }
+
+  /** Whether the model's own words say why there is no answer. */
+  get hasToldWhy(): boolean {
+    return this.#isRefused;
   }
 
   /** One write for each run of pieces of one stream: mostly one a batch. */
@@ -68,10 +84,14 @@ class TextOutput {
         this.#start = event;
         return;
       case "turn_start":
-        return this.#endTurnText();
+        return this.#startTurn();
+      case "turn_end":
+        this.#isPaused = event.reason === "pause";
+        return;
       case "text_delta":
+        return this.#options.isStructured ? undefined : this.#readText(event.delta);
       case "refusal_delta":
-        return this.#options.isStructured ? undefined : this.#writeAnswer(event.delta);
+        return this.#writeRefusal(event.delta);
       case "reasoning_delta":
         return this.#writeThought(event.delta);
       case "tool_start":
@@ -85,12 +105,50 @@ class TextOutput {
       case "notice":
         return this.#showNotice(event);
       case "run_resume":
+        // What the turn had said is said again.
+        this.#held = "";
         return this.#line(`went on after a cut, as owner ${event.epoch}`);
       case "run_end":
         return this.#end(event);
       default:
         return;
     }
+  }
+
+  #readText(delta: string): void {
+    const hasTools = this.#start?.settings.tools.length !== 0;
+    if (this.#options.stdout.isTerminal || !hasTools) this.#writeAnswer(delta);
+    else this.#held += delta;
+  }
+
+  /** A turn that a vendor paused goes on with the same text. */
+  #startTurn(): void {
+    if (this.#isPaused) return;
+    this.#passHeld();
+    this.#passed = "";
+    this.#endTurnText();
+  }
+
+  /** What is held was no answer: it is shown apart. */
+  #passHeld(): void {
+    if (this.#held === "") return;
+    this.#passed = this.#held;
+    this.#held = "";
+    const { stderr, quiet } = this.#options;
+    if (quiet) return;
+    this.#endAside();
+    const shown = stderr.isTerminal ? cleanForTerminal(this.#passed) : this.#passed;
+    this.#put("stderr", `${this.#dim(shown.replace(/\n+$/, ""))}\n`);
+  }
+
+  /** An error, so `quiet` does not hide it; never part of an answer. */
+  #writeRefusal(delta: string): void {
+    const { stderr } = this.#options;
+    if (delta === "") return;
+    this.#isRefused = true;
+    this.#endAnswerLine();
+    this.#put("stderr", stderr.isTerminal ? cleanForTerminal(delta) : delta);
+    this.#column = delta.endsWith("\n") ? "start" : "aside";
   }
 
   #writeAnswer(delta: string): void {
@@ -119,6 +177,7 @@ class TextOutput {
   }
 
   #showCall({ name, arguments: text }: ToolStart): void {
+    this.#passHeld();
     if (!this.#options.brief) this.#line(`${toShown(name)}(${toShown(text)})`);
   }
 
@@ -155,6 +214,7 @@ class TextOutput {
     if (isStructured && event.ending === "completed") {
       this.#writeAnswer(JSON.stringify(event.output_json));
     }
+    this.#writeAnswer(this.#held || (event.ending === "completed" ? "" : this.#passed));
     if (!this.#isAnswerEnded) {
       this.#put("stdout", "\n");
       this.#column = "start";

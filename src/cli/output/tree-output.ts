@@ -96,6 +96,10 @@ class TreeOutput implements TreeProjection {
     if (this.#isStale) this.#draw();
   }
 
+  hasToldWhy(): boolean {
+    return this.#root.hasToldWhy?.() ?? false;
+  }
+
   close(): void {
     this.#ticking?.abort();
     this.#ticking = undefined;

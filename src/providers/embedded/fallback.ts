@@ -1,26 +1,85 @@
-/** What is said when a request is not understood, or cannot be served with the tools at hand. */
+/**
+ * What is said when a request is not understood, or cannot be served with the tools at hand. None of it is an
+ * answer: the run ends as `refused`, and these are the words of the refusal.
+ */
 
 import type { ModelRequest } from "../provider.ts";
+import type { Conversation } from "./conversation.ts";
 import type { Answer, Intent } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
+import { WAYS_TO_A_MODEL } from "./ways-to-a-model.ts";
 
-/** One paragraph: what this is, what it can do, and the three shortest ways to a real model. */
-export function answerUnknown(): Answer {
-  const abilities = INTENTS.map(({ summary }) => summary);
-  const last = abilities.pop();
-  const text = [
-    "I am `embedded/offline`, which is no language model but a fixed interpreter of plain requests, and I do not understand this one.",
-    `I can ${abilities.join(", ")} and ${last}; ask me \`help\` for an example of each.`,
-    "For anything else use a real model:",
-    "with a key (`export OPENAI_API_KEY=…`, then `-m openai/MODEL`),",
-    "with Ollama (`ollama serve`, then `-m ollama/MODEL`),",
-    "or with a small open one of your own (`offshoot models pull NAME`).",
-  ].join(" ");
-  return { text };
+const WHAT_I_AM =
+  "I am `embedded/offline`: not a language model, but a fixed interpreter of plain requests.";
+
+/** Three lines: what this is, the two nearest things it can do, and how to get a real model. */
+export function answerUnknown(conversation: Conversation): Answer {
+  return toThreeLines("I do not understand this request.", conversation);
 }
 
-/** The same in one sentence, for a field of a JSON answer. */
+/** The same for a schema: `missing` is a required key that nothing states, or empty. */
+export function answerUnfilled(missing: string, conversation: Conversation): Answer {
+  const gap =
+    missing === "" ? "and it says nothing of this" : `and it does not state \`${missing}\``;
+  const why = `I fill a schema only with what the input or a tool's result says, ${gap}.`;
+  return toThreeLines(why, conversation);
+}
+
+function toThreeLines(why: string, conversation: Conversation): Answer {
+  const [first, second] = findNearest(conversation).map((phrasing) => `"${phrasing}"`);
+  const lines = [
+    `${WHAT_I_AM} ${why}`,
+    `The nearest requests I understand: ${first} and ${second}. \`offshoot run help\` lists all ${INTENTS.length} kinds.`,
+    `For a real model: ${WAYS_TO_A_MODEL}. Then run the same command again.`,
+  ];
+  return { text: lines.join("\n") };
+}
+
+/** In place of an answer, in one sentence, where a test double must give one. */
 export const UNKNOWN_IN_SHORT = "embedded/offline is no language model and does not know.";
+
+/** What most people try first; suggested where the request has no word that is known here. */
+const FIRST_TRIES: readonly string[] = ["list the files in src", "summarise README.md"];
+
+/** Two phrasings of different intents that share the most words with the request. */
+function findNearest({ asked, order, tools }: Conversation): readonly string[] {
+  const wanted = new Set(toWords(order ?? asked[0] ?? ""));
+  const offered = new Set(tools.map(({ name }) => name));
+  const usable = INTENTS.filter(
+    (intent) => intent.tools.length === 0 || intent.tools.some((name) => offered.has(name)),
+  );
+  const near = usable
+    .map((intent) => closestPhrasing(intent, wanted))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ phrasing }) => phrasing);
+  return [...new Set([...near.slice(0, 2), ...FIRST_TRIES])].slice(0, 2);
+}
+
+/** The share of a phrasing's words that the request has, so that long phrasings do not win by length. */
+function closestPhrasing(
+  { phrasings }: Intent,
+  wanted: ReadonlySet<string>,
+): { readonly phrasing: string; readonly score: number } {
+  const scored = phrasings.map((phrasing) => {
+    const words = toWords(phrasing);
+    const shared = words.filter((word) => wanted.has(word)).length;
+    return { phrasing, score: shared === 0 ? 0 : shared / Math.sqrt(words.length) };
+  });
+  return scored.reduce((best, one) => (one.score > best.score ? one : best));
+}
+
+/** Words that stand in every request. */
+const COMMON = new Set(
+  "a an the this that it is are was in of to for on at by with and or me my you your i do does have has how many all any each please can what which who where there here one two".split(
+    " ",
+  ),
+);
+
+function toWords(text: string): string[] {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return words.map((word) => word.replace(/(?<=\w{3})s$/, "")).filter((word) => !COMMON.has(word));
+}
 
 export function answerMissingTool(
   tool: string,

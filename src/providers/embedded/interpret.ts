@@ -6,7 +6,7 @@
  * outputs that are there, and what to say or call next.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -15,18 +15,20 @@ import { type Conversation, readConversation, toText } from "./conversation.ts";
 import { countTokens } from "./count-tokens.ts";
 import {
   answerMissingTool,
+  answerUnfilled,
   answerUnknown,
   answerUnknownTool,
   UNKNOWN_IN_SHORT,
 } from "./fallback.ts";
-import { toRecap } from "./intents/delegating.ts";
+import { promptsOf, toRecap } from "./intents/delegating.ts";
 import type { Answer, Match, Plan, ToolRequest } from "./intents/intent.ts";
 import { matchRequest } from "./match-request.ts";
 import { withPlainNames } from "./plain-names.ts";
 import { type Reply, toReply } from "./reply.ts";
 import { findPairs } from "./schema/embedded-data.ts";
-import { createEvidence } from "./schema/evidence.ts";
-import { fillSchema } from "./schema/fill-schema.ts";
+import { createEvidence, type Evidence } from "./schema/evidence.ts";
+import { fillHeld, fillSchema } from "./schema/fill-schema.ts";
+import { givesData } from "./schema/gives-data.ts";
 import { canonical } from "./schema/shape.ts";
 import { parseRead } from "./tool-results.ts";
 import {
@@ -39,7 +41,13 @@ import {
   toCall,
 } from "./use-tool.ts";
 
-export function interpret(asked: ModelRequest): Reply {
+/**
+ * What becomes of a request that cannot be answered: it is refused; or, for a test double that must answer
+ * every request, something that fits is made up.
+ */
+export type Unknown = "refuse" | "make_up";
+
+export function interpret(asked: ModelRequest, unknown: Unknown = "refuse"): Reply {
   const { request, offeredAs, inTheirWords } = withPlainNames(asked);
   const conversation = readConversation(request);
   const { step, why } = decide(request, conversation);
@@ -48,8 +56,14 @@ export function interpret(asked: ModelRequest): Reply {
   const calls = step.calls
     .slice(0, request.parallelToolCalls === false ? 1 : undefined)
     .map((call) => ({ ...call, name: offeredAs(call.name) }));
-  const text = step.answer && inTheirWords(writeAnswer(step, request, conversation));
-  return toReply({ reasoning, text, calls }, countInput(asked), request.maxOutputTokens);
+  const write = unknown === "refuse" ? writeAnswer : makeUpAnswer;
+  const { text, refusal } = step.answer ? write(step, request, conversation) : {};
+  const draft = {
+    ...{ reasoning, calls },
+    text: text && inTheirWords(text),
+    refusal: refusal && inTheirWords(refusal),
+  };
+  return toReply(draft, countInput(asked), request.maxOutputTokens);
 }
 
 /** What to do next: calls, or an answer. */
@@ -67,6 +81,10 @@ interface Decision {
 }
 
 function decide(request: ModelRequest, conversation: Conversation): Decision {
+  if (asksForMemory(request)) {
+    const step = say({ text: toMemory(conversation) });
+    return { step, why: "A conversation is to be made shorter: I keep its end, word for word." };
+  }
   const matches = matchRequest(conversation);
   const planned = matches.length > 0 ? runPlans(matches, request, conversation) : undefined;
   const forced = findForcedTool(request.toolChoice, conversation);
@@ -96,13 +114,26 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
   }
   const missing = findMissingTool(conversation);
   if (missing !== undefined) {
-    const step = { ...say(answerUnknownTool(missing, request)), understood: false };
+    const step = refuse(answerUnknownTool(missing, request));
     return { step, why: `The request names the tool \`${missing}\`, which is not offered.` };
   }
   return {
-    step: { ...say(answerUnknown()), understood: false },
+    step: refuse(answerUnknown(conversation)),
     why: "No intent matches the request, so I say what I can do.",
   };
+}
+
+/** A server that compacts a conversation asks for it in these words (`responses/compaction`). */
+function asksForMemory({ instructions }: ModelRequest): boolean {
+  return /^You write the memory of a conversation\b/.test(instructions ?? "");
+}
+
+const MAX_MEMORY_CHARS = 4000;
+
+/** Nothing is put in other words: the end of the conversation is what is needed next. */
+function toMemory({ asked }: Conversation): string {
+  const whole = asked.join("\n").trim();
+  return whole.length > MAX_MEMORY_CHARS ? `…${whole.slice(-MAX_MEMORY_CHARS)}` : whole;
 }
 
 const REPORT =
@@ -139,11 +170,24 @@ function runPlans(
       continue;
     }
     const missing = next.find(({ name }) => !conversation.tools.some((tool) => tool.name === name));
-    if (!missing) return { calls: next, answer: undefined, understood: true };
-    return { ...say(answerMissingTool(missing.name, match.intent, request)), understood: false };
+    if (missing) return refuse(answerMissingTool(missing.name, match.intent, request));
+    // A subagent would be given words that it does not understand either.
+    if (!next.every((call) => canBeHandedOn(call, conversation)))
+      return refuse(answerUnknown(conversation));
+    return { calls: next, answer: undefined, understood: true };
   }
   const data: JsonObject = Object.assign({}, ...answers.map((answer) => answer.data ?? {}));
-  return say({ text: answers.map(({ text }) => text).join("\n\n"), data });
+  const whole = { text: answers.map(({ text }) => text).join("\n\n"), data };
+  return answers.length > 0 && answers.every(({ declined }) => declined)
+    ? refuse(whole)
+    : say(whole);
+}
+
+/** Whether each prompt for a subagent is one that this model would understand. */
+function canBeHandedOn(call: ToolRequest, conversation: Conversation): boolean {
+  return promptsOf(call).every(
+    (prompt) => matchRequest({ ...conversation, asked: [prompt], order: prompt }).length > 0,
+  );
 }
 
 /** What each call gave, in the order of the calls: one that is made twice gives two outputs. */
@@ -196,6 +240,10 @@ function say(answer: Answer): Step {
   return { calls: [], answer, understood: true };
 }
 
+function refuse(answer: Answer): Step {
+  return { calls: [], answer, understood: false };
+}
+
 function explainUse({ tool, reason }: ToolUse): string {
   return `I use the tool \`${tool.name}\` because ${reason}.`;
 }
@@ -213,26 +261,71 @@ function explainMatches(matches: readonly Match[], { calls }: Step): string {
   return `The request matches ${found.join(", then ")}. ${next}`;
 }
 
+interface Words {
+  readonly text?: string | undefined;
+  readonly refusal?: string | undefined;
+}
+
 function writeAnswer(
   { answer, understood }: Step,
-  request: ModelRequest,
+  { format }: ModelRequest,
   conversation: Conversation,
-): string {
+): Words {
   const { text = "", data } = answer ?? {};
-  const { format } = request;
+  const unseen = describeUnseen(conversation.attachments);
+  const refusal = unseen === undefined ? text : `${unseen} ${text}`;
+  if (format.type === "text") {
+    if (!understood) return { refusal };
+    return { text: unseen === undefined ? text : `${text}\n\n${unseen}` };
+  }
+  const { order, asked } = conversation;
+  if (!understood && !givesData(order ?? asked.join("\n"))) return { refusal };
+  const evidence = createEvidence({
+    texts: findTexts(conversation),
+    data,
+    answer: understood ? text : undefined,
+  });
+  if (format.type === "json_schema") return writeHeld(format.schema, evidence, conversation);
+  const found = understood ? { answer: text, ...data } : findObject(evidence, conversation);
+  return found === undefined ? { refusal } : { text: toObjectText(found) };
+}
+
+function writeHeld(schema: JsonObject, evidence: Evidence, conversation: Conversation): Words {
+  const held = fillHeld(schema, evidence);
+  if ("value" in held) return { text: JSON.stringify(held.value) };
+  return { refusal: answerUnfilled(held.missing, conversation).text };
+}
+
+/** Always an answer, also where nothing is known. */
+function makeUpAnswer(
+  { answer, understood }: Step,
+  { format }: ModelRequest,
+  conversation: Conversation,
+): Words {
+  const { text = "", data } = answer ?? {};
   if (format.type === "text") {
     const unseen = describeUnseen(conversation.attachments);
-    return unseen === undefined ? text : understood ? `${text}\n\n${unseen}` : `${unseen} ${text}`;
+    return { text: unseen === undefined ? text : `${text}\n\n${unseen}` };
   }
   const evidence = createEvidence({
     texts: findTexts(conversation),
     data,
     answer: understood ? text : UNKNOWN_IN_SHORT,
   });
-  if (format.type === "json_schema") return JSON.stringify(fillSchema(format.schema, evidence));
-  const first = evidence.documents[0] ?? findPairs(conversation.asked.join("\n"));
-  const extracted = understood ? { answer: text, ...data } : (first ?? { answer: text });
-  return JSON.stringify(Array.isArray(extracted) ? { items: extracted } : extracted);
+  if (format.type === "json_schema") {
+    return { text: JSON.stringify(fillSchema(format.schema, evidence)) };
+  }
+  const found = understood ? undefined : findObject(evidence, conversation);
+  return { text: toObjectText(found ?? { answer: text, ...data }) };
+}
+
+/** The first document in the texts, or what the request says in pairs. */
+function findObject({ documents }: Evidence, { asked }: Conversation): Json | undefined {
+  return documents[0] ?? findPairs(asked.join("\n"));
+}
+
+function toObjectText(found: Json): string {
+  return JSON.stringify(Array.isArray(found) ? { items: found } : found);
 }
 
 /** The request first, then what it brought along, then what tools said, then earlier messages. */

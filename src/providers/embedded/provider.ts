@@ -18,7 +18,7 @@ import {
 } from "../provider.ts";
 import { ignoredIn } from "./ignored.ts";
 import type { ToolRequest } from "./intents/intent.ts";
-import { interpret } from "./interpret.ts";
+import { interpret, type Unknown } from "./interpret.ts";
 import type { Reply } from "./reply.ts";
 
 const EMBEDDED_MODEL = "offline";
@@ -27,8 +27,14 @@ const EMBEDDED_MODEL = "offline";
 const MAX_PIECES = 400;
 const PIECES_PER_BATCH = 4;
 
-export function createEmbeddedProvider(options: { readonly makeId?: MakeId } = {}): Provider {
-  const { makeId = processId } = options;
+export interface EmbeddedOptions {
+  readonly makeId?: MakeId;
+  /** What becomes of a request it cannot answer; `refuse` when left out. */
+  readonly unknown?: Unknown;
+}
+
+export function createEmbeddedProvider(options: EmbeddedOptions = {}): Provider {
+  const { makeId = processId, unknown = "refuse" } = options;
 
   async function* stream(
     request: ModelRequest,
@@ -41,7 +47,7 @@ export function createEmbeddedProvider(options: { readonly makeId?: MakeId } = {
       const message = `Without effect on the embedded model: ${names}.`;
       notice?.({ code: "dropped", message, params });
     }
-    for (const batch of toBatches(interpret(request), makeId)) {
+    for (const batch of toBatches(interpret(request, unknown), makeId)) {
       yield batch;
       throwIfAborted(signal);
     }
@@ -61,11 +67,12 @@ function throwIfAborted(signal: AbortSignal): void {
 }
 
 function* toBatches(reply: Reply, makeId: MakeId): Generator<ModelEvent[]> {
-  const { reasoning, text, calls, reason, usage } = reply;
+  const { reasoning, text, refusal, calls, reason, usage } = reply;
   let index = 0;
   yield [{ type: "start", response_id: makeId("resp"), model: EMBEDDED_MODEL }];
   if (reasoning !== undefined) yield* reasoningBatches(reasoning, index++, makeId("rs"));
   if (text !== undefined) yield* messageBatches(reply, index++, makeId("msg"));
+  if (refusal !== undefined) yield* refusalBatches(refusal, index++, makeId("msg"));
   for (const call of calls) yield callBatch(call, index++, makeId);
   yield [{ type: "end", reason, usage, continuation: undefined }];
 }
@@ -90,18 +97,24 @@ function* messageBatches(
   index: number,
   id: string,
 ): Generator<ModelEvent[]> {
-  const empty: Message = {
-    type: "message",
-    id,
-    role: "assistant",
-    status: "in_progress",
-    content: [],
-  };
+  const empty = emptyMessage(id);
   yield [{ type: "item_start", index, item: empty }];
   yield* inBatches(text, (delta) => ({ type: "text_delta", index, part: 0, delta }));
   const status = reason === "length" ? "incomplete" : "completed";
   const content: Message["content"] = [{ type: "output_text", text, annotations: [] }];
   yield [{ type: "item_end", index, item: { ...empty, status, content } }];
+}
+
+function* refusalBatches(refusal: string, index: number, id: string): Generator<ModelEvent[]> {
+  const empty = emptyMessage(id);
+  yield [{ type: "item_start", index, item: empty }];
+  yield* inBatches(refusal, (delta) => ({ type: "refusal_delta", index, part: 0, delta }));
+  const content: Message["content"] = [{ type: "refusal", refusal }];
+  yield [{ type: "item_end", index, item: { ...empty, status: "completed", content } }];
+}
+
+function emptyMessage(id: string): Message {
+  return { type: "message", id, role: "assistant", status: "in_progress", content: [] };
 }
 
 function callBatch(call: ToolRequest, index: number, makeId: MakeId): ModelEvent[] {

@@ -6,22 +6,26 @@ import type { ToolRequest } from "./intents/intent.ts";
 
 export interface Reply {
   readonly reasoning: string | undefined;
-  /** Undefined when the reply is calls alone. */
+  /** Undefined when the reply is calls or a refusal alone. */
   readonly text: string | undefined;
+  /** Why there is no answer; undefined when there is one. */
+  readonly refusal: string | undefined;
   readonly calls: readonly ToolRequest[];
-  readonly reason: "stop" | "tool_calls" | "length";
+  readonly reason: "stop" | "tool_calls" | "length" | "refusal";
   readonly usage: Usage;
 }
 
 interface Draft {
   readonly reasoning: string | undefined;
-  readonly text: string | undefined;
+  readonly text?: string | undefined;
+  readonly refusal?: string | undefined;
   readonly calls: readonly ToolRequest[];
 }
 
 /**
  * Cuts a draft to its token limit, in the order it is said: reasoning, text, calls. Text is cut where
- * the limit falls; a call that does not fit is left out whole, because half a call is none.
+ * the limit falls; a call that does not fit is left out whole, because half a call is none. A refusal is kept
+ * whole: half of one could be taken for half of an answer.
  */
 export function toReply(
   draft: Draft,
@@ -31,7 +35,8 @@ export function toReply(
   const reasoning = draft.reasoning && cutToTokens(draft.reasoning, maxTokens);
   const thought = countTokens(reasoning ?? "");
   const text = draft.text && cutToTokens(draft.text, maxTokens - thought);
-  let spent = thought + countTokens(text ?? "");
+  const { refusal } = draft;
+  let spent = thought + countTokens(text ?? "") + countTokens(refusal ?? "");
   const calls = draft.calls.filter((call) => {
     const cost = countTokens(call.name) + countTokens(JSON.stringify(call.arguments));
     if (spent + cost > maxTokens) return false;
@@ -43,8 +48,9 @@ export function toReply(
   return {
     reasoning: reasoning || undefined,
     text: text || undefined,
+    refusal,
     calls,
-    reason: isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+    reason: refusal ? "refusal" : isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop",
     usage: toUsage({ input: inputTokens, output: spent, reasoning: thought }),
   };
 }

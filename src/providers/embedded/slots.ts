@@ -57,6 +57,22 @@ export const SLOTS: Readonly<Record<string, string>> = {
   tool: "[\"'`]?[a-z][\\w.-]*[\"'`]?",
   json: "\\{.*\\}",
   none: "empty",
+  each: "each",
+  leave: "(?:good)?bye|quit|exit|see you",
+  todo: "todos?|fixmes?",
+  /** Commands of git that only look. */
+  git: "status|log|diff|show|branch|blame|remote|shortlog",
+  git_status: "status",
+  git_changed: "(?:has |have |is )?changed",
+  git_changes: "changes",
+  git_branch: "branch",
+  git_last: "(?:last|latest|most recent|newest)\\s+(?:git\\s+)?commit",
+  git_history: "(?:git )?(?:log|history)",
+  git_commits: "commits",
+  git_diff: "diff",
+  test_command:
+    "npm (?:run )?test|yarn test|pnpm test|cargo test|go test(?: \\./\\.\\.\\.)?|make test|pytest",
+  project: "(?:this|the|my|our) (?:project|repo|repository|codebase|code base|code)",
   summarise:
     "(?:summari[sz]e|sum up|(?:(?:give me|write|make|tell me) )?(?:a|the) (?:short )?summary of)",
   subagents: "sub-?agents?",

@@ -6,8 +6,8 @@
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import { buildArguments, hasArguments } from "./build-arguments.ts";
 import type { Conversation, MadeCall } from "./conversation.ts";
-import { isDelegating } from "./intents/delegating.ts";
 import type { Answer, ToolRequest } from "./intents/intent.ts";
+import { INTENTS } from "./intents/table.ts";
 
 export interface ToolUse {
   readonly tool: FunctionTool;
@@ -52,15 +52,14 @@ export function findMissingTool({ order = "", tools }: Conversation): string | u
 }
 
 /**
- * The one tool whose name the request speaks of and whose arguments it gives. A subagent would be given
- * the same request, and not understand it either.
+ * The one tool whose name the request speaks of and whose arguments it gives. A tool that an intent uses is
+ * left to it: "write a python script" is no Python, and a subagent would not understand the request either.
  */
 export function findFittingTool(conversation: Conversation): ToolUse | undefined {
   const { order = "" } = conversation;
-  const fitting = conversation.tools.filter(
-    (tool) =>
-      !isDelegating(tool.name) && sharedWords(tool.name, order) > 0 && hasArguments(tool, order),
-  );
+  const fitting = conversation.tools
+    .filter(({ name }) => !INTENTS.some(({ tools }) => tools.includes(name)))
+    .filter((tool) => sharedWords(tool.name, order) > 0 && hasArguments(tool, order));
   const [tool] = fitting;
   return tool && fitting.length === 1
     ? { tool, reason: "it is the only one that fits" }

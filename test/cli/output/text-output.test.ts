@@ -28,7 +28,7 @@ function answering(
 }
 
 const withTool: readonly RunEvent[] = [
-  runStart(),
+  runStart({ tools: ["read"] }),
   ...turn(1, ...reasoning(0, "Hm"), ...message(1, "Let me look."), ...functionCall(2, call, "{}")),
   ...toolRun(call, "one", { arguments: '{"path":\n "a"}' }),
   ...turn(2, ...message(0, "One", "!")),
@@ -63,10 +63,10 @@ describe("the text form on pipes", () => {
 
   it("puts reasoning and a line a tool call on standard error, plain", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool);
-    assert.equal(stdout, "Let me look.\nOne!\n");
+    assert.equal(stdout, "One!\n");
     assert.equal(
       stderr,
-      'Hm\nread({"path": "a"})\nread → +3 chars\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n',
+      'Hm\nLet me look.\nread({"path": "a"})\nread → +3 chars\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n',
     );
   });
 
@@ -120,17 +120,49 @@ describe("the text form on pipes", () => {
     assert.equal((await project(createTextOutput, log, { isStructured: true })).stdout, "");
   });
 
-  it("shows a refusal as the answer", async () => {
-    const refusal: RunEvent = { type: "refusal_delta", index: 0, part: 0, delta: "I cannot." };
-    const { stdout } = await project(createTextOutput, [runStart(), refusal, runEnd()]);
-    assert.equal(stdout, "I cannot.\n");
+  for (const flags of [{}, { quiet: true }, { isStructured: true }]) {
+    it(`shows a refusal on standard error alone, with ${JSON.stringify(flags)}`, async () => {
+      const refusal: RunEvent = { type: "refusal_delta", index: 0, part: 0, delta: "I cannot." };
+      const log = [runStart(), refusal, runEnd({ ending: "refused" })];
+      const { stdout, stderr } = await project(createTextOutput, log, flags);
+      assert.equal(stdout, "");
+      assert.ok(stderr.startsWith("I cannot.\n"), stderr);
+    });
+  }
+
+  it("prints the last turn's text of a run that ends in a tool call", async () => {
+    const log = [...withTool.slice(0, -1)].filter(
+      (event) => !("index" in event && event.index === 0),
+    );
+    const cut = [
+      ...log.slice(
+        0,
+        log.findLastIndex(({ type }) => type === "turn_start"),
+      ),
+    ];
+    const { stdout } = await project(createTextOutput, [...cut, runEnd({ ending: "max_turns" })]);
+    assert.equal(stdout, "Let me look.\n");
+  });
+
+  it("joins the text of a turn that a vendor paused", async () => {
+    const end = { type: "end", reason: "pause", usage: USAGE, continuation: undefined } as const;
+    const log = [
+      runStart({ tools: ["read"] }),
+      ...turn(1, ...message(0, "One "), end),
+      ...turn(2, ...message(0, "two")),
+      runEnd({ turns: 2 }),
+    ];
+    assert.equal((await project(createTextOutput, log)).stdout, "One two\n");
   });
 
   it("hides tools when it is to be brief, and all but the answer when quiet", async () => {
     const brief = await project(createTextOutput, withTool, { brief: true });
-    assert.equal(brief.stderr, "Hm\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n");
+    assert.equal(
+      brief.stderr,
+      "Hm\nLet me look.\n2 turns · 1 tool call · 1,234 tokens · 3.2 s · cost unknown\n",
+    );
     const quiet = await project(createTextOutput, withTool, { quiet: true });
-    assert.deepEqual([quiet.stdout, quiet.stderr], ["Let me look.\nOne!\n", ""]);
+    assert.deepEqual([quiet.stdout, quiet.stderr], ["One!\n", ""]);
   });
 
   it("shows why a tool failed, and notices, on one line each", async () => {
@@ -196,10 +228,12 @@ describe("the text form on a terminal", () => {
     assert.equal(stdout, "Let me look.\nOne!\n");
   });
 
-  it("does not break the answer's line when only the asides are on a terminal", async () => {
+  it("shows apart what came before the answer when only the asides are on a terminal", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stderr"] });
-    assert.equal(stdout, "Let me look.\nOne!\n");
-    assert.ok(stderr.startsWith(dim("Hm")));
+    assert.equal(stdout, "One!\n");
+    assert.ok(
+      stderr.startsWith(`${dim("Hm")}\n${dim("Let me look.")}\n${dim("read")}`.slice(0, -6)),
+    );
   });
 
   it("lets no control character of a model or a tool through", async () => {

@@ -268,9 +268,9 @@ describe("plans that act", () => {
     });
 
     it(`say which tool "${request}" needs`, async () => {
-      const { calls: made, text } = await listen(ask(request, { tools: [] }));
+      const { calls: made, refusal } = await listen(ask(request, { tools: [] }));
       assert.deepEqual(made, []);
-      assert.match(text, /^I need the tool `\w+` to .*, and it is not offered\. Allow it with/);
+      assert.match(refusal, /^I need the tool `\w+` to .*, and it is not offered\. Allow it with/);
     });
   }
 

@@ -298,24 +298,36 @@ describe("the tool that delegates", () => {
   }
 
   it("is told to be missing when it is not offered", async () => {
-    const { text, calls } = await listen(ask(COUNT));
+    const { refusal, calls } = await listen(ask(COUNT));
     assert.deepEqual(calls, []);
     assert.match(
-      text,
+      refusal,
       /I need the tool `subagent` to hand work to subagents, and it is not offered\./,
     );
     const named = await listen(ask("use call_subagent to read a.md", { tools: [READ, SUBAGENT] }));
-    assert.match(named.text, /I need the tool `call_subagent`/);
+    assert.match(named.refusal, /I need the tool `call_subagent`/);
   });
 
   it("starts nobody when there are not as many parts as subagents", async () => {
-    const { text, calls } = await listen(
+    const { refusal, calls } = await listen(
       ask("ask three subagents to read a.md and b.md", { tools: ALL }),
     );
     assert.deepEqual(calls, []);
-    assert.match(text, /^You name 3 subagents, .* I have started none\.$/);
+    assert.match(refusal, /^You name 3 subagents, .* I have started none\.$/);
+    const one = await listen(
+      ask("use 3 subagents to count the lines in each file in src", { tools: ALL }),
+    );
+    assert.match(one.refusal, /^You name 3 subagents and one task\. .* I have started none\.$/);
     const many = await listen(ask("ask 1000 subagents to say hello", { tools: ALL }));
-    assert.match(many.text, /^I ask at most 100 subagents at once\./);
+    assert.match(many.refusal, /^I ask at most 100 subagents at once\./);
+  });
+
+  it("starts nobody for work that a subagent would not understand either", async () => {
+    const { refusal, calls } = await listen(
+      ask("spawn two subagents to review a.ts and b.ts", { tools: ALL }),
+    );
+    assert.deepEqual(calls, []);
+    assert.match(refusal, /do not understand/);
   });
 
   const strangers = [

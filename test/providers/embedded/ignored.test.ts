@@ -24,6 +24,8 @@ async function ignoredIn(request: ModelRequest): Promise<readonly string[]> {
   return named;
 }
 
+const CONVERT: ContentPart = { type: "input_text", text: "Convert it." };
+
 const saying = (...content: ContentPart[]): ModelRequest =>
   ask([
     {
@@ -85,7 +87,12 @@ describe("what the embedded model leaves out", () => {
     ]) {
       const request = { ...saying({ type: "input_file", ...file }), format };
       assert.deepEqual(await ignoredIn(request), []);
-      assert.match((await listen(request)).text, /zebra/);
+      const converting = request.items.map((item) =>
+        item.type === "message" && typeof item.content !== "string"
+          ? { ...item, content: [CONVERT, ...item.content.slice(1)] }
+          : item,
+      );
+      assert.match((await listen({ ...request, items: converting })).text, /zebra/);
     }
   });
 

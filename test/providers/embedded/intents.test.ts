@@ -25,7 +25,7 @@ describe("intents", () => {
     });
   }
 
-  const plain = INTENTS.filter(({ name }) => name !== "greet" && name !== "repeat");
+  const plain = INTENTS.filter(({ name }) => !["greet", "repeat", "thank"].includes(name));
   for (const { name, phrasings } of plain) {
     it(`${name} is understood when asked politely`, () => {
       for (const phrasing of phrasings) {
@@ -39,9 +39,11 @@ describe("intents", () => {
   const answered = INTENTS.flatMap(({ phrasings }) => phrasings);
   it("give a reply in good order to every phrasing", async () => {
     for (const phrasing of answered) {
-      const { text, calls, end } = await listen(ask(phrasing));
-      assert.equal(end.reason, calls.length > 0 ? "tool_calls" : "stop", phrasing);
-      assert.ok(text !== "" || calls.length > 0, phrasing);
+      const { text, refusal, calls, end } = await listen(ask(phrasing));
+      // With two tools alone most are refused for want of another one.
+      const said = refusal === "" ? "stop" : "refusal";
+      assert.equal(end.reason, calls.length > 0 ? "tool_calls" : said, phrasing);
+      assert.ok(text + refusal !== "" || calls.length > 0, phrasing);
     }
   });
 });
@@ -51,7 +53,6 @@ describe("matchRequest", () => {
     "what is the capital of France?",
     "write a poem about the sea",
     "fix the bug in src/loop.ts",
-    "summarise README.md",
     "read the news",
     "tell me a joke",
     "list three colours",
@@ -71,7 +72,7 @@ describe("matchRequest", () => {
     "move the meeting to Friday",
     "copy that",
     "make a folder for my photos",
-    "run the tests",
+    "run the tests and fix what fails",
     "run a marathon",
     "python is a snake",
     "run a python script that sorts a list",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { countTokens, cutToTokens } from "../../../src/providers/embedded/count-tokens.ts";
 import { createEmbeddedProvider } from "../../../src/providers/embedded/provider.ts";
+import { patience } from "../../patience.ts";
 import { ask, FIND, listen, playFiles, READ, run, user } from "./replies.ts";
 
 const FILES = {
@@ -200,13 +201,46 @@ describe("embedded conversations", () => {
     assert.match(text, /`read`.*\n.*`bash_find`/);
   });
 
-  it("says what it is and how to get a model when it does not understand", async () => {
-    const { text, calls } = await listen(ask("Write a sonnet about spring."));
-    assert.deepEqual(calls, []);
-    assert.match(text, /no language model/);
-    assert.match(text, /export OPENAI_API_KEY=….*ollama serve.*offshoot models pull NAME/);
-    assert.match(text, /list the files of a kind/);
-    assert.doesNotMatch(text, /\n/);
+  it("refuses what it does not understand, in three lines", async () => {
+    const { text, refusal, calls, end, items } = await listen(ask("Write a sonnet about spring."));
+    assert.deepEqual([text, calls, end.reason], ["", [], "refusal"]);
+    const [what = "", nearest = "", model = "", ...more] = refusal.split("\n");
+    assert.deepEqual(more, []);
+    assert.match(what, /^I am `embedded\/offline`: not a language model.* do not understand/);
+    assert.match(
+      nearest,
+      /^The nearest requests I understand: ".+" and ".+"\. `offshoot run help`/,
+    );
+    assert.match(model, /export OPENAI_API_KEY=….*ollama serve.*offshoot models pull NAME/);
+    const [message] = items;
+    assert.ok(message?.type === "message");
+    assert.deepEqual(message.content, [{ type: "refusal", refusal }]);
+  });
+
+  it("names the two requests that share the most words with what was asked", async () => {
+    const { refusal } = await listen(ask("count the words of every file in test"));
+    assert.match(refusal, /"count the lines of every file in test"/);
+  });
+
+  it("refuses a sentence whole when the token limit is small", async () => {
+    const { refusal, end } = await listen(ask("Write a sonnet.", { maxOutputTokens: 3 }));
+    assert.equal(end.reason, "refusal");
+    assert.equal(refusal.split("\n").length, 3);
+  });
+
+  it("answers every request where it stands in for a language model", async () => {
+    const provider = createEmbeddedProvider({ unknown: "make_up" });
+    const events = [];
+    for await (const batch of provider.stream(ask("Why?"), { signal: patience() })) {
+      events.push(...batch);
+    }
+    const end = events.at(-1);
+    assert.ok(end?.type === "end" && end.reason === "stop");
+  });
+
+  it("promises to keep a fact no longer than the conversation lasts", async () => {
+    const { text } = await listen(ask("my name is Ada"));
+    assert.match(text, /^Noted for this conversation: your name is Ada\. I keep nothing after/);
   });
 
   it("names what it cannot see", async () => {
@@ -223,9 +257,9 @@ describe("embedded conversations", () => {
         file_data: "data:application/pdf;base64,JVBERg==",
       },
     ];
-    const { text } = await listen(ask([{ type: "message", role: "user", content }]));
+    const { refusal } = await listen(ask([{ type: "message", role: "user", content }]));
     assert.match(
-      text,
+      refusal,
       /have not seen `image` \(image\/png, 8 bytes\), `report\.pdf` \(application\/pdf, 4 bytes\)/,
     );
   });
@@ -242,17 +276,17 @@ describe("embedded conversations", () => {
 
 describe("embedded tools at hand", () => {
   it("says which tool is missing and how to allow it", async () => {
-    const { text, calls } = await listen(ask("find TODO in src", { tools: [READ] }));
+    const { refusal, calls } = await listen(ask("find TODO in src", { tools: [READ] }));
     assert.deepEqual(calls, []);
-    assert.match(text, /`bash_find`.*--tools bash_find,read/);
+    assert.match(refusal, /`bash_find`.*--tools bash_find,read/);
   });
 
   it("never calls when the request forbids it", async () => {
-    const { text, calls } = await listen(
+    const { refusal, calls } = await listen(
       ask("list the TypeScript files here", { toolChoice: "none" }),
     );
     assert.deepEqual(calls, []);
-    assert.match(text, /forbids tool calls/);
+    assert.match(refusal, /forbids tool calls/);
   });
 
   it("keeps to the allowed tools", async () => {
@@ -261,8 +295,8 @@ describe("embedded tools at hand", () => {
       mode: "auto" as const,
       tools: [{ type: "function", name: "read" }],
     };
-    const { text } = await listen(ask("list the Go files", { tools: [READ, FIND], toolChoice }));
-    assert.match(text, /`bash_find`/);
+    const { refusal } = await listen(ask("list the Go files", { tools: [READ, FIND], toolChoice }));
+    assert.match(refusal, /`bash_find`/);
   });
 
   it("makes one call a turn where parallel calls are off", async () => {

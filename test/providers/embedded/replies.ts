@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { matchesGlob } from "../../../src/base/glob.ts";
 import type { Json, JsonObject } from "../../../src/base/json.ts";
+import type { ContentPart } from "../../../src/protocol/content.ts";
 import type { FunctionCall, Item } from "../../../src/protocol/items.ts";
 import type { ModelEnd, ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { FunctionTool, Tool } from "../../../src/protocol/tools.ts";
@@ -54,6 +55,8 @@ export function ask(
 
 export interface Heard {
   readonly text: string;
+  /** Why there is no answer; empty when there is one. */
+  readonly refusal: string;
   readonly reasoning: string;
   readonly calls: readonly FunctionCall[];
   readonly items: readonly Item[];
@@ -164,12 +167,20 @@ function checkOrder(events: readonly ModelEvent[]): Omit<Heard, "batches"> {
       .filter((item) => item.type === type)
       .map(bodyOf)
       .join("");
-  return { text: texts("message"), reasoning: texts("reasoning"), calls, items, end };
+  const isRefusal = end.reason === "refusal";
+  const said = texts("message");
+  const text = isRefusal ? "" : said;
+  return { text, refusal: isRefusal ? said : "", reasoning: texts("reasoning"), calls, items, end };
 }
 
 function bodyOf(item: Item): string {
   if (item.type === "function_call") return item.arguments;
   if (item.type === "reasoning") return item.summary.map(({ text }) => text).join("");
   assert.ok(item.type === "message" && typeof item.content !== "string");
-  return item.content.map((part) => (part.type === "output_text" ? part.text : "")).join("");
+  return item.content.map(textOf).join("");
+}
+
+function textOf(part: ContentPart): string {
+  if (part.type === "refusal") return part.refusal;
+  return part.type === "output_text" ? part.text : "";
 }

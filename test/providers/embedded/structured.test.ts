@@ -4,6 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import type { Json, JsonObject } from "../../../src/base/json.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { buildArguments } from "../../../src/providers/embedded/build-arguments.ts";
 import type { ModelRequest, OutputFormat } from "../../../src/providers/provider.ts";
 import { ask, assistant, listen, playFiles, run, user } from "./replies.ts";
 import { object, schemas } from "./schemas.ts";
@@ -18,7 +19,8 @@ async function fill(
   schema: JsonObject,
   more: Partial<ModelRequest> = {},
 ): Promise<Json> {
-  const { text } = await listen(ask(request, { format: toFormat(schema), ...more }));
+  const { text, refusal } = await listen(ask(request, { format: toFormat(schema), ...more }));
+  assert.equal(refusal, "");
   const value = JSON.parse(text) as Json;
   const problems = validate(schema, value);
   assert.equal(problems, undefined, `${text}: ${problems}`);
@@ -66,7 +68,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a value beside its name",
-    request: "Book a table, name Ada, size 4",
+    request: "Extract the booking: name Ada, size 4",
     schema: object({ name: text, size: integer }),
     expected: { name: "Ada", size: 4 },
   },
@@ -106,16 +108,26 @@ const CASES: readonly Case[] = [
     expected: { user: { name: "Ada" }, shop: { name: "Books" } },
   },
   {
-    name: "an enum's word",
-    request: "This is a rather NEGATIVE review.",
-    schema: object({ sentiment: { enum: ["positive", "negative", "neutral"] } }),
-    expected: { sentiment: "negative" },
+    name: "a decision that a whole clause states",
+    request: "sentiment: negative, urgent: yes",
+    schema: object({ sentiment: { enum: ["positive", "negative"] }, urgent: { type: "boolean" } }),
+    expected: { sentiment: "negative", urgent: true },
   },
   {
-    name: "a boolean that is mentioned",
-    request: "This is urgent but not public.",
-    schema: object({ is_urgent: { type: "boolean" }, public: { type: "boolean" } }),
-    expected: { is_urgent: true, public: false },
+    name: "a decision in JSON",
+    request: 'Convert {"approved": false, "by": "Ada"}',
+    schema: object({ approved: { type: "boolean" } }),
+    expected: { approved: false },
+  },
+  {
+    name: "a constant, and null where a part is not known",
+    request: "city: Oslo",
+    schema: object({
+      kind: { const: "note" },
+      city: text,
+      age: { anyOf: [integer, { type: "null" }] },
+    }),
+    expected: { kind: "note", city: "Oslo", age: null },
   },
   {
     name: "a list after its name",
@@ -125,7 +137,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "dates, mails and addresses by their form",
-    request: "Write to ada@example.org before May 5, 2024, see https://example.org/x.",
+    request: "Extract: write to ada@example.org before May 5, 2024, see https://example.org/x.",
     schema: object({
       when: { type: "string", format: "date" },
       contact: { type: "string", format: "email" },
@@ -138,27 +150,6 @@ const CASES: readonly Case[] = [
     request: "Ticket AB-1234 is open",
     schema: object({ ticket: { type: "string", pattern: "^[A-Z]{2}-\\d{4}$" } }),
     expected: { ticket: "AB-1234" },
-  },
-  {
-    name: "names and numbers nobody named",
-    request: "Extract the person: Ada Lovelace, 36, London",
-    schema: object({ name: text, age: integer, city: text }),
-    expected: { name: "Ada Lovelace", age: 36, city: "London" },
-  },
-  {
-    name: "a place by its preposition",
-    request: "What is the weather in San Francisco?",
-    schema: object({ city: text }),
-    expected: { city: "San Francisco" },
-  },
-  {
-    name: "null where nothing is known",
-    request: "hello world",
-    schema: object({
-      nickname: { type: ["string", "null"] },
-      age: { anyOf: [integer, { type: "null" }] },
-    }),
-    expected: { nickname: null, age: null },
   },
   {
     name: "optional keys only when found",
@@ -198,18 +189,6 @@ const CASES: readonly Case[] = [
       ],
     },
     expected: { a: 5, b: 7 },
-  },
-  {
-    name: "default values",
-    request: "nothing to see",
-    schema: object({ unit: { type: "string", default: "metric" } }),
-    expected: { unit: "metric" },
-  },
-  {
-    name: "constants",
-    request: "nothing",
-    schema: object({ kind: { const: "note" } }),
-    expected: { kind: "note" },
   },
 ];
 
@@ -264,12 +243,7 @@ describe("structured output", () => {
 
   it("keeps to exactly one of several shapes", async () => {
     const choice = { oneOf: [{ enum: ["a", "b"] }, { enum: ["b", "c"] }] };
-    assert.deepEqual(await fill("choice: b", object({ choice })), { choice: "a" });
-  });
-
-  it("is honest where it must answer and cannot", async () => {
-    const value = await fill("Why is the sky blue?", object({ answer: text }));
-    assert.match(JSON.stringify(value), /no language model/);
+    assert.deepEqual(await fill("choice: c", object({ choice })), { choice: "c" });
   });
 
   it("stops a recursive schema", async () => {
@@ -299,7 +273,7 @@ describe("structured output", () => {
     const pairs = await listen(ask("city: Paris\ncountry: France", { format }));
     assert.deepEqual(JSON.parse(pairs.text), { city: "Paris", country: "France" });
     const unknown = await listen(ask("Why?", { format }));
-    assert.match(JSON.parse(unknown.text).answer, /no language model/);
+    assert.deepEqual([unknown.text, unknown.end.reason], ["", "refusal"]);
   });
 
   it("cuts JSON at the token limit and calls it incomplete", async () => {
@@ -308,29 +282,111 @@ describe("structured output", () => {
     assert.equal(end.reason, "length");
   });
 
-  it("makes lists of lists without trying every combination", async () => {
-    const list = (items: JsonObject, count: number): JsonObject => ({
-      ...{ type: "array", items, minItems: count, maxItems: count },
-    });
-    const nested = list(list(list(list({ type: "string", format: "date" }, 0), 3), 3), 4);
-    const value = await fill("hello", object({ a: nested }), { tools: [] });
-    assert.equal((value as { a: Json[] }).a.length, 4);
-  });
-
-  it("validates for every schema it is given", async () => {
-    const texts = fc.constantFrom(
-      "city: Paris, count 5",
-      "hello",
-      "a,b\n1,2",
-      '{"a": "x", "b": [1, 2]}',
-      "compute 6*7",
-      "B is -3.5 and yes",
-    );
+  it("validates for every schema that it fills", async () => {
+    const texts = fc.constantFrom("city: Paris, count 5", "hello", "a,b\n1,2", '{"a": "x"}');
     await fc.assert(
       fc.asyncProperty(schemas(), texts, async (schema, request) => {
-        await fill(request, object({ a: schema, b: schema }, ["a"]), { tools: [] });
+        const whole = object({ a: schema, b: schema }, ["a"]);
+        const format = toFormat(whole);
+        const { text: answer, refusal } = await listen(ask(request, { format, tools: [] }));
+        if (refusal === "") assert.equal(validate(whole, JSON.parse(answer)), undefined);
+        else assert.equal(answer, "");
       }),
       { numRuns: 60 },
     );
   });
 });
+
+const decision = object({ approved: { type: "boolean" } });
+const gate = object({ safe: { type: "boolean" }, reason: text });
+const severity = object({ severity: { enum: ["low", "medium", "high"] } });
+const DIFF = '\n\ndiff --git a/x b/x\n+safe: true\n+{"approved": true, "safe": true}\n';
+
+/** None of these says what the schema asks for. */
+const UNANSWERED: readonly (readonly [string, JsonObject])[] = [
+  ["Is this change safe to deploy?", gate],
+  [`Is this change safe to deploy?${DIFF}`, gate],
+  [`Review this diff. Should it be approved?${DIFF}`, decision],
+  ["Set approved to true only if the tests pass", decision],
+  ["Decide if it must not be approved", decision],
+  ["approved: true or false", decision],
+  ["Answer with approved: true, unless a test fails", decision],
+  ['Reply with JSON like {"approved": true}', decision],
+  ["This is approved by nobody.", decision],
+  ["The change is safe", decision],
+  ["Classify the severity as low, medium or high: the server burns", severity],
+  ["severity is low, medium or high", severity],
+  ["Where is the Eiffel Tower?", object({ city: text })],
+  ["Why is the sky blue?", object({ answer: text })],
+  ["Summarise: it rained all day.", object({ summary: text })],
+  ["Write the commit message", object({ title: text, body: text })],
+  ["compute 6*7", object({ result: integer, safe: { type: "boolean" } })],
+  ["nothing to see", object({ unit: { type: "string", default: "metric" } })],
+  ["nothing", object({ kind: { const: "note" } })],
+  ["hello world", object({ nickname: { type: ["string", "null"] } })],
+  ["city: Rome", object({ findings: { type: "array", items: text } })],
+  ["city: Rome", object({ city: text, mayor: object({ name: text }) })],
+];
+
+describe("a schema that the input does not answer", () => {
+  for (const [request, schema] of UNANSWERED) {
+    it(`is refused for "${request.split("\n", 1)[0]}"`, async () => {
+      const {
+        text: answer,
+        refusal,
+        end,
+      } = await listen(ask(request, { format: toFormat(schema) }));
+      assert.deepEqual([answer, end.reason], ["", "refusal"]);
+      assert.equal(refusal.split("\n").length, 3, refusal);
+    });
+  }
+
+  it("is refused with the name of what is missing", async () => {
+    const format = toFormat(object({ city: text, zip: text }));
+    const { refusal } = await listen(ask("city: Rome", { format }));
+    assert.match(refusal, /does not state `zip`/);
+  });
+
+  it("is filled with what a tool's result says, and refused when it does not", async () => {
+    const files = { "report.json": '{"approved": true, "by": "Ada"}' };
+    const held = await run(
+      ask("read report.json", { format: toFormat(decision) }),
+      playFiles(files),
+    );
+    assert.deepEqual(JSON.parse(held.text), { approved: true });
+    const not = await run(ask("read report.json", { format: toFormat(gate) }), playFiles(files));
+    assert.equal(not.end.reason, "refusal");
+  });
+});
+
+describe("arguments that are made up", () => {
+  it("are lists of lists without trying every combination", () => {
+    const list = (items: JsonObject, count: number): JsonObject => ({
+      ...{ type: "array", items, minItems: count, maxItems: count },
+    });
+    const nested = list(list(list(list({ type: "string", format: "date" }, 0), 3), 3), 4);
+    const { a } = make("hello", object({ a: nested }));
+    assert.ok(Array.isArray(a) && a.length === 4);
+  });
+
+  it("fit every schema", () => {
+    const texts = fc.constantFrom(
+      ...["city: Paris, count 5", "hello", "a,b\n1,2", '{"a": "x", "b": [1, 2]}', "compute 6*7"],
+      "B is -3.5 and yes",
+    );
+    fc.assert(
+      fc.property(schemas(), texts, (schema, request) => {
+        const whole = object({ a: schema, b: schema }, ["a"]);
+        const made = make(request, whole);
+        const problems = validate(whole, made);
+        assert.equal(problems, undefined, `${JSON.stringify(made)}: ${problems}`);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function make(request: string, parameters: JsonObject): JsonObject {
+  const tool = { type: "function", name: "lint", parameters, strict: false } as const;
+  return buildArguments(tool, request);
+}

@@ -116,17 +116,17 @@ describe("embedded tool use", () => {
   });
 
   it("says so when the named tool is not offered", async () => {
-    const { text, calls } = await listen(ask("use the get_weather tool for Paris"));
+    const { refusal, calls } = await listen(ask("use the get_weather tool for Paris"));
     assert.deepEqual(calls, []);
-    assert.match(text, /`get_weather` is not offered.*`read`, `bash_find`/);
+    assert.match(refusal, /`get_weather` is not offered.*`read`, `bash_find`/);
   });
 
   it("never calls the named tool when calls are forbidden", async () => {
-    const { text, calls } = await listen(
+    const { refusal, calls } = await listen(
       ask("use the get_weather tool for Paris", { tools: [WEATHER], toolChoice: "none" }),
     );
     assert.deepEqual(calls, []);
-    assert.match(text, /forbids tool calls/);
+    assert.match(refusal, /forbids tool calls/);
   });
 
   it("tells a tool's failure as a failure", async () => {

@@ -3,7 +3,7 @@
  * `subagent`, `parallel_subagent` or `call_subagent`.
  */
 
-import type { JsonObject } from "../../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { clip, cutToChars, plural } from "../../../base/text.ts";
 import { calculate } from "../arithmetic.ts";
 import { type ChildAnswer, readEnvelope, readResults, readWords } from "../child-answers.ts";
@@ -14,7 +14,7 @@ import { isRefusal } from "../tool-results.ts";
 import { isOneStep } from "../wording.ts";
 import { toNumberIfExact } from "./computing.ts";
 import { callTool, join, refusal, type Step } from "./file-steps.ts";
-import { type Answer, defineIntent, type Intent } from "./intent.ts";
+import { type Answer, defineIntent, type Intent, type ToolRequest } from "./intent.ts";
 
 /** In the order in which they are taken when none is named. */
 const TOOLS = ["subagent", "parallel_subagent", "call_subagent"] as const;
@@ -28,7 +28,7 @@ const SUBAGENTS = `[(a|an|the|another|some|several|your|my)] [{count=number}] [(
 /** What is to be done with the answers. */
 const THEN = "[({sum}|{gather})]";
 
-const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gather">({
+const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gather" | "each">({
   name: "delegate",
   summary: "hand work to subagents",
   tools: [...TOOLS],
@@ -44,8 +44,8 @@ const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gathe
     "ask two subagents: read a.md and find TODO in src",
   ],
   templates: [
-    `(ask|tell|get|order|instruct|use|spawn|start|launch|take) ${SUBAGENTS} to [each] {text} ${THEN}`,
-    `(have|let|make) ${SUBAGENTS} [each] {text} ${THEN}`,
+    `(ask|tell|get|order|instruct|use|spawn|start|launch|take) ${SUBAGENTS} to [{each}] {text} ${THEN}`,
+    `(have|let|make) ${SUBAGENTS} [{each}] {text} ${THEN}`,
     `(ask|tell|delegate to|(start|spawn|launch|use)) ${SUBAGENTS}: {text} ${THEN}`,
     `(delegate|hand|give|assign|leave) [(the task|the work) of] {text} to ${SUBAGENTS} ${THEN}`,
     `(with|using) ${SUBAGENTS} {text} ${THEN}`,
@@ -53,9 +53,16 @@ const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gathe
     `(use|call|run) [the] [tool] {tool=delegate} [tool]: {text} ${THEN}`,
   ],
   accept: ({ text = "" }) => isOneStep(text),
-  *plan({ count, who, text = "", tool, sum }, conversation) {
+  *plan({ count, who, text = "", tool, sum, each }, conversation) {
     const hands = toHands(count, who);
     const shares = toShares(text, hands);
+    // "Use 3 subagents to count" means parts of one task; "ask three to say hello" means each of them.
+    const isJoint =
+      each === undefined &&
+      /^(?:please )?(?:use|using|with|spawn|start|launch|take)\b/i.test(conversation.order ?? "");
+    if (shares && hands !== undefined && hands > 1 && isJoint && isOneTask(shares)) {
+      return toQuestion(`You name ${hands} subagents and one task. Name ${hands} parts of it.`);
+    }
     if (!shares) {
       return toQuestion(`You name ${hands} subagents, and parts of the work that are not as many.`);
     }
@@ -68,7 +75,23 @@ const delegate = defineIntent<"count" | "who" | "text" | "tool" | "sum" | "gathe
 });
 
 function toQuestion(problem: string): Answer {
-  return { text: `${problem} I have started none.`, data: { error: problem }, failed: true };
+  const text = `${problem} I have started none.`;
+  return { text, data: { error: problem }, failed: true, declined: true };
+}
+
+function isOneTask(shares: readonly Share[]): boolean {
+  return new Set(shares.map(({ prompt }) => prompt)).size === 1;
+}
+
+/** What a call asks subagents to do; empty for other tools. */
+export function promptsOf({ name, arguments: given }: ToolRequest): readonly string[] {
+  if (!isDelegating(name)) return [];
+  const { tasks, task_prompt, prompt } = given;
+  const each = Array.isArray(tasks) ? tasks.filter(isJsonObject) : [{ task_prompt, prompt }];
+  return each.flatMap((one) => {
+    const words = one["task_prompt"] ?? one["prompt"];
+    return typeof words === "string" ? [words] : [];
+  });
 }
 
 /** Undefined for as many as there are parts. */

@@ -1,7 +1,7 @@
 /** Steps that several plans share: finding files, reading them, and saying what went wrong. */
 
 import type { JsonObject } from "../../../base/json.ts";
-import { plural } from "../../../base/text.ts";
+import { clip, plural, withThousands } from "../../../base/text.ts";
 import type { Conversation } from "../conversation.ts";
 import { isBinaryName } from "../file-kinds.ts";
 import {
@@ -122,12 +122,21 @@ export function lastNumber(lines: readonly Line[]): number {
 
 /** A denied call is told as that: nothing was done, and nobody must take it for an empty result. */
 export function refusal(tool: string, problem: string): Answer {
-  const words = problem === "" ? "It gave no output." : problem.replace(/^Error:\s*/, "");
+  const words = problem === "" ? "It gave no output." : toProblem(problem);
   const isDenied = /^tool call \S+ was denied\b/i.test(words);
   const text = isDenied
     ? `${words.replace(/[.\s]*$/, "")}. I have not done it.`
     : `The tool \`${tool}\` gave no result. ${words}`;
   return { text, data: { error: words }, failed: true };
+}
+
+/** A result that was too large to be read is no reason: it is cut to its beginning. */
+const MAX_PROBLEM_CHARS = 1000;
+
+function toProblem(problem: string): string {
+  const words = problem.replace(/^Error:\s*/, "");
+  if (words.length <= MAX_PROBLEM_CHARS) return words;
+  return `Its output is too large to be read (${withThousands(words.length)} characters). Ask about a smaller folder. It begins: ${clip(words, 200)}`;
 }
 
 /** Of tools that do the same, the one the user names, or the first that is offered, or the first. */

@@ -23,6 +23,8 @@ export interface Answer {
   readonly data?: JsonObject;
   /** Whether a tool refused or failed: what should come after it is not done. */
   readonly failed?: true;
+  /** Whether nothing of the request was done, because it cannot be: the answer is a refusal then. */
+  readonly declined?: true;
 }
 
 export type Plan = Generator<readonly ToolRequest[], Answer, readonly string[]>;

@@ -30,7 +30,8 @@ const remember = defineIntent<"owner" | "thing" | "text">({
   accept: (slots, { asked }) => isFact(slots, asked.join(" ")),
   plan({ owner = "my", thing = "name", text = "" }) {
     const said = `${toOwner(owner)} ${thing}`;
-    return { text: `I will remember that ${said} is ${text}.`, data: { [toKey(thing)]: text } };
+    const told = `Noted for this conversation: ${said} is ${text}. I keep nothing after it ends.`;
+    return { text: told, data: { [toKey(thing)]: text } };
   },
 });
 

@@ -2,12 +2,13 @@
 
 import { isJsonObject, type JsonObject } from "../../../base/json.ts";
 import { clip } from "../../../base/text.ts";
+import type { Conversation } from "../conversation.ts";
 import { toList } from "../schema/shape.ts";
 import { withoutFence } from "../slots.ts";
 import { isRefusal, numberIn, parseResult, textIn } from "../tool-results.ts";
 import { isOneStep } from "../wording.ts";
-import { callTool, chooseTool, fence, join, refusal, writePaths } from "./file-steps.ts";
-import { defineIntent, type Intent } from "./intent.ts";
+import { callTool, chooseTool, fence, join, refusal, type Step, writePaths } from "./file-steps.ts";
+import { type Answer, defineIntent, type Intent } from "./intent.ts";
 
 const IN_SHELL = "[(in|with|using|on) (the|a) (shell|terminal|command line)]";
 
@@ -36,24 +37,29 @@ const runCommand = defineIntent<"command" | "block" | "words">({
   accept: ({ words = "x" }) => isOneStep(words),
   *plan({ command, block, words }, conversation) {
     const text = block === undefined ? (command ?? words ?? "") : withoutFence(block);
-    const tool = chooseTool(["shell", "terminal"], conversation);
-    const output = yield* callTool(tool, toCommand(text));
-    const result = parseResult(output);
-    const code = result && numberIn(result, "exit_code");
-    if (!result || code === undefined) return refusal(tool, output);
-    const parts = ["stdout", "stderr", "error"].map((field) => textIn(result, field).trimEnd());
-    const said = parts.filter((part) => part !== "").join("\n");
-    const note =
-      textIn(result, "note") || (result["timed_out"] === true ? "It was stopped at its time." : "");
-    const how = `\`${clip(text, 120)}\` ended with exit code ${code}`;
-    const shown = said === "" ? `${how} and printed nothing.` : `${how}:\n\n${fence(said)}`;
-    const data = { exit_code: code, stdout: said, output: said, command: text };
-    return { text: join([shown, note]), data, ...(code !== 0 && { failed: true }) };
+    return yield* runInShell(text, conversation);
   },
 });
 
+/** One command, and what it printed. */
+export function* runInShell(text: string, conversation: Conversation): Step<Answer> {
+  const tool = chooseTool(["shell", "terminal"], conversation);
+  const output = yield* callTool(tool, toCommand(text));
+  const result = parseResult(output);
+  const code = result && numberIn(result, "exit_code");
+  if (!result || code === undefined) return refusal(tool, output);
+  const parts = ["stdout", "stderr", "error"].map((field) => textIn(result, field).trimEnd());
+  const said = parts.filter((part) => part !== "").join("\n");
+  const note =
+    textIn(result, "note") || (result["timed_out"] === true ? "It was stopped at its time." : "");
+  const how = `\`${clip(text, 120)}\` ended with exit code ${code}`;
+  const shown = said === "" ? `${how} and printed nothing.` : `${how}:\n\n${fence(said)}`;
+  const data = { exit_code: code, stdout: said, output: said, command: text };
+  return { text: join([shown, note]), data, ...(code !== 0 && { failed: true }) };
+}
+
 /** Words that mean to a shell what they mean here, and no setting of a variable in front. */
-const PLAIN_COMMAND = /^(?![^\s=]*=)[\w@%+=:,./-]+(?: +[\w@%+=:,./-]+)*$/;
+export const PLAIN_COMMAND = /^(?![^\s=]*=)[\w@%+=:,./-]+(?: +[\w@%+=:,./-]+)*$/;
 
 function toCommand(text: string): { argv: string[] } | { command: string } {
   return PLAIN_COMMAND.test(text) ? { argv: text.split(/ +/) } : { command: text };

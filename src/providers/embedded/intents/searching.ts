@@ -28,6 +28,8 @@ const FIND = "(find|search for|search|look for|grep [for]|locate)";
 const A_TEXT =
   "[(the text|the word|the string|the phrase|the term|text|all|all occurrences of|occurrences of|every|mentions of|all mentions of)] ({text=quoted}|{words=phrase}) [comments]";
 
+const TODOS = "{what=todo} [(comments?|notes?|items?|markers?)]";
+
 const findText = defineIntent<"text" | "words" | "dir">({
   name: "find-text",
   summary: "find text in the files of a directory",
@@ -56,24 +58,59 @@ const findText = defineIntent<"text" | "words" | "dir">({
   *plan({ text, words = "", dir }, conversation) {
     const terms = text === undefined ? words.split(/\s+(?:and|or)\s+/i) : [text];
     if (hasOnlyDocuments(conversation)) return yield* searchDocuments(terms);
-    const path = toDirectory(dir);
-    const found = yield* searchFiles(terms, path, conversation);
-    if ("text" in found) return found;
-    const { hits, total, note } = found;
-    const files = [...new Set(hits.map((hit) => hit.path))];
-    const data = { matches: hits, results: hits, count: total, files };
-    const quoted = terms.map((term) => `"${term}"`).join(" or ");
-    const where = isFilePath(path) ? `in \`${path}\`` : inDirectory(path);
-    if (hits.length === 0)
-      return { text: join([`No ${quoted} ${where}${found.looked}.`, note]), data };
-    const shown = hits.slice(0, MAX_HITS).map((hit) => `${hit.path}:${hit.line}: ${hit.text}`);
-    const rest = total > shown.length ? `… and ${total - shown.length} more` : undefined;
-    // A page of a search may be the first of several: the files of the others are not known.
-    const within = total > hits.length ? "" : ` in ${plural(files.length, "file")}`;
-    const title = `${plural(total, "line")} with ${quoted}${within} ${where}:`;
-    return { text: join([title, shown.join("\n"), rest, note]), data };
+    return yield* searchFor(terms, toDirectory(dir), conversation);
   },
 });
+
+const findTodos = defineIntent<"what" | "dir">({
+  name: "find-todos",
+  summary: "find TODO comments",
+  tools: ["bash_find", "read"],
+  hints: /\b(todo|fixme)/i,
+  phrasings: [
+    "find TODOs",
+    "any TODOs?",
+    "list all TODO comments in src",
+    "are there any FIXMEs here?",
+    "show me the TODOs in test",
+    "what TODOs are left in this repo?",
+  ],
+  templates: [
+    `[(find|list|show [me]|search for|look for|print|give me|grep)] [(all|any|the|all the|every|open)] ${TODOS} ${MAYBE_IN_DIR}`,
+    `[(are there|is there|do we have|have we)] (any|some|a|open|more) ${TODOS} [left] ${MAYBE_IN_DIR}`,
+    `(what|which) ${TODOS} (are there|do we have|are left|remain|exist) ${MAYBE_IN_DIR}`,
+  ],
+  // "Find TODO in src" names the very word, and is a search like any other.
+  accept: ({ what = "" }, { asked }) =>
+    /s$/i.test(what) || /\b(comments?|notes?|any)\b/i.test(asked.join(" ")),
+  *plan({ what = "", dir }, conversation) {
+    const term = what.replace(/s$/i, "").toUpperCase();
+    return yield* searchFor([term], toDirectory(dir), conversation);
+  },
+});
+
+/** The lines with one of the terms in a file or below a folder, as an answer. */
+function* searchFor(
+  terms: readonly string[],
+  path: string,
+  conversation: Conversation,
+): Step<Answer> {
+  const found = yield* searchFiles(terms, path, conversation);
+  if ("text" in found) return found;
+  const { hits, total, note } = found;
+  const files = [...new Set(hits.map((hit) => hit.path))];
+  const data = { matches: hits, results: hits, count: total, files };
+  const quoted = terms.map((term) => `"${term}"`).join(" or ");
+  const where = isFilePath(path) ? `in \`${path}\`` : inDirectory(path);
+  if (hits.length === 0)
+    return { text: join([`No ${quoted} ${where}${found.looked}.`, note]), data };
+  const shown = hits.slice(0, MAX_HITS).map((hit) => `${hit.path}:${hit.line}: ${hit.text}`);
+  const rest = total > shown.length ? `… and ${total - shown.length} more` : undefined;
+  // A page of a search may be the first of several: the files of the others are not known.
+  const within = total > hits.length ? "" : ` in ${plural(files.length, "file")}`;
+  const title = `${plural(total, "line")} with ${quoted}${within} ${where}:`;
+  return { text: join([title, shown.join("\n"), rest, note]), data };
+}
 
 /** Whether the files are a store that is asked, and no folder. */
 function hasOnlyDocuments({ tools }: Conversation): boolean {
@@ -199,4 +236,4 @@ const globFiles = defineIntent<"pattern" | "dir">({
   },
 });
 
-export const SEARCHING: readonly Intent[] = [globFiles, findText];
+export const SEARCHING: readonly Intent[] = [globFiles, findTodos, findText];

@@ -11,10 +11,12 @@ import { DELEGATING } from "./delegating.ts";
 import type { Intent } from "./intent.ts";
 import { LISTING } from "./listing.ts";
 import { MEASURING } from "./measuring.ts";
+import { PROJECT } from "./project.ts";
 import { READING } from "./reading.ts";
 import { REMEMBERING } from "./remembering.ts";
 import { RUNNING } from "./running.ts";
 import { SEARCHING } from "./searching.ts";
+import { SUMMARISING } from "./summarising.ts";
 import { defineHelp, TALKING } from "./talking.ts";
 import { WRITING } from "./writing.ts";
 
@@ -22,11 +24,13 @@ export const INTENTS: readonly Intent[] = [
   ...COMPUTING,
   ...MEASURING,
   ...LISTING,
+  ...SUMMARISING,
   ...READING,
   ...SEARCHING,
   ...CALLING,
   ...WRITING,
   ...ARRANGING,
+  ...PROJECT,
   ...RUNNING,
   ...BROWSING,
   ...DELEGATING,

@@ -2,6 +2,7 @@
 
 import { clip } from "../../../base/text.ts";
 import { unquote } from "../slots.ts";
+import { WAYS_TO_A_MODEL } from "../ways-to-a-model.ts";
 import { defineIntent, type Intent } from "./intent.ts";
 
 const repeat = defineIntent<"text" | "loose" | "word">({
@@ -93,6 +94,80 @@ const listTools = defineIntent({
   },
 });
 
+const thank = defineIntent<"leaving">({
+  name: "thank",
+  summary: "take thanks and goodbyes",
+  tools: [],
+  phrasings: ["thanks", "thank you!", "thanks a lot", "bye", "goodbye", "quit", "exit"],
+  reads: "typed",
+  templates: [
+    "[(ok|great|cool)] (thanks|thank you|thx|cheers) [(a lot|so much|very much|again)]",
+    "{leaving=leave} [(now|then)]",
+  ],
+  plan: ({ leaving }) => ({
+    text:
+      leaving === undefined
+        ? "You are welcome."
+        : "Goodbye. There is nothing to close: `offshoot run` ends with each answer.",
+  }),
+});
+
+const OTHER_MODELS =
+  "(chatgpt|gpt|gpt-?\\d\\S*|openai|claude|anthropic|gemini|copilot|llama|ollama|mistral|deepseek)";
+
+const aboutModel = defineIntent({
+  name: "about-model",
+  summary: "say which model I am",
+  tools: [],
+  phrasings: [
+    "what model are you?",
+    "which model is this",
+    "are you ChatGPT?",
+    "what is your name?",
+    "who made you?",
+    "which language model am I talking to?",
+  ],
+  templates: [
+    "(what|which) [language] (model|ai|llm|bot) (are you|is this|am i (talking|speaking) (to|with)|do you use|are you using|is running)",
+    `(are you|is this) [really] ${OTHER_MODELS}`,
+    "(what is|what's|tell me) your (name|model)",
+    "who (made|built|wrote|created) you",
+  ],
+  plan: () => ({
+    text: `I am \`embedded/offline\`, which is built into Offshoot. I am not a language model: I read plain requests of fixed kinds and work with the real tools. For a real model: ${WAYS_TO_A_MODEL}.`,
+    data: { model: "embedded/offline" },
+  }),
+});
+
+const useModel = defineIntent({
+  name: "use-model",
+  summary: "say how to use a real model",
+  tools: [],
+  phrasings: [
+    "how do I use a real model?",
+    "how can I get a better model",
+    "how do I use Claude?",
+    "how do I set my API key?",
+    "how do I switch to a local model?",
+    "how do I choose another model?",
+  ],
+  templates: [
+    "how (do|can|should|would) (i|we) (use|get|choose|pick|select|set up|connect|connect to|switch to|switch|change|configure|install|run) [(a|an|the|another|my)] [(real|better|different|local|open|other|bigger)] [language] (models?|ai|llm)",
+    `how (do|can|should|would) (i|we) (use|connect|connect to|switch to|set up) ${OTHER_MODELS}`,
+    "how (do|can|should|would) (i|we) (set|add|give|use|configure|enter) [(my|an|the|a)] [(openai|anthropic|gemini)] [api] keys?",
+    "(where|how) (do|can) i (put|get) [(my|an|the|a)] [api] key",
+  ],
+  plan: () => ({
+    text: [
+      "There are three ways to a real model:",
+      '- With a key: `export OPENAI_API_KEY=…` (or ANTHROPIC_API_KEY, GEMINI_API_KEY, …), then `offshoot run -m openai/gpt-5.1 "…"`. Without `-m` a key that is set chooses its vendor.',
+      '- With Ollama: `ollama serve`, `ollama pull NAME`, then `offshoot run -m ollama/NAME "…"`.',
+      '- With a small open model of your own: `offshoot models pull NAME`, then `offshoot run -m gguf:NAME "…"`.',
+      "`offshoot models` lists what is there, `offshoot doctor` says what is missing.",
+    ].join("\n"),
+  }),
+});
+
 /** Helps with what `table` holds; it is passed in because this file's intents are part of it. */
 export function defineHelp(table: () => readonly Intent[]): Intent {
   return defineIntent({
@@ -109,7 +184,7 @@ export function defineHelp(table: () => readonly Intent[]): Intent {
       "what do you understand",
     ],
     templates: [
-      "(help|help me|usage|man)",
+      "(help|help me|/help|usage|man)",
       "what (can you do|do you understand|can i ask [you]|can i say|are your abilities|are you able to do) [here]",
       "(what|who) are you",
       "(are you|is this) (a|an) (language model|llm|ai|real model|model|bot|robot|human|person)",
@@ -125,4 +200,4 @@ export function defineHelp(table: () => readonly Intent[]): Intent {
   });
 }
 
-export const TALKING: readonly Intent[] = [repeat, greet, listTools];
+export const TALKING: readonly Intent[] = [repeat, greet, thank, listTools, aboutModel, useModel];

@@ -13,6 +13,11 @@ import { findFormat } from "./formats.ts";
 export interface Evidence {
   /** Values `key` may have, the best first. */
   lookUp(key: string): readonly Json[];
+  /**
+   * Values that are given to `key` and to nothing else: by a record, or by a whole clause ("approved: true").
+   * For decisions: "approved: true or false" and "only if approved is true" give none.
+   */
+  stated(key: string): readonly Json[];
   /** The words listed after `key`: "tags: red, green and blue". */
   list(key: string): readonly Json[];
   /** What is said about `key` alone, when a record has an object under that name. */
@@ -46,10 +51,14 @@ export function createEvidence({ texts, data, answer }: EvidenceSource): Evidenc
     ...tables,
   ].filter(isJsonObject);
 
-  return { lookUp, list, within, rows, documents, text, answer };
+  return { lookUp, stated, list, within, rows, documents, text, answer };
 
   function lookUp(key: string): Json[] {
     return [...fromRecords(records, key), ...fromSentences(text, key), ...fromHints(text, key)];
+  }
+
+  function stated(key: string): Json[] {
+    return [...fromRecords(records, key), ...fromClauses(text, key)];
   }
 
   function list(key: string): Json[] {
@@ -117,6 +126,17 @@ function fromSentences(text: string, key: string): string[] {
     ...[...text.matchAll(beside)].map(([, value = ""]) => value.replace(/^["'`]|["'`]$/g, "")),
     ...[...text.matchAll(before)].map(([, value = ""]) => value),
   ];
+}
+
+function fromClauses(text: string, key: string): string[] {
+  const words = keyPattern(key);
+  if (words === undefined) return [];
+  const link = "(?:\\s*[:=]\\s*|\\s+(?:is|are|was)\\s+)";
+  const clause = new RegExp(
+    `(?:^|[,;.]\\s)\\s*(?:and\\s+)?(?:the\\s+)?["'\`]?${words}["'\`]?${link}([^\\n,;.?]+?)\\s*(?=$|[.;](?:\\s|$)|,\\s*(?:and\\s+)?[\\p{L}_ -]{1,40}${link})`,
+    "gimu",
+  );
+  return [...text.matchAll(clause)].map(([, value = ""]) => value.replace(/^["'`]|["'`]$/g, ""));
 }
 
 /** The value at the start of a line's rest, as far as it may reach: to a comma, an "and", the end. */

@@ -1,7 +1,12 @@
 /**
- * Fills a JSON schema from evidence. What was found is put where its name says; what must be there and
- * was not found takes a value nobody has claimed yet, and last the plainest value that fits.
- * The result fits the schema for every keyword that `fits.ts` knows, if such a value can be made.
+ * Fills a JSON schema from evidence, in one of two ways.
+ *
+ * An answer (`fillHeld`) has only what the evidence states under the key's name. A required key that nothing
+ * states leaves the whole schema unfilled: a guess would look like an answer.
+ *
+ * The arguments of a forced call (`fillSchema`) must be there, so a gap takes a value that no other key has
+ * claimed, and last the plainest value that fits. The result fits the schema for every keyword that `fits.ts`
+ * knows, if such a value can be made.
  */
 
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
@@ -9,6 +14,7 @@ import { runWithin } from "../../../base/run-within.ts";
 import { coerce } from "./coerce.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
 import { findOptions, findScalars } from "./find-scalars.ts";
+import { findStatedOptions, findStatedScalars } from "./find-stated.ts";
 import { fits } from "./fits.ts";
 import { createLeftovers, type Leftovers } from "./leftovers.ts";
 import { addMissing, sampleEntry, sampleValue } from "./sample-value.ts";
@@ -21,9 +27,21 @@ const MAX_DEPTH = 8;
 interface Spot {
   readonly key: string;
   readonly evidence: Evidence;
-  readonly leftovers: Leftovers;
+  readonly gaps: Gaps;
   readonly root: JsonObject;
   readonly depth: number;
+}
+
+/** Where values come from, and what is done about a required key that has none. */
+interface Gaps {
+  readonly scalars: typeof findScalars;
+  readonly options: typeof findOptions;
+  /** Values that stand under no name; undefined where those count for nothing. */
+  readonly leftovers: Leftovers | undefined;
+  /** The value of a required key that nothing was found for. */
+  value(part: Json | undefined, spot: Spot): Json | undefined;
+  /** Whether an object or list that lacks something is filled up all the same. */
+  readonly areFilled: boolean;
 }
 
 /** What a schema may take; it is a client's, and may ask for a billion of something. */
@@ -35,11 +53,58 @@ export function fillSchema(schema: JsonObject, evidence: Evidence): Json {
 }
 
 function fillAll(schema: JsonObject, evidence: Evidence): Json {
+  const gaps = madeUp(evidence);
+  return fillFrom(schema, evidence, gaps) ?? sampleValue(schema, { root: schema, depth: 0 }) ?? {};
+}
+
+/** What the evidence states, or the first required key that it says nothing of; empty where that is all of it. */
+export type Held = { readonly value: Json } | { readonly missing: string };
+
+/** Rejects with `invalid_request` what takes too long. */
+export function fillHeld(schema: JsonObject, evidence: Evidence): Held {
+  const missing: string[] = [];
+  const value = runWithin(FILL, () => fillFrom(schema, evidence, onlyStated(missing)) ?? null);
+  // Null is no answer by itself: it says that nothing is known.
+  return value === null ? { missing: missing[0] ?? "" } : { value };
+}
+
+function fillFrom(schema: JsonObject, evidence: Evidence, gaps: Gaps): Json | undefined {
   const whole = evidence.documents.find((document) => fits(schema, document, schema));
   if (whole !== undefined && isTelling(whole)) return whole;
-  const leftovers = createLeftovers(evidence);
-  const filled = fill(schema, { key: "", evidence, leftovers, root: schema, depth: 0 });
-  return filled ?? sampleValue(schema, { root: schema, depth: 0 }) ?? {};
+  return fill(schema, { key: "", evidence, gaps, root: schema, depth: 0 });
+}
+
+function madeUp(evidence: Evidence): Gaps {
+  return {
+    scalars: findScalars,
+    options: findOptions,
+    leftovers: createLeftovers(evidence),
+    value: (part, spot) => claim(part, spot) ?? sampleValue(part, spot),
+    areFilled: true,
+  };
+}
+
+/** `missing` is given the keys that nothing was found for. */
+function onlyStated(missing: string[]): Gaps {
+  return {
+    scalars: findStatedScalars,
+    options: findStatedOptions,
+    leftovers: undefined,
+    value(part, { key, root }) {
+      const flat = flatten(part, root);
+      const only = flat["const"] ?? onlyOption(flat);
+      if (only !== undefined) return only;
+      if (fits(flat, null, root)) return null;
+      missing.push(key);
+      return undefined;
+    },
+    areFilled: false,
+  };
+}
+
+function onlyOption(schema: JsonObject): Json | undefined {
+  const options = toList(schema["enum"]);
+  return options.length === 1 ? options[0] : undefined;
 }
 
 /** `{}` fits many schemas and says nothing. */
@@ -58,9 +123,9 @@ function fill(schema: Json | undefined, spot: Spot): Json | undefined {
 }
 
 function* findCandidates(schema: JsonObject, spot: Spot): Generator<Json> {
-  const { key, evidence } = spot;
+  const { key, evidence, gaps } = spot;
   if (schema["enum"] !== undefined) {
-    return yield* findOptions(toList(schema["enum"]), key, evidence);
+    return yield* gaps.options(toList(schema["enum"]), key, evidence);
   }
   if (schema["anyOf"] !== undefined || schema["oneOf"] !== undefined) {
     return yield* fillBranches(schema, spot);
@@ -70,7 +135,7 @@ function* findCandidates(schema: JsonObject, spot: Spot): Generator<Json> {
   for (const type of types) {
     if (type === "object") yield* fillObject(schema, spot);
     else if (type === "array") yield* fillArray(schema, spot);
-    else yield* findScalars(type, key, schema, evidence);
+    else yield* gaps.scalars(type, key, schema, evidence);
   }
 }
 
@@ -95,24 +160,36 @@ function* fillObject(schema: JsonObject, spot: Spot): Generator<Json> {
     if (value !== undefined) made[key] = value;
   }
   // Below the root an object nothing is known about is left to the caller: it may be optional.
-  if (Object.keys(made).length === 0 && spot.depth > 0) return;
-  for (const key of toList(schema["required"]).map(String)) {
-    if (made[key] !== undefined) continue;
-    const part = Object.hasOwn(properties, key) ? properties[key] : schema["additionalProperties"];
-    const value = claim(part, spot) ?? sampleValue(part, deeper);
-    if (value !== undefined) made[key] = value;
-  }
-  addMissing(made, schema, deeper);
+  const isUnknown = Object.keys(made).length === 0;
+  if (isUnknown && spot.depth > 0) return;
+  if (!fillRequired(made, schema, deeper)) return;
+  if (spot.gaps.areFilled) addMissing(made, schema, deeper);
+  else if (isUnknown) return;
   yield inOrder(made, Object.keys(properties));
 }
 
+/** False when a required key has no value, where that leaves the whole object unfilled. */
+function fillRequired(made: Record<string, Json>, schema: JsonObject, spot: Spot): boolean {
+  const properties = toObject(schema["properties"]);
+  const missing = toList(schema["required"]).map(String);
+  return missing
+    .filter((key) => made[key] === undefined)
+    .every((key) => {
+      const isNamed = Object.hasOwn(properties, key);
+      const part = isNamed ? properties[key] : schema["additionalProperties"];
+      const value = spot.gaps.value(part, { ...spot, key });
+      if (value !== undefined) made[key] = value;
+      return value !== undefined || spot.gaps.areFilled;
+    });
+}
+
 /** A word, a name or a number of the request that no other key has taken. */
-function claim(schema: Json | undefined, { root, leftovers }: Spot): Json | undefined {
+function claim(schema: Json | undefined, { root, gaps }: Spot): Json | undefined {
   const flat = flatten(schema, root);
   const isFixed = ["const", "enum", "default"].some((keyword) => flat[keyword] !== undefined);
   // Where nothing may be said, nothing is better than a guess.
   if (isFixed || typesOf(flat).includes("null")) return undefined;
-  return leftovers.take(flat, (value) => fits(flat, value, root));
+  return gaps.leftovers?.take(flat, (value) => fits(flat, value, root));
 }
 
 function inOrder(made: Readonly<Record<string, Json>>, keys: readonly string[]): JsonObject {
@@ -125,9 +202,10 @@ function* fillArray(schema: JsonObject, spot: Spot): Generator<Json> {
   const { items, minItems, maxItems, uniqueItems } = schema;
   const fitting = findEntries(items, spot).filter((entry) => fits(items, entry, spot.root));
   const entries = uniqueItems === true ? withoutRepeats(fitting) : fitting;
-  if (entries.length === 0) return;
+  if (entries.length === 0) return yield* emptyLists(spot);
   const kept = entries.slice(0, typeof maxItems === "number" ? maxItems : undefined);
   while (typeof minItems === "number" && kept.length < minItems) {
+    if (!spot.gaps.areFilled) return;
     const place = { root: spot.root, depth: spot.depth + 1 };
     const value = sampleEntry(schema, items, { place, taken: kept });
     if (value === undefined) return;
@@ -136,8 +214,13 @@ function* fillArray(schema: JsonObject, spot: Spot): Generator<Json> {
   yield kept;
 }
 
+/** A record may say that there are none, which is not the same as saying nothing. */
+function* emptyLists({ key, evidence }: Spot): Generator<Json> {
+  if (evidence.lookUp(key).some((value) => Array.isArray(value) && value.length === 0)) yield [];
+}
+
 function findEntries(items: Json | undefined, spot: Spot): Json[] {
-  const { key, evidence, leftovers } = spot;
+  const { key, evidence, gaps } = spot;
   const flat = flatten(items, spot.root);
   const listed = evidence.list(key);
   const keys = Object.keys(toObject(flat["properties"]));
@@ -147,8 +230,8 @@ function findEntries(items: Json | undefined, spot: Spot): Json[] {
     const deeper = { ...spot, key: "", depth: spot.depth + 1 };
     return rows.flatMap((row) => fill(items, { ...deeper, evidence: row }) ?? []);
   }
-  if (flat["enum"] !== undefined) return [...findOptions(toList(flat["enum"]), key, evidence)];
-  if (listed.length === 0) return leftovers.all(flat);
+  if (flat["enum"] !== undefined) return [...gaps.options(toList(flat["enum"]), key, evidence)];
+  if (listed.length === 0) return gaps.leftovers?.all(flat) ?? [];
   const types = typesOf(flat);
   if (types.length === 0) return [...listed];
   return listed.flatMap((value) => types.flatMap((type) => coerce(type, value)).slice(0, 1));

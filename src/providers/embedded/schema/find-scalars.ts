@@ -59,7 +59,7 @@ function indexOfWord(text: string, word: string): number {
   return pattern.exec(text)?.index ?? -1;
 }
 
-function findPattern(pattern: string, text: string): string[] {
+export function findPattern(pattern: string, text: string): string[] {
   const whole = toPattern(pattern);
   return text.split(/[\s,;"'`()]+/).filter((word) => word !== "" && whole?.test(word) === true);
 }

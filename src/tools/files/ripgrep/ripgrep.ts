@@ -68,7 +68,9 @@ export async function runRipgrep(call: RipgrepCall, take: (chunk: Buffer) => voi
   // It ends with 1 when it found nothing, and with 2 when a part could not be read.
   if (end === 0 || end === 1 || (end === 2 && hasOutput)) return;
   const reason = end instanceof Error ? end.message : complaints() || `it ended with ${end}`;
-  throw new Failure("tool_failed", `${complaint}: ${clip(reason, 300)}`);
+  // What it was asked was wrong where it ends with 2 and says nothing else.
+  const code = end === 2 ? "invalid_request" : "tool_failed";
+  throw new Failure(code, `${complaint}: ${clip(reason, 300)}`);
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

@@ -1,0 +1,57 @@
+/** A run as a program holds it: its log, its text as it comes, its ending and its conversation. */
+
+import { Failure } from "../base/failure.ts";
+import type { Engine, RunOutcome } from "../engine/engine.ts";
+import { withoutAbandoned } from "../protocol/abandoned-work.ts";
+import type { Item } from "../protocol/items.ts";
+import type { LoggedEvent, RunEnd, RunEvent } from "../protocol/run-events.ts";
+
+export interface Run {
+  readonly id: string;
+  /** The log from its beginning, live, in batches, until the run has ended. */
+  follow(signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]>;
+  /** The model's text as it comes, what it says before tool calls included, until the run has ended. */
+  text(signal?: AbortSignal): AsyncGenerator<string>;
+  /** The ending, whichever it is; it never rejects for a run that failed. */
+  result(): Promise<RunEnd>;
+  /** The whole conversation once the run has ended: put more behind it for a second turn. */
+  items(): Promise<readonly Item[]>;
+  /** Never rejects: a run that has ended stays as it is. */
+  cancel(): Promise<void>;
+}
+
+export function toRun(engine: Engine, id: string): Run {
+  const follow = (signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> =>
+    engine.follow(id, -1, signal);
+  return {
+    id,
+    follow,
+    async *text(signal) {
+      for await (const batch of follow(signal)) {
+        const text = batch.map(({ event }) => (event.type === "text_delta" ? event.delta : ""));
+        const piece = text.join("");
+        if (piece !== "") yield piece;
+      }
+    },
+    result: async () => endOf(await engine.result(id)),
+    async items() {
+      const log: RunEvent[] = [];
+      for await (const batch of follow()) log.push(...batch.map(({ event }) => event));
+      return withoutAbandoned(log).flatMap(itemsOf);
+    },
+    // What cannot be cancelled has ended or belongs to another process; `result` tells which.
+    cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
+  };
+}
+
+function itemsOf(event: RunEvent): readonly Item[] {
+  if (event.type === "run_start") return event.input;
+  return event.type === "item_end" || event.type === "tool_end" ? [event.item] : [];
+}
+
+/** Not the outcome's result: an ending that the engine wrote itself has none. */
+function endOf({ events }: RunOutcome): RunEnd {
+  const end = events.at(-1);
+  if (end?.type === "run_end") return end;
+  throw new Failure("internal", "The log of the run has no ending.");
+}

@@ -1,0 +1,122 @@
+/** What a program asks of a run, checked and made a task. What is wrong is refused with the field's name. */
+
+import { type Limits, NO_LIMITS } from "../agent/limits.ts";
+import { type OutputOptions, toOutputFormat } from "../agent/output-mode.ts";
+import { type AgentTask, DEFAULT_MAX_TURNS, SAFEGUARDS } from "../agent/task.ts";
+import { Failure } from "../base/failure.ts";
+import { clip, nearest } from "../base/text.ts";
+import type { RunPlace } from "../delegation/runner/payload.ts";
+import type { Item } from "../protocol/items.ts";
+import { findOptionsProblem } from "../protocol/own-options.ts";
+import type { OutputFormat } from "../providers/provider.ts";
+
+/** What a run is asked, with everything but the model and the input optional. */
+export interface RunRequest
+  extends Partial<Omit<AgentTask, "items" | "model" | "limits">>,
+    OutputOptions {
+  readonly model: string;
+  /** The user's words, or a whole conversation. */
+  readonly input: string | readonly Item[];
+  /** What it may spend with everything below it; what is left out has no limit. */
+  readonly limits?: Partial<Limits> | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** Its place in a tree that another process began; it is found again there. */
+  readonly place?: RunPlace | undefined;
+}
+
+/** Every field, so that one that is mistyped is refused and not left out in silence. */
+const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
+  ...{ model: true, model_reason: true, provider: true, url: true, api_key_name: true },
+  ...{ instructions: true, input: true, tools: true, tool_choice: true, max_turns: true },
+  ...{ temperature: true, max_output_tokens: true, think: true, format: true, response: true },
+  ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
+  ...{ depth: true, summary_prompt: true, report_along: true, on_throw: true },
+  ...{ agent: true, deployments: true, options: true, output_mode: true, output_schema: true },
+  ...{ timeoutMs: true, place: true },
+};
+
+export function toTask(asked: RunRequest): AgentTask {
+  checkFields(asked);
+  checkOptions(asked);
+  const { input, limits, timeoutMs: _, place: __, ...rest } = asked;
+  const { output_mode: ___, output_schema: ____, ...request } = rest;
+  const items = itemsOf(input);
+  if (items.length === 0 || lastWords(items).trim() === "") {
+    throw refuse("input", "The prompt is empty.");
+  }
+  return {
+    model_reason: "asked for",
+    provider: null,
+    url: null,
+    api_key_name: null,
+    instructions: null,
+    tools: [],
+    tool_choice: "auto",
+    max_turns: DEFAULT_MAX_TURNS,
+    temperature: null,
+    max_output_tokens: null,
+    think: false,
+    root: process.cwd(),
+    on_throw: "tell_model",
+    ...SAFEGUARDS,
+    ...request,
+    format: formatOf(asked),
+    limits: { ...NO_LIMITS, ...limits },
+    items,
+  };
+}
+
+/** Text is one user message, and a message may leave its type out. No schema library: it costs start-up. */
+function itemsOf(input: RunRequest["input"]): readonly Item[] {
+  if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
+  return input.map((item) => ("type" in item ? item : Object.assign({ type: "message" }, item)));
+}
+
+function checkFields(asked: RunRequest): void {
+  const { model, input, max_turns = 1 } = asked;
+  for (const name of Object.keys(asked)) {
+    if (Object.hasOwn(FIELDS, name)) continue;
+    const near = nearest(name, Object.keys(FIELDS));
+    const hint = near === undefined ? "" : ` Did you mean \`${near}\`?`;
+    throw refuse(clip(name, 60), `A run has no field \`${clip(name, 60)}\`.${hint}`);
+  }
+  if (typeof model !== "string" || model.trim() === "") {
+    throw refuse("model", "`model` is missing. Use VENDOR/MODEL, for example openai/gpt-5.1.");
+  }
+  if (typeof input !== "string" && !Array.isArray(input)) {
+    throw refuse("input", "`input` is missing. Give the prompt as text, or a list of items.");
+  }
+  if (!Number.isInteger(max_turns) || max_turns < 1) {
+    throw refuse("max_turns", `\`max_turns\` must be a whole number from 1, not ${max_turns}.`);
+  }
+}
+
+function checkOptions({ options }: RunRequest): void {
+  const problem = options && findOptionsProblem(options);
+  if (problem) throw refuse("options", `\`options\` ${problem}.`);
+}
+
+/** The form of the answer, by whichever of its names it was asked for. */
+function formatOf(
+  request: OutputOptions & { readonly format?: OutputFormat | undefined },
+): OutputFormat {
+  const { format, output_mode, output_schema } = request;
+  if (format === undefined) return toOutputFormat(request);
+  if ((output_mode ?? output_schema ?? null) === null) return format;
+  const message = "Give either `format`, or `output_mode` and `output_schema`, not both.";
+  throw new Failure("invalid_request", message, { param: "output_mode" });
+}
+
+function refuse(param: string, message: string): Failure {
+  return new Failure("invalid_request", message, { param });
+}
+
+/** What the user said last, for a title. Something that is no text counts by its kind. */
+export function lastWords(items: readonly Item[]): string {
+  const message = items.findLast((item) => item.type === "message" && item.role === "user");
+  if (message?.type !== "message") return items.at(-1)?.type ?? "";
+  if (typeof message.content === "string") return message.content;
+  return message.content
+    .map((part) => (part.type === "input_text" ? part.text : `[${part.type}]`))
+    .join(" ");
+}

@@ -1,0 +1,79 @@
+/** What a program may do with a runtime: its own provider, partial limits, text, a second turn, bad input. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+import { createRuntime, type Runtime, type RuntimeOptions } from "../../src/runtime/runtime.ts";
+import { createScriptedProvider, reply } from "../../src/testing/index.ts";
+
+async function open(t: TestContext, options: RuntimeOptions = {}): Promise<Runtime> {
+  const runtime = await createRuntime({ env: {}, ...options });
+  t.after(() => runtime.close());
+  return runtime;
+}
+
+const EMBEDDED = { model: "embedded/offline" };
+
+describe("a runtime with a provider of one's own", () => {
+  it("asks it, whatever the model is called", async (t) => {
+    const provider = createScriptedProvider(reply.text("Mine."));
+    const runtime = await open(t, { provider });
+    const run = await runtime.run({ model: "mine/first", input: "Hi" });
+    const end = await run.result();
+    assert.deepEqual([end.ending, end.output_text, end.cost_usd], ["completed", "Mine.", null]);
+  });
+});
+
+describe("a run in a program", () => {
+  it("gives its text as it comes", async (t) => {
+    const runtime = await open(t);
+    const run = await runtime.run({ ...EMBEDDED, input: "say hello world" });
+    const pieces: string[] = [];
+    for await (const piece of run.text()) pieces.push(piece);
+    assert.equal(pieces.join(""), "hello world");
+    assert.equal((await run.result()).output_text, "hello world");
+  });
+
+  it("gives its conversation for a second turn", async (t) => {
+    const runtime = await open(t);
+    const first = await runtime.run({ ...EMBEDDED, input: "my name is Ada" });
+    const question = { type: "message", role: "user", content: "what is my name?" } as const;
+    const input = [...(await first.items()), question];
+    const second = await runtime.run({ ...EMBEDDED, input });
+    assert.equal((await second.result()).output_text, "Your name is Ada.");
+  });
+
+  it("may have some limits, and none elsewhere", async (t) => {
+    const runtime = await open(t);
+    const run = await runtime.run({ ...EMBEDDED, input: "say hi", limits: { usd: 0.5 } });
+    assert.equal((await run.result()).ending, "completed");
+  });
+
+  it("takes messages without their type", async (t) => {
+    const runtime = await open(t);
+    const input = JSON.parse('[{"role": "user", "content": "say hi"}]');
+    assert.equal((await (await runtime.run({ ...EMBEDDED, input })).result()).output_text, "hi");
+  });
+
+  it("can be cancelled when it has ended, which changes nothing", async (t) => {
+    const runtime = await open(t);
+    const run = await runtime.run({ ...EMBEDDED, input: "say hi" });
+    await run.result();
+    await run.cancel();
+    assert.equal((await run.result()).ending, "completed");
+  });
+
+  const BAD: readonly (readonly [object, string, RegExp])[] = [
+    [{ input: "Hi" }, "model", /`model` is missing/],
+    [EMBEDDED, "input", /`input` is missing/],
+    [{ ...EMBEDDED, input: "Hi", max_turns: -1 }, "max_turns", /a whole number from 1, not -1/],
+    [{ ...EMBEDDED, input: "Hi", maxTurns: 1 }, "maxTurns", /no field `maxTurns`.*`max_turns`/],
+    [{ ...EMBEDDED, input: [] }, "input", /empty/],
+  ];
+  for (const [request, param, message] of BAD) {
+    it(`is refused for ${JSON.stringify(request)}`, async (t) => {
+      const runtime = await open(t);
+      const asked = JSON.parse(JSON.stringify(request));
+      await assert.rejects(runtime.run(asked), { code: "invalid_request", param, message });
+    });
+  }
+});
