@@ -166,6 +166,7 @@ export class Family {
     this.#open.add(share);
     const { left } = this.#parent;
     share.grow(eachKind((kind) => clamp(limits[kind] ?? 0, left[kind])));
+    if (this.#hasPlace()) share.takePlace();
     return share.account;
   }
 
