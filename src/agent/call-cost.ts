@@ -48,8 +48,9 @@ export function holdCall(account: Account, request: ModelRequest, prices: Prices
   }
   const { output, cost } = affordCall(account, request, prices);
   const hold = account.hold({ turns: 1, ...cost });
-  const isBounded = Number.isFinite(output);
-  return { request: isBounded ? { ...request, maxOutputTokens: output } : request, hold };
+  if (!Number.isFinite(output)) return { request, hold };
+  const isLengthOfBudget = request.maxOutputTokens === undefined;
+  return { request: { ...request, maxOutputTokens: output, isLengthOfBudget }, hold };
 }
 
 /** What a call's cost depends on. */

@@ -47,6 +47,8 @@ export interface ModelRequest {
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly maxOutputTokens: number | undefined;
+  /** True if `maxOutputTokens` is what a budget still pays for, and nobody asked for that length. */
+  readonly isLengthOfBudget?: boolean | undefined;
   readonly reasoning: Reasoning;
   readonly format: OutputFormat;
   /** Where the last answer of the same provider ended, and how many of `items` it knows. */

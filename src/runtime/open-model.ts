@@ -3,6 +3,7 @@
  * the table knows of the model. What only one of them needs is imported when it is that one.
  */
 
+import { estimateInput } from "../agent/call-cost.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
 import type { ContentPart } from "../protocol/content.ts";
@@ -12,7 +13,7 @@ import type { Usage } from "../protocol/usage.ts";
 import { toFileText } from "../providers/file-content.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
 import { costOf, dropRefused, findModel, type Model } from "../providers/models/models.ts";
-import type { Provider, Reasoning } from "../providers/provider.ts";
+import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import { CATALOG } from "../providers/vendors/catalog.ts";
 import { createNativeModel, type NativeModel } from "../providers/vendors/native-model.ts";
 import type { Quirks } from "../providers/wire.ts";
@@ -68,7 +69,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
       ...parts,
       model: name,
       own: { options, headers: { ...fields?.headers, ...model.headers } },
-      prepare: (request) => dropRefused(model, request),
+      prepare: (request) => dropRefused(model, fitLength(model, request)),
     }),
     own: options,
     native: createNativeModel(like ?? vendor, wish.provider ?? wire, name),
@@ -89,6 +90,20 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
 export function openOwnModel(provider: Provider, { think }: Pick<ModelWish, "think">): OpenedModel {
   const nothing = { contextTokens: undefined, costOf: () => undefined, checkInput() {} };
   return { provider, reasoning: reasoningFor(think), ...nothing };
+}
+
+/**
+ * Leaves out the length that a budget pays for where the model cannot answer at such length anyway:
+ * servers refuse a `max_tokens` that is beyond the model's window, and do not lower it.
+ */
+function fitLength(
+  { contextTokens = Number.POSITIVE_INFINITY, maxOutputTokens = contextTokens }: Model,
+  request: ModelRequest,
+): ModelRequest {
+  const { maxOutputTokens: length, isLengthOfBudget = false } = request;
+  if (!isLengthOfBudget || length === undefined) return request;
+  const isShort = length <= maxOutputTokens && estimateInput(request) + length <= contextTokens;
+  return isShort ? request : { ...request, maxOutputTokens: undefined };
 }
 
 /** The file is looked at when the run begins: a check must not load gigabytes. */

@@ -172,6 +172,24 @@ describe("a name with several deployments", () => {
     assert.deepEqual(charged, [0.0003, 0.0003]);
   });
 
+  it("sends the length that a budget pays for only to models that could answer at such length", async (t) => {
+    const small: ModelOverride = { vendor: "custom", name: "a", contextTokens: 32_768 };
+    const overrides = [small, { ...small, name: "b", contextTokens: 4_000_000 }];
+    const caller = { limits: { ...NO_LIMITS, tokens: 1_000_000 } };
+    const server = await deploy(t, { a: down(), b: say("From b.") }, { overrides, caller });
+    await server.create({ model: "fast", input: "Hi" });
+    const lengths = ["a", "b"].map((name) => {
+      const sent = server.upstreams[name]?.requests[0]?.body;
+      return sent?.["max_completion_tokens"] ?? sent?.["max_tokens"];
+    });
+    assert.equal(lengths[0], undefined);
+    assert.ok(Number(lengths[1]) > 900_000, `${lengths[1]} tokens`);
+    const asked = { model: "fast", input: "Hi", max_output_tokens: 40_000 };
+    await server.create(asked);
+    const last = server.upstreams["a"]?.requests.at(-1)?.body;
+    assert.equal(last?.["max_completion_tokens"] ?? last?.["max_tokens"], 40_000);
+  });
+
   it("reserves the price of the most expensive one, and needs to know all of them", async (t) => {
     const price = { input: 1000, cached: 1000, cacheWrite: 1000, output: 1000 };
     const cheap = { input: 1, cached: 1, cacheWrite: 1, output: 1 };

@@ -27,6 +27,7 @@ import {
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
+import { mendRequest } from "./mend-request.ts";
 import { joinBetas } from "./own-fields.ts";
 import { goOnAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
@@ -203,29 +204,11 @@ function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sendi
   return ask(sending).catch((thrown: unknown) => {
     const { options, request, call } = sending;
     const failure = redactFailure(thrown, options.redact);
-    const mended = options.wire.recover?.(request, failure) ?? withoutExtras(sending, failure);
+    const mended = options.wire.recover?.(request, failure) ?? mendRequest(sending, failure);
     if (!mended) throw failure;
     call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
     return recovering(ask, { options, request: mended, call });
   });
-}
-
-/**
- * The request without the fields that were passed on, where the server refuses one of them: a server
- * that nobody knows may take none. Whoever asked is told.
- */
-function withoutExtras(
-  { options, request, call }: Sending,
-  failure: Failure,
-): ModelRequest | undefined {
-  if (failure.code !== "provider_rejected" || !request.extras) return undefined;
-  const { left } = carryFields(request.extras, { vendor: options.vendor, wire: options.wire.name });
-  const params = Object.keys(request.extras).filter((name) => !left.includes(name));
-  const isMeant = params.some((name) => failure.param === name || failure.message.includes(name));
-  if (!isMeant) return undefined;
-  const message = `${params.map((name) => `\`${name}\``).join(", ")} left out: the server refuses it.`;
-  call.notice?.({ code: "dropped", message, params });
-  return { ...request, extras: undefined };
 }
 
 async function askWhole(sending: Sending): Promise<WholeAnswer> {

@@ -1,0 +1,49 @@
+/** What is left out of a request after a server refused it, whatever API it speaks. */
+
+import type { Failure } from "../../base/failure.ts";
+import { carryFields } from "../carried-fields.ts";
+import type { ModelCall, ModelRequest } from "../provider.ts";
+
+interface Refused {
+  readonly options: { readonly vendor: string; readonly wire: { readonly name: string } };
+  readonly request: ModelRequest;
+  readonly call: ModelCall;
+}
+
+/** The request without what the server refuses; undefined where nothing can be left out. */
+export function mendRequest(refused: Refused, failure: Failure): ModelRequest | undefined {
+  return withoutBudgetLength(refused, failure) ?? withoutExtras(refused, failure);
+}
+
+/** `max_tokens`, `maxOutputTokens`, `maximum tokens`: how servers name the length of an answer. */
+const LENGTH = /max(imum)?[ _]?((completion|output|new)[ _]?)?tokens/i;
+
+/**
+ * The request without the length that a budget pays for. A server of unknown window refuses a length
+ * beyond its window, so its answer is shorter than that length and the budget covers it.
+ */
+function withoutBudgetLength({ request }: Refused, failure: Failure): ModelRequest | undefined {
+  if (!request.isLengthOfBudget || request.maxOutputTokens === undefined) return undefined;
+  const { code, message, param } = failure;
+  const isMeant = code === "provider_rejected" && LENGTH.test(`${param ?? ""} ${message}`);
+  if (code !== "context_exceeded" && !isMeant) return undefined;
+  return { ...request, maxOutputTokens: undefined };
+}
+
+/**
+ * The request without the fields that were passed on, where the server refuses one of them: a server
+ * that nobody knows may take none. Whoever asked is told.
+ */
+function withoutExtras(
+  { options, request, call }: Refused,
+  failure: Failure,
+): ModelRequest | undefined {
+  if (failure.code !== "provider_rejected" || !request.extras) return undefined;
+  const { left } = carryFields(request.extras, { vendor: options.vendor, wire: options.wire.name });
+  const params = Object.keys(request.extras).filter((name) => !left.includes(name));
+  const isMeant = params.some((name) => failure.param === name || failure.message.includes(name));
+  if (!isMeant) return undefined;
+  const message = `${params.map((name) => `\`${name}\``).join(", ")} left out: the server refuses it.`;
+  call.notice?.({ code: "dropped", message, params });
+  return { ...request, extras: undefined };
+}
