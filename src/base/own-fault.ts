@@ -27,12 +27,14 @@ export function toToldMessage({ code, message }: Fault): string {
   const told = TOLD[code] ?? message;
   if (!code.startsWith("provider_") && code !== "host_unknown") return told;
   return told
+    .replace(UNKNOWN_HOST, "The host of the model's server")
     .replace(CONNECTION, (_, begin: string) => `${begin}the model's server`)
     .replace(MOVED, "");
 }
 
+const UNKNOWN_HOST = /^The host `[^`\s]+`/;
 /** The host in a sentence about a connection (`transport-failure.ts`). */
 const CONNECTION =
-  /^((?:The host |Nothing answers at |No connection to |The certificate of |The connection to )?)`[^`\s]+`/;
+  /^((?:Nothing answers at |No connection to |The certificate of |The connection to )?)`[^`\s]+`/;
 /** Advice for whoever set the address. */
 const MOVED = / Use \S+ as the URL\.$/;

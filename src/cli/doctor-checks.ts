@@ -190,7 +190,7 @@ export async function checkSandbox(
   probe: (env: Io["env"]) => Promise<SandboxProbe> = probeSandbox,
 ): Promise<Check> {
   const { levels, problem } = await probe(env);
-  const found = `${levels.join(", ")} can be had`;
+  const found = `${levels.join(", ")} available`;
   return problem === undefined ? ok("sandbox", found) : gap("sandbox", found, problem);
 }
 

@@ -17,11 +17,17 @@ export function parseAs<Out>(schema: z.ZodType<Out>, value: unknown, what: strin
   const parsed = schema.safeParse(value);
   if (parsed.success) return value as Out;
   const [issue] = parsed.error.issues;
-  const path = issue?.path ?? [];
+  const path = issue ? toPath(issue) : [];
   const param = path.length === 0 ? undefined : toParam(path);
   const name = param === undefined ? `The ${what}` : `\`${param}\``;
   const reason = issue ? describe(issue, valueAt(value, path)) : "is not valid";
   throw new Failure("invalid_request", `${name} ${reason}.`, { param, cause: parsed.error });
+}
+
+/** A field that is not known is itself at fault, and not the object that has it. */
+function toPath(issue: z.core.$ZodIssue): Path {
+  const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  return [...issue.path, ...unknown];
 }
 
 /** `input[2].call_id`. */
@@ -47,6 +53,8 @@ function describe(issue: z.core.$ZodIssue, value: unknown): string {
     case "invalid_value":
       // Only words of closed lists come here, so what was given is safe to show.
       return `must be ${list(issue.values)}, not ${show(value)}`;
+    case "unrecognized_keys":
+      return "is not a field of this request; leave it out";
     case "too_big":
       return tooLarge(issue, value);
     case "too_small":

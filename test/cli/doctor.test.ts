@@ -96,13 +96,13 @@ describe("a check", () => {
     assert.equal(checkKeys({ ...around, env }).found, "GROQ_API_KEY, MISTRAL_API_KEY");
   });
 
-  it("says which levels of the sandbox can be had, and how to get the rest", async () => {
+  it("says which levels of the sandbox are available, and how to get the rest", async () => {
     const whole = { levels: ["none", "process", "sandbox"], problem: undefined } as const;
     const found = await checkSandbox({}, async () => whole);
     assert.deepEqual(found, {
       name: "sandbox",
       status: "ok",
-      found: "none, process, sandbox can be had",
+      found: "none, process, sandbox available",
       advice: undefined,
     });
     const problem = "There is no `bwrap`. Install bubblewrap.";

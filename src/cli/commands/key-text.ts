@@ -38,7 +38,7 @@ export function toCost({ tokens, usd, unpriced }: Omit<Amounts, "requests">): st
 
 /** A line for each thing there is to know of a key. */
 export function renderKey({ key, used }: UsedKey, nowMs: number): string {
-  const { models, catalogue, limits, expires_at_ms, revoked_at_ms, last_used_ms } = key;
+  const { models, catalogue, options, limits, expires_at_ms, revoked_at_ms, last_used_ms } = key;
   const lines: [string, string][] = [
     ["id", key.id],
     ["name", key.name],
@@ -47,6 +47,7 @@ export function renderKey({ key, used }: UsedKey, nowMs: number): string {
     ["scopes", key.scopes.join(", ") || "none"],
     ["models", models?.join(", ") ?? "all"],
     ["tools", catalogue ? catalogue.join(", ") || "none" : "all"],
+    ["options", options ? options.join(", ") || "none" : "sampling"],
     ["limits", toAmounts(limits).join(", ") || "none"],
     ["a response", toResponseLimits(key).join(", ") || "no limits"],
     ["today", toUsed(used.day)],
@@ -69,12 +70,14 @@ function toRotation(
 }
 
 /** What it may do, in the words of the flags. */
-function toBounds({ models, catalogue, options, limits, expires_at_ms }: Key): string[] {
+function toBounds(key: Key): string[] {
+  const { models, catalogue, options, limits, expires_at_ms } = key;
   return [
     ...(models ? [`models=${models.join(",")}`] : []),
     ...(catalogue ? [`tools=${catalogue.join(",") || "none"}`] : []),
     ...(options ? [`options=${options.join(",") || "none"}`] : []),
     ...toAmounts(limits),
+    ...toResponseLimits(key),
     ...(expires_at_ms === null ? [] : [`expires=${toDay(expires_at_ms)}`]),
   ];
 }

@@ -143,7 +143,8 @@ export function checkName(name: string | null | undefined): void {
 /** Rejects a model that the caller's key may not ask. */
 export function checkAllowed(name: string, { models }: Caller): void {
   if (!models || models.some((pattern) => matchesGlob(name, pattern))) return;
-  throw new Failure("forbidden", `This key may not ask the model \`${name}\`.`, { param: "model" });
+  const message = `This key may not ask the model \`${name}\`. Name one of those that \`GET /v1/models\` lists.`;
+  throw new Failure("forbidden", message, { param: "model" });
 }
 
 async function findItems(

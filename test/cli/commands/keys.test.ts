@@ -86,11 +86,15 @@ describe("offshoot keys", () => {
     assert.equal(value("scopes"), "responses, files, models");
     assert.equal(value("models"), "gpt-*");
     assert.equal(value("tools"), "all");
+    assert.equal(value("options"), "sampling");
     assert.equal(value("limits"), "usd-per-day=$5.00");
     assert.equal(value("a response"), "max-cost=$0.50");
     assert.equal(value("in all"), "3 requests, 1200 tokens, $0.25");
     assert.match(value("created"), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
     assert.equal(value("last used"), "never");
+    assert.match((await keys(sandbox, ["list"])).stdout, / usd-per-day=\$5\.00 max-cost=\$0\.50/);
+    const narrowed = await keys(sandbox, ["update", "ci"], { options: "none" });
+    assert.match(narrowed.stdout, /^options +none$/m);
     const { stdout: json } = await keys(sandbox, ["show", "ci"], { json: true });
     const shown = JSON.parse(json) as { used: { total: Amounts } } & Record<string, unknown>;
     assert.deepEqual(shown.used.total, { requests: 3, tokens: 1200, usd: 0.25, unpriced: 0 });
