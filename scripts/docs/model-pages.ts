@@ -254,7 +254,7 @@ const upstream = await startChatUpstream({
 // Point your client at upstream.url; what it sent is in upstream.requests.
 await upstream.close();`,
     ),
-    "`startChatUpstream` and `startResponsesUpstream` are servers on the loopback that refuse what the real ones refuse. Without an `engine` the [embedded model](embedded.md) answers. `faults` makes the answer go wrong: a fault, a list of them, or a function of the request's number.",
+    "`startChatUpstream` is a server on the loopback that refuses what the real one refuses. It is as strict as OpenAI: give Offshoot's `custom` vendor its address, because `vllm` and others send fields that OpenAI does not know. There is one for each API: `startResponsesUpstream`, `startMessagesUpstream` (Anthropic), `startGeminiUpstream`, `startBedrockUpstream`, `startCohereUpstream`, `startOllamaUpstream` and `startLlamacppUpstream`. Without an `engine` the [embedded model](embedded.md) answers. `faults` makes the answer go wrong: a fault, a list of them, or a function of the request's number.",
     "## Faults",
     "`FAULTS` holds one of each, with what a client must make of it: the same answer as without the fault, or an error, and never a short answer as if it were whole.",
     renderTable(

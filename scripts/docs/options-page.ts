@@ -62,7 +62,7 @@ export function renderOptionsPage(): string {
     "`OFFSHOOT_SERVER_KEY`, the key that the first `offshoot serve` prints, and servers with `--no-auth` may set everything. A key with a list of models (`--models`) sets `models`, `route`, `fallbacks` and `preset` only if `--options` names them, because a router would take it to other models; a pattern is not enough. A request's value wins over the one in the settings, so give a key only the fields that its users may change.",
     "Some options cost money: `plugins` of OpenRouter search the web, a `prediction` that is wrong is charged. Some read what is yours: `cachedContent` names a prompt that somebody kept with your account. Keys that are limited in dollars pay for that where the vendor tells what an answer cost.",
     "## What an answer cost",
-    `${tellers()} say with each answer what they charge for it. That is the cost of the call then, in place of a price by tokens: in \`runs cost\`, in budgets, and in what keys have used. It includes discounts and tools that the vendor ran. (Perplexity says it too, in a form that is read from any server.)`,
+    `${tellers()} say with each answer what they charge for it. That is the cost of the call then, in place of a price by tokens: in \`runs cost\`, in budgets, and in what keys have used. It includes discounts and tools that the vendor ran.`,
     "So a limit in dollars (`--max-cost`, `usd_per_day`) holds for their models though no price is in the table. The price is known only afterwards, so such a call reserves all dollars that its run, its subagent or its response has left, and none runs beside it in the same one. The limit is exceeded by one call at most, for each run or response on its way; the next is refused. To bound a single call as well, give the model a `price` in `models`, or `options: {provider: {max_price: {prompt: 1, completion: 2}}}` on OpenRouter.",
     "A call that is interrupted is not told its price. It is booked with $30 for a million tokens, and at most with what it had reserved. An answer that does not tell its cost although its vendor's do is booked with all that it had reserved.",
   ]);
@@ -84,5 +84,5 @@ function toCarriedRows(): string[][] {
 function tellers(): string {
   const rows = VENDOR_NAMES.map((name) => [name, vendorOf(name)] as const);
   const names = rows.flatMap(([name, { quirks }]) => (quirks.tellsCost ? [renderCode(name)] : []));
-  return names.join(" and ");
+  return `${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 }

@@ -121,7 +121,6 @@ const MORE_TOOLS: Readonly<Partial<Record<VendorName, string>>> = {
   anthropic:
     ". The servers of `mcp_toolset` stand in `options: {mcp_servers: [...]}`, skills in `options: {container: {skills: [...]}}` with the header `anthropic-beta: skills-2025-10-02`",
   groq: ". Tools of `groq/compound` with `options: {compound_custom: {tools: {enabled_tools: [...]}}}`",
-  gemini: ". The place for maps in `options: {toolConfig: {retrievalConfig: {latLng: {...}}}}`",
 };
 
 /** A pattern of models for people to read. */
