@@ -53,9 +53,12 @@ export function renderOptionsPage(): string {
     renderTable(
       ["`offshoot keys create`", "what its requests may set"],
       [
-        ["without `--options`", SAMPLING_FIELDS.map(renderCode).join(", ")],
+        [
+          "without `--options`, or `--options sampling`",
+          SAMPLING_FIELDS.map(renderCode).join(", "),
+        ],
         ["`--options provider,transforms`", "those, and the fields named; `*` fits any characters"],
-        ["`--options '*'`", "everything that options can set at all"],
+        ["`--options all`, or `'*'`", "everything that options can set at all"],
         ["`--options none`", "nothing, not even the first row"],
       ],
     ),

@@ -49,7 +49,7 @@ export function parseKeyChange(
     scopes: readList(options, "scopes")?.map(parseScope),
     models: readGlobs(options, "models"),
     catalogue: tools?.filter((tool) => tool !== "none") ?? tools,
-    options: readList(options, "options")?.filter(isOption),
+    options: readFields(options),
     limits: readLimits(options),
     responseLimits: readResponseLimits(options),
     expiresAtMs: readExpiry(options["expires"], nowMs),
@@ -75,6 +75,15 @@ function readGlobs(options: Options, flag: string): string[] | null | undefined 
   const words = readList(options, flag);
   return words?.length === 1 && words[0] === "all" ? null : words;
 }
+
+/** Null for those of sampling, which every key may set. `all` is what it is for models and tools. */
+function readFields(options: Options): string[] | null | undefined {
+  const words = readList(options, "options");
+  if (words?.length !== 1) return words?.filter(isOption);
+  if (words[0] === "sampling") return null;
+  return words[0] === "all" ? ["*"] : words.filter(isOption);
+}
+
 /** What a key without the flag may use, and how to say that it may use nothing. */
 const EMPTY: Readonly<Record<string, readonly [string, string]>> = {
   tools: ["all of them", " `none` is a key without tools."],

@@ -95,6 +95,8 @@ describe("offshoot keys", () => {
     assert.match((await keys(sandbox, ["list"])).stdout, / usd-per-day=\$5\.00 max-cost=\$0\.50/);
     const narrowed = await keys(sandbox, ["update", "ci"], { options: "none" });
     assert.match(narrowed.stdout, /^options +none$/m);
+    const usual = await keys(sandbox, ["update", "ci"], { options: "sampling" });
+    assert.match(usual.stdout, /^options +sampling$/m);
     const { stdout: json } = await keys(sandbox, ["show", "ci"], { json: true });
     const shown = JSON.parse(json) as { used: { total: Amounts } } & Record<string, unknown>;
     assert.deepEqual(shown.used.total, { requests: 3, tokens: 1200, usd: 0.25, unpriced: 0 });
@@ -204,6 +206,8 @@ describe("what `offshoot keys create` asks for", () => {
     assert.deepEqual(ask("top_k, provider,x_*"), ["top_k", "provider", "x_*"]);
     assert.deepEqual(ask("none"), []);
     assert.deepEqual(ask("*"), ["*"]);
+    assert.deepEqual(ask("all"), ["*"]);
+    assert.equal(ask("sampling"), undefined);
     assert.throws(() => ask(","), /--options is empty.*`none` is a key without options/);
     assert.throws(() => ask("max_tokens"), /--options cannot set `max_tokens`/);
   });
