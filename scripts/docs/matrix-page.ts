@@ -17,7 +17,9 @@ import { renderCode, renderPage, renderTable } from "./page.ts";
 const INTRO = `Every cell is a request that a test sends through a whole server to a scripted server of that API, or to the embedded
 model: \`test/conformance/matrix/\`. The test fails when a cell is not what this page says.`;
 
-const MODELS = `A model may take less than its API: what the model table says it refuses is left out and reported, too.
+const MODELS = `The columns are APIs: \`chat\` is \`openai-chat\`, \`responses\` is \`openai-responses\`, \`messages\` is \`anthropic\`; the others have the names that \`--provider\` takes.
+The scripted server of \`chat\` is as strict as OpenAI. Servers such as vLLM take more, for example \`top_k\`: [options.md](options.md#in-requests-to-the-server).
+A model may take less than its API: what the model table says it refuses is left out and reported, too.
 \`responses\` is OpenAI's own API; of another server of it less is expected, and more is bridged.`;
 
 const NATIVE = `What each vendor runs itself, and the words that reach it, are in [providers.md](providers.md#what-each-vendor-has-natively).
