@@ -38,7 +38,7 @@ export const KEYS_COMMAND: Command = {
       type: "string",
       value: "GLOBS",
       only: SETS,
-      summary: "vendors' own fields it may set (sampling), or `none`",
+      summary: "vendors' own fields it sets (sampling), `all` or `none`",
     },
     "requests-per-minute": {
       type: "string",
@@ -99,7 +99,7 @@ export const KEYS_COMMAND: Command = {
     list: "Every key, what it may do, what it has used and when it was used last",
     create: "Make a key and print it, this once",
     show: "All of one key except its secret",
-    update: "Change what a key may do; `none` removes a limit, `all` a restriction; the rest stays",
+    update: "Change a key; `none` removes a limit, `all` a restriction, the rest stays",
     rotate: "Give a key a new secret and print it, this once; its id and usage stay",
     revoke: "End a key; servers that run know it within seconds",
   },

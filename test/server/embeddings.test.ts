@@ -315,6 +315,10 @@ describe("embeddings of a key", () => {
     const { send, vendor } = await startWithKey(t, { models: ["gemini"] });
     const { status, text } = await send({ model: "openai", input: "a" });
     assert.equal(status, 403, text);
+    assert.match(
+      text,
+      /may not ask the model `openai`. Name one of those that `GET \/v1\/models` lists/,
+    );
     const other = await startWithKey(t, { scopes: ["models"] });
     assert.equal((await other.send({ model: "openai", input: "a" })).status, 403);
     assert.equal(vendor.requests.length, 0);
