@@ -214,6 +214,9 @@ describe(...unless(LINUX_LACK)("the complete example of docs/server.md"), () => 
     await untilSaid(fast, "From gpu-1.");
     await untilSaid(fast, "From gpu-2.");
     assert.equal(upstreams["openai"].requests.length, 1, "the fallback was not needed");
+    for (const { body } of [...upstreams["gpu-1"].requests, ...upstreams["gpu-3"].requests]) {
+      assert.equal(body["max_tokens"], undefined, "a length beyond the window is refused by vLLM");
+    }
 
     const listing = await fetch(`${url}/v1/models`, {
       headers: { authorization: `Bearer ${app}` },
