@@ -73,7 +73,7 @@ const words: Readonly<Record<string, Probe>> = {
   },
   "text.format (json_schema)": {
     body: {
-      input: "A number: 1.",
+      input: "Extract the zebra: zebra: 1",
       text: { format: { type: "json_schema", name: "out", schema: SCHEMA, strict: true } },
     },
     answer: () => reply.text('{"zebra":1}'),
@@ -194,7 +194,11 @@ const state: Readonly<Record<string, Probe>> = {
   },
   context_management: {
     body: {
-      input: `${"many words ".repeat(1500)} and a question`,
+      input: [
+        { role: "user", content: "many words ".repeat(1500) },
+        { role: "assistant", content: "I have read them." },
+        { role: "user", content: "what is 2+2?" },
+      ],
       context_management: [{ type: "compaction", compact_threshold: 1000 }],
     },
     name: /context_management/,
