@@ -45,6 +45,10 @@ export const OWNED_FIELDS: readonly OwnedRow[] = [
     names: [
       ...["model", "messages", "input", "contents", "system", "instructions", "prompt"],
       ...["system_instruction", "previous_response_id", "conversation"],
+      // Variables of a template, and not the template or what it is filled with.
+      ...["chat_template", "tokenize", "messages", "conversation", "tools"].map(
+        (name) => `chat_template_kwargs.${name}`,
+      ),
     ],
     why: "Offshoot writes what is asked, and of whom",
   },

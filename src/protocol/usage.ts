@@ -25,7 +25,7 @@ export interface Usage {
   native_calls?: Record<string, number>;
 }
 
-/** Builds a usage from the counts a vendor gives; what it leaves out is 0. */
+/** Builds a usage from the counts a vendor gives; what it leaves out, or counts below 0, is 0. */
 export function toUsage(counts: {
   input?: number | undefined;
   cached?: number | undefined;
@@ -40,7 +40,13 @@ export function toUsage(counts: {
   unbilledOutput?: number | undefined;
   nativeCalls?: Readonly<Record<string, number>> | undefined;
 }): Usage {
-  const { input = 0, cached = 0, cacheWrite = 0, output = 0, reasoning = 0 } = counts;
+  // Less than nothing would be given back to the budget.
+  const [input, output] = [Math.max(0, counts.input ?? 0), Math.max(0, counts.output ?? 0)];
+  const [cached, cacheWrite] = [
+    Math.max(0, counts.cached ?? 0),
+    Math.max(0, counts.cacheWrite ?? 0),
+  ];
+  const reasoning = Math.max(0, counts.reasoning ?? 0);
   return {
     input_tokens: input,
     input_tokens_details: {

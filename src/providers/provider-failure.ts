@@ -128,11 +128,9 @@ const OVERLOAD_STATUSES: ReadonlySet<number> = new Set([408, 409, 429, 503, 529]
 function codeFor(status: number, vendorCode: string | undefined, message: string): FailureCode {
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
   if (CONTEXT_WORDS.test(message) && status === 400) return "context_exceeded";
-  // Google calls a wrong key a wrong argument.
-  if (/API key not valid|API key expired/i.test(message)) return "provider_unauthorized";
-  // Anthropic calls a spent balance a wrong request; others have the status for it.
-  if (/credit balance is too low/i.test(message)) return "provider_unauthorized";
-  if (status >= 401 && status <= 403) return "provider_unauthorized";
+  // Routers refuse what somebody asked with the status of a key that may not ask: the key is well.
+  if (status === 403 && isFlagged(vendorCode, message)) return "provider_rejected";
+  if (isUnauthorized(status, message)) return "provider_unauthorized";
   if (vendorCode === SLIP) return "provider_failed";
   // A spent quota comes as 429 as well, and no wait mends it. Cohere tells it in words alone.
   const isSpent = vendorCode !== undefined && QUOTA_CODES.has(vendorCode);
@@ -141,6 +139,17 @@ function codeFor(status: number, vendorCode: string | undefined, message: string
   // 424 is the model that failed behind the service of AWS.
   if (status >= 500 || status === 424) return "provider_failed";
   return "provider_rejected";
+}
+
+function isUnauthorized(status: number, message: string): boolean {
+  if (status >= 401 && status <= 403) return true;
+  // Google calls a wrong key a wrong argument, and Anthropic a spent balance a wrong request.
+  return /API key not valid|API key expired|credit balance is too low/i.test(message);
+}
+
+function isFlagged(vendorCode: string | undefined, message: string): boolean {
+  if (vendorCode === "content_policy_violation") return true;
+  return /\bflagged\b|requires moderation|prompt injection|content (policy|filter)/i.test(message);
 }
 
 function streamCodeFor(vendorCode: string | undefined, status: number | undefined): FailureCode {

@@ -125,6 +125,7 @@ function joinNative(models: readonly OpenedModel[]): NativeModel | undefined {
     knows: (type) => everyOne((one) => one.knows(type)),
     owns: (item) => all.some((one) => one.owns(item)),
     isPriced: (tool) => all.every((one) => one.isPriced(tool)),
+    readsStores: (tool) => all.some((one) => one.readsStores(tool)),
     isClients: (tool) => everyOne((one) => one.isClients(tool)),
     types: (all[0]?.types ?? []).filter((type) => everyOne(({ types }) => types.includes(type))),
   };

@@ -36,6 +36,20 @@ describe("toModelFailure", () => {
   const codeOf = (status: number, error: object | string): string =>
     toModelFailure("acme", { status, headers: {}, body: JSON.stringify({ error }) }).code;
 
+  it("takes a refused prompt for the client's, and not for the account's", () => {
+    const flagged = "Your chosen model requires moderation and your input was flagged.";
+    const metadata = { reasons: ["violence"], flagged_input: "…" };
+    for (const error of [
+      { code: 403, message: flagged, metadata },
+      { code: "content_policy_violation", message: "Refused" },
+      { code: 403, message: "Request blocked: prompt injection patterns detected" },
+    ]) {
+      assert.equal(codeOf(403, error), "provider_rejected", JSON.stringify(error));
+    }
+    assert.equal(codeOf(403, { code: 403, message: "Key disabled" }), "provider_unauthorized");
+    assert.equal(codeOf(401, { code: 401, message: flagged }), "provider_unauthorized");
+  });
+
   it("knows a model that is not there by the words of each vendor", () => {
     for (const [status, error] of [
       [404, { message: "The model `x` does not exist.", type: "NotFoundError", code: 404 }],

@@ -308,7 +308,8 @@ describe("embeddings of a key", () => {
     const { status, text } = await send({ model: "titan", input });
     assert.equal(status, 400, text);
     const { tokens } = await used();
-    assert.ok(tokens >= 3 && tokens <= 12, `${tokens}`);
+    // Those that were on their way are counted, too, by an estimate: the vendor has read them.
+    assert.ok(tokens >= 3 && tokens <= 15, `${tokens}`);
   });
 
   it("are of models that the key may ask, and need its scope", async (t) => {

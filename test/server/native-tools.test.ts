@@ -151,7 +151,6 @@ const OWN: readonly (readonly [ProviderName, JsonObject, RegExp])[] = [
     { type: "google_maps", enableWidget: true },
     /\{"googleMaps":\{"enableWidget":true\}\}/,
   ],
-  ["gemini", { type: "fileSearch", fileSearchStoreNames: ["a"] }, /"fileSearchStoreNames":\["a"\]/],
   ["bedrock", { type: "nova_grounding" }, /\{"systemTool":\{"name":"nova_grounding"\}\}/],
 ];
 
@@ -199,6 +198,25 @@ describe("a tool of the vendor's own type", () => {
     const made = await server.create({ input: [{ role: "user", content: "Hi" }, item] });
     assert.doesNotMatch(sent(), /secret/);
     assert.match(ignoredOf(made), /google:inlineData/);
+  });
+});
+
+describe("what the operator's account keeps with a vendor", () => {
+  const tool = { type: "fileSearch", fileSearchStoreNames: ["fileSearchStores/payroll"] };
+
+  it("is not read for a client because all tools are left to vendors", async (t) => {
+    const { server, upstream } = await startProviderServer(t, "gemini", script(reply.text("Ok.")));
+    const made = await server.create({ input: "Hi", tools: [tool] });
+    assert.equal(ignoredOf(made), "tools[0] (fileSearch)");
+    assert.doesNotMatch(upstream?.requests.at(-1)?.text ?? "", /payroll/);
+  });
+
+  it("is read where the operator names the tool", async (t) => {
+    const setup = { settings: { nativeTools: ["*", "fileSearch"] } };
+    const engine = script(reply.text("Ok."));
+    const { server, upstream } = await startProviderServer(t, "gemini", engine, setup);
+    assert.equal(ignoredOf(await server.create({ input: "Hi", tools: [tool] })), "");
+    assert.match(upstream?.requests.at(-1)?.text ?? "", /payroll/);
   });
 });
 

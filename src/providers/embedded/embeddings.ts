@@ -4,10 +4,13 @@
  * The same text has the same vector on every machine.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { type EmbeddingModel, toUnit } from "../embeddings/embedder.ts";
 import { countTokens } from "./count-tokens.ts";
 
 const USUAL_DIMENSIONS = 256;
+/** As long as those of the largest models. The vectors are made in this process, which has to hold them all. */
+const MAX_DIMENSIONS = 3072;
 /** Parts of words find inflected forms, and count less than the words. */
 const PART_CHARS = 3;
 const PART_WEIGHT = 0.4;
@@ -19,12 +22,19 @@ export function createEmbeddedEmbeddings(): EmbeddingModel {
     takesTokens: false,
     costOf: () => 0,
     async embed({ input, dimensions = USUAL_DIMENSIONS }, { told }) {
+      checkDimensions(dimensions);
       const texts = input.filter((text) => typeof text === "string");
       const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
       told?.({ input }, Math.max(1, tokens));
       return texts.map((text) => [...toVector(text, dimensions)]);
     },
   };
+}
+
+function checkDimensions(dimensions: number): void {
+  if (dimensions <= MAX_DIMENSIONS) return;
+  const message = `\`dimensions\` is ${dimensions}. \`embedded\` makes vectors of at most ${MAX_DIMENSIONS} numbers.`;
+  throw new Failure("invalid_request", message, { param: "dimensions" });
 }
 
 function toVector(text: string, dimensions: number): Float32Array {

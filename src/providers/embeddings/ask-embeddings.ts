@@ -49,9 +49,19 @@ export async function askEmbeddings(
   const { form, atOnce = AT_ONCE } = server;
   const batches = toBatches(form, request);
   const answers = await mapTogether(batches, { limit: atOnce, signal }, async (batch, whole) => {
-    const { vectors, tokens } = await askBatch(server, batch, whole);
-    told?.(batch, tokens);
-    return vectors;
+    let isRead = false;
+    const onRead = (now: boolean): void => {
+      isRead = now;
+    };
+    try {
+      const { vectors, tokens } = await askBatch(server, batch, { signal: whole, onRead });
+      told?.(batch, tokens);
+      return vectors;
+    } catch (thrown) {
+      // Whoever leaves has had it read all the same: the vendor charges for it.
+      if (isRead && whole.aborted) told?.(batch, undefined);
+      throw thrown;
+    }
   });
   return answers.flat();
 }
@@ -64,16 +74,23 @@ function toBatches({ maxBatch }: EmbeddingForm, request: EmbeddingRequest): Embe
   });
 }
 
+interface Sending {
+  readonly signal: AbortSignal;
+  /** Told when the vendor gets the batch, and when it refuses it. */
+  readonly onRead: (now: boolean) => void;
+}
+
 async function askBatch(
   server: EmbeddingServer,
   batch: EmbeddingRequest,
-  signal: AbortSignal,
+  sending: Sending,
 ): Promise<EmbeddingVectors> {
+  const { signal } = sending;
   const { clock, random, redact, retry: policy = MODEL_RETRY } = server;
   try {
     return await retry(
-      () => askOnce(server, batch, signal),
-      () => ({ policy, clock, random, signal, onRetry: () => {} }),
+      () => askOnce(server, batch, sending),
+      () => ({ policy, clock, random, signal, onRetry: () => sending.onRead(false) }),
     );
   } catch (thrown) {
     throw redactFailure(thrown, redact);
@@ -83,11 +100,14 @@ async function askBatch(
 async function askOnce(
   server: EmbeddingServer,
   batch: EmbeddingRequest,
-  signal: AbortSignal,
+  sending: Sending,
 ): Promise<EmbeddingVectors> {
   const { who, form } = server;
-  const answer = await send(server, batch, signal);
-  if (answer.status >= 300) throw toModelFailure(who, answer);
+  const answer = await send(server, batch, sending);
+  if (answer.status >= 300) {
+    sending.onRead(false);
+    throw toModelFailure(who, answer);
+  }
   const read = form.read(answer.json, batch);
   if (read) return read;
   const message = `${who} did not answer with one vector for each text.`;
@@ -97,7 +117,7 @@ async function askOnce(
 async function send(
   { transport, form, baseUrl, headers = {}, sign }: EmbeddingServer,
   batch: EmbeddingRequest,
-  signal: AbortSignal,
+  { signal, onRead }: Sending,
 ): Promise<ServerAnswer> {
   const url = `${baseUrl.replace(/\/+$/, "")}${form.path(batch)}`;
   const body = form.encode(batch);
@@ -111,8 +131,10 @@ async function send(
     signal,
   };
   const signed = await sign?.(unsigned);
+  const open = await transport();
+  onRead(!signal.aborted);
   return await askServer({
-    transport: await transport(),
+    transport: open,
     ...{ url, body, signal, timeouts: TIMEOUTS, maxBytes: "transport" },
     headers: { ...said, ...signed },
   });

@@ -42,9 +42,9 @@ export function readVectors(
   return vectors.every((vector) => vector !== undefined) ? vectors : undefined;
 }
 
-/** A count of tokens; undefined where it is not said, and for 0, which nothing has. */
+/** A count of tokens; undefined where it is not said, and for what nothing has: 0, or more than can be counted. */
 export function readCount(value: Json | undefined): number | undefined {
-  return typeof value === "number" && value > 0 ? value : undefined;
+  return typeof value === "number" && value > 0 && Number.isFinite(value) ? value : undefined;
 }
 
 export function fieldOf(value: Json | undefined, name: string): Json | undefined {
@@ -52,5 +52,5 @@ export function fieldOf(value: Json | undefined, name: string): Json | undefined
 }
 
 function isNumber(value: Json): value is number {
-  return typeof value === "number";
+  return typeof value === "number" && Number.isFinite(value);
 }

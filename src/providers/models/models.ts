@@ -116,7 +116,8 @@ export function costOf(model: Model, usage: Usage): number | undefined {
     (cache_write_tokens - hour) * (price.cacheWrite ?? price.input) +
     hour * HOUR_FACTOR * price.input -
     (usage.input_tokens_details.unbilled_tokens ?? 0) * price.input;
-  const billed = usage.output_tokens - (usage.output_tokens_details.unbilled_tokens ?? 0);
+  const { unbilled_tokens: unbilled = 0 } = usage.output_tokens_details;
+  const billed = Math.max(0, usage.output_tokens - unbilled);
   const output = billed * price.output;
   const [inputFactor, outputFactor] =
     isLong && price.long ? [price.long.inputFactor, price.long.outputFactor] : [1, 1];

@@ -26,6 +26,8 @@ export interface NativeModel {
   owns(item: Item): boolean;
   /** Whether what the tool costs is known. */
   isPriced(tool: Tool): boolean;
+  /** Whether the tool reads what the account keeps with the vendor. */
+  readsStores(tool: Tool): boolean;
   /** Whether the client makes its calls, and not the vendor. */
   isClients(tool: Tool): boolean;
   /** The types that it runs, for messages. */
@@ -46,6 +48,7 @@ export function createNativeModel(
     knows: (type) => row.mark === undefined && isListed(type, row.items),
     owns: (item) => owns(row, item),
     isPriced: ({ type }) => !isListed(ownTypeOf(row, type), row.unpriced),
+    readsStores: ({ type }) => isListed(type, row.stores ?? []),
     isClients: ({ type }) => isListed(type, row.clients),
     types: [...Object.keys(row.runs), ...row.types].filter((type) => !row.clients.includes(type)),
   };

@@ -49,6 +49,8 @@ export interface NativeRow {
   readonly prices: readonly NativePrice[];
   /** Types of tools whose price nobody publishes, or that are billed by the hour. In the form of `types`. */
   readonly unpriced: readonly string[];
+  /** Types of tools that read what the account keeps with the vendor, whoever asks. In the form of `types`. */
+  readonly stores?: readonly string[];
 }
 
 /** What OpenAI runs itself, or hands to clients in words of its own. Files and containers are kept here. */
@@ -150,6 +152,7 @@ const GEMINI: NativeRow = {
     { tool: "code_execution", usdPerThousand: 0 },
   ],
   unpriced: ["google_maps", "googleMaps", "googleSearchRetrieval"],
+  stores: ["fileSearch"],
 };
 
 const XAI_CALLS = ["web_search", "x_search", "code_interpreter", "code_execution"];
@@ -165,7 +168,8 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     items: OPENAI_ITEMS,
     runs: {},
     prices: [{ tool: "web_search", usdPerThousand: 10 }],
-    unpriced: [],
+    // Pictures are billed by tokens of their own, which the answer's usage does not count.
+    unpriced: ["image_generation"],
   },
   anthropic: CLAUDE,
   vertexai: {
@@ -185,6 +189,7 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     // Its prices differ from those of AI Studio.
     prices: [],
     unpriced: ["*"],
+    stores: ["retrieval"],
   },
   bedrock: {
     wire: "bedrock",
@@ -252,6 +257,7 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
       { tool: "mcp", usdPerThousand: 0 },
     ],
     unpriced: [],
+    stores: ["collections_search"],
   },
 };
 

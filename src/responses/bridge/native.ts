@@ -20,6 +20,8 @@ export interface Native {
   /** Whether an item is its own, or one that it can be given back. */
   owns(item: Item): boolean;
   isPriced(tool: Tool): boolean;
+  /** Whether the tool reads what the operator's account keeps with the vendor. */
+  readsStores(tool: Tool): boolean;
 }
 
 /** The request around a tool. */
@@ -34,12 +36,13 @@ export const NOT_NATIVE: Native = {
   knows: () => false,
   owns: () => false,
   isPriced: () => true,
+  readsStores: () => false,
 };
 
 export interface NativeChoice {
   /** Whether the settings put a tool of an MCP server in place of a kind. */
   readonly isBacked: IsBacked;
-  /** The kinds that vendors may run, by globs. */
+  /** The kinds that vendors may run, by globs. What reads the operator's own stores is listed by its name. */
   readonly nativeTools: readonly string[];
   /** Whether a limit in dollars has to be kept, which nobody can with prices that are not known. */
   readonly isLimited?: boolean | undefined;
@@ -51,7 +54,7 @@ export function chooseNative(native: Native | undefined, choice: NativeChoice): 
   return {
     ...native,
     runs(tool, asked) {
-      if (!isLeft(tool, choice) || !native.runs(tool, asked)) return false;
+      if (!isLeft(tool, native, choice) || !native.runs(tool, asked)) return false;
       if (!choice.isLimited || native.isPriced(tool)) return true;
       if (isServers(tool)) return false;
       const message = `The price of \`${tool.type}\` is not known, so no limit in US dollars can be kept with it. Leave it out, or limit tokens instead.`;
@@ -60,8 +63,10 @@ export function chooseNative(native: Native | undefined, choice: NativeChoice): 
   };
 }
 
-function isLeft(tool: Tool, { isBacked, nativeTools }: NativeChoice): boolean {
+function isLeft(tool: Tool, native: Native, { isBacked, nativeTools }: NativeChoice): boolean {
   const kind = kindOf(tool);
+  // It is read with the rights of whoever runs this server, which no client has for being a client.
+  if (native.readsStores(tool)) return nativeTools.includes(kind);
   if (isServers(tool) && (isBacked(kind) || asksServer(tool))) return false;
   return !isForVendor(tool) || nativeTools.some((glob) => matchesGlob(kind, glob));
 }

@@ -24,7 +24,8 @@ export function allowOptions(asked: AskedResponse, caller: Caller): AskedRespons
   const kept: [string, Json | undefined][] = [];
   const ignored: string[] = [];
   for (const [name, value] of Object.entries(extras)) {
-    const isFit = kept.length < MAX_EXTRAS && name.length <= MAX_NAME_CHARS;
+    const isFit =
+      kept.length < MAX_EXTRAS && name.length <= MAX_NAME_CHARS && !isOwned(name, value);
     if (isFit && maySet(name, caller)) kept.push([name, value]);
     else ignored.push(name);
   }
@@ -46,10 +47,24 @@ function checkOptions(options: JsonObject, caller: Caller): void {
   throw new Failure("forbidden", message, { param: `options.${name}` });
 }
 
-/** A router's list of models is a way to others than the key's: it takes a key that names it, not a pattern. */
-function maySet(name: string, { options, models }: Caller): boolean {
-  if (models && NAMES_MODELS.has(name)) return options?.includes(name) ?? false;
+/** What a template is filled with is not for the client to write: the server's own check passed another text. */
+function isOwned(name: string, value: Json | undefined): boolean {
+  return findOptionsProblem({ [name]: value }) !== undefined;
+}
+
+/**
+ * A router's list of models is a way to others than the key's, and some fields switch on tools of the
+ * vendor's: they take a key that names them, not a pattern.
+ */
+function maySet(name: string, { options, models, kinds }: Caller): boolean {
+  const isBeyond = (models && NAMES_MODELS.has(name)) || (kinds && NAMES_TOOLS.has(name));
+  if (isBeyond) return options?.includes(name) ?? false;
   return !options || options.some((glob) => matchesGlob(name, glob));
 }
 
 const NAMES_MODELS: ReadonlySet<string> = new Set(["models", "route", "fallbacks", "preset"]);
+
+const NAMES_TOOLS: ReadonlySet<string> = new Set([
+  ...["plugins", "web_search_options", "search_parameters", "search_options", "enable_search"],
+  ...["mcp_servers", "compound_custom"],
+]);

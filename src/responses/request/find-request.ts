@@ -30,6 +30,7 @@ import { checkKinds, type IsBacked } from "./hosted-kinds.ts";
 import type { AskedResponse, Found } from "./plan-response.ts";
 import type { ResponseWish } from "./response-wish.ts";
 import { sealItems, sealTools } from "./seal-tools.ts";
+import { checkToolModels } from "./tool-models.ts";
 
 export interface FindParts extends IndexParts, ShelfParts {
   /** Rejects a name that is nobody's. */
@@ -63,6 +64,7 @@ export async function findRequest(
   const items = await findItems(parts, request.input ?? [], media);
   const tools = collectTools(items, request.tools ?? []);
   checkKinds(tools, caller, parts.isBacked);
+  checkToolModels(tools, model, caller);
   await checkMedia(findMasks(tools), { ...media, readsItself: () => false });
   const held = conversation
     ? await findConversation(parts, tenant, toConversationId(conversation))
@@ -101,6 +103,7 @@ function findTarget(
   const model = route(request.model);
   checkAllowed(request.model ?? model.model, caller);
   checkKinds(request.tools ?? [], caller, isBacked);
+  checkToolModels(request.tools ?? [], model, caller);
   return model;
 }
 
