@@ -5,6 +5,7 @@ import { describe, it } from "node:test";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
+import { createNativeModel } from "../../src/providers/vendors/native-model.ts";
 import {
   reply,
   script,
@@ -133,6 +134,16 @@ describe("who runs a hosted tool", () => {
     const searched = await server.create({ input: "Hi", tools: [{ type: "web_search" }] });
     assert.equal(searched.output_text, "Ok.");
     assert.match(upstream.requests.at(-1)?.text ?? "", /web_search_20250305/);
+  });
+});
+
+describe("pictures that OpenAI draws", () => {
+  it("are not asked for where dollars are limited: nothing in its answer tells what they cost", () => {
+    const openai = createNativeModel("openai", "openai-responses", "gpt-5");
+    const drawing = { type: "image_generation" } as const;
+    assert.equal(openai?.runs(drawing, { tools: [drawing], include: [] }), true);
+    assert.equal(openai?.isPriced(drawing), false);
+    assert.equal(openai?.isPriced({ type: "web_search" }), true);
   });
 });
 

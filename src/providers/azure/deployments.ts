@@ -3,6 +3,7 @@
  * deployment in the path: `https://me.openai.azure.com/openai/deployments/NAME?api-version=2024-10-21`.
  */
 
+import { toPathSegment } from "../http/path-segment.ts";
 import type { WireName } from "../wires.ts";
 
 /** Whether an address asks for a dated version. `api-version=preview` is the v1 API's. */
@@ -18,6 +19,6 @@ export function toDeploymentBase(baseUrl: string, wire: WireName, model: string)
   if (path.includes("/deployments/")) return `${origin}${path}${search}`;
   // A bare host was given the path of the v1 API.
   const root = path.replace(/\/v1$/, "") || "/openai";
-  const place = wire === "openai-chat" ? `/deployments/${encodeURIComponent(model)}` : "";
+  const place = wire === "openai-chat" ? `/deployments/${toPathSegment(model)}` : "";
   return `${origin}${root}${place}${search}`;
 }

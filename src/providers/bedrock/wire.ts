@@ -2,6 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
+import { toPathSegment } from "../http/path-segment.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Wire } from "../wire.ts";
 import { isUnsigned, unsealReasoning } from "./blocks.ts";
@@ -15,7 +16,7 @@ export const bedrockWire: Wire = {
   name: "bedrock",
   options: OPTIONS,
   omits: omitsOf,
-  path: ({ model }) => `/model/${encodeURIComponent(model)}/converse-stream`,
+  path: ({ model }) => `/model/${toPathSegment(model)}/converse-stream`,
   headers: () => ({ accept: "application/vnd.amazon.eventstream" }),
   createReader: createEventStreamReader,
   encode: encodeRequest,

@@ -7,6 +7,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { parseModelId } from "../bedrock/model-id.ts";
+import { toPathSegment } from "../http/path-segment.ts";
 import {
   type EmbeddingForm,
   fieldOf,
@@ -24,7 +25,7 @@ export function bedrockForm(model: string): EmbeddingForm {
   throw new Failure("invalid_request", message, { param: "model" });
 }
 
-const path: EmbeddingForm["path"] = ({ model }) => `/model/${encodeURIComponent(model)}/invoke`;
+const path: EmbeddingForm["path"] = ({ model }) => `/model/${toPathSegment(model)}/invoke`;
 
 const TITAN_FORM: EmbeddingForm = {
   maxBatch: 1,

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import { toPathSegment } from "../http/path-segment.ts";
 import type { Wire } from "../wire.ts";
 import { encodeRequest } from "./encode.ts";
 import { OPTIONS } from "./options.ts";
@@ -29,5 +30,5 @@ export const vertexWire: Wire = {
 
 /** Google's own examples leave the `@` before a model's date as it is. */
 function toSegment(model: string): string {
-  return encodeURIComponent(model).replace("%40", "@");
+  return toPathSegment(model).replace("%40", "@");
 }

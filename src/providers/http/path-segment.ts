@@ -1,0 +1,11 @@
+/** Names that clients give, as one part of an address with the operator's key. */
+
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+
+/** Rejects the two names that lead to another address: no encoding takes that from them. */
+export function toPathSegment(name: string): string {
+  if (name !== "." && name !== "..") return encodeURIComponent(name);
+  const message = `\`${clip(name, 10)}\` cannot be part of a model's name at this vendor.`;
+  throw new Failure("invalid_request", message, { param: "model" });
+}
