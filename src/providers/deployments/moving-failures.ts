@@ -1,7 +1,7 @@
 /** Which failures another deployment may not have: all but the client's own mistakes. Pure. */
 
 import type { Failure, FailureCode } from "../../base/failure.ts";
-import { isAccountFailure } from "../provider-failure.ts";
+import { isAccountFailure, isSlip } from "../provider-failure.ts";
 import type { Verdict } from "./health.ts";
 
 /**
@@ -33,6 +33,8 @@ const ANSWERED: ReadonlySet<FailureCode> = new Set<FailureCode>([
 
 /** What a failed call says of its deployment. */
 export function toVerdict(failure: Failure): Verdict {
+  // The model wrote a call that nobody can read: a client can ask for such tools as often as it likes.
+  if (isSlip(failure)) return "well";
   if (isDeploymentFailure(failure)) return failure;
   return ANSWERED.has(failure.code) ? "well" : "unknown";
 }
