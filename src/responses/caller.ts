@@ -15,6 +15,8 @@ export interface Caller {
   readonly kinds?: readonly string[] | undefined;
   /** Globs of the vendors' own fields that it may send (`top_k`); undefined for all. */
   readonly options?: readonly string[] | undefined;
+  /** How many requests its key may have on their way at once; undefined for any number. */
+  readonly concurrent?: number | undefined;
   /** What one response of its may spend. */
   readonly limits: Limits;
 }

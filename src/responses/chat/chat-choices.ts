@@ -17,11 +17,13 @@ import {
 import { type ChatChunk, type ChatWriter, createChatWriter } from "./chat-writer.ts";
 import type { ChatAnswer } from "./parse-chat.ts";
 
-/** Model calls of one request that are on their way at once. */
+/** Model calls of one request that are on their way at once, where its key may have as many. */
 const AT_ONCE = 8;
 
 export interface AskedChoices {
   readonly count: number;
+  /** How many model calls the client may have on their way at once; undefined for any number. */
+  readonly concurrent: number | undefined;
   readonly answer: ChatAnswer;
   /** What of the request was left out. */
   readonly ignored: readonly string[];
@@ -33,17 +35,25 @@ export interface AskedChoices {
 
 /** All of them, or the failure of the first that failed. */
 export async function completeChoices(
-  { count, answer: { calls }, begin, tell }: AskedChoices,
+  { count, concurrent, answer: { calls }, begin, tell }: AskedChoices,
   signal: AbortSignal,
 ): Promise<ChatCompletion> {
   const places = Array.from({ length: count }, (_, index) => index);
-  const responses = await mapTogether(places, { limit: AT_ONCE, signal }, async (_, whole) => {
-    return await (await begin()).response(whole);
-  });
+  const responses = await mapTogether(
+    places,
+    { limit: toLimit(concurrent), signal },
+    async (_, whole) => {
+      return await (await begin()).response(whole);
+    },
+  );
   return joinChoices(
     responses.map((response) => toChatCompletion(tell(response), { calls })),
     responses,
   );
+}
+
+function toLimit(concurrent = AT_ONCE): number {
+  return Math.max(1, Math.min(AT_ONCE, concurrent));
 }
 
 function joinChoices(
@@ -90,7 +100,10 @@ export async function* streamChoices(
         yield* writeChoice(live.events(whole), asked, toChoice(index));
       },
   );
-  for await (const { frames, isLast } of mergeSources(sources, stop)) {
+  for await (const { frames, isLast } of mergeSources(sources, {
+    stop,
+    limit: toLimit(asked.concurrent),
+  })) {
     if (frames.length > 0) yield frames;
     if (isLast) return;
   }
@@ -134,7 +147,7 @@ type Source = () => AsyncGenerator<Written>;
 /** What the sources give, as it comes; a few are read at once. Whichever way it ends, all of them have ended. */
 async function* mergeSources(
   sources: readonly Source[],
-  stop: AbortController,
+  { stop, limit }: { readonly stop: AbortController; readonly limit: number },
 ): AsyncGenerator<Written> {
   const waiting = [...sources];
   const open = new Map<AsyncGenerator<Written>, Promise<Step>>();
@@ -146,7 +159,7 @@ async function* mergeSources(
   };
   try {
     for (;;) {
-      while (open.size < AT_ONCE && waiting.length > 0) {
+      while (open.size < limit && waiting.length > 0) {
         const next = waiting.shift();
         if (next) read(next());
       }

@@ -208,6 +208,7 @@ function toCaller(key: Key, rules: Rules, limits: Limits): Caller {
     catalogue: rules.catalogue.filter(mayUse),
     kinds: catalogue ?? undefined,
     options: toOptions(key),
+    concurrent: key.limits.concurrent,
     limits: toLeast(limits, rules.limits ?? NO_LIMITS),
   };
 }

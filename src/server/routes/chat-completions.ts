@@ -77,7 +77,7 @@ async function completeSeveral(
   { caller, signal }: RouteCall,
 ): Promise<Answer> {
   const asked: AskedChoices = {
-    ...{ count, answer, ignored },
+    ...{ count, answer, ignored, concurrent: caller.concurrent },
     begin: () => api.create(request, caller),
     tell: (response) => withIgnored(response, request.metadata, ignored),
   };

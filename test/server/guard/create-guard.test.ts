@@ -11,7 +11,7 @@ describe("the guard's keys", () => {
   it("name the tenant, and what it may use", async () => {
     const bench = createGuardBench();
     const wish = { tenant: "a", models: ["gpt-*"], catalogue: ["bash_*", "shell"] };
-    const { token, key } = await bench.makeKey(wish);
+    const { token, key } = await bench.makeKey({ ...wish, limits: { concurrent: 3 } });
     const { caller } = await bench.admit({ token });
     assert.deepEqual(caller, {
       tenant: "a",
@@ -20,6 +20,7 @@ describe("the guard's keys", () => {
       catalogue: ["bash_read", "bash_find"],
       kinds: ["bash_*", "shell"],
       options: SAMPLING_FIELDS,
+      concurrent: 3,
       limits: NO_LIMITS,
     });
   });
