@@ -38,7 +38,7 @@ export const KEYS_COMMAND: Command = {
       type: "string",
       value: "GLOBS",
       only: SETS,
-      summary: "vendors' own fields it sets (sampling), `all` or `none`",
+      summary: "vendors' fields it sets (sampling), `all` or `none`",
     },
     "requests-per-minute": {
       type: "string",

@@ -52,7 +52,12 @@ describe("a vendor's own tools", () => {
   it("may be named by an agent file", async () => {
     await using place = await createPlace({ ".offshoot/agents/searcher.md": AGENT });
     await place.run(["agents", "trust", "searcher"]);
-    const { code, stdout, stderr } = await place.run(["agents", "check"]);
+    const alone = await place.run(["agents", "check"]);
+    assert.match(alone.stderr, /needs `native:web_search`, which its parent does not have/);
+    const OFFSHOOT_TOOLS = "read,subagent,native:web_search";
+    const { code, stdout, stderr } = await place.run(["agents", "check"], {
+      env: { OFFSHOOT_TOOLS },
+    });
     assert.deepEqual([code, stdout], [0, "1 agent checked.\n"], stderr);
   });
 
