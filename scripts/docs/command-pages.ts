@@ -41,7 +41,7 @@ export async function renderErrorsPage(): Promise<string> {
   ]);
   return renderPage("Errors and exit codes", [
     await renderTranscript(["run", "--modle", "gpt-5.1", "hello"]),
-    "An error is one line on standard error. Set `OFFSHOOT_LOG=debug` to see its cause and where it was thrown; keys are taken out of both.",
+    "An error is one line on standard error. Set `OFFSHOOT_LOG=debug` to see its cause and where it was thrown; keys are taken out of both. A terminal with `TERM=dumb` gets plain lines; `NO_COLOR` switches dimmed text off, and `FORCE_COLOR` on.",
     "## Codes",
     "The code is in `error.code` of JSON output and of the library's `Failure`. Exit code 2 means that nothing was sent.",
     "Over HTTP, some codes have the word that clients of the API know: `rate_limit_exceeded` (`rate_limited`, `provider_overloaded`), `insufficient_quota` (`budget_exceeded`), `context_length_exceeded` (`context_exceeded`), `invalid_api_key` (`unauthorized`), `http_error` (`connector_failed`). A response that failed after it had begun has `error.code` `rate_limit_exceeded` or `server_error` alone, as the API defines it; its `error.message` says what went wrong, and its run has the code of this table (`offshoot runs show ID --json`).",

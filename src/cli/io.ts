@@ -35,6 +35,9 @@ export interface Input {
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** Whether text may be dimmed, and whether lines may be drawn over; as a terminal where it is left out. */
+  readonly isStyled?: boolean | undefined;
+  readonly isRedrawn?: boolean | undefined;
   /**
    * Resolves when the text may be followed by more: a slow reader slows the writer. A terminal gets no
    * sequence and no control character of the text: whatever names are in it cannot draw.

@@ -94,8 +94,10 @@ function describeUnknown(name: string): string {
   return `There is no command \`${shown}\`.${hint}`;
 }
 
-/** `offshoot runs list | head -1`: the reader has what it wanted. */
+/**
+ * `offshoot runs list | head -1`: the reader has what it wanted. A failure of ours that such an error has
+ * caused is another thing: it may be the pipe of a program that we started.
+ */
 function isBrokenPipe(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  return ("code" in thrown && thrown.code === "EPIPE") || isBrokenPipe(thrown.cause);
+  return thrown instanceof Error && "code" in thrown && thrown.code === "EPIPE";
 }

@@ -6,7 +6,7 @@ import { isatty } from "node:tty";
 import { Failure } from "../base/failure.ts";
 import { createHangup } from "./hangup.ts";
 import type { Input, Io, Output } from "./io.ts";
-import { createSafeOutput } from "./terminal.ts";
+import { createSafeOutput, toLooks } from "./terminal.ts";
 import { openTerminalDevice } from "./terminal-device.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
@@ -109,6 +109,7 @@ export function createOutput(
 
   return createSafeOutput({
     isTerminal: isatty(fd),
+    ...toLooks(isatty(fd), process.env),
     get columns() {
       return use().columns || 80;
     },

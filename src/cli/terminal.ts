@@ -6,7 +6,7 @@
  * needs no care where it is printed. Only what is drawn by `draw` keeps its sequences.
  */
 
-import type { Output } from "./io.ts";
+import type { Io, Output } from "./io.ts";
 
 /** OSC, DCS, APC, PM and SOS up to their end; CSI; then any other escape. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is to be removed
@@ -20,7 +20,7 @@ const CONTROLS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 export function createSafeOutput(output: Output): Output {
   if (!output.isTerminal) return output;
   return {
-    isTerminal: true,
+    ...looksOf(output),
     get columns() {
       return output.columns;
     },
@@ -32,6 +32,31 @@ export function createSafeOutput(output: Output): Output {
 /** Writes what we made ourselves: dimmed text, lines that are drawn over. Names in it must be clean. */
 export function draw(output: Output, text: string): Promise<void> | void {
   return output.draw ? output.draw(text) : output.write(text);
+}
+
+/** What an output can show beyond plain lines, for whoever wraps it. */
+export function looksOf({ isTerminal, isStyled, isRedrawn }: Output) {
+  return { isTerminal, isStyled, isRedrawn };
+}
+
+/** By the variables that people set for all programs: TERM, NO_COLOR, FORCE_COLOR. */
+export function toLooks(
+  isTerminal: boolean,
+  env: Io["env"],
+): Pick<Output, "isStyled" | "isRedrawn"> {
+  const isAble = isTerminal && env["TERM"] !== "dumb";
+  const forced = env["FORCE_COLOR"];
+  const isForced = forced !== undefined && forced !== "0" && forced !== "false";
+  return { isStyled: isForced || (isAble && !env["NO_COLOR"]), isRedrawn: isAble };
+}
+
+/** Text that matters less than the answer. */
+export function dim(output: Output, text: string): string {
+  return (output.isStyled ?? output.isTerminal) ? `\x1b[2m${text}\x1b[22m` : text;
+}
+
+export function canRedraw({ isRedrawn, isTerminal }: Output): boolean {
+  return isRedrawn ?? isTerminal;
 }
 
 /** Text that names things, for a line of its own: no line break in a name begins another line. */

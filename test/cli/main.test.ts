@@ -158,7 +158,14 @@ describe("a failure", () => {
     const gone = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
     const stdout = { ...io.stdout, write: () => Promise.reject(gone) };
     assert.equal(await main(["--help"], { ...io, stdout }), 0);
-    assert.equal(await report(new Failure("internal", "Lost.", { cause: gone }), io), 0);
     assert.equal(io.written.stderr, "");
+  });
+
+  it("of a program whose pipe broke is told, and is no success", async () => {
+    const io = createFakeIo();
+    const cause = Object.assign(new Error("write EPIPE"), { code: "EPIPE" });
+    const failure = new Failure("tool_failed", "It ended with exit code 3.", { cause });
+    assert.equal(await report(failure, io), 1);
+    assert.equal(io.written.stderr, "offshoot: It ended with exit code 3.\n");
   });
 });

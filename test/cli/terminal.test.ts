@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { cleanForTerminal } from "../../src/cli/terminal.ts";
+import { canRedraw, cleanForTerminal, dim, toLooks } from "../../src/cli/terminal.ts";
 
 const CASES: readonly [name: string, text: string, clean: string][] = [
   ["text is left alone", "a\tb\nc é€😀 [1;2m ]0;", "a\tb\nc é€😀 [1;2m ]0;"],
@@ -39,4 +39,25 @@ describe("cleanForTerminal", () => {
       assert.equal(cleanForTerminal(`a${control}`), `a${kept}`);
     }
   });
+});
+
+describe("what a terminal is shown", () => {
+  const rows: readonly (readonly [string, boolean, Record<string, string>, boolean, boolean])[] = [
+    ["an ordinary one", true, { TERM: "xterm-256color" }, true, true],
+    ["a dumb one", true, { TERM: "dumb" }, false, false],
+    ["one without colour", true, { TERM: "xterm", NO_COLOR: "1" }, false, true],
+    ["one whose NO_COLOR is empty", true, { TERM: "xterm", NO_COLOR: "" }, true, true],
+    ["a pipe", false, { TERM: "xterm" }, false, false],
+    ["a pipe that colour is forced on", false, { FORCE_COLOR: "1" }, true, false],
+    ["a pipe with FORCE_COLOR=0", false, { FORCE_COLOR: "0" }, false, false],
+    ["a dumb one that colour is forced on", true, { TERM: "dumb", FORCE_COLOR: "3" }, true, false],
+  ];
+  for (const [name, isTerminal, env, isStyled, isRedrawn] of rows) {
+    it(`${name}: ${isStyled ? "" : "not "}dimmed, ${isRedrawn ? "" : "not "}drawn over`, () => {
+      assert.deepEqual(toLooks(isTerminal, env), { isStyled, isRedrawn });
+      const output = { isTerminal, columns: 80, write: () => {}, isStyled, isRedrawn };
+      assert.equal(dim(output, "x") === "x", !isStyled);
+      assert.equal(canRedraw(output), isRedrawn);
+    });
+  }
 });

@@ -31,7 +31,7 @@ import { createVendorModels } from "../../runtime/responses/vendor-models.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
-import { draw } from "../terminal.ts";
+import { canRedraw, draw } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", name, ...rest] = call.words;
@@ -259,7 +259,7 @@ function createMeter({ stderr }: Io): {
   };
   return {
     show({ bytes, totalBytes, bytesPerSecond }) {
-      if (!stderr.isTerminal) return;
+      if (!canRedraw(stderr)) return;
       isOpen = true;
       const share = totalBytes ? ` ${Math.floor((bytes / totalBytes) * 100)}%` : "";
       void draw(

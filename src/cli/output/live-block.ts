@@ -4,7 +4,7 @@
  */
 
 import type { Output } from "../io.ts";
-import { draw } from "../terminal.ts";
+import { canRedraw, dim, draw } from "../terminal.ts";
 
 export interface LiveBlock {
   /** Draws the lines in place of those that are there. Nothing happens while it is held. */
@@ -15,7 +15,7 @@ export interface LiveBlock {
   hold(): () => void;
 }
 
-/** Draws nothing at all where the output is no terminal. */
+/** Draws nothing at all where lines cannot be drawn over. */
 export function createLiveBlock(output: Output): LiveBlock {
   let drawn: readonly string[] = [];
   let holds = 0;
@@ -29,12 +29,12 @@ export function createLiveBlock(output: Output): LiveBlock {
 
   return {
     draw(lines) {
-      if (!output.isTerminal || holds > 0 || isSame(lines, drawn)) return;
+      if (!canRedraw(output) || holds > 0 || isSame(lines, drawn)) return;
       const columns = output.columns;
       const rows = countRows(drawn, columns);
       const up = rows === 0 ? "" : `\x1b[${rows}A\r\x1b[J`;
       drawn = lines.map((line) => clipToColumns(line, columns - 1));
-      const text = drawn.map((line) => `\x1b[2m${line}\x1b[22m\n`).join("");
+      const text = drawn.map((line) => `${dim(output, line)}\n`).join("");
       if (up !== "" || text !== "") void draw(output, `${up}${text}`);
     },
     clear,

@@ -19,7 +19,7 @@ import type {
   ToolEnd,
   ToolStart,
 } from "../../protocol/run-events.ts";
-import { cleanForTerminal, draw } from "../terminal.ts";
+import { cleanForTerminal, dim, draw } from "../terminal.ts";
 import { toMoney, toSeconds } from "./amounts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
@@ -256,7 +256,7 @@ class TextOutput {
   }
 
   #dim(text: string): string {
-    return this.#options.stderr.isTerminal ? `\x1b[2m${text}\x1b[22m` : text;
+    return dim(this.#options.stderr, text);
   }
 }
 

@@ -14,7 +14,7 @@ import {
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEnd } from "../../protocol/run-events.ts";
 import type { Output } from "../io.ts";
-import { cleanForTerminal, draw } from "../terminal.ts";
+import { canRedraw, cleanForTerminal, dim, draw, looksOf } from "../terminal.ts";
 import { toMoney, toPartialMoney, toSeconds } from "./amounts.ts";
 import { createLiveBlock, type LiveBlock } from "./live-block.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
@@ -205,11 +205,11 @@ class TreeOutput implements TreeProjection {
     const { stderr } = this.#options;
     this.#live.clear();
     this.#endRootLine();
-    await draw(stderr, stderr.isTerminal ? `\x1b[2m${line}\x1b[22m\n` : `${line}\n`);
+    await draw(stderr, `${dim(stderr, line)}\n`);
   }
 
   get #isLive(): boolean {
-    return this.#options.stderr.isTerminal && !this.#options.quiet;
+    return canRedraw(this.#options.stderr) && !this.#options.quiet;
   }
 
   #running(): Child[] {
@@ -270,7 +270,7 @@ class TreeOutput implements TreeProjection {
       this.#isLineOpen = !endsLine(text);
     };
     return {
-      isTerminal: output.isTerminal,
+      ...looksOf(output),
       get columns() {
         return output.columns;
       },
