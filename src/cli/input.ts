@@ -30,7 +30,8 @@ export async function readUserMessage(
   clock: Clock = systemClock,
 ): Promise<Message> {
   const named = words.filter(isFileWord).map((word) => word.slice(1));
-  const prompt = words.filter((word) => !isFileWord(word)).join(" ");
+  if (words.includes(STDIN_WORD) && !io.stdin.isPiped) throw nothingPiped();
+  const prompt = words.filter((word) => !isFileWord(word) && word !== STDIN_WORD).join(" ");
   const parts: ContentPart[] = [];
   for (const file of [...files, ...named]) parts.push(await readFilePart(file, io.cwd));
   const piped = io.stdin.isPiped ? await readPiped(io, clock) : "";
@@ -54,6 +55,14 @@ async function readPiped({ stdin, stderr }: Io, clock: Clock): Promise<string> {
   } finally {
     done.abort();
   }
+}
+
+/** As other programs have it. What is piped in is read in any case. */
+const STDIN_WORD = "-";
+
+function nothingPiped(): Failure {
+  const message = "`-` stands for standard input, and nothing is piped in.";
+  return new Failure("invalid_request", message);
 }
 
 function isFileWord(word: string): boolean {

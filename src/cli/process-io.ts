@@ -15,7 +15,7 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
   const isTerminal = isatty(1);
   return {
     env,
-    cwd: process.cwd(),
+    cwd: currentFolder(leave),
     home: env["HOME"] || homedir(),
     stdin: createInput(0, () => process.stdin),
     stdout: createOutput(
@@ -57,6 +57,16 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
 }
 
 /** A terminal that closes is told by the kernel and again by its shell: the second is no impatience. */
+/** A folder that was deleted under the shell cannot be worked in, and Node says so with a stack. */
+function currentFolder(leave: (exitCode: number) => never): string {
+  try {
+    return process.cwd();
+  } catch {
+    writeSync(2, "offshoot: The folder you are in does not exist any more. Go to another one.\n");
+    return leave(2);
+  }
+}
+
 function onlyOnce(callback: () => void): () => void {
   let isDone = false;
   return () => {

@@ -57,6 +57,12 @@ describe("the user's message", () => {
     assert.equal(await textOf([], setUp(t, {}, "piped")), "piped");
   });
 
+  it("takes `-` for standard input, and refuses it where there is none", async (t) => {
+    assert.equal(await textOf(["-"], setUp(t, {}, "piped")), "piped");
+    assert.equal(await textOf(["Say", "-", "it"], setUp(t, {}, "piped")), "Say it\n\npiped");
+    await assert.rejects(textOf(["-"], setUp(t)), /nothing is piped in/);
+  });
+
   it("takes a blank standard input for none", async (t) => {
     assert.equal(await textOf(["Hi"], setUp(t, {}, " \n")), "Hi");
   });

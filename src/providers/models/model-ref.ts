@@ -37,7 +37,11 @@ export function parseModelRef(
   const head = slash < 0 ? written : written.slice(0, slash);
   const tail = slash < 0 ? "" : written.slice(slash + 1);
   if (head === EMBEDDED) return parseEmbedded(tail);
-  if (catalog.has(head)) return { vendor: head, model: tail || defaultModelOf(head, catalog) };
+  if (catalog.has(head)) {
+    const model = tail || defaultModelOf(head, catalog);
+    if (slash < 0 || tail !== "") return { vendor: head, model };
+    throw invalid(`\`${head}/\` names no model. Write ${head}/MODEL, or ${head} for ${model}.`);
+  }
   const vendor = vendorsOfModel(written).find(catalog.has) ?? otherwise;
   if (vendor) return { vendor, model: written };
   throw unknown({ written, head, tail }, catalog);

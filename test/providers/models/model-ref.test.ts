@@ -49,6 +49,13 @@ describe("parseModelRef", () => {
     assert.throws(() => parseModelRef("ollama/"), /Name one: ollama\/MODEL\./);
   });
 
+  it("refuses a vendor with a slash and no model", () => {
+    assert.throws(
+      () => parseModelRef("openai/"),
+      /`openai\/` names no model\. Write openai\/MODEL, or openai for /,
+    );
+  });
+
   it("refuses an empty name and an embedded model that is not there", () => {
     assert.throws(() => parseModelRef("  "), { code: "invalid_request" });
     assert.throws(() => parseModelRef("embedded/big"), /There is: embedded\/offline\./);
