@@ -24,8 +24,8 @@ interface Draft {
 
 /**
  * Cuts a draft to its token limit, in the order it is said: reasoning, text, calls. Text is cut where
- * the limit falls; a call that does not fit is left out whole, because half a call is none. A refusal is kept
- * whole: half of one could be taken for half of an answer.
+ * the limit falls; a call that does not fit is left out whole, because half a call is none. A refusal is cut as
+ * text is, and stays one: budgets rely on the limit.
  */
 export function toReply(
   draft: Draft,
@@ -35,7 +35,7 @@ export function toReply(
   const reasoning = draft.reasoning && cutToTokens(draft.reasoning, maxTokens);
   const thought = countTokens(reasoning ?? "");
   const text = draft.text && cutToTokens(draft.text, maxTokens - thought);
-  const { refusal } = draft;
+  const refusal = draft.refusal && cutToTokens(draft.refusal, maxTokens - thought);
   let spent = thought + countTokens(text ?? "") + countTokens(refusal ?? "");
   const calls = draft.calls.filter((call) => {
     const cost = countTokens(call.name) + countTokens(JSON.stringify(call.arguments));
@@ -48,9 +48,15 @@ export function toReply(
   return {
     reasoning: reasoning || undefined,
     text: text || undefined,
-    refusal,
+    refusal: refusal || undefined,
     calls,
-    reason: refusal ? "refusal" : isCut ? "length" : calls.length > 0 ? "tool_calls" : "stop",
+    reason: reasonOf(draft, isCut, calls.length > 0),
     usage: toUsage({ input: inputTokens, output: spent, reasoning: thought }),
   };
+}
+
+function reasonOf({ refusal }: Draft, isCut: boolean, hasCalls: boolean): Reply["reason"] {
+  if (refusal) return "refusal";
+  if (isCut) return "length";
+  return hasCalls ? "tool_calls" : "stop";
 }

@@ -222,10 +222,11 @@ describe("embedded conversations", () => {
     assert.match(refusal, /"count the lines of every file in test"/);
   });
 
-  it("refuses a sentence whole when the token limit is small", async () => {
+  it("is a refusal also where its limit cuts it, and costs no more than that", async () => {
     const { refusal, end } = await listen(ask("Write a sonnet.", { maxOutputTokens: 3 }));
     assert.equal(end.reason, "refusal");
-    assert.equal(refusal.split("\n").length, 3);
+    assert.ok(refusal.length > 0);
+    assert.ok(end.usage.output_tokens <= 3, String(end.usage.output_tokens));
   });
 
   it("answers every request where it stands in for a language model", async () => {
