@@ -18,7 +18,7 @@ const CHARS_PER_TOKEN = 3;
 /** An answer that must be shorter says nothing. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** An answer of ordinary length: a call that has siblings waits for as much, and starts with less only when there is no more. */
+/** An answer of ordinary length. A call waits until its siblings leave enough for one, and starts with less only if they cannot. */
 const USUAL_OUTPUT_TOKENS = 2048;
 
 interface Prices {
@@ -70,18 +70,27 @@ export function toUsualCost(limits: Limits, request: Priced, prices: Prices): Us
     return { enough: ONE_TURN, least: ONE_TURN, most: ONE_TURN };
   }
   const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
-  const input = estimateInput(request);
-  const toCost = (output: number): Partial<Amount> => ({
-    turns: 1,
-    tokens: limits.tokens === null ? 0 : input + output,
-    // What its vendor tells afterwards is not known before.
-    usd: limits.usd === null || isTold(prices) ? 0 : price(prices, input, output),
-  });
+  const toCost = toCostOf(limits, estimateInput(request), prices);
+  const toTurn = (output: number): Partial<Amount> => ({ ...ONE_TURN, ...toCost(output) });
   return {
-    enough: toCost(Math.min(wanted, USUAL_OUTPUT_TOKENS)),
-    least: toCost(Math.min(wanted, MIN_OUTPUT_TOKENS)),
-    most: toCost(wanted),
+    enough: toTurn(Math.min(wanted, USUAL_OUTPUT_TOKENS)),
+    least: toTurn(Math.min(wanted, MIN_OUTPUT_TOKENS)),
+    most: toTurn(wanted),
   };
+}
+
+/** What a call with so much input takes of what is limited, by the length of its answer. */
+function toCostOf(
+  limits: Limits,
+  input: number,
+  prices: Prices,
+): (output: number) => Partial<Amount> {
+  // A cost that the vendor tells with the answer is not known before it.
+  const isPriced = limits.usd !== null && !isTold(prices);
+  return (output) => ({
+    tokens: limits.tokens === null ? 0 : input + output,
+    usd: isPriced ? price(prices, input, output) : 0,
+  });
 }
 
 const ONE_TURN = { turns: 1 };
@@ -99,10 +108,7 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
   const input = estimateInput(request);
   const { limits } = account;
   if (limits.usd !== null && isTold(prices)) return affordTold(account, { input, wanted });
-  const toCost = (output: number): Partial<Amount> => ({
-    tokens: limits.tokens === null ? 0 : input + output,
-    usd: limits.usd === null ? 0 : price(prices, input, output),
-  });
+  const toCost = toCostOf(limits, input, prices);
   account.reach(toCost(MIN_OUTPUT_TOKENS), toCost(wanted));
   const { left } = account;
   const output = Math.min(wanted, left.tokens - input, affordable(left.usd, input, prices));

@@ -3,7 +3,7 @@
  * APIs refuse the conversation then.
  */
 
-import type { FunctionCallOutput, Item } from "../protocol/items.ts";
+import type { CustomToolCallOutput, FunctionCallOutput, Item } from "../protocol/items.ts";
 
 /** The items themselves where nothing stands between a call and its result, which is nearly always. */
 export function pairResults(items: readonly Item[]): readonly Item[] {
@@ -47,4 +47,19 @@ function hasGap(items: readonly Item[]): boolean {
     if (calls <= 0) isBroken = false;
   }
   return false;
+}
+
+/** The result of a call, of a function or of a tool that takes free text. */
+export type CallOutput = FunctionCallOutput | CustomToolCallOutput;
+
+/** The results by the ids of their calls, in their order: several where a server repeats an id. */
+export function outputsByCall(items: readonly Item[]): Map<string, CallOutput[]> {
+  const outputs = new Map<string, CallOutput[]>();
+  for (const item of items) {
+    if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") continue;
+    const given = outputs.get(item.call_id);
+    if (given) given.push(item);
+    else outputs.set(item.call_id, [item]);
+  }
+  return outputs;
 }

@@ -7,15 +7,9 @@
  * a result without its call is left out. Instructions are one message, the first.
  */
 
-import type {
-  CustomToolCallOutput,
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-  Message,
-  Reasoning,
-} from "../../protocol/items.ts";
+import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
 import { readOwnReasoning } from "../own-reasoning.ts";
+import { type CallOutput, outputsByCall } from "../pair-results.ts";
 import { encodeParts, imagesOf, toText } from "./parts.ts";
 import type { CohereAnswer, CohereBlock, CohereCall, CohereMessage, CoherePart } from "./schema.ts";
 import { toToolName } from "./tools.ts";
@@ -28,8 +22,6 @@ export function encodeMessages(
   for (const item of items) list.add(item);
   return list.finish();
 }
-
-type Output = FunctionCallOutput | CustomToolCallOutput;
 
 /** Stands where the API wants the user to speak and the conversation has nothing. */
 const GO_ON = "Go on.";
@@ -48,18 +40,13 @@ interface Turn {
 class MessageList {
   readonly #system: string[];
   readonly #messages: CohereMessage[] = [];
-  readonly #outputs = new Map<string, Output[]>();
+  readonly #outputs: Map<string, CallOutput[]>;
   readonly #ids = new Set<string>();
   #turn = emptyTurn();
 
   constructor(instructions: string | undefined, items: readonly Item[]) {
     this.#system = instructions ? [instructions] : [];
-    for (const item of items) {
-      if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") continue;
-      const given = this.#outputs.get(item.call_id);
-      if (given) given.push(item);
-      else this.#outputs.set(item.call_id, [item]);
-    }
+    this.#outputs = outputsByCall(items);
   }
 
   add(item: Item): void {

@@ -7,14 +7,8 @@
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
-import type {
-  CustomToolCallOutput,
-  FunctionCall,
-  FunctionCallOutput,
-  Item,
-  Message,
-  Reasoning,
-} from "../../protocol/items.ts";
+import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
+import { type CallOutput, outputsByCall } from "../pair-results.ts";
 import { unseal } from "../sealed-reasoning.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
 import { blocksIn } from "./hosted-calls.ts";
@@ -35,8 +29,6 @@ export function encodeConversation(items: readonly Item[]): Conversation {
   return list.finish();
 }
 
-type Output = FunctionCallOutput | CustomToolCallOutput;
-
 /** Stands where the API wants the user to speak and the conversation has nothing. */
 const GO_ON = "Go on.";
 const NO_RESULT = "No result: the call was interrupted.";
@@ -44,7 +36,7 @@ const NO_RESULT = "No result: the call was interrupted.";
 class TurnList {
   readonly #system: string[] = [];
   readonly #turns: MessagesTurn[] = [];
-  readonly #outputs = new Map<string, Output[]>();
+  readonly #outputs: Map<string, CallOutput[]>;
   /** Calls of the assistant's turn under way, by the item's id and the block's. */
   #calls: { readonly callId: string; readonly id: string }[] = [];
   readonly #ids = new Set<string>();
@@ -52,12 +44,7 @@ class TurnList {
   #container: string | undefined;
 
   constructor(items: readonly Item[]) {
-    for (const item of items) {
-      if (item.type !== "function_call_output" && item.type !== "custom_tool_call_output") continue;
-      const given = this.#outputs.get(item.call_id);
-      if (given) given.push(item);
-      else this.#outputs.set(item.call_id, [item]);
-    }
+    this.#outputs = outputsByCall(items);
   }
 
   add(item: Item): void {
@@ -174,7 +161,7 @@ function toInput({ arguments: text }: FunctionCall): JsonObject {
   return isJsonObject(input) ? input : { INVALID_JSON: text };
 }
 
-function toResult(tool_use_id: string, output: Output | undefined): ToolResultBlock {
+function toResult(tool_use_id: string, output: CallOutput | undefined): ToolResultBlock {
   const block: ToolResultBlock = { type: "tool_result", tool_use_id };
   if (!output) return { ...block, content: NO_RESULT, is_error: true };
   const { output: given, status } = output;

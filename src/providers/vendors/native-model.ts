@@ -5,29 +5,11 @@
 
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { AskedTools, Native } from "../../protocol/native.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import { isListed, isOthers, type NativeRow, nativeRowOf, runKindOf } from "./native-tools.ts";
 
-/** The request around a tool. */
-export interface AskedTools {
-  readonly tools: readonly Tool[];
-  /** What the client wants to see (`include`). */
-  readonly include: readonly string[];
-}
-
-export interface NativeModel {
-  /** Whether the vendor runs the tool for this request, or knows it under its own type. */
-  runs(tool: Tool, asked: AskedTools): boolean;
-  /** Fields of a tool that the vendor has no word for, and that are not worth another way. */
-  lost(tool: Tool): readonly string[];
-  /** Whether it reads items of this type, whoever made them. */
-  knows(type: string): boolean;
-  /** Whether an item is its own, or one that it can be given back. */
-  owns(item: Item): boolean;
-  /** Whether what the tool costs is known. */
-  isPriced(tool: Tool): boolean;
-  /** Whether the tool reads what the account keeps with the vendor. */
-  readsStores(tool: Tool): boolean;
+export interface NativeModel extends Native {
   /** Whether the client makes its calls, and not the vendor. */
   isClients(tool: Tool): boolean;
   /** The types that it runs, for messages. */

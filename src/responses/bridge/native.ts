@@ -5,30 +5,10 @@
 
 import { Failure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
-import type { Item } from "../../protocol/items.ts";
+import type { Native } from "../../protocol/native.ts";
 import { TOOL_TYPES, type Tool } from "../../protocol/tools.ts";
 import { BACKED_KINDS } from "../kinds/mcp-backing.ts";
 import { type IsBacked, isForVendor, kindOf } from "../request/hosted-kinds.ts";
-
-export interface Native {
-  /** Whether the vendor runs the tool for this request, or knows it under its own type. */
-  runs(tool: Tool, asked: AskedTools): boolean;
-  /** Fields of a tool that the vendor has no word for. */
-  lost(tool: Tool): readonly string[];
-  /** Whether it reads items of this type, whoever made them. */
-  knows(type: string): boolean;
-  /** Whether an item is its own, or one that it can be given back. */
-  owns(item: Item): boolean;
-  isPriced(tool: Tool): boolean;
-  /** Whether the tool reads what the operator's account keeps with the vendor. */
-  readsStores(tool: Tool): boolean;
-}
-
-/** The request around a tool. */
-export interface AskedTools {
-  readonly tools: readonly Tool[];
-  readonly include: readonly string[];
-}
 
 export const NOT_NATIVE: Native = {
   runs: () => false,

@@ -2,9 +2,9 @@
 
 import type { AgentTask } from "../../agent/task.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { Native } from "../../protocol/native.ts";
 import type { Usage } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
-import type { Native } from "../bridge/native.ts";
 
 export type ModelTarget = Pick<
   AgentTask,

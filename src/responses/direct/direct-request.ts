@@ -6,10 +6,10 @@
 
 import { LIMIT_KINDS, type LimitKind, type Limits } from "../../agent/limits.ts";
 import { fromInput, type Item } from "../../protocol/items.ts";
+import type { Native } from "../../protocol/native.ts";
 import type { CreateResponse } from "../../protocol/request.ts";
 import type { ToolChoice } from "../../protocol/tools.ts";
 import { type ModelRequest, TEXT_FORMAT } from "../../providers/provider.ts";
-import type { Native } from "../bridge/native.ts";
 import { isPlainItem } from "../bridge/plain-items.ts";
 import { asksForSeal } from "../fold/show-item.ts";
 import { findMedia, type MediaPart, urlOf } from "../media/media-parts.ts";

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Native } from "../../../src/protocol/native.ts";
 import type { Tool } from "../../../src/protocol/tools.ts";
-import { chooseNative, type Native, NOT_NATIVE } from "../../../src/responses/bridge/native.ts";
+import { chooseNative, NOT_NATIVE } from "../../../src/responses/bridge/native.ts";
 
 const tool = (type: string, fields: object = {}): Tool => ({ type, ...fields }) as unknown as Tool;
 const ASKED = { tools: [], include: [] };
