@@ -15,6 +15,7 @@ import { it } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { listFiles } from "./list-files.ts";
 import { watchProgress } from "./progress.ts";
+import { useQuickFolder } from "./quick-folder.ts";
 
 const SHARE = "--share=";
 /** One more than the cores of a small machine: tests wait for the disk, a timer or a child a fifth of their time. */
@@ -24,6 +25,8 @@ const parts = process.argv.slice(2);
 const isAll = parts.length === 0;
 const given = parts.find((part) => part.startsWith(SHARE));
 const share = given === undefined ? 0 : Number(given.slice(SHARE.length));
+// The other shares inherit it.
+if (given === undefined) useQuickFolder();
 let othersRunning = isAll ? SHARES - 1 : 0;
 for (let other = 1; isAll && other < SHARES; other++) {
   void runShare(other).finally(() => {

@@ -8,7 +8,7 @@
 
 import { migrate } from "./migrations.ts";
 import type { Database } from "./sqlite-database.ts";
-import { openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
 import { fromColumn, toColumn } from "./text-column.ts";
 
 export interface ChunkStore {
@@ -101,10 +101,16 @@ export function createChunkStore(db: Database): ChunkStore {
 /** Chunks in memory, for servers that must touch no disk. */
 export async function openMemoryChunkStore(): Promise<ChunkStore> {
   const connection = await openConnection(":memory:");
-  migrate(connection);
+  let hasTables = false;
+  /** Makes the tables when they are first used: most servers that keep nothing search nothing. */
+  const used = (): Connection => {
+    if (!hasTables) migrate(connection);
+    hasTables = true;
+    return connection;
+  };
   const db: Queries = {
     async write(_, work) {
-      connection.exec("begin");
+      used().exec("begin");
       try {
         const result = work();
         connection.exec("commit");
@@ -114,9 +120,20 @@ export async function openMemoryChunkStore(): Promise<ChunkStore> {
         throw thrown;
       }
     },
-    run: (sql, ...values) => Number(connection.prepare(sql).run(...values).changes),
-    get: (sql, ...values) => connection.prepare(sql).get(...values),
-    all: (sql, ...values) => connection.prepare(sql).all(...values),
+    run: (sql, ...values) =>
+      Number(
+        used()
+          .prepare(sql)
+          .run(...values).changes,
+      ),
+    get: (sql, ...values) =>
+      used()
+        .prepare(sql)
+        .get(...values),
+    all: (sql, ...values) =>
+      used()
+        .prepare(sql)
+        .all(...values),
   };
   return new SqliteChunks(db, false, () => connection.close());
 }

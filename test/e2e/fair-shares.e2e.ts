@@ -111,9 +111,8 @@ const FITTING: readonly (readonly [children: number, Omit<Trial, "children" | "t
   [24, { executor: "in_process" }],
   [100, { executor: "in_process" }],
   [1000, { executor: "in_process" }],
-  [24, { executor: "child_process" }],
   [100, { executor: "child_process" }],
-  [24, { executor: "in_process", tool: "call_subagent" }],
+  [8, { executor: "in_process", tool: "call_subagent" }],
 ];
 
 describe("children whose needs fit the budget of their turn", () => {

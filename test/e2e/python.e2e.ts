@@ -321,7 +321,8 @@ for (const [name, workerPath] of Object.entries(WORKERS)) {
       });
     }
 
-    for (const [reply, expression] of FORGED_REPLIES) {
+    // Each costs a new start of Python, so only the program that people run is asked.
+    for (const [reply, expression] of workerPath === undefined ? [] : FORGED_REPLIES) {
       it(`takes ${reply} for no reply`, async () => {
         const code = REACH + forge(expression);
         await assert.rejects(python.run(code), /^Failure: Execution failed: no reply\./);

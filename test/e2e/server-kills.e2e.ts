@@ -30,7 +30,7 @@ import { countKills } from "./kills.ts";
 import { readEvents } from "./served.ts";
 
 /** Each is a moment of its own, with several responses on their way in it. */
-const KILLS = countKills(40);
+const KILLS = countKills(24);
 const AT_ONCE = 4;
 /** The clients hear so much between two kills, at most: some responses end in it, most do not. */
 const MOST_HEARD = 250;

@@ -25,7 +25,7 @@ import { createCountingIds, replyEvents } from "../../src/testing/reply-events.t
 import { createChance } from "../delegation/random-tree.ts";
 import { countKills } from "./kills.ts";
 
-const KILLS = countKills(40);
+const KILLS = countKills(24);
 const WORKER = fileURLToPath(new URL("./fixtures/tree-worker.js", import.meta.url));
 
 /** Below the root: three side by side, and one with one below it. Each leaf reads a value. */
