@@ -27,6 +27,7 @@ import {
   toItem,
 } from "./open-item.ts";
 import { createOwnCalls, type OwnCalls } from "./own-calls.ts";
+import { isPlainDelta } from "./plain-delta.ts";
 import {
   DELTA_EVENT,
   EVENT,
@@ -390,14 +391,4 @@ function readUsage(usage: WireUsage, nativeCalls: Record<string, number> = {}): 
     reasoning: usage.output_tokens_details?.reasoning_tokens ?? 0,
     nativeCalls,
   });
-}
-
-/** What nearly all events are, seen at a glance: the shape says the same in four times as long. */
-function isPlainDelta(event: JsonObject): event is JsonObject & WireEvent {
-  const { delta, output_index, content_index, summary_index, item_id, logprobs } = event;
-  if (typeof delta !== "string" || typeof output_index !== "number") return false;
-  if (content_index !== undefined && typeof content_index !== "number") return false;
-  if (summary_index !== undefined && typeof summary_index !== "number") return false;
-  if (item_id !== undefined && typeof item_id !== "string") return false;
-  return logprobs === undefined || (Array.isArray(logprobs) && logprobs.length === 0);
 }

@@ -7,6 +7,7 @@ import { mapTogether } from "../../base/async.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { LiveResponse } from "../live-response.ts";
+import type { ChatChunk } from "./chat-chunk.ts";
 import {
   type ChatChoice,
   type ChatCompletion,
@@ -14,7 +15,7 @@ import {
   toChatCompletion,
   toChatUsage,
 } from "./chat-completion.ts";
-import { type ChatChunk, type ChatWriter, createChatWriter } from "./chat-writer.ts";
+import { type ChatWriter, createChatWriter } from "./chat-writer.ts";
 import type { ChatAnswer } from "./parse-chat.ts";
 
 /** Model calls of one request that are on their way at once, where its key may have as many. */

@@ -3,7 +3,8 @@
 import { rm } from "node:fs/promises";
 import { makeOwnFolder } from "../sandbox/own-folder.ts";
 import type { Command } from "../sandbox/sandbox.ts";
-import { DRIVER, HOST_START } from "./driver.ts";
+import { DRIVER } from "./driver.ts";
+import { HOST_START } from "./driver-starts.ts";
 
 export interface HostFolder {
   readonly path: string;

@@ -6,7 +6,8 @@
 
 import { readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
-import { DRIVER, DRIVER_IMPORTS, PYODIDE_START } from "./driver.ts";
+import { DRIVER, DRIVER_IMPORTS } from "./driver.ts";
+import { PYODIDE_START } from "./driver-starts.ts";
 import type { OpenRequest } from "./messages.ts";
 import { openRealm, type Realm } from "./realm.ts";
 

@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { ChatDelta } from "../../../src/responses/chat/chat-chunk.ts";
 import {
   type ChatCompletion,
   toChatCompletion,
 } from "../../../src/responses/chat/chat-completion.ts";
-import { type ChatDelta, createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
+import { createChatWriter } from "../../../src/responses/chat/chat-writer.ts";
 import { message, runFailure, runStart, turn } from "../logged-run.ts";
 import { lastResponse, write } from "../written-events.ts";
 import { ANSWERS, call, chunksOf, deltasOf, eventsOf, likelyEvents } from "./chat-runs.ts";

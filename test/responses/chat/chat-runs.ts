@@ -4,9 +4,8 @@ import type { EmittedEvent, EmittedLogprob } from "../../../src/protocol/emitted
 import type { Item } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { RunEnd } from "../../../src/protocol/run-events.ts";
+import type { ChatChunk, ChatDelta } from "../../../src/responses/chat/chat-chunk.ts";
 import {
-  type ChatChunk,
-  type ChatDelta,
   type ChatWriterOptions,
   createChatWriter,
 } from "../../../src/responses/chat/chat-writer.ts";

@@ -6,11 +6,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { OpenAI } from "openai";
+import type { ChatChunk } from "../../../../src/responses/chat/chat-chunk.ts";
 import {
   type ChatCompletion,
   toChatCompletion,
 } from "../../../../src/responses/chat/chat-completion.ts";
-import type { ChatChunk } from "../../../../src/responses/chat/chat-writer.ts";
 import { ANSWERS, eventsOf, framesOf } from "../../../responses/chat/chat-runs.ts";
 import { runFailure, runStart, turn } from "../../../responses/logged-run.ts";
 import { lastResponse, write } from "../../../responses/written-events.ts";
