@@ -27,11 +27,11 @@ import {
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
-import { mendRequest } from "./mend-request.ts";
 import { joinBetas } from "./own-fields.ts";
 import { goOnAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
 import type { HttpAnswer, Timeouts, Transport } from "./transport.ts";
+import { withoutRefused } from "./without-refused.ts";
 
 export interface HttpProviderOptions {
   /** The vendor's name, for messages. */
@@ -199,15 +199,15 @@ interface Sending {
   readonly call: ModelCall;
 }
 
-/** A refusal that the wire knows how to mend is mended; a mended request is never as it was before. */
+/** Sends a refused request another way where the wire knows one. Each way differs from those before it, so this ends. */
 function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sending): Promise<Out> {
   return ask(sending).catch((thrown: unknown) => {
     const { options, request, call } = sending;
     const failure = redactFailure(thrown, options.redact);
-    const mended = options.wire.recover?.(request, failure) ?? mendRequest(sending, failure);
-    if (!mended) throw failure;
+    const changed = options.wire.recover?.(request, failure) ?? withoutRefused(sending, failure);
+    if (!changed) throw failure;
     call.notice?.({ code: "replay", message: `${failure.message} Sending it another way.` });
-    return recovering(ask, { options, request: mended, call });
+    return recovering(ask, { options, request: changed, call });
   });
 }
 

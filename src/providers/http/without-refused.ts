@@ -11,7 +11,7 @@ interface Refused {
 }
 
 /** The request without what the server refuses; undefined where nothing can be left out. */
-export function mendRequest(refused: Refused, failure: Failure): ModelRequest | undefined {
+export function withoutRefused(refused: Refused, failure: Failure): ModelRequest | undefined {
   return withoutBudgetLength(refused, failure) ?? withoutExtras(refused, failure);
 }
 
