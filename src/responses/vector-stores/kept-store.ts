@@ -12,10 +12,13 @@ import type { ShelfParts } from "../shelf-parts.ts";
 import type { Chunking } from "./chunk-text.ts";
 import type { Attributes } from "./filters.ts";
 import type { IndexRuns } from "./index-runs.ts";
+import type { VectorMemory } from "./vector-memory.ts";
 
 /** What everything about vector stores is made with. */
 export interface VectorParts extends ShelfParts {
   readonly chunks: ChunkStore;
+  /** The vectors of `chunks`, for searches. */
+  readonly vectors: VectorMemory;
   /** Undefined where files are searched by their words alone. */
   readonly embedder: Embedder | undefined;
   /** The key that asks; null, or left out, where nobody is to pay. */

@@ -21,9 +21,11 @@ import {
   readStoreFiles,
   type VectorParts,
 } from "./kept-store.ts";
+import { findNearest } from "./nearest.ts";
 import { embedPaid } from "./paid-embedding.ts";
 import { scoreText, toTerms } from "./search-terms.ts";
 import { isExpired, touchStore } from "./stores.ts";
+import type { VectorBlock } from "./vector-memory.ts";
 
 export interface SearchWish {
   readonly queries: readonly string[];
@@ -50,8 +52,6 @@ export interface SearchHit {
 
 /** Found by words, before the best of them are taken. */
 const MAX_WORD_HITS = 200;
-/** Read at a time: 500 vectors of 1536 floats are 3 MB and a few milliseconds. */
-const VECTORS_READ = 500;
 
 const RankingOptions = open({
   ranker: z.string().nullable().optional(),
@@ -201,7 +201,8 @@ async function searchOne(
   vectors: readonly Float32Array[],
 ): Promise<SearchHit[]> {
   const files = await readFiles(parts, { tenant, store }, wish.filter);
-  const place = { tenant, store, files: wish.filter ? [...files.keys()] : undefined };
+  const only = wish.filter ? [...files.keys()] : undefined;
+  const place: Place = { tenant, store, files: only, searched: [...files.values()] };
   const best = new Map<number, { score: number; chunk: FoundChunk | undefined }>();
   for (const [at, query] of wish.queries.entries()) {
     const scored = await scoreQuery(parts, place, { query, vector: vectors[at], wish });
@@ -245,13 +246,20 @@ interface Question {
 }
 
 type Scored = Map<number, { score: number; chunk: FoundChunk | undefined }>;
-type Place = StorePlace & { readonly files: readonly string[] | undefined };
 
+interface Place extends StorePlace {
+  /** Only these, by their ids; undefined for all. */
+  readonly files: readonly string[] | undefined;
+  readonly searched: Iterable<KeptStoreFile>;
+}
+
+/** Those that have its words, and of the others as many of the nearest as can be among the results. */
 async function scoreQuery(
-  { chunks, embedder }: VectorParts,
+  parts: VectorParts,
   place: Place,
-  { query, vector, wish: { weights } }: Question,
+  { query, vector, wish: { weights, maxResults } }: Question,
 ): Promise<Scored> {
+  const { chunks, embedder } = parts;
   // Without a vector the words are all there is, whatever they are to weigh.
   const embeddingWeight = vector ? weights.embedding : 0;
   const textWeight = vector ? weights.text : 1;
@@ -267,42 +275,26 @@ async function scoreQuery(
     }
   }
   if (!vector || !embedder) return scored;
-  for await (const { id, likeness } of readLikeness(chunks, place, {
-    vector,
-    model: embedder.model,
-  })) {
+  const { best, named } = await findNearest(readBlocks(parts, place, embedder.model), {
+    ...{ vector, count: maxResults, names: scored },
+  });
+  const add = (id: number, likeness: number): void => {
     const known = scored.get(id);
     const score = (known?.score ?? 0) + (embeddingWeight * likeness) / sum;
     scored.set(id, { score, chunk: known?.chunk });
-  }
+  };
+  for (const [id, likeness] of named) add(id, likeness);
+  for (const { id, likeness } of best) add(id, likeness);
   return scored;
 }
 
-/** How alike each chunk is: the product of vectors of length 1, and nothing for what points away. */
-async function* readLikeness(
-  chunks: VectorParts["chunks"],
-  place: Place,
-  { vector, model }: { readonly vector: Float32Array; readonly model: string },
-): AsyncGenerator<{ id: number; likeness: number }> {
-  let after: { file: string; part: number } | undefined;
-  for (;;) {
-    const page = await chunks.readVectors({ ...place, model, after, limit: VECTORS_READ });
-    for (const stored of page) {
-      yield { id: stored.id, likeness: multiply(stored.vector, vector) };
-    }
-    after = page.at(-1);
-    if (page.length < VECTORS_READ) return;
-    // Reading is synchronous: others get their turn between two pages.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** At most 1: sums of floats may come out a little higher. */
-function multiply(a: Float32Array, b: Float32Array): number {
-  if (a.length !== b.length) return 0;
-  let sum = 0;
-  for (let at = 0; at < a.length; at++) sum += (a[at] ?? 0) * (b[at] ?? 0);
-  return Math.min(1, Math.max(0, sum));
+async function* readBlocks(
+  { vectors }: VectorParts,
+  { tenant, store, searched }: Place,
+  model: string,
+): AsyncGenerator<VectorBlock> {
+  const read = vectors.search({ tenant, store }, model);
+  for (const file of searched) yield await read(file);
 }
 
 function toHit(store: string, chunk: FoundChunk, file: KeptStoreFile, score: number): SearchHit {

@@ -16,6 +16,7 @@ import {
 } from "../../responses/vector-stores/kept-store.ts";
 import { forgetFile } from "../../responses/vector-stores/store-files.ts";
 import { deleteStore } from "../../responses/vector-stores/stores.ts";
+import { createVectorMemory } from "../../responses/vector-stores/vector-memory.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
 import type { Shelf, ThingName } from "../../store/shelf.ts";
 
@@ -49,7 +50,8 @@ export function openSearch(
   { shelf, clock, chunks, engine, store }: SearchPlaces,
   { embedder, webTools, payerOf }: SearchSettings,
 ): OpenedSearch {
-  const parts: VectorParts = { shelf, clock, makeId, chunks, embedder, payerOf };
+  const found = { chunks, vectors: createVectorMemory(chunks) };
+  const parts: VectorParts = { shelf, clock, makeId, ...found, embedder, payerOf };
   defineIndexing(engine, parts);
   const vectors: IndexParts = { ...parts, indexing: createIndexRuns({ engine, store }) };
   return {

@@ -22,6 +22,7 @@ import {
   getStoreFile,
 } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore, deleteStore } from "../../../src/responses/vector-stores/stores.ts";
+import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
 import { createChunkStore } from "../../../src/store/chunk-store.ts";
 import { openSqliteStores, type SqliteStores } from "../../../src/store/sqlite-store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
@@ -80,8 +81,9 @@ async function share(t: TestContext): Promise<Shared> {
       };
       const store = die(stores.store);
       const engine = createLocalEngine({ store, clock, isAlive });
-      const vectors = { ...kept, shelf: die(stores.shelf), embedder };
-      const parts = { ...vectors, chunks: die(createChunkStore(stores.chunksDb)) };
+      const chunks = die(createChunkStore(stores.chunksDb));
+      const vectors = createVectorMemory(chunks);
+      const parts = { ...kept, shelf: die(stores.shelf), embedder, chunks, vectors };
       defineIndexing(engine, parts);
       const indexing = createIndexRuns({ engine, store });
       living.add(engine);

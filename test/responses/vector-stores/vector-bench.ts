@@ -10,6 +10,7 @@ import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { defineIndexing } from "../../../src/responses/vector-stores/index-body.ts";
 import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs.ts";
 import type { IndexParts, VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
+import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
 import { openMemoryChunkStore } from "../../../src/store/chunk-store.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { createMemoryStore } from "../../../src/store/memory-store.ts";
@@ -34,7 +35,8 @@ export async function createBench(embedder?: Embedder): Promise<VectorBench> {
   const clock = createManualClock(1_790_000_000_000);
   const shelf = createMemoryShelf();
   const parts = { shelf, clock, makeId: createIds(clock), embedder };
-  const vectors: VectorParts = { ...parts, chunks: await openMemoryChunkStore() };
+  const chunks = await openMemoryChunkStore();
+  const vectors: VectorParts = { ...parts, chunks, vectors: createVectorMemory(chunks) };
   const store = createMemoryStore();
   const open = (embedder: Embedder | undefined): VectorBench =>
     openBench({ ...vectors, embedder }, { store, clock }, open);
