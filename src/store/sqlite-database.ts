@@ -17,7 +17,7 @@ import type { Statement } from "./sqlite-driver.ts";
 import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
 import { faultOf, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 import { createStoreFile } from "./store-file.ts";
-import { createWriteLine } from "./write-line.ts";
+import { type Attempt, createWriteLine, type Durability } from "./write-line.ts";
 
 /**
  * How long SQLite itself waits, and the event loop with it. Enough for a commit of a process beside
@@ -30,16 +30,11 @@ const BUSY_MS = 3;
  */
 const READ_BUSY_MS = 5000;
 
-/**
- * `process`: survives the end of the process. `power`: also the end of power, for one fsync: 0.2 ms
- * against 0.02 ms a commit of 200 bytes on a cloud disk.
- */
-type Durability = "process" | "power";
-
 export interface Database {
   /**
    * Runs `work` as one transaction: all of it or nothing. Writers have their turns in the order in
-   * which they asked. Rejects with `store_busy` when another process holds the file for too long.
+   * which they asked; those of one turn of the event loop are written together, and fail each alone.
+   * Rejects with `store_busy` when another process holds the file for too long.
    */
   write<Out>(durability: Durability, work: () => Out): Promise<Out>;
   /** Like `write`, at once, or throws `store_busy`: its caller tries again (`whenFree`). */
@@ -85,7 +80,6 @@ function prepare(path: string, connection: Connection): void {
 }
 
 function createDatabase(path: string, connection: Connection, clock: Clock): Database {
-  const inLine = createWriteLine(clock);
   const statements = new Map<string, Statement>();
   let level: Durability | undefined;
   let isClosed = false;
@@ -100,9 +94,22 @@ function createDatabase(path: string, connection: Connection, clock: Clock): Dat
       throw cause instanceof Failure ? cause : toStoreFailure(path, cause);
     }
   };
+  const attempt = <Out>(work: () => Out): Attempt<Out> => {
+    connection.exec("savepoint one");
+    try {
+      const value = work();
+      connection.exec("release one");
+      return { value };
+    } catch (cause) {
+      // A full disk may have ended the transaction: then this throws, and all of it is lost.
+      connection.exec("rollback to one");
+      connection.exec("release one");
+      return { thrown: cause instanceof Failure ? cause : toStoreFailure(path, cause) };
+    }
+  };
   return {
     transact,
-    write: (durability, work) => inLine(() => transact(durability, work)),
+    write: createWriteLine({ clock, transact, attempt }),
     run: (sql, ...values) => read(() => Number(prepared(sql).run(...values).changes)),
     get: (sql, ...values) => read(() => prepared(sql).get(...values)),
     all: (sql, ...values) => read(() => prepared(sql).all(...values)),

@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Failure } from "../../src/base/failure.ts";
 import { createAudit } from "../../src/store/audit.ts";
 import { createSpending } from "../../src/store/spending.ts";
-import { openDatabase } from "../../src/store/sqlite-database.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
 import { type Connection, openConnection } from "../../src/store/sqlite-driver.ts";
 import { createSqliteStore } from "../../src/store/sqlite-store.ts";
 import { waitForSpending } from "../../src/store/waiting-spending.ts";
@@ -139,18 +140,94 @@ describe("a store that another program has locked", () => {
   });
 });
 
+describe("writes of one turn of the event loop", () => {
+  /** What another connection sees at the moments that are marked. */
+  async function open() {
+    const path = newDatabasePath();
+    const db = await openDatabase(path);
+    const reader = await openConnection(path);
+    const workers = (): unknown[] =>
+      reader
+        .prepare("select id from workers order by id")
+        .all()
+        .map((row) => row["id"]);
+    const add = (id: string): Promise<number> => db.write("process", () => insert(db, id));
+    return { db, reader, workers, add };
+  }
+
+  function insert(db: Database, id: string): number {
+    return db.run("insert into workers (id, host, pid, beat_at_ms) values (?, '', 1, 0)", id);
+  }
+
+  it("are written together, except for the first, which waits for nobody", async () => {
+    const { db, reader, workers, add } = await open();
+    const seen: unknown[] = [];
+    const first = add("a");
+    assert.deepEqual(workers(), ["a"]);
+    const others = ["b", "c", "d"].map((id) => add(id).then(() => seen.push(workers())));
+    assert.deepEqual(workers(), ["a"]);
+    await Promise.all([first, ...others]);
+    assert.deepEqual(seen, Array(3).fill(["a", "b", "c", "d"]));
+    reader.close();
+    db.close();
+  });
+
+  it("fail each alone, and keep their order", async () => {
+    const { db, reader, workers, add } = await open();
+    const order: string[] = [];
+    const all = ["a", "b", "b", "c"].map((id, at) =>
+      add(id).then(
+        () => order.push(`${at} ${id}`),
+        (failure: Failure) => order.push(`${at} ${failure.code}`),
+      ),
+    );
+    await Promise.all(all);
+    assert.deepEqual(order, ["0 a", "1 b", "2 store_failed", "3 c"]);
+    assert.deepEqual(workers(), ["a", "b", "c"]);
+    reader.close();
+    db.close();
+  });
+
+  it("are undone as a whole where one ends the transaction, and nobody is told otherwise", async () => {
+    const { db, reader, workers, add } = await open();
+    const first = add("a");
+    const lost = [
+      add("b"),
+      db.write("process", () => {
+        db.run("rollback");
+        throw new Error("the disk is full");
+      }),
+      add("c"),
+    ];
+    await first;
+    const ended = await Promise.allSettled(lost);
+    assert.deepEqual(
+      ended.map(({ status }) => status),
+      ["rejected", "rejected", "fulfilled"],
+    );
+    assert.deepEqual(workers(), ["a", "c"]);
+    reader.close();
+    db.close();
+  });
+});
+
 describe("a write that takes long", () => {
   it("gives the event loop a turn before the next one", async () => {
-    const inLine = createWriteLine(createManualClock());
-    const holdUp = (ms: number) => () => {
-      const endMs = performance.now() + ms;
-      while (performance.now() < endMs);
+    const clock = createManualClock();
+    const transact = <Out>(_: unknown, work: () => Out): Out => work();
+    const inLine = createWriteLine({ clock, transact, attempt: (work) => ({ value: work() }) });
+    let turns = 0;
+    const count = (): void => {
+      turns++;
+      if (turns < 9) setImmediate(count);
     };
-    let hadTurn = false;
-    setImmediate(() => {
-      hadTurn = true;
-    });
-    await inLine(holdUp(30));
-    assert.equal(hadTurn, true);
+    setImmediate(count);
+    const holdUp = () => {
+      const endMs = performance.now() + 30;
+      while (performance.now() < endMs);
+      return turns;
+    };
+    const seen = await Promise.all([1, 2, 3].map(() => inLine("process", holdUp)));
+    assert.equal(new Set(seen).size, 3, `turns at the writes: ${seen}`);
   });
 });
