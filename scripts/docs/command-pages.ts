@@ -2,6 +2,7 @@
 
 import { FAILURES } from "../../src/base/failure.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
+import { RUN_NAMES } from "../../src/cli/find-run.ts";
 import { renderCommandHelp } from "../../src/cli/help.ts";
 import { ENDINGS } from "../../src/protocol/run-events.ts";
 import { CONFIG_NAMES, rowOf, variableOf } from "../../src/runtime/config/config-keys.ts";
@@ -16,6 +17,7 @@ export async function renderCliPage(): Promise<string> {
       `## offshoot ${name}`,
       renderFence("text", renderCommandHelp(name, command)),
       HINTS[name] ?? "",
+      ...(name === "runs" ? RUNS_BLOCKS : []),
     ]),
   ]);
 }
@@ -25,6 +27,15 @@ const HINTS: Readonly<Record<string, string>> = {
   completions:
     "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, behind `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
 };
+
+const RUNS_BLOCKS = [
+  "`ID` is any name of a run, the same in all of them:",
+  renderTable(
+    ["name", "what it is"],
+    Object.entries(RUN_NAMES).map(([name, what]) => [`\`${name}\``, what]),
+  ),
+  "`follow` shows what `run` shows and ends with the run's own exit code; it only looks, so Ctrl-C leaves the run as it is (exit code 130). One whose process is gone is not waited for: the line says how to go on with it. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
+];
 
 export async function renderErrorsPage(): Promise<string> {
   const failures = Object.entries(FAILURES).map(([code, { exit, status, retryable, summary }]) => [

@@ -35,7 +35,7 @@ export function renderDelegationPage(): string {
     ...runnerBlocks(),
     ...eventBlocks(),
     "## Replay",
-    "`offshoot runs replay ID` runs a recorded tree again from its record: models say what they said, tools return what they returned, nothing is sent. It works for failed trees too. It exits with 1 and names the first event that is another one. Times, ids, prices, shares and how long tasks took are not compared. `--from NODE --with prompt=TEXT` changes what one run is asked; only what depends on it is sent anew.",
+    "`offshoot runs replay ID` runs a recorded tree again from its record: models say what they said, tools return what they returned, nothing is sent. It works for failed trees too. It exits with 1 and names the first event that is another one. Times, ids, prices, shares and how long tasks took are not compared. `--from NODE --with prompt=TEXT` changes what one run is asked; only what depends on it is sent anew. `NODE` is a name of the run or its place below the root: `parser-1.0`.",
     "## Settings",
     renderTable(["setting", "default", "meaning"], SETTINGS.map(toSettingRow)),
     "A setting of `agent.subagent` is about subagents alone: its quotas count what subagents use, and end no run that does not delegate. `max_cost`, `max_total_tokens`, `max_tool_calls` and `timeout` are limits of the whole run.",
@@ -169,8 +169,44 @@ function boundBlocks(): string[] {
     "- The children of a turn share alike, however they are asked for: what is free and what they hold unspent, divided by all of them and their parent.\n- A child that needs more than its share gets it from what is free, then from what others hold and do not use. Where there is none, it waits until one of them ends. What a child did not use comes back when it ends.\n- A child for whose first call there is not enough waits too: a family that cannot run at once runs in waves. When nobody can give any back, it is not started, and its answer says so: `Not started: its first call may take …`.\n- The parent keeps a part for its own next call: a tenth of what was free, or twice what its last call took where that is more, and never more than half.\n- A child in a process of its own keeps what it was given until it ends.\n- At most `agent.subagent.max_parallel` children of a run work at once; the others wait.",
     "## Questions",
     "A call that must be asked about names the subagent that makes it: label, agent, place in the tree, depth and task. `always` is the answer for that subagent, `tree` for all runs of the tree. See [safety.md](safety.md). A subagent in a process of its own has nobody to ask: what would be asked about is refused.",
+    ...controlBlocks(),
   ];
 }
+
+function controlBlocks(): string[] {
+  return [
+    "## While it runs",
+    "A run, or one subagent, can be watched, told something or ended from anywhere: another terminal, a program, a client of the server. It does not matter in which process it works.",
+    renderFence(
+      "sh",
+      'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
+    ),
+    renderTable(["from", "watch", "steer", "stop"], CONTROL),
+    "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
+  ];
+}
+
+/** One row for each who may say something to a run. */
+const CONTROL = [
+  [
+    "a terminal",
+    "`offshoot runs follow ID`",
+    "`offshoot runs steer ID MESSAGE`",
+    "`offshoot runs cancel ID`",
+  ],
+  [
+    "a program",
+    "`await runtime.attach(id)`",
+    "`runtime.steer(id, text)`, `run.steer(text)`",
+    "`runtime.cancel(id)`, `run.cancel()`",
+  ],
+  [
+    "a client of the [server](server.md#while-a-response-runs)",
+    "`GET /v1/responses/:id?stream=true`",
+    "`POST /v1/responses/:id/steer`",
+    "`POST /v1/responses/:id/cancel`",
+  ],
+];
 
 function agentBlocks(): string[] {
   return [

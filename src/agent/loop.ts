@@ -23,7 +23,10 @@ import { addCost, gatherCall, holdCall } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
 import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
-import { asksForReport, toToolChoice, turnsKept, withReportWish } from "./report.ts";
+import { hear, hearTooLate, type ReadInbox } from "./inbox.ts";
+import { endLeftovers } from "./leftovers.ts";
+import { toRequest } from "./model-request.ts";
+import { asksForReport, turnsKept, withReportWish } from "./report.ts";
 import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
@@ -55,6 +58,8 @@ export interface LoopParts {
   readonly wishes?: ModelWishes | undefined;
   /** Keeps the conversation within bounds. */
   readonly keeper?: ContextKeeper | undefined;
+  /** What is said to the run meanwhile, where that is not what people leave for it. */
+  readonly inbox?: ReadInbox | undefined;
 }
 
 /** What a client of the Responses API may ask of a model beyond what an agent does. */
@@ -92,12 +97,14 @@ interface Progress {
   /** The last finished turn's text, or that of the turn being written. */
   text: string;
   /** What an answer has said that the vendor paused, and that the next one goes on with. */
-  paused: string;
+  paused: string | undefined;
   repairs: number;
   notices: Notice[];
   previous: { at: Continuation; covered: number } | undefined;
   /** Who answered last of several deployments. */
   by: AnsweredBy | undefined;
+  /** The last turn that was preceded by a look at what people said meanwhile. */
+  heard: number;
   /** Whether the turn is the last one, which may call nothing. */
   isReporting: boolean;
   /** What processes before this one have asked in vain. */
@@ -111,11 +118,12 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   try {
     const done = await begin(parts, progress);
     if (done) return done;
-    while (progress.turns < parts.task.max_turns - turnsKept(parts.task)) {
+    while (hasTurnsLeft(parts, progress)) {
       const answer = await takeTurn(parts, progress);
       const outcome = await continueFrom(parts, progress, answer);
       if (outcome) return await summarise(parts, progress, outcome);
     }
+    await hearTooLate(parts, progress);
     const limit = plural(parts.task.max_turns, "turn");
     const message = `The run stopped at its limit of ${limit}.`;
     const outcome = end(parts, progress, { ending: "max_turns", message });
@@ -123,6 +131,10 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
   } catch (thrown) {
     return endFailed(parts, progress, toFailure(thrown));
   }
+}
+
+function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
+  return turns < task.max_turns - turnsKept(task);
 }
 
 function createProgress({ task, wishes }: LoopParts): Progress {
@@ -133,11 +145,12 @@ function createProgress({ task, wishes }: LoopParts): Progress {
     usage: NO_USAGE,
     costUsd: 0,
     text: "",
-    paused: "",
+    paused: undefined,
     repairs: 0,
     notices: [],
     previous: undefined,
     by: undefined,
+    heard: 0,
     isReporting: false,
     abandoned: new Map(),
     hasBegun: false,
@@ -171,25 +184,16 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   return end(parts, progress, { ending: "completed", waits: begun.waits });
 }
 
-/** What the past owner's commands left running would run beside the same commands, started again. */
-async function endLeftovers({ context, gate }: LoopParts): Promise<Notice[]> {
-  const log = await context.readLog();
-  const started = log.flatMap(({ event }) => (event.type === "tool_process" ? [event] : []));
-  return (await gate.endLeftovers(started)).map(({ pid }) => ({
-    type: "notice",
-    code: "process",
-    message: `Process ${pid}, which this run started before it was interrupted, still runs and cannot be ended.`,
-  }));
-}
-
 async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   const { task, contextTokens, account, context } = parts;
   await context.rest();
+  // A report only says what was found, and nothing may stand between the halves of one answer.
+  if (!progress.isReporting && progress.paused === undefined) await hear(parts, progress);
   const notices = progress.notices;
   progress.notices = [];
   progress.turns++;
   const costBefore = progress.costUsd;
-  let written = progress.paused;
+  let written = progress.paused ?? "";
   let isReplayed = true;
   let isHeld = false;
   const attempts = progress.abandoned.get(progress.turns) ?? [];
@@ -222,8 +226,8 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
   });
   if (isReplayed) account.charge(toAmount(answer, parts));
   progress.items.push(...answer.items);
-  progress.text = progress.paused + textOf(answer.items);
-  progress.paused = answer.reason === "pause" ? progress.text : "";
+  progress.text = (progress.paused ?? "") + textOf(answer.items);
+  progress.paused = answer.reason === "pause" ? progress.text : undefined;
   progress.usage = addUsage(progress.usage, answer.usage);
   progress.costUsd = addCost(costBefore, answer.cost_usd);
   progress.by = answer.by ?? progress.by;
@@ -306,6 +310,7 @@ async function summarise(
     progress.text = found;
     progress.notices.push({ type: "notice", code: "report", message: failure.message });
   }
+  await hearTooLate(parts, progress);
   const { message } = outcome.events.at(-1) as { readonly message?: string };
   return end(parts, progress, { ending: outcome.ending, message: message ?? "" });
 }
@@ -319,7 +324,11 @@ async function finishOrRepair(
   progress: Progress,
 ): Promise<RunOutcome | undefined> {
   const checked = await parts.checkOutput(progress.text);
-  if (checked.ok) return end(parts, progress, { ending: "completed", value: checked.value });
+  if (checked.ok) {
+    if (!hasTurnsLeft(parts, progress)) await hearTooLate(parts, progress);
+    else if (await hear(parts, progress)) return undefined;
+    return end(parts, progress, { ending: "completed", value: checked.value });
+  }
   if (progress.repairs === MAX_REPAIRS) {
     const message = `The answer does not fit the schema after ${MAX_REPAIRS} repairs: ${checked.problem}`;
     throw new Failure("output_invalid", message);
@@ -329,31 +338,6 @@ async function finishOrRepair(
   progress.items.push({ type: "message", role: "user", content });
   progress.notices.push({ type: "notice", code: "repair", message: checked.problem });
   return undefined;
-}
-
-function toRequest(parts: LoopParts, progress: Progress): ModelRequest {
-  const { task, gate, reasoning, wishes, keeper, nativeTools = [] } = parts;
-  const { model } = task;
-  const offered = wishes?.tools ?? [...gate.tools.map(({ spec }) => spec), ...nativeTools];
-  return {
-    model: model.slice(model.indexOf("/") + 1),
-    instructions: task.instructions ?? undefined,
-    items: keeper?.fit(progress.items) ?? [...progress.items],
-    tools: offered,
-    toolChoice: toToolChoice(task, progress, offered),
-    parallelToolCalls: wishes?.parallelToolCalls,
-    temperature: task.temperature ?? undefined,
-    topP: wishes?.topP,
-    maxOutputTokens: task.max_output_tokens ?? undefined,
-    reasoning: wishes?.reasoning ?? reasoning,
-    format: task.format,
-    previous: progress.previous,
-    deployment: progress.by?.deployment,
-    options: wishes?.options,
-    own: task.options ?? undefined,
-    extras: wishes?.extras,
-    whole: wishes?.whole,
-  };
 }
 
 function isFree({ costOf }: LoopParts): boolean {

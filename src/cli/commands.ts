@@ -193,8 +193,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/models.ts"),
   },
   runs: {
-    summary: "Look at the record of runs, or go on with one that was cut",
-    usage: "[list | cost [ID] | SUBCOMMAND ID]",
+    summary: "Look at the record of runs, steer or stop one, go on with one that was cut",
+    usage: "[list | cost [ID] | steer ID MESSAGE | SUBCOMMAND ID]",
     options: {
       json: {
         type: "boolean",
@@ -246,8 +246,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         short: "o",
         value: "FORMAT",
         choices: ["text", "json", "jsonl", "sse"],
-        only: ["resume"],
+        only: ["resume", "follow"],
         summary: "the form of standard output",
+      },
+      sse: { type: "boolean", only: ["follow"], summary: "the same as -o sse" },
+      "from-now": {
+        type: "boolean",
+        only: ["follow"],
+        summary: "leave out what happened before",
       },
     },
     subcommands: {
@@ -260,7 +266,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       replay: "Run a recorded tree again, sending nothing; or what depends on a change",
       "why-denied": "The tool calls of a run's tree that were refused, and by what",
       resume: "Go on with a run whose process died",
-      cancel: "End a run that runs elsewhere, waits or was interrupted; keep its work",
+      follow: "Watch a run that another process runs; Ctrl-C leaves it running",
+      steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
+      cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
       delete: "Remove a run and all its records; refused while it runs",
     },
     examples: [
@@ -274,6 +282,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs replay run_01k…",
       "offshoot runs why-denied run_01k…",
       "offshoot runs resume run_01k…",
+      "offshoot runs follow last",
+      'offshoot runs steer last/parser-1.0 "Leave the tests out"',
+      "offshoot runs cancel last/parser-1.0",
       "offshoot runs delete run_01k… --force",
     ],
     load: () => import("./commands/runs.ts"),

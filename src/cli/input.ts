@@ -43,7 +43,10 @@ export async function readUserMessage(
 const PATIENCE_MS = 2000;
 
 /** A pipe that nobody writes to and nobody closes never ends: the wait is not silent, at least. */
-async function readPiped({ stdin, stderr }: Io, clock: Clock): Promise<string> {
+export async function readPiped(
+  { stdin, stderr }: Pick<Io, "stdin" | "stderr">,
+  clock: Clock = systemClock,
+): Promise<string> {
   const done = new AbortController();
   const hint = "offshoot: waiting for standard input to end; give `< /dev/null` if there is none\n";
   clock.sleep(PATIENCE_MS, done.signal).then(

@@ -4,6 +4,7 @@ import { FAILURES } from "../base/failure.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { ENDINGS, type RunEnd } from "../protocol/run-events.ts";
 import type { Run } from "../runtime/runtime.ts";
+import type { StoredRun } from "../store/store.ts";
 import type { Io } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
 import type { Projection } from "./output/output.ts";
@@ -37,11 +38,7 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     const end = await run.result();
     // A run that was cancelled because nobody reads it is a cancelled run; one that was over is not.
     if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
-    const isToldWhy = end.ending === "refused" && projection.hasToldWhy?.();
-    if (end.ending !== "completed" && !isToldWhy) {
-      await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
-    }
-    return exitCodeOf(end);
+    return await showEnd(end, projection, io);
   } catch (thrown) {
     // What cannot be shown must not go on spending.
     await run.cancel().catch(() => {});
@@ -51,6 +48,21 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     stopListening();
     stopWatching();
   }
+}
+
+/** Says why a run did not complete, where nothing else has; returns its exit code. */
+export async function showEnd(end: RunEnd, projection: Projection, io: Io): Promise<number> {
+  const isToldWhy = end.ending === "refused" && projection.hasToldWhy?.();
+  if (end.ending !== "completed" && !isToldWhy) {
+    await io.stderr.write(`offshoot: ${toLine(end, io)}\n`);
+  }
+  return exitCodeOf(end);
+}
+
+/** Whether a stored run answers with a document. */
+export function isStructured({ input }: Pick<StoredRun, "input">): boolean {
+  const { format } = (input ?? {}) as { readonly format?: { readonly type?: string } };
+  return format?.type !== undefined && format.type !== "text";
 }
 
 export function exitCodeOf({ ending, error }: RunEnd): number {

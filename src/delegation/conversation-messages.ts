@@ -62,6 +62,11 @@ class Reading {
       case "tool_end":
         this.#whole.push(event.item);
         return;
+      case "run_input":
+        this.#whole.push(...event.items);
+        // It goes on with them: what follows is no report.
+        this.#isDone = false;
+        return;
       default:
         return;
     }

@@ -42,7 +42,7 @@ export interface Engine {
    * process, and when it has ended for that of another; one whose process died is taken over for it.
    */
   cancel(id: string, options: { tree: boolean }): Promise<void>;
-  /** Leaves a message for `waitFor`. The same key again is the same message. */
+  /** Leaves a message for `waitFor` or `take`. The same key again is the same message. */
   signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void>;
   /**
    * Calls `observe` for each event that runs of this process write, once it is in the store, and `leave`
@@ -131,6 +131,12 @@ export interface RunContext {
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /** Waits for a message left with `engine.signal`; null when none came in time. Journaled. */
   waitFor(topic: string, timeoutMs: number): Promise<Json>;
+  /**
+   * The messages left under a topic that no look before took, oldest first; waits for none. `before` is
+   * the key of the step that follows, one look each: a replay sees what was seen before that step the
+   * first time. Called outside steps. A topic is taken from or waited for, not both.
+   */
+  take(topic: string, before: string): Promise<readonly Json[]>;
   /**
    * Waits for the run's turn in a queue, which it then has until it ends. Where it has to wait, this
    * process gives the run up and the call rejects: whoever has room goes on with it from its journal, and

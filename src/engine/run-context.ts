@@ -13,6 +13,7 @@ import type { Child, ChildOptions, RunContext, RunOutcome, Step } from "./engine
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import type { Resting } from "./resting.ts";
+import { createTakes, type Take } from "./take.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
 
 const PAGE_EVENTS = 1000;
@@ -65,6 +66,7 @@ class Context implements RunContext {
   readonly epoch: number;
   readonly signal: AbortSignal;
   readonly waitFor: WaitFor;
+  readonly take: Take;
   readonly uncounted: RunContext["uncounted"];
   readonly isTakeover: boolean;
   readonly #parts: ContextParts;
@@ -79,6 +81,7 @@ class Context implements RunContext {
     this.epoch = epoch;
     this.signal = signal;
     this.waitFor = createWaits(parts);
+    this.take = createTakes(parts);
     this.uncounted = parts.uncounted;
     this.isTakeover = epoch > 1 && journal.get(TURN_KEY) !== epoch;
     this.#parts = parts;

@@ -2,8 +2,8 @@
  * The log of a run. Everything that is shown, stored, resumed or billed is a fold of these events.
  *
  * Order: one `run_start` (and `run_begin`, where it had to wait); turns of `turn_start`, the model's events and `turn_end`, each followed by
- * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap); exactly one `run_end`, and
- * nothing after. A call has one decision, and one more where it was let in and a guard stopped it.
+ * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap), and by what people said
+ * meanwhile (`run_input`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it.
  * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
  * and the turn starts again under the same number.
  */
@@ -46,6 +46,7 @@ export type RunEvent =
   | ChildEvent
   | ClientInput
   | ClientRefusal
+  | RunInput
   | Notice
   | RunEnd;
 
@@ -268,6 +269,16 @@ export interface ClientRefusal {
   readonly at_ms: number;
 }
 
+/**
+ * What people said to the run while it worked, as messages of its conversation: it reads them in the
+ * turn that follows. Stands between two turns, and is written once.
+ */
+export interface RunInput {
+  readonly type: "run_input";
+  readonly items: readonly Item[];
+  readonly at_ms: number;
+}
+
 /** Something the user should know that is no output: a retry, a wait, a dropped parameter. */
 export interface Notice {
   readonly type: "notice";
@@ -280,6 +291,7 @@ export interface Notice {
     | "repair"
     | "context"
     | "report"
+    | "unread"
     | "process";
   readonly message: string;
   /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */

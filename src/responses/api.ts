@@ -20,6 +20,7 @@ import type { Provider } from "../providers/provider.ts";
 import type { DoomedThing, NewThing, Shelf } from "../store/shelf.ts";
 import { checkApprovals } from "./approvals.ts";
 import type { Caller } from "./caller.ts";
+import { cancelSubagent, readSubagent, type SteeredResponse, steerResponse } from "./control.ts";
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "./direct/direct-response.ts";
@@ -57,7 +58,10 @@ export interface ResponsesApi {
   retrieve(id: string, caller: Caller, include?: readonly string[]): Promise<EmittedResponse>;
   /** Events after a number, live or of one that has ended. Rejects for one that is not there. */
   follow(id: string, caller: Caller, from: FollowFrom): Promise<Events>;
-  cancel(id: string, caller: Caller): Promise<EmittedResponse>;
+  /** Ends it; or with `body` that names one, a subagent of it. */
+  cancel(id: string, caller: Caller, body?: unknown): Promise<EmittedResponse>;
+  /** Leaves a message that it, or a subagent of it, reads before its next turn. */
+  steer(id: string, caller: Caller, body: unknown): Promise<SteeredResponse>;
   /** Removes the response, its run and all that belongs to it. Ends it first, if it still runs. */
   delete(id: string, caller: Caller): Promise<void>;
   /**
@@ -139,8 +143,13 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       await findOwn(id, caller);
       return followStored(durable, id, from);
     },
-    async cancel(id, caller) {
+    async cancel(id, caller, body = {}) {
       const { background } = await findOwn(id, caller);
+      const subagent = readSubagent(body);
+      if (subagent !== undefined) {
+        await cancelSubagent(durable, id, subagent);
+        return await read(id);
+      }
       if (!background) {
         const message =
           "Only a response that was created with `background: true` can be cancelled.";
@@ -148,6 +157,10 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       }
       await cancelRun(durable, toRunId(id));
       return await read(id);
+    },
+    async steer(id, caller, body) {
+      await findOwn(id, caller);
+      return await steerResponse(durable, id, body);
     },
     async delete(id, caller) {
       await findOwn(id, caller);

@@ -111,6 +111,7 @@ export function createAgentBody(parts: AgentParts): AgentBody {
               provider: replay.wrapProvider(provider),
               gate: replay.wrapGate(gate),
               own: replay.options,
+              inbox: replay.readInbox,
             }
           : { provider, gate };
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));

@@ -123,7 +123,10 @@ async function findRoot(store: Store, run: StoredRun): Promise<StoredRun | undef
 }
 
 function findNode(recorded: ReadonlyMap<string, Recorded>, node: string): string {
-  for (const [path, { stored }] of recorded) if (path === node || stored.id === node) return path;
+  for (const [path, { stored }] of recorded) {
+    // By its path, its id, or its place below the root.
+    if ([path, stored.id, path.replace("/root/", "")].includes(node)) return path;
+  }
   const known = [...recorded.keys()].join(", ");
   throw new Failure("not_found", `The tree has no run \`${node}\`. It has: ${known}.`);
 }

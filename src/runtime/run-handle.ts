@@ -1,5 +1,6 @@
 /** A run as a program holds it: its log, its text as it comes, its ending and its conversation. */
 
+import { steerRun } from "../agent/inbox.ts";
 import { Failure } from "../base/failure.ts";
 import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { withoutAbandoned } from "../protocol/abandoned-work.ts";
@@ -16,6 +17,8 @@ export interface Run {
   result(): Promise<RunEnd>;
   /** The whole conversation once the run has ended: put more behind it for a second turn. */
   items(): Promise<readonly Item[]>;
+  /** Leaves a message that the run reads before its next turn. Rejects with `conflict` once it has ended. */
+  steer(text: string): Promise<void>;
   /** Never rejects: a run that has ended stays as it is. */
   cancel(): Promise<void>;
 }
@@ -39,6 +42,7 @@ export function toRun(engine: Engine, id: string): Run {
       for await (const batch of follow()) log.push(...batch.map(({ event }) => event));
       return withoutAbandoned(log).flatMap(itemsOf);
     },
+    steer: (text) => steerRun(engine, id, text),
     // What cannot be cancelled has ended or belongs to another process; `result` tells which.
     cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
   };
@@ -46,6 +50,7 @@ export function toRun(engine: Engine, id: string): Run {
 
 function itemsOf(event: RunEvent): readonly Item[] {
   if (event.type === "run_start") return event.input;
+  if (event.type === "run_input") return event.items;
   return event.type === "item_end" || event.type === "tool_end" ? [event.item] : [];
 }
 

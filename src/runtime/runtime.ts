@@ -5,6 +5,7 @@
  * a tool that does not exist is refused, and nothing was sent or stored.
  */
 
+import { steerRun } from "../agent/inbox.ts";
 import { type AgentTask, encodeTask, parseTask } from "../agent/task.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { makeId } from "../base/ids.ts";
@@ -24,6 +25,7 @@ import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import { toUnknownRun } from "../store/refusal.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -95,6 +97,15 @@ export interface Runtime {
   plan(request: RunRequest): Promise<Plan>;
   /** Goes on with a stored run whose process died. */
   resume(id: string): Promise<Run>;
+  /** A run of the record, or one below it, wherever it runs. Rejects where there is none. */
+  attach(id: string): Promise<Run>;
+  /**
+   * Ends a run and everything below it as `cancelled`, wherever it runs. A child's parent goes on, and is
+   * told. Rejects where there is none, or it has ended.
+   */
+  cancel(id: string): Promise<void>;
+  /** Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects as `cancel` does. */
+  steer(id: string, text: string): Promise<void>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
   replay(request: Omit<ReplayRequest, "store">): Promise<Replayed>;
   /** The Responses API over this runtime; once. Closed with it. */
@@ -194,7 +205,9 @@ interface RunCallParts {
   readonly known: Pick<ModelParts, "overrides" | "catalog">;
 }
 
-function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "resume" | "replay"> {
+type RunCalls = Pick<Runtime, "run" | "plan" | "resume" | "replay" | "attach" | "cancel" | "steer">;
+
+function createRunCalls(parts: RunCallParts): RunCalls {
   const { engine, store, clock, agent, agentParts, known } = parts;
   return {
     async run(request) {
@@ -220,6 +233,12 @@ function createRunCalls(parts: RunCallParts): Pick<Runtime, "run" | "plan" | "re
       const { replayTree } = await import("./replay.ts");
       return await replayTree({ store, ...request }, { ...agentParts, conversations: undefined });
     },
+    async attach(id) {
+      if (!(await engine.status(id))) throw toUnknownRun(id);
+      return toRun(engine, id);
+    },
+    cancel: (id) => engine.cancel(id, { tree: true }),
+    steer: (id, text) => steerRun(engine, id, text),
   };
 }
 

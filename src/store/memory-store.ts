@@ -183,6 +183,19 @@ class MemoryStore implements Store {
     return next.body;
   }
 
+  async takeSignals(
+    id: string,
+    epoch: number,
+    { topic, key }: { topic: string; key: string },
+  ): Promise<Json[]> {
+    const { signals, steps } = this.#owned(id, epoch);
+    const left = signals.filter((signal) => signal.topic === topic && !signal.taken);
+    const bodies = left.map(({ body }) => body);
+    if (left.length > 0) steps.set(key, bodies);
+    for (const signal of left) signal.taken = true;
+    return bodies;
+  }
+
   async findSignals(owner: string, topic: string): Promise<FoundSignal[]> {
     const found: FoundSignal[] = [];
     for (const { run, signals } of this.#entries.values()) {

@@ -14,6 +14,7 @@ import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
+import { SqliteSignals } from "./sqlite-signals.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import { readValue, STATUS_COLUMNS, toRun, toRunStatus, writeValue } from "./sqlite-values.ts";
 import type {
@@ -36,6 +37,8 @@ import type { NewPlace, Queue, QueuePlace, TakenTurn } from "./turns.ts";
 const PROBE_BYTES = 64 * 1024;
 /** Who asks whether it can be written wants to know it soon; writers of other processes are faster. */
 const PROBE_MS = 500;
+
+const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Opens the file, creating it and its directory when they are missing. */
 export async function openSqliteStore(path: string): Promise<Store> {
@@ -80,9 +83,11 @@ function forgetOldWorkers(db: Database): void {
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
+  readonly #signals: SqliteSignals;
 
   constructor(db: Database) {
     this.#db = db;
+    this.#signals = new SqliteSignals(db);
     this.#turns = new SqliteTurns(db);
   }
 
@@ -252,43 +257,38 @@ class SqliteStore implements Store {
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
     await this.#db.write("power", () => {
-      const run = toColumn(id);
-      if (!this.#db.get("select 1 from runs where id = ?", run)) throw toUnknownRun(id);
-      this.#db.run(
-        "insert into signals (run_id, topic, key, body) values (?, ?, ?, ?) on conflict do nothing",
-        ...[run, toColumn(signal.topic), toColumn(signal.key), JSON.stringify(signal.body)],
-      );
+      if (!this.#has(id)) throw toUnknownRun(id);
+      this.#signals.put(id, signal);
     });
   }
 
   async takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined> {
-    const find =
-      "select id, body from signals where run_id = ? and topic = ? and taken = 0 order by id limit 1";
-    const on = [toColumn(id), toColumn(topic)];
     return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);
-      const next = this.#db.get(find, ...on);
-      if (!next) return undefined;
-      const sql = "select count(*) as n from signals where run_id = ? and topic = ? and taken = 1";
-      const key = takenKey(topic, Number(this.#db.get(sql, ...on)?.["n"]));
-      const value = JSON.parse(String(next["body"])) as Json;
+      const key = takenKey(topic, this.#signals.countTaken(id, topic));
+      const [value] = this.#signals.take(id, topic, 1);
+      if (value !== undefined) this.#insertStep(id, epoch, { key, value });
+      return value;
+    });
+  }
+
+  async takeSignals(
+    id: string,
+    epoch: number,
+    { topic, key }: { topic: string; key: string },
+  ): Promise<Json[]> {
+    // Asked once a turn of every run, mostly in vain: a look takes no lock and waits for no writer.
+    if (!this.#signals.hasAny(id, topic)) return [];
+    return await this.#db.write("power", () => {
+      this.#checkOwner(id, epoch);
+      const value = this.#signals.take(id, topic, ALL);
       this.#insertStep(id, epoch, { key, value });
-      this.#db.run("update signals set taken = 1 where id = ?", next["id"] ?? null);
       return value;
     });
   }
 
   async findSignals(owner: string, topic: string): Promise<FoundSignal[]> {
-    // A cross join keeps its order: running runs are few, messages of the past may be many.
-    const sql = `select run_id, body from runs cross join signals
-      on runs.id = signals.run_id and topic = ? and taken = 0
-      where status = 'running' and owner = ? order by signals.id`;
-    const found = new Map<string, Json>();
-    for (const row of this.#db.all(sql, toColumn(topic), toColumn(owner))) {
-      const run = fromColumn(row["run_id"]);
-      if (!found.has(run)) found.set(run, JSON.parse(String(row["body"])) as Json);
-    }
-    return [...found].map(([run_id, body]) => ({ run_id, body }));
+    return this.#signals.find(owner, topic);
   }
 
   async checkWritable(): Promise<void> {

@@ -46,6 +46,11 @@ export interface Store extends TurnStore {
    * `takenKey(topic, n)`, so that a crash right behind it does not lose the message.
    */
   takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined>;
+  /**
+   * All messages on a topic that were not taken yet, oldest first. Journaled as one list under `key` in
+   * the same transaction. Where there is none, nothing is written.
+   */
+  takeSignals(id: string, epoch: number, from: { topic: string; key: string }): Promise<Json[]>;
 
   /** The runs of an owner that were left a message on a topic, with the oldest that is not taken. */
   findSignals(owner: string, topic: string): Promise<FoundSignal[]>;

@@ -187,6 +187,7 @@ const TRIES = [
   ["GET", "?stream=true"],
   ["DELETE", ""],
   ["POST", "/cancel"],
+  ["POST", "/steer"],
 ] as const;
 
 type Shown = Readonly<Record<string, string | string[]>>;

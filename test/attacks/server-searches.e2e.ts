@@ -223,6 +223,7 @@ const ROUTES: readonly (readonly [string, string])[] = [
   ["GET", "/v1/responses/:id?stream=true"],
   ["DELETE", "/v1/responses/:id"],
   ["POST", "/v1/responses/:id/cancel"],
+  ["POST", "/v1/responses/:id/steer"],
   ["GET", "/v1/responses/:id/input_items"],
   ["GET", "/v1/conversations/:id"],
   ["DELETE", "/v1/conversations/:id"],

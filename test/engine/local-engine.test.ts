@@ -11,6 +11,7 @@ import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
 import { describeOwnership } from "./ownership-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
+import { describeTaking } from "./take-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
 after(() => rm(directory, { recursive: true, force: true }));
@@ -28,4 +29,5 @@ for (const [name, createStore] of Object.entries(stores)) {
   describeFollow(name, createStore);
   describeDraining(name, createStore);
   describeQueues(name, createStore);
+  describeTaking(name, createStore);
 }

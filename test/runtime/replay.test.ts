@@ -262,20 +262,24 @@ describe("a replay of a tree", () => {
     assert.match(divergence?.replayed ?? "", /"max_turns":1\b/);
   });
 
-  it("runs only what depends on a change", async (t) => {
+  it("runs only what depends on a change, of a run by its path or its place", async (t) => {
     const { id, store, parts, requests } = await record(t);
-    const before = requests.length;
-    const change = { node: "/root/two-1.1", prompt: "Say three." };
-    const { left, end } = await replayTree({ store, id, change }, parts);
-    const asked = requests.slice(before).map(({ body }) => JSON.stringify(body));
-    assert.equal(asked.length, 2, "the child's turn, and its parent's next");
-    assert.ok(asked.some((body) => body.includes("Say three.")));
-    assert.ok(!asked.some((body) => body.includes('"Read a.txt."') && !body.includes("subagent")));
-    assert.deepEqual(
-      left.map(({ path }) => path),
-      ["/root"],
-    );
-    assert.match(end.output_text, /^Both: /);
+    for (const node of ["/root/two-1.1", "two-1.1"]) {
+      const before = requests.length;
+      const change = { node, prompt: "Say three." };
+      const { left, end } = await replayTree({ store, id, change }, parts);
+      const asked = requests.slice(before).map(({ body }) => JSON.stringify(body));
+      assert.equal(asked.length, 2, "the child's turn, and its parent's next");
+      assert.ok(asked.some((body) => body.includes("Say three.")));
+      assert.ok(
+        !asked.some((body) => body.includes('"Read a.txt."') && !body.includes("subagent")),
+      );
+      assert.deepEqual(
+        left.map(({ path }) => path),
+        ["/root"],
+      );
+      assert.match(end.output_text, /^Both: /);
+    }
   });
 
   it("knows no run that the tree has not", async (t) => {

@@ -137,6 +137,8 @@ async function useRuns(store: ReturnType<typeof createSqliteStore>): Promise<voi
   await store.putSignal("run_1", { topic: "t", key: "k", body: 1 });
   await store.findSignals("worker", "t");
   await store.takeSignal("run_1", 1, "t");
+  await store.putSignal("run_1", { topic: "u", key: "k", body: 1 });
+  await store.takeSignals("run_1", 1, { topic: "u", key: "@take" });
   await store.getRun("run_1");
   await store.getRunStatus("run_1");
   for (const parent_id of [undefined, null, "run_1"]) {

@@ -289,6 +289,7 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         () => store.append("run_1", 1, 0, notices(1)),
         () => store.saveStep("run_1", 1, { key: "a", value: 1 }),
         () => store.takeSignal("run_1", 1, "t"),
+        () => store.takeSignals("run_1", 1, { topic: "t", key: "@take" }),
         () => store.finish("run_1", 1, ended(0)),
       ];
       for (const write of zombie) await assert.rejects(write(), { code: "fenced" });
@@ -332,6 +333,20 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
       const steps = await store.readSteps("run_1");
       assert.equal(steps.get(takenKey("t", 0)), "first");
       assert.equal(steps.get(takenKey("t", 1)), "second");
+      await store.close();
+    });
+
+    it("hands all that is left of a topic out at once, journaled as one list", async () => {
+      const store = await openWithRun();
+      for (const key of ["a", "b", "a"]) {
+        await store.putSignal("run_1", { topic: "t", key, body: { key } });
+      }
+      await store.putSignal("run_1", { topic: "other", key: "a", body: "other" });
+      const all = [{ key: "a" }, { key: "b" }];
+      assert.deepEqual(await store.takeSignals("run_1", 1, { topic: "t", key: "@take:1" }), all);
+      await store.putSignal("run_1", { topic: "t", key: "a", body: { key: "again" } });
+      assert.deepEqual(await store.takeSignals("run_1", 1, { topic: "t", key: "@take:2" }), []);
+      assert.deepEqual([...(await store.readSteps("run_1"))], [["@take:1", all]]);
       await store.close();
     });
 

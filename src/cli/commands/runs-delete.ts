@@ -3,10 +3,10 @@
 import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
 import type { RunBody } from "../../engine/engine.ts";
-import { createLocalEngine } from "../../engine/local-engine.ts";
 import type { Owners } from "../../engine/owners.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
 import { isServers, openOwners } from "../run-state.ts";
+import { withEngine } from "../with-engine.ts";
 
 /** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
 export async function deleteRun(
@@ -26,17 +26,16 @@ export async function deleteRun(
 export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> {
   const now = await store.getRun(id);
   if (now?.status !== "running") return;
-  const engine = createLocalEngine({ store: keepOpen(store) });
-  // One that waits belongs to nobody and has done nothing: it is claimed here, and ended.
-  if (isQueued(now)) engine.define(now.name, endAtOnce);
   try {
-    await engine.cancel(id, { tree: true });
+    await withEngine(store, async (engine) => {
+      // One that waits belongs to nobody and has done nothing: it is claimed here, and ended.
+      if (isQueued(now)) engine.define(now.name, endAtOnce);
+      await engine.cancel(id, { tree: true });
+    });
   } catch (thrown) {
     // It ended, or its process did, in the meantime.
     const later = await store.getRun(id);
     if (later?.status === "running" && (await openOwners(store).hasSurely(later))) throw thrown;
-  } finally {
-    await engine.stop();
   }
 }
 
@@ -76,15 +75,4 @@ async function toRefusal(
   const what = first?.id === id ? "is" : `has a subagent, ${first?.id}, that is`;
   const message = `Not deleted: run ${id} ${what} still running in ${where}. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;
   return new Failure("conflict", message);
-}
-
-/** The store is the command's: an engine that stops must not close it. */
-function keepOpen(store: Store): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") return async () => {};
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

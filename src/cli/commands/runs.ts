@@ -15,15 +15,16 @@ import type { Store, StoredRun } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { readDenials, renderDenial } from "../denials.ts";
+import { findRun } from "../find-run.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";
-import { toSummary } from "../output/text-output.ts";
+import { textsOf, toSummary } from "../output/text-output.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
-import { showRun } from "../show-run.ts";
+import { isStructured, showRun } from "../show-run.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export const run: RunCommand = async (call, io) => {
@@ -34,36 +35,92 @@ export const run: RunCommand = async (call, io) => {
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
   if (subcommand === "replay") {
     const { readChange, replay } = await import("./runs-replay.ts");
-    const change = readChange(call.options);
-    const stored = await lookUp(config, requireId(subcommand, id));
+    const asked = readChange(call.options);
+    let change = asked;
+    const stored = await lookUp(config, requireId(subcommand, id), async (store) => {
+      change = asked && { ...asked, node: await findNode(store, asked.node) };
+    });
     return replay(stored, { change, call, config, io });
   }
   const store = await openRecord(config);
   try {
-    if (subcommand === "list") await list(store, call, io);
-    else if (subcommand === "show") await show(store, requireId(subcommand, id), { call, io });
-    else if (subcommand === "why-denied") {
-      await whyDenied(store, requireId(subcommand, id), { call, io });
-    } else if (subcommand === "tree") {
-      const { showTree } = await import("./runs-tree.ts");
-      const stateOf = createStateOf(store);
-      await showTree(store, await findId(store, subcommand, id), { call, io, stateOf });
-    } else if (subcommand === "events") {
-      const { showEvents } = await import("./runs-events.ts");
-      await showEvents(store, await findId(store, subcommand, id), { call, io });
-    } else if (subcommand === "cost") {
-      const { showCost } = await import("./runs-cost.ts");
-      const stored = id === undefined ? undefined : await findRun(store, id);
-      await showCost(store, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
-    } else if (subcommand === "export") {
-      const { exportRun } = await import("./runs-export.ts");
-      await exportRun(store, await findId(store, subcommand, id), { call, io });
-    } else await remove(store, await findId(store, subcommand, id), { call, config, io });
-    return 0;
+    return (await onRecord(subcommand, store, { call, config, io })) ?? 0;
   } finally {
     await store.close();
   }
 };
+
+interface Asked {
+  readonly call: CommandCall;
+  readonly config: Config;
+  readonly io: Io;
+}
+
+/** What needs the record alone. Gives an exit code where it is not 0. */
+async function onRecord(
+  subcommand: string,
+  store: Store,
+  asked: Asked,
+): Promise<number | undefined> {
+  const { call, io } = asked;
+  if (subcommand === "list") await list(store, call, io);
+  else if (subcommand === "cost") await showCosts(store, asked);
+  else {
+    const stored = await findRun(store, requireId(subcommand, call.words[1]));
+    return await onRun(subcommand, stored, { ...asked, store });
+  }
+  return undefined;
+}
+
+async function onRun(
+  subcommand: string,
+  stored: StoredRun,
+  { store, ...asked }: Asked & { readonly store: Store },
+): Promise<number | undefined> {
+  const { call, io } = asked;
+  switch (subcommand) {
+    case "show":
+      await show(store, stored, asked);
+      break;
+    case "why-denied":
+      await whyDenied(store, stored, asked);
+      break;
+    case "tree": {
+      const { showTree } = await import("./runs-tree.ts");
+      await showTree(store, stored.id, { call, io, stateOf: createStateOf(store) });
+      break;
+    }
+    case "events": {
+      const { showEvents } = await import("./runs-events.ts");
+      await showEvents(store, stored.id, asked);
+      break;
+    }
+    case "export": {
+      const { exportRun } = await import("./runs-export.ts");
+      await exportRun(store, stored.id, asked);
+      break;
+    }
+    case "steer": {
+      const { steer } = await import("./runs-steer.ts");
+      await steer(store, stored, { words: call.words.slice(2), io });
+      break;
+    }
+    case "follow": {
+      const { follow } = await import("./runs-follow.ts");
+      return await follow(store, stored, asked);
+    }
+    default:
+      await remove(store, stored, asked);
+  }
+  return undefined;
+}
+
+async function showCosts(store: Store, { call, io }: Asked): Promise<void> {
+  const { showCost } = await import("./runs-cost.ts");
+  const [, id] = call.words;
+  const stored = id === undefined ? undefined : await findRun(store, id);
+  await showCost(store, stored?.id, { call, io, limit: toLimit(call.options["limit"]) });
+}
 
 /** What keys have used is in no run's log. False where costs are asked for by anything else. */
 async function showKeyCost(
@@ -80,8 +137,18 @@ async function showKeyCost(
   return true;
 }
 
+/** A node of a tree by any name that runs have; else as it was written, which may be its path. */
+async function findNode(store: Store, node: string): Promise<string> {
+  const found = node.startsWith("/")
+    ? undefined
+    : await findRun(store, node).catch(() => undefined);
+  return found?.id ?? node;
+}
+
 /** One run at a time: a second id would be left out in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {
+  // All behind the id is the message.
+  if (subcommand === "steer") return;
   const most = subcommand === "list" ? 0 : 1;
   const extra = words[most];
   if (extra === undefined) return;
@@ -137,12 +204,7 @@ function toRow(stored: StoredRun, state: RunState): Row {
   return { id: stored.id, when, state, title: stored.title };
 }
 
-async function show(
-  store: Store,
-  id: string,
-  { call, io }: { call: CommandCall; io: Io },
-): Promise<void> {
-  const stored = await findRun(store, id);
+async function show(store: Store, stored: StoredRun, { call, io }: Asked): Promise<void> {
   const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
   const state = await createStateOf(store)(stored);
   if (call.options["json"]) {
@@ -155,12 +217,7 @@ async function show(
 }
 
 /** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
-async function whyDenied(
-  store: Store,
-  id: string,
-  { call, io }: { call: CommandCall; io: Io },
-): Promise<void> {
-  const stored = await findRun(store, id);
+async function whyDenied(store: Store, stored: StoredRun, { call, io }: Asked): Promise<void> {
   const denials = await readDenials(store, stored.id);
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(denials)}\n`);
@@ -170,26 +227,6 @@ async function whyDenied(
     await io.stderr.write(`No tool call of ${stored.id}, or of a run below it, was denied.\n`);
   }
   await io.stdout.write(cleanForTerminal(denials.map(renderDenial).join("")));
-}
-
-async function findId(store: Store, subcommand: string, id: string | undefined): Promise<string> {
-  return (await findRun(store, requireId(subcommand, id))).id;
-}
-
-/** An id, or the beginning of one that only one run has, with what is below it. */
-async function findRun(store: Store, id: string): Promise<StoredRun> {
-  const exact = await store.getRun(id);
-  if (exact) return exact;
-  const near = (await store.listRuns({ limit: 1000 })).filter((stored) => stored.id.startsWith(id));
-  const only = near.find((stored) =>
-    near.every((other) => other === stored || other.id.startsWith(`${stored.id}/`)),
-  );
-  if (only) return only;
-  const what =
-    near.length > 0
-      ? `\`${id}\` is the beginning of ${near.length} runs`
-      : `There is no run \`${id}\``;
-  throw new Failure("not_found", `${what}. \`offshoot runs list\` has the ids.`);
 }
 
 function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEvent[]): string {
@@ -231,6 +268,8 @@ function renderEvent(event: RunEvent): string[] {
       return [
         `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
       ];
+    case "run_input":
+      return textsOf(event.items).map((text) => `input    ${clip(text, 200)}`);
     case "notice":
       return [`  note   ${event.message}`];
     case "run_resume":
@@ -262,12 +301,7 @@ function renderEnd(end: RunEnd): string[] {
 }
 
 /** `delete` or `cancel`. */
-async function remove(
-  store: Store,
-  id: string,
-  { call, config, io }: { call: CommandCall; config: Config; io: Io },
-): Promise<void> {
-  const stored = await findRun(store, id);
+async function remove(store: Store, stored: StoredRun, { call, config, io }: Asked): Promise<void> {
   const { cancelRun, deleteRun } = await import("./runs-delete.ts");
   if (call.words[0] === "delete") {
     await deleteRun(store, stored, { force: call.options["force"] === true });
@@ -281,7 +315,8 @@ async function remove(
   else await cancelInterrupted(stored, config, io);
   const { ending } = (await store.getRun(stored.id)) ?? stored;
   if (ending === null) throw toAbandoned(stored.id);
-  await io.stderr.write(`${stored.id} has ended: ${ending}\n`);
+  const next = stored.parent_id === null ? "" : `; ${stored.parent_id} goes on without it`;
+  await io.stderr.write(`${stored.id} has ended: ${ending}${next}\n`);
 }
 
 /** Its own body ends it, so that its ending has what it has used. Nothing is sent. */
@@ -351,9 +386,4 @@ async function lookUp(
   } finally {
     await store.close();
   }
-}
-
-function isStructured(stored: StoredRun): boolean {
-  const input = stored.input as { format?: { type?: string } } | undefined;
-  return input?.format?.type !== undefined && input.format.type !== "text";
 }

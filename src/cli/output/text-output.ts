@@ -15,6 +15,7 @@ import type {
   Notice,
   RunEnd,
   RunEvent,
+  RunInput,
   RunStart,
   ToolEnd,
   ToolStart,
@@ -104,6 +105,8 @@ class TextOutput {
         return this.#cite(event.annotation);
       case "notice":
         return this.#showNotice(event);
+      case "run_input":
+        return this.#showInput(event);
       case "run_resume":
         // What the turn had said is said again.
         this.#held = "";
@@ -209,6 +212,11 @@ class TextOutput {
     if (code !== "dropped") this.#line(cleanForTerminal(message));
   }
 
+  /** What somebody said to the run meanwhile, from here or from another terminal. */
+  #showInput({ items }: RunInput): void {
+    for (const text of textsOf(items)) this.#line(`message: ${toShown(text)}`);
+  }
+
   #end(event: RunEnd): void {
     const { isStructured, doneMarker } = this.#options;
     if (isStructured && event.ending === "completed") {
@@ -258,6 +266,15 @@ class TextOutput {
   #dim(text: string): string {
     return dim(this.#options.stderr, text);
   }
+}
+
+/** The texts of people's messages. */
+export function textsOf(items: readonly Item[]): string[] {
+  return items.flatMap((item) => {
+    if (item.type !== "message") return [];
+    if (typeof item.content === "string") return [item.content];
+    return item.content.flatMap((part) => (part.type === "input_text" ? [part.text] : []));
+  });
 }
 
 /** Each by itself: an escape in one may hide nothing of the next. Names come from models too. */

@@ -195,6 +195,8 @@ function toAction(event: RunEvent): string | undefined {
       return "answering";
     case "tool_start":
       return clip(`${event.name} ${toMainArgument(event.arguments)}`, ACTION_CHARS);
+    case "run_input":
+      return "reading a message";
     case "notice":
       return event.code === "retry" || event.code === "wait"
         ? clip(event.message, ACTION_CHARS)

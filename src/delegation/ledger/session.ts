@@ -106,6 +106,8 @@ function renderEvent(event: RunEvent): string {
       return `**Started subagent** ${toCode(event.label)} as ${toCode(event.child_id)}`;
     case "child_end":
       return `**Ended subagent** ${toCode(event.label)}: ${event.ending}`;
+    case "run_input":
+      return `**Message**\n\n${event.items.map(renderItem).join("\n\n")}`;
     case "notice":
       return `_${toLine(event.message)}_`;
     case "run_resume":

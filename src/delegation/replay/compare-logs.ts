@@ -83,6 +83,7 @@ const COUNTS: ReadonlySet<RunEvent["type"]> = new Set([
   "tool_end",
   "child_start",
   "child_end",
+  "run_input",
   "run_end",
 ]);
 const CALLS: ReadonlySet<RunEvent["type"]> = new Set([

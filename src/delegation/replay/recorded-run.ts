@@ -19,6 +19,8 @@ export interface RecordedRun {
   readonly start: RunStart;
   /** Those that ended, by their numbers, from 1. */
   readonly turns: readonly RecordedTurn[];
+  /** What people said before a turn, by its number. */
+  readonly inputs: ReadonlyMap<number, readonly Item[]>;
   /** The turn that the run ended in the middle of. */
   readonly broken: BrokenTurn | undefined;
   readonly end: RunEnd | undefined;
@@ -69,7 +71,8 @@ export function readRecordedRun(
   if (start?.type !== "run_start") return undefined;
   const end = events.findLast((event): event is RunEnd => event.type === "run_end");
   const turns = readTurns(events, end);
-  return { id, path, start, turns, broken: readBroken(events, end), end, log: kept };
+  const inputs = readInputs(events);
+  return { id, path, start, turns, inputs, broken: readBroken(events, end), end, log: kept };
 }
 
 /** Why a run broke off, to be thrown again. */
@@ -108,6 +111,17 @@ function readTurns(events: readonly RunEvent[], runEnd: RunEnd | undefined): Rec
     turns.push({ number: event.turn, said, end: event, calls });
   }
   return turns;
+}
+
+/** A message that nothing followed was for the next turn, too. */
+function readInputs(events: readonly RunEvent[]): Map<number, readonly Item[]> {
+  const inputs = new Map<number, readonly Item[]>();
+  let turn = 0;
+  for (const event of events) {
+    if (event.type === "turn_start") turn = event.turn;
+    if (event.type === "run_input") inputs.set(turn + 1, event.items);
+  }
+  return inputs;
 }
 
 /** What is not a model's word: a turn's log has all of these between its start and its end. */

@@ -6,6 +6,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
@@ -25,6 +26,8 @@ export interface ReplayRun {
   readonly isFaithful: boolean;
   /** Those that it was recorded with: what the settings say today is not sent. */
   readonly options: JsonObject | undefined;
+  /** What was said to it before a turn. Nobody else speaks to a run that is played again. */
+  readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
   wrapGate(live: Gate): Gate;
 }
@@ -65,6 +68,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
       return isFaithful;
     },
     options: recorded?.start.settings.options,
+    readInbox: async (before) => (isFaithful ? (recorded?.inputs.get(before) ?? []) : []),
     wrapProvider: (live) => ({
       name: live.name,
       stream(request: ModelRequest, call: ModelCall) {

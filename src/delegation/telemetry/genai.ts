@@ -54,6 +54,7 @@ export const SPAN_EVENTS = {
   decision: "offshoot.tool.decision",
   notice: "offshoot.notice",
   resume: "offshoot.run.resume",
+  input: "offshoot.run.input",
   subagent: "subagent.",
 } as const;
 

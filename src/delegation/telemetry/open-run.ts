@@ -136,6 +136,10 @@ class RunInSpans implements OpenRun {
       case "child_end":
         this.#run.event(toChildEndEvent(event, this.#settings.depth + 1));
         break;
+      case "run_input":
+        // What was said is nobody's business here.
+        this.#run.event({ name: SPAN_EVENTS.input, atMs: event.at_ms, attributes: {} });
+        break;
       case "notice":
         this.#notice(event);
         break;

@@ -170,7 +170,8 @@ class RunWriter {
       case "child_event":
         return this.#readOther(event);
       case "client_input":
-        return this.given.add(event);
+      case "run_input":
+        return this.given.add({ agent: this.#voice.agent, ...event });
       case "start":
       case "tool_decision":
       case "tool_process":

@@ -1,15 +1,15 @@
 /**
- * What the client has answered in the middle of a response (`client_input` in its log). It is input and
+ * What the client has answered or said in the middle of a response (`client_input` and `run_input` in its log). It is input and
  * no output: events and places of the output know nothing of it. In the conversation that the response
  * leaves behind it stands before the turn of the agent that went on with it, or at the end where that
  * has not begun.
  */
 
 import type { Item } from "../../protocol/items.ts";
-import type { ClientInput } from "../../protocol/run-events.ts";
 
 export interface GivenItems {
-  add(input: ClientInput): void;
+  /** `agent` is undefined where there is no team. */
+  add(input: { readonly agent: string | undefined; readonly items: readonly Item[] }): void;
   /** Called when an agent's turn begins, with how many items the output has. */
   read(agent: string | undefined, outputLength: number): void;
   placed(): readonly PlacedItem[];
@@ -24,12 +24,12 @@ export interface PlacedItem {
 export function createGivenItems(): GivenItems {
   const placed: PlacedItem[] = [];
   /** Of those who have not gone on yet. */
-  const unread = new Map<string, Item[]>();
+  const unread = new Map<string | undefined, Item[]>();
   return {
     add: ({ agent, items }) => void unread.set(agent, [...(unread.get(agent) ?? []), ...items]),
     read(agent, before) {
-      const items = agent === undefined ? undefined : unread.get(agent);
-      if (agent === undefined || !items) return;
+      const items = unread.get(agent);
+      if (!items) return;
       unread.delete(agent);
       for (const item of items) placed.push({ item, before });
     },

@@ -190,11 +190,11 @@ function checkScope({ scopes }: Key, scope: Scope | null): void {
 }
 
 /**
- * All that is asked for may cost something, but for what ends it. Looking at what runs, and ending it, must
- * not wait until it has ended.
+ * All that is asked for may cost something, but for what ends it, or tells it something: what that costs is
+ * the response's own. Looking at what runs, steering and ending it must not wait until it has ended.
  */
 function isSpending(route: string): boolean {
-  return route.startsWith("POST ") && !route.endsWith("/cancel");
+  return route.startsWith("POST ") && !/\/(cancel|steer)$/.test(route);
 }
 
 function toCaller(key: Key, rules: Rules, limits: Limits): Caller {

@@ -118,6 +118,9 @@ const Embeddings = open({
 export const ANSWERS = {
   Error: ErrorAnswer,
   DeletedResponse: deleted("response.deleted"),
+  SteeredResponse: open({
+    ...{ id, object: z.literal("response.steered"), subagent: z.string().nullable() },
+  }),
   CompactedResponse: open({
     ...{ id, object: z.literal("response.compaction"), created_at: seconds },
     output: z.array(StoredItem),

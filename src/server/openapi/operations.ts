@@ -48,7 +48,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: ["stream", "starting_after", "include"],
   },
   "DELETE /v1/responses/:id": { gives: "DeletedResponse" },
-  "POST /v1/responses/:id/cancel": { gives: "Response" },
+  "POST /v1/responses/:id/cancel": {
+    takes: "CancelResponse",
+    isOptional: true,
+    gives: "Response",
+  },
+  "POST /v1/responses/:id/steer": { takes: "SteerResponse", gives: "SteeredResponse" },
   "GET /v1/responses/:id/input_items": { gives: "StoredItemList", query: [...PAGE, "include"] },
   "POST /v1/responses/compact": { takes: "CreateResponse", gives: "CompactedResponse" },
   "POST /v1/responses/input_tokens": { takes: "CreateResponse", gives: "InputTokens" },

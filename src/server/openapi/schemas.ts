@@ -10,6 +10,7 @@ import * as protocol from "../../protocol/index.ts";
 import { choiceOf, open } from "../../protocol/open.ts";
 import { ChatRequest } from "../../responses/chat/chat-request.ts";
 import { NewContainerBody } from "../../responses/containers/new-container.ts";
+import { CancelResponse, SteerResponse } from "../../responses/control.ts";
 import {
   CreateConversation,
   UpdateConversation,
@@ -25,7 +26,7 @@ import { ANSWERS } from "./answers.ts";
 const REQUESTS = {
   ...{ CreateEmbeddings, ChatRequest, CreateConversation, UpdateConversation, NewItems },
   ...{ NewFileFields, CreateStore, UpdateStore, SearchRequest, NewStoreFile, UpdateStoreFile },
-  ...{ CreateBatch, NewContainerBody },
+  ...{ CreateBatch, NewContainerBody, CancelResponse, SteerResponse },
   NewContainerFile: open({ file_id: z.string().optional() }),
 } as const;
 

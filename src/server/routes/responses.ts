@@ -1,4 +1,4 @@
-/** Responses: create, retrieve or follow, cancel, delete, list what was sent. */
+/** Responses: create, retrieve or follow, cancel, steer, delete, list what was sent. */
 
 import { Failure } from "../../base/failure.ts";
 import type { EmittedResponse } from "../../protocol/emitted.ts";
@@ -7,7 +7,7 @@ import type { ContextApi } from "../../responses/context-api.ts";
 import { readOnce } from "../../responses/idempotency.ts";
 import { parseInclude } from "../../responses/paging.ts";
 import { checkMinTokens } from "../../responses/request/check-min-tokens.ts";
-import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
 export function createResponseRoutes(api: ResponsesApi): Route[] {
   return [
@@ -42,10 +42,20 @@ export function createResponseRoutes(api: ResponsesApi): Route[] {
     {
       method: "POST",
       path: "/v1/responses/:id/cancel",
-      summary: "Cancel a response that runs in the background",
+      summary: "Cancel a response that runs in the background, or one subagent of any",
       scope: "responses",
       speaks: "responses",
-      handle: async ({ params, caller }) => toJson(await api.cancel(params["id"] ?? "", caller)),
+      handle: async (call) =>
+        toJson(await api.cancel(call.params["id"] ?? "", call.caller, await readOptional(call))),
+    },
+    {
+      method: "POST",
+      path: "/v1/responses/:id/steer",
+      summary: "Leave a message that a response, or a subagent of it, reads before its next turn",
+      scope: "responses",
+      speaks: "responses",
+      handle: async ({ params, caller, json }) =>
+        toJson(await api.steer(params["id"] ?? "", caller, await json())),
     },
   ];
 }

@@ -124,6 +124,13 @@ describe("what a key may use", () => {
     await assert.rejects(ask(), /3 requests in a minute/);
   });
 
+  it("counts what is said to a response, or ends it, as none of those at once", async () => {
+    const { ask } = await openKey({ concurrent: 1 });
+    await ask();
+    for (const action of ["steer", "cancel"]) await ask(`POST /v1/responses/:id/${action}`);
+    await assert.rejects(ask(), { code: "rate_limited" });
+  });
+
   it("is nothing less because a request was refused", async () => {
     const { ask, clock } = await openKey({ requests_per_minute: 1, requests_per_day: 2 });
     await ask();

@@ -1,0 +1,100 @@
+/**
+ * What people say to a run while it works. They leave messages for it, from whichever process; it reads
+ * them before its next turn. One that comes while the last answer is written makes the run go on, as
+ * long as it has turns left.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import { makeId } from "../base/ids.ts";
+import { isJsonObject, type Json } from "../base/json.ts";
+import { plural } from "../base/text.ts";
+import type { Engine, RunContext } from "../engine/engine.ts";
+import type { Item } from "../protocol/items.ts";
+import type { Notice } from "../protocol/run-events.ts";
+
+const TOPIC = "steer";
+/** Of one message; more than anybody types, and less than any window. */
+const MAX_CHARS = 1_000_000;
+
+/** Leaves a message for a run. Rejects for one that has ended, or never was. */
+export async function steerRun(
+  engine: Pick<Engine, "signal">,
+  id: string,
+  text: string,
+): Promise<void> {
+  if (text.trim() === "") {
+    throw new Failure("invalid_request", "The message is empty. Say what the run is to know.", {
+      param: "text",
+    });
+  }
+  if (text.length > MAX_CHARS) {
+    const message = `The message has ${text.length} characters; ${MAX_CHARS} are the most.`;
+    throw new Failure("invalid_request", message, { param: "text" });
+  }
+  const key = makeId("msg");
+  await engine.signal(id, TOPIC, { key, body: { id: key, text } });
+}
+
+/** The messages that came since the last turn, to be read before this one. Asked once a turn. */
+export type ReadInbox = (turn: number) => Promise<readonly Item[]>;
+
+interface InboxParts {
+  readonly context: RunContext;
+  readonly clock: Clock;
+  /** What is read in place of what people leave, for a run that is played again. */
+  readonly inbox?: ReadInbox | undefined;
+}
+
+/** What the loop knows, as far as messages change it. */
+interface Listening {
+  items: Item[];
+  readonly turns: number;
+  /** The last turn that messages were looked for before. */
+  heard: number;
+  readonly notices: Notice[];
+}
+
+/** Adds what was said to the conversation, and tells of it. Whether anything was. */
+export async function hear(parts: InboxParts, progress: Listening): Promise<boolean> {
+  const turn = progress.turns + 1;
+  const items = await look(parts, progress, turn);
+  if (items.length === 0) return false;
+  const { context, clock } = parts;
+  await context.step(`input:${turn}`, async (step) => {
+    step.end([{ type: "run_input", items, at_ms: clock.now() }]);
+    return null;
+  });
+  progress.items = [...progress.items, ...items];
+  return true;
+}
+
+/** For a run that ends without another turn: what was said is not lost in silence. */
+export async function hearTooLate(parts: InboxParts, progress: Listening): Promise<void> {
+  const { length } = await look(parts, progress, progress.turns + 1);
+  if (length === 0) return;
+  const message = `${plural(length, "message")} came too late: the run had no turn left for it.`;
+  progress.notices.push({ type: "notice", code: "unread", message });
+}
+
+/** Once a turn: a run that goes on because of a message has looked already. */
+async function look(
+  { context, inbox = readFrom(context) }: InboxParts,
+  progress: Listening,
+  turn: number,
+): Promise<readonly Item[]> {
+  if (progress.heard === turn) return [];
+  progress.heard = turn;
+  return await inbox(turn);
+}
+
+function readFrom(context: RunContext): ReadInbox {
+  return async (turn) => (await context.take(TOPIC, `model:${turn}`)).flatMap(toMessage);
+}
+
+function toMessage(body: Json): Item[] {
+  if (!isJsonObject(body)) return [];
+  const { id, text } = body;
+  if (typeof id !== "string" || typeof text !== "string") return [];
+  return [{ type: "message", id, role: "user", content: [{ type: "input_text", text }] }];
+}

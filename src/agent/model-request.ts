@@ -1,0 +1,58 @@
+/** What a turn asks the model, made of the task, what a client wishes, and how far the run has come. Pure. */
+
+import type { Item } from "../protocol/items.ts";
+import type { AnsweredBy } from "../protocol/model-events.ts";
+import type { Tool } from "../protocol/tools.ts";
+import type { ModelRequest, Reasoning } from "../providers/provider.ts";
+import type { Gate } from "../tools/gate/gate.ts";
+import type { ContextKeeper } from "./context-keeper.ts";
+import { toToolChoice } from "./report.ts";
+import type { AgentTask } from "./task.ts";
+
+interface RequestParts {
+  readonly task: AgentTask;
+  readonly gate: Pick<Gate, "tools">;
+  readonly reasoning: Reasoning;
+  readonly nativeTools?: readonly Tool[] | undefined;
+  readonly keeper?: ContextKeeper | undefined;
+  readonly wishes?: RequestWishes | undefined;
+}
+
+interface RequestWishes
+  extends Pick<ModelRequest, "parallelToolCalls" | "topP" | "options" | "extras" | "whole"> {
+  readonly tools?: readonly Tool[] | undefined;
+  readonly reasoning?: Reasoning | undefined;
+}
+
+interface Asking {
+  readonly items: readonly Item[];
+  readonly turns: number;
+  readonly previous: ModelRequest["previous"];
+  readonly by: AnsweredBy | undefined;
+  readonly isReporting: boolean;
+}
+
+export function toRequest(parts: RequestParts, progress: Asking): ModelRequest {
+  const { task, gate, reasoning, wishes, keeper, nativeTools = [] } = parts;
+  const { model } = task;
+  const offered = wishes?.tools ?? [...gate.tools.map(({ spec }) => spec), ...nativeTools];
+  return {
+    model: model.slice(model.indexOf("/") + 1),
+    instructions: task.instructions ?? undefined,
+    items: keeper?.fit(progress.items) ?? [...progress.items],
+    tools: offered,
+    toolChoice: toToolChoice(task, progress, offered),
+    parallelToolCalls: wishes?.parallelToolCalls,
+    temperature: task.temperature ?? undefined,
+    topP: wishes?.topP,
+    maxOutputTokens: task.max_output_tokens ?? undefined,
+    reasoning: wishes?.reasoning ?? reasoning,
+    format: task.format,
+    previous: progress.previous,
+    deployment: progress.by?.deployment,
+    options: wishes?.options,
+    own: task.options ?? undefined,
+    extras: wishes?.extras,
+    whole: wishes?.whole,
+  };
+}

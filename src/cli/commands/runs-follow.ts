@@ -1,0 +1,137 @@
+/**
+ * `offshoot runs follow`: a tree that another process runs, shown as `run` shows it. It only looks:
+ * Ctrl-C leaves the run as it is.
+ */
+
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Engine } from "../../engine/engine.ts";
+import { ENDINGS } from "../../protocol/run-events.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import { toRun } from "../../runtime/run-handle.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+import type { CommandCall, Options } from "../command.ts";
+import type { Io } from "../io.ts";
+import { followTree } from "../output/follow-tree.ts";
+import { createLiveBlock } from "../output/live-block.ts";
+import { type OutputFormatName, openProjection, type Projection } from "../output/output.ts";
+import { readMarks, skipPast } from "../output/skip-past.ts";
+import { createStateOf, isServers } from "../run-state.ts";
+import { isStructured, showEnd } from "../show-run.ts";
+import { withEngine } from "../with-engine.ts";
+
+interface Following {
+  readonly call: CommandCall;
+  readonly config: Config;
+  readonly io: Io;
+  readonly clock?: Clock;
+}
+
+/** Returns the run's own exit code, or that of an interrupted command for one that is left. */
+export async function follow(
+  store: Store,
+  stored: StoredRun,
+  { call, config, io, clock = systemClock }: Following,
+): Promise<number> {
+  const leaving = new AbortController();
+  const stopListening = io.onInterrupt(() => leaving.abort(DETACHED));
+  try {
+    const opening = open(store, stored, { call, config, io });
+    return await withEngine(store, (engine) =>
+      show(engine, stored, { store, opening, io, clock, leaving }),
+    );
+  } catch (thrown) {
+    if (leaving.signal.reason !== DETACHED) throw thrown;
+    await io.stderr.write(`\noffshoot: left ${stored.id}, which goes on as it was\n`);
+    return ENDINGS.cancelled.exit;
+  } finally {
+    stopListening();
+  }
+}
+
+const DETACHED = new Failure("cancelled", "The run is not followed any longer.");
+
+async function open(
+  store: Store,
+  stored: StoredRun,
+  { call: { options }, config, io }: Following,
+): Promise<Projection> {
+  const format = toFormat(options, config);
+  const shown = {
+    brief: config.get("brief"),
+    quiet: config.get("quiet"),
+    isStructured: isStructured(stored),
+    doneMarker: config.get("done_marker"),
+    live: createLiveBlock(io.stderr),
+  };
+  if (!options["from-now"]) return await openProjection(format, { ...io, ...shown });
+  const marks = await readMarks(store, stored.id);
+  return await skipPast(marks, io, (streams) => openProjection(format, { ...streams, ...shown }));
+}
+
+function toFormat({ output, sse }: Options, config: Config): OutputFormatName {
+  if (sse && output !== undefined && output !== "sse") {
+    throw new Failure("invalid_request", `Give either --sse or -o ${output}, not both.`);
+  }
+  return sse ? "sse" : ((output ?? config.get("output")) as OutputFormatName);
+}
+
+interface Showing {
+  readonly store: Store;
+  readonly opening: Promise<Projection>;
+  readonly io: Io;
+  readonly clock: Clock;
+  readonly leaving: AbortController;
+}
+
+async function show(engine: Engine, { id }: StoredRun, showing: Showing): Promise<number> {
+  const { store, io, clock, leaving } = showing;
+  const over = new AbortController();
+  // What is wrong with the store shows in the following itself.
+  watchOwner(store, id, { clock, over: over.signal, leaving }).catch(() => {});
+  let projection: Projection | undefined;
+  try {
+    projection = await showing.opening;
+    for await (const batch of followTree(engine, id, { signal: leaving.signal, clock })) {
+      await projection.write(batch);
+    }
+    return await showEnd(await toRun(engine, id).result(), projection, io);
+  } finally {
+    over.abort();
+    projection?.close?.();
+  }
+}
+
+/** How often to ask whether anybody runs it, and how often nobody may: a server's is soon taken over. */
+const LOOK_MS = 1000;
+const MAX_ALONE = { own: 2, servers: 30 };
+
+interface Watch {
+  readonly clock: Clock;
+  readonly over: AbortSignal;
+  readonly leaving: AbortController;
+}
+
+/** A run whose process was killed would be waited for for ever. */
+async function watchOwner(
+  store: Store,
+  id: string,
+  { clock, over, leaving }: Watch,
+): Promise<void> {
+  const stateOf = createStateOf(store);
+  for (let alone = 0; !over.aborted; ) {
+    const run = await store.getRunStatus(id);
+    const isAlone = run !== undefined && (await stateOf(run)) === "interrupted";
+    alone = isAlone ? alone + 1 : 0;
+    if (run && alone > (isServers(run) ? MAX_ALONE.servers : MAX_ALONE.own)) {
+      leaving.abort(toInterrupted(run));
+    }
+    await clock.sleep(LOOK_MS, over).catch(() => {});
+  }
+}
+
+function toInterrupted({ id, name }: Pick<StoredRun, "id" | "name">): Failure {
+  const next = isServers({ name }) ? "offshoot serve" : `offshoot runs resume ${id.split("/")[0]}`;
+  const message = `Run ${id} was interrupted: its process is gone. Go on with it: ${next}`;
+  return new Failure("conflict", message);
+}

@@ -1,0 +1,45 @@
+/** `offshoot runs steer`: a message for a run that works, wherever that is. */
+
+import { steerRun } from "../../agent/inbox.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+import { readPiped } from "../input.ts";
+import type { Io } from "../io.ts";
+import { createStateOf } from "../run-state.ts";
+import { withEngine } from "../with-engine.ts";
+
+export async function steer(
+  store: Store,
+  stored: StoredRun,
+  { words, io }: { readonly words: readonly string[]; readonly io: Io },
+): Promise<void> {
+  const { id } = stored;
+  if (stored.status === "ended") throw toOver(stored);
+  const text = await readMessage(words, io);
+  await withEngine(store, (engine) => steerRun(engine, id, text));
+  const state = await createStateOf(store)(stored);
+  const when =
+    state === "interrupted"
+      ? `it was interrupted, and reads it once it goes on: offshoot runs resume ${rootOf(id)}`
+      : "it reads it before its next turn";
+  await io.stderr.write(`left for ${id}: ${when}\n`);
+}
+
+/** `-` stands for standard input, which is read for nothing else. */
+async function readMessage(words: readonly string[], io: Io): Promise<string> {
+  const isStdin = words.length === 1 && words[0] === "-";
+  const text = isStdin ? await readPiped(io) : words.join(" ");
+  if (text.trim() !== "") return text.replace(/\n+$/, "");
+  const what = isStdin ? "Standard input is empty" : "The message is missing";
+  const example = 'offshoot runs steer last "Leave the tests out"';
+  throw new Failure("invalid_request", `${what}. Write it behind the id: ${example}`);
+}
+
+function toOver({ id, ending }: StoredRun): Failure {
+  const message = `Run ${id} has ended already (${ending}) and reads no more messages. Start another one with offshoot run.`;
+  return new Failure("conflict", message);
+}
+
+function rootOf(id: string): string {
+  return id.split("/")[0] ?? id;
+}

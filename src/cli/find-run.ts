@@ -1,0 +1,82 @@
+/**
+ * What a person calls a run: its id or the beginning of it, `last`, and for a subagent the name of a run
+ * above it with the place below that: `last/parser-1.0`. All commands read names here.
+ */
+
+import { Failure } from "../base/failure.ts";
+import { clip } from "../base/text.ts";
+import { toRunId } from "../responses/fold/response-object.ts";
+import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
+import type { Store, StoredRun } from "../store/store.ts";
+
+/** The names, one line each, for the docs. */
+export const RUN_NAMES = {
+  "run_01k…": "The id, or a beginning of it that no other run has",
+  last: "The newest run that somebody started",
+  "last/parser-1.0":
+    "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
+  "resp_01k…": "A response of a server",
+} as const;
+
+const LAST = "last";
+/** How far back the beginning of an id is looked for. */
+const MAX_LOOKED_AT = 1000;
+
+export async function findRun(store: Store, given: string): Promise<StoredRun> {
+  const exact = await store.getRun(given);
+  if (exact) return exact;
+  const slash = given.indexOf("/");
+  if (slash < 0) return await findTop(store, given);
+  const [name, place] = [given.slice(0, slash), given.slice(slash + 1)];
+  const top = await findTop(store, name);
+  return await findBelow(store, top, place.replace(/\/+$/, ""));
+}
+
+async function findTop(store: Store, name: string): Promise<StoredRun> {
+  if (name === LAST) return await findLast(store);
+  // A response of a server is a run under another name.
+  const beginning = name.startsWith("resp_") ? toRunId(name) : name;
+  const { run, near } = await findByBeginning(store, beginning);
+  if (run) return run;
+  if (near.length > 0) throw toAmbiguous(name, near);
+  const message = `There is no run \`${clip(name, 80)}\`. \`offshoot runs list\` has the ids.`;
+  throw new Failure("not_found", message);
+}
+
+async function findLast(store: Store): Promise<StoredRun> {
+  const [last] = await store.listRuns({ limit: 1, parent_id: null, without: INDEX_BODY });
+  if (last) return last;
+  throw new Failure("not_found", 'There is no run yet. Start one: offshoot run "…"');
+}
+
+async function findBelow(store: Store, { id }: StoredRun, place: string): Promise<StoredRun> {
+  const exact = await store.getRun(place === "" ? id : `${id}/${place}`);
+  if (exact) return exact;
+  const { run, near } = await findByBeginning(store, `${id}/${place}`);
+  if (run) return run;
+  if (near.length > 0) throw toAmbiguous(place, near);
+  const what = `Run ${id} has no subagent \`${clip(place, 80)}\``;
+  throw new Failure("not_found", `${what}. \`offshoot runs tree ${id}\` has their names.`);
+}
+
+interface Near {
+  /** The one that has this beginning, with what is below it. */
+  readonly run: StoredRun | undefined;
+  readonly near: readonly StoredRun[];
+}
+
+async function findByBeginning(store: Store, beginning: string): Promise<Near> {
+  const all = beginning === "" ? [] : await store.listRuns({ limit: MAX_LOOKED_AT });
+  const near = all.filter(({ id }) => id.startsWith(beginning));
+  const run = near.find((one) =>
+    near.every((other) => other === one || other.id.startsWith(`${one.id}/`)),
+  );
+  return { run, near };
+}
+
+function toAmbiguous(name: string, near: readonly StoredRun[]): Failure {
+  const some = near.slice(0, 3).map(({ id }) => id);
+  const list = near.length > some.length ? `${some.join(", ")}, …` : some.join(", ");
+  const what = `\`${clip(name, 80)}\` is the beginning of ${near.length} runs (${list})`;
+  return new Failure("not_found", `${what}. Write more of the id.`);
+}

@@ -1,0 +1,64 @@
+/**
+ * Shows a tree from now on. What happened before is read as well, so that totals, names and the answer
+ * are right, but nothing of it is written.
+ */
+
+import type { Store } from "../../store/store.ts";
+import type { Output } from "../io.ts";
+import { draw, looksOf } from "../terminal.ts";
+import type { Projection } from "./output.ts";
+
+/** By the id of a run: the number of its first event that is shown; all are of one that is not there. */
+type Marks = ReadonlyMap<string, number>;
+
+/** How far the run and everything below it have come. */
+export async function readMarks(
+  store: Pick<Store, "getRunStatus" | "listRuns">,
+  id: string,
+): Promise<Marks> {
+  const marks = new Map<string, number>();
+  const visit = async (run: { readonly id: string; readonly next_seq: number }): Promise<void> => {
+    marks.set(run.id, run.next_seq);
+    const query = { parent_id: run.id, limit: Number.MAX_SAFE_INTEGER };
+    for (const child of await store.listRuns(query)) await visit(child);
+  };
+  const root = await store.getRunStatus(id);
+  if (root) await visit(root);
+  return marks;
+}
+
+interface Streams {
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+/** `open` makes the projection over streams that say nothing of the past. */
+export async function skipPast(
+  marks: Marks,
+  streams: Streams,
+  open: (streams: Streams) => Promise<Projection>,
+): Promise<Projection> {
+  let isPast = false;
+  const live = (output: Output): Output => ({
+    ...looksOf(output),
+    get columns() {
+      return output.columns;
+    },
+    write: (text) => (isPast ? undefined : output.write(text)),
+    draw: (text) => (isPast ? undefined : draw(output, text)),
+  });
+  const stdout = live(streams.stdout);
+  const projection = await open({ stdout, stderr: live(streams.stderr) });
+  return {
+    ...projection,
+    async write(events) {
+      const isOld = ({ run_id, seq }: (typeof events)[number]): boolean =>
+        seq < (marks.get(run_id) ?? 0);
+      const [past, news] = [events.filter(isOld), events.filter((event) => !isOld(event))];
+      isPast = true;
+      if (past.length > 0) await projection.write(past);
+      isPast = false;
+      if (news.length > 0) await projection.write(news);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findRun } from "../../src/cli/find-run.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+/** Two trees, and what a server indexes, which nobody started. */
+const IDS = [
+  "run_01a",
+  "run_01a/parser-1.0",
+  "run_01b",
+  "run_01b/parser-1.0",
+  "run_01b/parser-1.1",
+];
+
+async function open(): Promise<Store> {
+  const store = createMemoryStore();
+  for (const [at, id] of [...IDS, "run_01b/parser-1.0/deep-2.0", "run_01c"].entries()) {
+    const slash = id.lastIndexOf("/");
+    const parent_id = slash < 0 ? null : id.slice(0, slash);
+    const name = id === "run_01c" ? "index" : "agent";
+    const run = { id, parent_id, path: "", name, input: null, title: "", created_at_ms: at };
+    await store.createRun(run);
+  }
+  return store;
+}
+
+describe("a run is found", () => {
+  const NAMES: Readonly<Record<string, string>> = {
+    run_01a: "run_01a",
+    last: "run_01b",
+    resp_01a: "run_01a",
+    run_01b: "run_01b",
+    "run_01a/p": "run_01a/parser-1.0",
+    "last/": "run_01b",
+    "last/parser-1.0": "run_01b/parser-1.0",
+    "last/parser-1.0/deep": "run_01b/parser-1.0/deep-2.0",
+    "last/parser-1.1/": "run_01b/parser-1.1",
+    "run_01b/parser-1.1": "run_01b/parser-1.1",
+  };
+  for (const [name, id] of Object.entries(NAMES)) {
+    it(`as \`${name}\``, async () => {
+      assert.equal((await findRun(await open(), name)).id, id);
+    });
+  }
+});
+
+describe("a run is not found", () => {
+  const NAMES: Readonly<Record<string, RegExp>> = {
+    run_x: /^There is no run `run_x`\. `offshoot runs list` has the ids\.$/,
+    run_01: /^`run_01` is the beginning of 7 runs \(.*, …\)\. Write more of the id\.$/,
+    "last/parser": /^`parser` is the beginning of 3 runs/,
+    "last/reader": /^Run run_01b has no subagent `reader`\. `offshoot runs tree run_01b` has/,
+    "/root": /^There is no run ``/,
+  };
+  for (const [name, message] of Object.entries(NAMES)) {
+    it(`as \`${name}\``, async () => {
+      await assert.rejects(findRun(await open(), name), { code: "not_found", message });
+    });
+  }
+
+  it("as `last` where nobody has started one", async () => {
+    const message = /^There is no run yet\. Start one/;
+    await assert.rejects(findRun(createMemoryStore(), "last"), { code: "not_found", message });
+  });
+});
