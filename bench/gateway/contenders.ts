@@ -114,7 +114,7 @@ async function startOffshoot(upstreamPort: number): Promise<number> {
     host: "127.0.0.1",
     port: 0,
     routes: createRoutes(responses),
-    guard: { admit: async () => ({ caller, done() {} }) },
+    guard: { admit: async () => ({ caller, async countMore() {}, done() {} }) },
     body: { maxBytes: 1 << 24, timeoutMs: 30_000 },
     send: { keepAliveMs: 15_000, commitMs: 1000 },
     onDefect: (thrown) => process.stderr.write(`${String(thrown)}\n`),

@@ -2,6 +2,7 @@
 
 import { OWNED_FIELDS } from "../../src/protocol/own-options.ts";
 import { CARRIED_FIELDS, SAMPLING_FIELDS } from "../../src/providers/carried-fields.ts";
+import { DEARER, MOST_BESIDE_USD } from "../../src/providers/told-cost.ts";
 import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { renderCode, renderFence, renderPage, renderTable } from "./page.ts";
 
@@ -68,6 +69,7 @@ export function renderOptionsPage(): string {
     `${tellers()} say with each answer what they charge for it. That is the cost of the call then, in place of a price by tokens: in \`runs cost\`, in budgets, and in what keys have used. It includes discounts and tools that the vendor ran.`,
     "So a limit in dollars (`--max-cost`, `usd_per_day`) holds for their models though no price is in the table. The price is known only afterwards, so such a call reserves all dollars that its run, its subagent or its response has left, and none runs beside it in the same one. The limit is exceeded by one call at most, for each run or response on its way; the next is refused. To bound a single call as well, give the model a `price` in `models`, or `options: {provider: {max_price: {prompt: 1, completion: 2}}}` on OpenRouter.",
     "A call that is interrupted is not told its price. It is booked with $30 for a million tokens, and at most with what it had reserved. An answer that does not tell its cost although its vendor's do is booked with all that it had reserved.",
+    `A cost that cannot be true is ignored, with a notice \`cost\`: one below 0, or above $${MOST_BESIDE_USD} plus what the answer's tokens would cost at ${DEARER} times the price of the dearest model that Offshoot knows.`,
   ]);
 }
 

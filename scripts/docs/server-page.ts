@@ -8,6 +8,7 @@ import { createMetricsRoutes } from "../../src/server/routes/metrics.ts";
 import { createModelRoutes } from "../../src/server/routes/models.ts";
 import { createOpenApiRoutes } from "../../src/server/routes/openapi.ts";
 import { createRoutes } from "../../src/server/routes.ts";
+import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
 const ERRORS = [
@@ -35,6 +36,12 @@ export function renderApiPage(): string {
     OWN_FIELDS,
     renderTable(["address", "", "scope"], routes),
     ERRORS,
+    "## What is not served",
+    "These addresses of the published API, and of servers beside it, answer 404 (`not_found`) and say what to use in their place.",
+    renderTable(
+      ["address", "for", "in its place"],
+      UNSERVED.map(({ path, what, instead }) => [renderCode(path), what, instead]),
+    ),
     "## Scopes",
     renderTable(
       ["scope", "what a key with it may do"],

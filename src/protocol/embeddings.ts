@@ -25,7 +25,8 @@ const EmbeddingInput = choose<string | string[] | number[] | number[][]>(
 
 /** Fields that it does not know are refused by name: there is no place in the answer to tell of them. */
 export const CreateEmbeddings = z.strictObject({
-  model: z.string().nullable().optional(),
+  /** Must be said: vectors of whichever model is the usual one today fit no others. */
+  model: z.string().min(1),
   input: EmbeddingInput,
   dimensions: z.int().positive().nullable().optional(),
   encoding_format: z.enum(["float", "base64"]).nullable().optional(),

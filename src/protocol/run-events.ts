@@ -288,6 +288,7 @@ export interface Notice {
     | "wait"
     | "replay"
     | "dropped"
+    | "cost"
     | "repair"
     | "context"
     | "report"

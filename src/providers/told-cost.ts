@@ -4,6 +4,10 @@
  * vendor's own tools in it, so it counts in place of a price by tokens.
  */
 
+import type { ModelEvent } from "../protocol/model-events.ts";
+import type { Usage } from "../protocol/usage.ts";
+import { MODELS } from "./models/model-table.ts";
+import type { ModelCall } from "./provider.ts";
 import { either, flag, loose, number, object, type Shaped } from "./shape.ts";
 
 /** The fields of a usage, for the shapes of wires whose vendors say it. */
@@ -34,4 +38,43 @@ export function readCost(usage: ToldUsage): number | undefined {
   const told = typeof cost === "number" ? cost + upstream : cost?.total_cost;
   const usd = told ?? (typeof ticks === "number" ? ticks / TICKS_PER_USD : undefined);
   return usd !== undefined && usd >= 0 ? usd : undefined;
+}
+
+/** Beside its tokens an answer may have many searches in it, a picture, or a vendor's long research. */
+export const MOST_BESIDE_USD = 20;
+/** How much dearer than any model we know one that we do not know may be. */
+export const DEARER = 10;
+
+/**
+ * The events without a told cost that cannot be true: a vendor's slip in one number must not use up the
+ * budget of a key. The answer then costs what its tokens do, and whoever asked is told.
+ */
+export function dropAbsurdCost(
+  events: readonly ModelEvent[],
+  { notice }: Pick<ModelCall, "notice">,
+): readonly ModelEvent[] {
+  const end = events.at(-1);
+  if (end?.type !== "end" || end.cost_usd === undefined) return events;
+  const { cost_usd, ...rest } = end;
+  const most = toMostUsd(end.usage);
+  if (cost_usd <= most) return events;
+  const message = `The vendor says that this answer cost $${cost_usd.toPrecision(3)}. That is more than its ${end.usage.total_tokens} tokens can cost ($${most.toFixed(2)}), so it is not counted.`;
+  notice?.({ code: "cost", message });
+  return [...events.slice(0, -1), rest];
+}
+
+function toMostUsd({ total_tokens }: Usage): number {
+  return MOST_BESIDE_USD + (total_tokens / 1_000_000) * toDearest() * DEARER;
+}
+
+let dearest: number | undefined;
+
+/** USD for a million tokens, of the dearest model in the table. */
+function toDearest(): number {
+  dearest ??= MODELS.reduce((most, { price }) => {
+    if (!price) return most;
+    const { inputFactor = 1, outputFactor = 1 } = price.long ?? {};
+    return Math.max(most, price.input * inputFactor, price.output * outputFactor);
+  }, 0);
+  return dearest;
 }

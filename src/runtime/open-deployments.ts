@@ -5,50 +5,27 @@
 
 import { createHash } from "node:crypto";
 import type { Deployment } from "../agent/task.ts";
-import { Failure, toFailure } from "../base/failure.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Usage } from "../protocol/usage.ts";
-import type { OpenDeployment } from "../providers/deployments/ask-any.ts";
-import { createDeploymentsProvider } from "../providers/deployments/deployments-provider.ts";
-import { type DeploymentHealth, processHealths } from "../providers/deployments/health.ts";
-import { labelDeployments } from "../providers/deployments/label.ts";
+import {
+  createDeploymentsProvider,
+  type OpenDeployment,
+} from "../providers/deployments/deployments-provider.ts";
 import { askInWords } from "../providers/json-in-words.ts";
-import { ONE_TRY } from "../providers/limits/limited-provider.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { NativeModel } from "../providers/vendors/native-model.ts";
+import { type EachOpened, type OpenOne, openEach } from "./open-each.ts";
 import type { OpenedModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
-
-/** Opens one of them; rejects with what is missing or wrong. */
-type OpenOne = (one: Deployment, parts: ModelParts) => Promise<OpenedModel>;
 
 /** Rejects where none of them can be opened. One whose key is missing is never asked. */
 export async function openDeployments(
   deployments: readonly Deployment[],
   parts: ModelParts,
-  openOne: OpenOne,
+  openOne: OpenOne<OpenedModel>,
 ): Promise<OpenedModel> {
-  // Tries are counted over all deployments: each of them is asked once at a time.
-  const alone = { ...parts, retry: ONE_TRY };
-  const labels = labelDeployments(deployments);
-  const found = await Promise.all(
-    deployments.map(async (one, at): Promise<Opened | Failure> => {
-      try {
-        return toOpened(one, labels[at] ?? one.model, await openOne(one, alone), parts);
-      } catch (thrown) {
-        const failure = toFailure(thrown);
-        // What is wrong with the settings is not to be covered by another deployment.
-        if (failure.code !== "key_missing") throw failure;
-        healthOf(one, labels[at] ?? one.model, parts)
-          .begin()
-          .end(failure);
-        return failure;
-      }
-    }),
-  );
-  const opened = found.filter((one): one is Opened => !(one instanceof Failure));
-  if (opened.length === 0) throw found.find((one) => one instanceof Failure);
-  return join(opened, parts);
+  const opened = await openEach(deployments, parts, openOne);
+  return join(opened.map(toOpened), parts);
 }
 
 /** A deployment with all that is known of its model. */
@@ -56,16 +33,15 @@ interface Opened extends OpenDeployment {
   readonly known: OpenedModel;
 }
 
-function toOpened(one: Deployment, label: string, known: OpenedModel, parts: ModelParts): Opened {
+function toOpened({ one, label, health, known }: EachOpened<OpenedModel>): Opened {
   const { model, weight, fallback, url, api_key_name } = one;
   const vendor = model.slice(0, Math.max(0, model.indexOf("/")));
   return {
-    ...{ known, label, model, weight, isFallback: fallback },
+    ...{ known, label, health, model, weight, isFallback: fallback },
     provider: toWorded(known.provider),
     contextTokens: known.contextTokens,
     sealed: known.reasoning.sealed,
     checkInput: known.checkInput,
-    health: healthOf(one, label, parts),
     mark: toMark([vendor, url, api_key_name]),
   };
 }
@@ -74,14 +50,6 @@ function toOpened(one: Deployment, label: string, known: OpenedModel, parts: Mod
 function toWorded(provider: Provider): Provider {
   const worded = askInWords(provider);
   return worded === provider ? provider : { ...worded, omits: provider.omits };
-}
-
-function healthOf(
-  { model, provider, url, api_key_name }: Deployment,
-  label: string,
-  { healths = processHealths }: ModelParts,
-): DeploymentHealth {
-  return healths.of([model, provider, url, api_key_name].join(" "), label);
 }
 
 /** Letters alone, because a seal's envelope takes no others; eleven of them are 44 bits. */

@@ -1,5 +1,6 @@
-/** A model that is asked for embeddings, made usable: the vendor's row, its key, and its form. */
+/** A model that is asked for embeddings, made usable: the vendor's row, its key, and its form; or several of them. */
 
+import type { Deployment } from "../agent/task.ts";
 import { systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { toUsage } from "../protocol/usage.ts";
@@ -16,6 +17,34 @@ export type EmbeddingWish = Omit<ModelWish, "think">;
 /** Rejects with what is missing (`key_missing`) or not supported (`invalid_request`); sends nothing. */
 export async function openEmbeddings(
   wish: EmbeddingWish,
+  parts: ModelParts,
+): Promise<EmbeddingModel> {
+  return wish.deployments
+    ? await openSeveral(wish, wish.deployments, parts)
+    : await openOne(wish, parts);
+}
+
+async function openSeveral(
+  { model: meant }: EmbeddingWish,
+  deployments: readonly Deployment[],
+  parts: ModelParts,
+): Promise<EmbeddingModel> {
+  const [{ openEach }, { joinEmbeddings, withSameVectors }] = await Promise.all([
+    import("./open-each.ts"),
+    import("../providers/embeddings/embedding-deployments.ts"),
+  ]);
+  const opened = await openEach(withSameVectors(deployments, meant), parts, openOne);
+  const { retry, clock, random } = parts;
+  return joinEmbeddings(
+    opened.map(({ one: { model, weight, fallback }, ...more }) => {
+      return { ...more, model, weight, isFallback: fallback, contextTokens: undefined };
+    }),
+    { retry, clock, random },
+  );
+}
+
+async function openOne(
+  wish: Omit<EmbeddingWish, "deployments">,
   parts: ModelParts,
 ): Promise<EmbeddingModel> {
   const { catalog = CATALOG } = parts;

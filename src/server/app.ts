@@ -47,7 +47,8 @@ export function createApp(parts: AppParts): App {
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
       const json = (): Promise<unknown> => readJsonBody(request, parts.body);
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
-      const call = { params, query, caller: admitted.caller, json, request, signal, cutSignal };
+      const { caller, countMore } = admitted;
+      const call = { params, query, caller, countMore, json, request, signal, cutSignal };
       const sending = { settings: parts.send, speaks: route.speaks };
       await sendAnswer(response, await route.handle(call), sending);
     } catch (thrown) {

@@ -2,6 +2,7 @@
 
 import { Failure } from "../base/failure.ts";
 import type { Route } from "./route.ts";
+import { toNothingThere } from "./unserved.ts";
 
 export interface FoundRoute {
   readonly route: Route;
@@ -44,7 +45,7 @@ export function createFindRoute(routes: readonly Route[]): FindRoute {
     const fitting = patterns.filter((pattern) => fits(pattern.segments, segments));
     const found = fitting.find(({ route }) => route.method === method);
     if (found) return { ...found, params: readParams(found.segments, segments) };
-    if (fitting.length === 0) throw new Failure("not_found", `There is nothing at \`${path}\`.`);
+    if (fitting.length === 0) throw new Failure("not_found", toNothingThere(path));
     const methods = fitting.map(({ route }) => route.method).join(", ");
     throw new Failure("wrong_method", `\`${path}\` takes ${methods}, not ${method}.`);
   }

@@ -30,6 +30,11 @@ export interface About {
 
 export interface Admitted {
   readonly caller: Caller;
+  /**
+   * Counts the request as so many more, once it is read and known to ask for several answers. Rejects with
+   * `rate_limited`, and counts none of them, where the key may not have that many.
+   */
+  countMore(requests: number): Promise<void>;
   /** Called once, when the answer has been sent: counts it, and writes down who did what. */
   done(outcome: Outcome): void;
 }

@@ -39,6 +39,8 @@ export interface RouteCall {
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly caller: Caller;
+  /** Counts a request that asks for several answers as so many more. Rejects where its key may not have them. */
+  countMore(requests: number): Promise<void>;
   /** The body as JSON; once. Rejects what is too large, too deep, too slow or no JSON. */
   json(): Promise<unknown>;
   /** The request itself, for bodies that are no JSON. Whoever reads it keeps to `maxBodyBytes`. */

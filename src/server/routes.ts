@@ -8,12 +8,14 @@ import { createConversationRoutes } from "./routes/conversations.ts";
 import { createEmbeddingRoutes } from "./routes/embeddings.ts";
 import { createFileRoutes, FILE_LIMITS } from "./routes/files.ts";
 import { createContextRoutes, createResponseRoutes } from "./routes/responses.ts";
+import { createStoredChatRoutes } from "./routes/stored-chats.ts";
 import { createVectorStoreRoutes } from "./routes/vector-stores.ts";
 
 export function createRoutes({
   api,
   context,
   conversations,
+  chats,
   embeddings,
   search,
   kept,
@@ -23,7 +25,8 @@ export function createRoutes({
     ...createResponseRoutes(api),
     ...createContextRoutes(context),
     ...createConversationRoutes(conversations),
-    ...createChatRoutes(api),
+    ...createChatRoutes(api, chats),
+    ...createStoredChatRoutes(chats),
     ...createEmbeddingRoutes(embeddings),
     ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
     ...createVectorStoreRoutes(vectors),

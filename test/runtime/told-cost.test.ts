@@ -24,6 +24,28 @@ describe("a run on a vendor that tells what its answers cost", () => {
     assert.equal(vendor.sent.length, 1);
   });
 
+  it("is told of a cost that cannot be true, and does not count it", async (t) => {
+    const vendor = await startOpenUpstream(() => ({ usage: { cost: 1e300 } }));
+    const runtime = await createRuntime({ env: { OPENROUTER_API_KEY: "k" } });
+    t.after(async () => {
+      await runtime.close();
+      await vendor.close();
+    });
+    const asked = { model: "openrouter/a/b", input: "Hi", url: vendor.url, root: "/" };
+    const run = await runtime.run(asked);
+    const notices: string[] = [];
+    for await (const batch of run.follow()) {
+      for (const { event } of batch) {
+        if (event.type === "notice") notices.push(`${event.code}: ${event.message}`);
+      }
+    }
+    assert.match(
+      notices.join("\n"),
+      /^cost: The vendor says that this answer cost \$1\.00e\+300\./,
+    );
+    assert.equal((await run.result()).cost_usd, null);
+  });
+
   it("is refused elsewhere, where nobody would know what it costs", async (t) => {
     const runtime = await createRuntime({ env: {} });
     t.after(() => runtime.close());

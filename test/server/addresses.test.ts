@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { reply, respond } from "../../src/testing/index.ts";
+import { createRoutes } from "../../src/server/routes.ts";
+import { UNSERVED } from "../../src/server/unserved.ts";
+import { reply, respond, script } from "../../src/testing/index.ts";
 import { startServer } from "./server-bench.ts";
 
 describe("addresses", () => {
@@ -33,6 +35,24 @@ describe("addresses", () => {
     const { id } = made.body as { id: string };
     assert.equal((await server.ask("GET", `/v1/responses/${id}/`)).status, 200);
     assert.equal((await server.ask("GET", "/v1/responses//")).status, 404);
+  });
+
+  it("that are not served say so, and what is", async (t) => {
+    const server = await startServer(t, script());
+    const routes = createRoutes(server.responses);
+    for (const { path, instead } of UNSERVED) {
+      assert.ok(!routes.some((route) => route.path.startsWith(path)), `${path} is served`);
+      for (const address of [path, `${path}/more/of_it`]) {
+        const { status, body } = await server.ask("POST", address, { model: "m" });
+        const { error } = body as { error: Record<string, unknown> };
+        assert.equal(status, 404);
+        assert.deepEqual([error["type"], error["code"]], ["not_found_error", "not_found"]);
+        assert.ok(String(error["message"]).startsWith(`\`${path}\` (`), String(error["message"]));
+        assert.ok(String(error["message"]).endsWith(instead));
+      }
+    }
+    const { body } = await server.ask("GET", "/v1/imagesque");
+    assert.match(JSON.stringify(body), /nothing at `\/v1\/imagesque`. `GET \/openapi.json` lists/);
   });
 
   it("give every failure an id to report it by", async (t) => {

@@ -75,7 +75,7 @@ describe("events that stop with a failure", () => {
           handle: async () => ({ kind: "events", events: events() }),
         },
       ],
-      guard: { admit: async () => ({ caller: {} as never, done() {} }) },
+      guard: { admit: async () => ({ caller: {} as never, async countMore() {}, done() {} }) },
       body: { maxBytes: 1, timeoutMs: 1000 },
       send: { keepAliveMs: 60_000, commitMs: 60_000 },
       onDefect() {},

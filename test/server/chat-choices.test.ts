@@ -113,4 +113,33 @@ describe("several choices of a chat completion", () => {
     assert.equal(day.tokens, 36);
     assert.deepEqual(await bench.spending.readHolds(key.id), []);
   });
+
+  it("are as many requests, for a key's limits and in its count", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(t, bench, createCounter());
+    const limits = { requests_per_minute: 5 };
+    const { token, key } = await bench.makeKey({ scopes: ["responses"], limits });
+    const ask = (n: number) => server.send({ token, path: PATH, body: { messages: MESSAGES, n } });
+    const first = await ask(3);
+    assert.equal(first.status, 200, first.text);
+    assert.equal(first.headers["x-ratelimit-remaining-requests"], "2");
+    const refused = await ask(3);
+    assert.equal(refused.status, 429, refused.text);
+    assert.match(refused.text, /5 requests in a minute, and has used 4\. This asks for 2 more\./);
+    assert.equal(server.upstream.requests.length, 3, "none of them was asked");
+    const { minute } = await bench.spending.read(key.id, bench.clock.now());
+    assert.equal(minute.requests, 4, "the refused request is one");
+    assert.equal((await ask(1)).status, 200);
+  });
+
+  it("are counted on a key without limits too", async (t) => {
+    const bench = createGuardBench();
+    const server = await startGuarded(t, bench, createCounter());
+    const { token, key } = await bench.makeKey({ scopes: ["responses"] });
+    const body = { messages: MESSAGES, n: 3, stream: true };
+    const { status, text } = await server.send({ token, path: PATH, body });
+    assert.equal(status, 200, text);
+    await bench.guard.budgets.flush();
+    assert.equal((await bench.spending.read(key.id, bench.clock.now())).day.requests, 3);
+  });
 });

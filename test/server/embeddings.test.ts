@@ -169,6 +169,9 @@ describe("embeddings", () => {
   it("are refused by the name of the field that is wrong", async (t) => {
     const { embed, vendor } = await start(t);
     const wrong: readonly [object, RegExp][] = [
+      [{ input: "a" }, /`model` is missing.*"param":"model"/],
+      [{ model: null, input: "a" }, /`model` must be a string.*"param":"model"/],
+      [{ model: "", input: "a" }, /`model`.*"param":"model"/],
       [{ model: "openai" }, /`input` is missing/],
       [{ model: "openai", input: "" }, /`input` is an empty text/],
       [{ model: "openai", input: ["a", ""] }, /`input\[1\]` is an empty text/],
@@ -226,7 +229,7 @@ describe("embeddings", () => {
     assert.equal(short.body.data[0]?.embedding.length, 8);
   });
 
-  it("are made by the model of vector stores where it is named, or none is", async (t) => {
+  it("are made by the model of vector stores where it is named", async (t) => {
     const target = {
       model: "custom/text-embedding-3-small",
       provider: "openai-chat",
@@ -236,11 +239,29 @@ describe("embeddings", () => {
     t.after(() => vendor.close());
     const embeddings = { ...target, url: `${vendor.url}/v1` };
     const { embed } = await start(t, {}, { settings: { embeddings } });
-    await embed({ input: "a" });
     await embed({ model: "text-embedding-3-small", input: "a" });
-    assert.equal(vendor.requests.length, 2);
+    assert.equal(vendor.requests.length, 1);
     await embed({ model: "custom", input: "a" });
-    assert.equal(vendor.requests.length, 2);
+    assert.equal((await embed({ input: "a" })).status, 400);
+    assert.equal(vendor.requests.length, 1);
+  });
+
+  it("of long texts leave the server to others meanwhile", async (t) => {
+    const { embed, ask } = await start(t);
+    const order: string[] = [];
+    const text = "Some words of a long text. ".repeat(100_000);
+    const made = embed({ model: "embedded", input: text }).then(({ status, body }) => {
+      order.push("vectors");
+      assert.equal(status, 200);
+      assert.ok(body.usage.prompt_tokens > 500_000);
+    });
+    let asked = 0;
+    while (order.length === 0) {
+      assert.equal((await ask("GET", "/v1/responses/resp_nobody")).status, 404);
+      asked++;
+    }
+    await made;
+    assert.ok(asked >= 10, `${asked} requests were answered meanwhile`);
   });
 
   it("are told of with what they used", async (t) => {

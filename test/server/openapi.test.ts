@@ -120,8 +120,9 @@ describe("the description of the server", () => {
       { tool_choice: "perhaps" },
     ];
     for (const body of wrong) assert.notDeepEqual(check("CreateResponse", body), []);
-    assert.deepEqual(check("CreateEmbeddings", { input: [[1, 2]] }), []);
-    assert.notDeepEqual(check("CreateEmbeddings", { input: "a", more: 1 }), []);
+    assert.deepEqual(check("CreateEmbeddings", { model: "m", input: [[1, 2]] }), []);
+    assert.notDeepEqual(check("CreateEmbeddings", { model: "m", input: "a", more: 1 }), []);
+    assert.notDeepEqual(check("CreateEmbeddings", { input: "a" }), []);
     assert.deepEqual(check("ChatRequest", { messages: [{ role: "user", content: "Hi" }] }), []);
     assert.notDeepEqual(check("ChatRequest", { messages: [{ role: "king" }] }), []);
   });

@@ -111,7 +111,7 @@ export const ANYBODY: Caller = {
 };
 
 export function createOpenGuard(caller: Caller): Guard {
-  return { admit: async () => ({ caller, done() {} }) };
+  return { admit: async () => ({ caller, async countMore() {}, done() {} }) };
 }
 
 function toTarget({ url }: Upstream): ResponsesSettings["models"]["usual"] {

@@ -14,6 +14,8 @@ const REFUSED = [
   ["POST", "/v1/responses", { ...HI, conversation: "nothing" }, 400, "conversation"],
   ["POST", "/v1/responses", { ...HI, conversation: { id: "x" } }, 400, "conversation"],
   ["POST", "/v1/responses", { ...HI, conversation: "conv_none" }, 404, "conversation"],
+  ["POST", "/v1/responses/compact", HI, 400, "model"],
+  ["POST", "/v1/responses/compact", { ...HI, model: null }, 400, "model"],
   ["GET", "/v1/conversations/nothing", undefined, 400, "conversation_id"],
   ["GET", "/v1/conversations/nothing/items", undefined, 400, "conversation_id"],
   ["GET", "/v1/conversations/conv_none", undefined, 404, "conversation_id"],

@@ -10,26 +10,18 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/retry.ts";
-import type { Item } from "../../protocol/items.ts";
 import type { AnsweredBy } from "../../protocol/model-events.ts";
-import type { ModelCall, ModelRequest, Provider } from "../provider.ts";
+import type { ModelCall } from "../provider.ts";
 import { type Choosable, chooseDeployments } from "./choose-deployments.ts";
 import type { HealthCall } from "./health.ts";
 import { isDeploymentFailure, mayBeLarger, toVerdict } from "./moving-failures.ts";
-import { openSeals } from "./own-seals.ts";
 
-export interface OpenDeployment extends Choosable {
+/** A deployment, whatever it is asked for: an answer, or vectors. */
+export interface Askable extends Choosable {
   /** `vendor/model`. */
   readonly model: string;
-  readonly provider: Provider;
   /** Undefined where it is not known. */
   readonly contextTokens: number | undefined;
-  /** Whether its model gives its reasoning in a sealed form; undefined where that is not known. */
-  readonly sealed: boolean | undefined;
-  /** Tells apart the accounts that seals belong to; letters alone. */
-  readonly mark: string;
-  /** Throws for items of a kind that it is known not to take. */
-  readonly checkInput: (items: readonly Item[]) => void;
 }
 
 export interface DeploymentsOptions {
@@ -39,33 +31,31 @@ export interface DeploymentsOptions {
   readonly random?: (() => number) | undefined;
 }
 
-export interface Asking {
-  readonly deployments: readonly OpenDeployment[];
+export interface Asking<One extends Askable> {
+  /** Those that take the request. */
+  readonly deployments: readonly One[];
   readonly options: DeploymentsOptions;
-  readonly request: ModelRequest;
+  /** The one to ask first where it may be asked. */
+  readonly stay: string | undefined;
   readonly call: ModelCall;
 }
 
-/** One try at one deployment. */
-export interface Try {
-  readonly deployment: OpenDeployment;
-  readonly request: ModelRequest;
-  readonly call: ModelCall;
-}
+/** One try at one deployment. Calls `onSend` of the call when it sends anything. */
+export type Try<One, Out> = (deployment: One, call: ModelCall) => Promise<Out>;
 
-export interface Answered<Out> {
+export interface Answered<One, Out> {
   readonly out: Out;
+  readonly deployment: One;
   readonly by: AnsweredBy;
-  readonly mark: string;
   /** Owned by the caller, who ends it with the answer. */
   readonly health: HealthCall;
 }
 
 /** Rejects with the failure that helps the client most: one that a retry may mend, if there is one. */
-export function askAny<Out>(
-  asking: Asking,
-  ask: (one: Try) => Promise<Out>,
-): Promise<Answered<Out>> {
+export function askAny<One extends Askable, Out>(
+  asking: Asking<One>,
+  ask: Try<One, Out>,
+): Promise<Answered<One, Out>> {
   const search = new Search(asking, ask);
   return retry(
     () => search.next(),
@@ -73,21 +63,21 @@ export function askAny<Out>(
   );
 }
 
-class Search<Out> {
-  readonly #asking: Asking;
-  readonly #ask: (one: Try) => Promise<Out>;
+class Search<One extends Askable, Out> {
+  readonly #asking: Asking<One>;
+  readonly #ask: Try<One, Out>;
   /** The last failure of each that has failed, oldest first, and when it may be asked again. */
-  readonly #failures = new Map<OpenDeployment, Failed>();
+  readonly #failures = new Map<One, Failed<One>>();
   #tries = 0;
   #hasBegun = false;
 
-  constructor(asking: Asking, ask: (one: Try) => Promise<Out>) {
+  constructor(asking: Asking<One>, ask: Try<One, Out>) {
     this.#asking = asking;
     this.#ask = ask;
   }
 
   /** The first time each of them is asked, later the one that may be asked soonest. */
-  async next(): Promise<Answered<Out>> {
+  async next(): Promise<Answered<One, Out>> {
     const isFirst = !this.#hasBegun;
     this.#hasBegun = true;
     const answered = isFirst ? await this.#askEach() : await this.#askSoonest();
@@ -95,12 +85,11 @@ class Search<Out> {
     throw this.#toFailure();
   }
 
-  async #askEach(): Promise<Answered<Out> | undefined> {
-    const { request, options, call } = this.#asking;
-    const fitting = findFitting(this.#asking);
+  async #askEach(): Promise<Answered<One, Out> | undefined> {
+    const { deployments, options, stay, call } = this.#asking;
     const { random = Math.random } = options;
-    let left = chooseDeployments(fitting, { stay: request.deployment, random });
-    for (const one of fitting) {
+    let left = chooseDeployments(deployments, { stay, random });
+    for (const one of deployments) {
       if (!left.includes(one)) this.#note(one, toWaitFailure(one));
     }
     for (let one = left[0]; one; one = left[0]) {
@@ -115,18 +104,18 @@ class Search<Out> {
     return undefined;
   }
 
-  async #askSoonest(): Promise<Answered<Out> | undefined> {
+  async #askSoonest(): Promise<Answered<One, Out> | undefined> {
     const soonest = this.#findSoonest();
     return soonest && (await this.#try(soonest.deployment, { hasOthers: false }));
   }
 
   /** Undefined where another one may be asked. */
   async #try(
-    deployment: OpenDeployment,
+    deployment: One,
     { hasOthers }: { readonly hasOthers: boolean },
-  ): Promise<Answered<Out> | undefined> {
-    const { request, call } = this.#asking;
-    const { label, model, mark } = deployment;
+  ): Promise<Answered<One, Out> | undefined> {
+    const { call } = this.#asking;
+    const { label, model } = deployment;
     const health = deployment.health.begin();
     const notices = holdDropped(call.notice);
     let isSent = false;
@@ -137,14 +126,10 @@ class Search<Out> {
     this.#tries++;
     try {
       const inner = { ...call, hasOthers, onSend, notice: notices.notice };
-      const out = await this.#ask({
-        deployment,
-        request: toRequest(request, deployment),
-        call: inner,
-      });
+      const out = await this.#ask(deployment, inner);
       health.answered();
       notices.release();
-      return { out, mark, health, by: { deployment: label, model, tries: this.#tries } };
+      return { out, deployment, health, by: { deployment: label, model, tries: this.#tries } };
     } catch (thrown) {
       const failure = toFailure(thrown);
       // It was not asked at all: our own limiter would have made the call wait.
@@ -157,7 +142,7 @@ class Search<Out> {
     }
   }
 
-  #note(deployment: OpenDeployment, failure: Failure): void {
+  #note(deployment: One, failure: Failure): void {
     const againMs = this.#nowMs + (failure.retryAfterMs ?? 0);
     // One that was asked again is the last in the line.
     this.#failures.delete(deployment);
@@ -168,10 +153,10 @@ class Search<Out> {
     return (this.#asking.options.clock ?? systemClock).now();
   }
 
-  #findSoonest(): Failed | undefined {
+  #findSoonest(): Failed<One> | undefined {
     const nowMs = this.#nowMs;
     const again = [...this.#failures.values()].filter(({ failure }) => failure.retryable);
-    const waitMs = ({ againMs }: Failed): number => Math.max(0, againMs - nowMs);
+    const waitMs = ({ againMs }: Failed<One>): number => Math.max(0, againMs - nowMs);
     return again.sort((a, b) => waitMs(a) - waitMs(b))[0];
   }
 
@@ -184,14 +169,14 @@ class Search<Out> {
   }
 }
 
-interface Failed {
-  readonly deployment: OpenDeployment;
+interface Failed<One> {
+  readonly deployment: One;
   readonly failure: Failure;
   readonly againMs: number;
 }
 
 /** Part of the wait that was asked for may be over. */
-function withWait({ failure, againMs }: Failed, nowMs: number): Failure {
+function withWait({ failure, againMs }: Failed<unknown>, nowMs: number): Failure {
   const { code, message, vendorCode, retryAfterMs: askedMs } = failure;
   const retryAfterMs = Math.max(0, againMs - nowMs);
   if (askedMs === undefined || askedMs === retryAfterMs) return failure;
@@ -203,39 +188,11 @@ function isAnothers(failure: Failure): boolean {
   return isDeploymentFailure(failure) || failure.code === "context_exceeded";
 }
 
-function findFitting({ deployments, request }: Asking): readonly OpenDeployment[] {
-  let refusal: unknown;
-  const fitting = deployments.filter(({ checkInput }) => {
-    try {
-      checkInput(request.items);
-      return true;
-    } catch (thrown) {
-      refusal ??= thrown;
-      return false;
-    }
-  });
-  if (fitting.length === 0 && refusal !== undefined) throw refusal;
-  return fitting;
-}
-
-function findLarger(others: readonly OpenDeployment[], one: OpenDeployment): OpenDeployment[] {
+function findLarger<One extends Askable>(others: readonly One[], one: One): One[] {
   return others.filter((other) => mayBeLarger(other, one));
 }
 
-/** What belongs to another deployment stays behind: the answer it goes on from, and what it sealed. */
-function toRequest(request: ModelRequest, deployment: OpenDeployment): ModelRequest {
-  const { label, model, sealed, mark } = deployment;
-  return {
-    ...request,
-    model: model.slice(model.indexOf("/") + 1),
-    deployment: undefined,
-    items: openSeals(request.items, mark),
-    previous: request.deployment === label ? request.previous : undefined,
-    reasoning: { ...request.reasoning, sealed: sealed ?? request.reasoning.sealed },
-  };
-}
-
-function toWaitFailure({ label, health }: OpenDeployment): Failure {
+function toWaitFailure({ label, health }: Askable): Failure {
   const retryAfterMs = health.askedWaitMs;
   const message = `${label} asks to wait ${Math.ceil(retryAfterMs / 1000)} s before the next call.`;
   return new Failure("provider_overloaded", message, { retryAfterMs });
@@ -243,7 +200,7 @@ function toWaitFailure({ label, health }: OpenDeployment): Failure {
 
 type Notify = NonNullable<ModelCall["notice"]>;
 
-function toNotice({ message }: Failure, next: OpenDeployment): Parameters<Notify>[0] {
+function toNotice({ message }: Failure, next: Askable): Parameters<Notify>[0] {
   return { code: "fallback", message: `${message} Asking ${next.label} instead.` };
 }
 
@@ -265,7 +222,7 @@ function holdDropped(notice: Notify | undefined): HeldNotices {
   };
 }
 
-function toRetrying({ options, call }: Asking): Retrying {
+function toRetrying({ options, call }: Pick<Asking<Askable>, "options" | "call">): Retrying {
   const { retry: policy = MODEL_RETRY, clock = systemClock, random = Math.random } = options;
   return {
     ...{ policy, clock, random, signal: call.signal },

@@ -4,19 +4,24 @@
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider.ts";
 import { collectAnswer, hasOutput } from "../whole-answer.ts";
-import {
-  type Answered,
-  askAny,
-  type DeploymentsOptions,
-  type OpenDeployment,
-  type Try,
-} from "./ask-any.ts";
+import { type Answered, type Askable, askAny, type DeploymentsOptions } from "./ask-any.ts";
 import type { Verdict } from "./health.ts";
 import { toVerdict } from "./moving-failures.ts";
-import { markSeals } from "./own-seals.ts";
+import { markSeals, openSeals } from "./own-seals.ts";
+
+export interface OpenDeployment extends Askable {
+  readonly provider: Provider;
+  /** Whether its model gives its reasoning in a sealed form; undefined where that is not known. */
+  readonly sealed: boolean | undefined;
+  /** Tells apart the accounts that seals belong to; letters alone. */
+  readonly mark: string;
+  /** Throws for items of a kind that it is known not to take. */
+  readonly checkInput: (items: readonly Item[]) => void;
+}
 
 type Batch = readonly ModelEvent[];
 
@@ -24,8 +29,20 @@ export function createDeploymentsProvider(
   deployments: readonly OpenDeployment[],
   options: DeploymentsOptions = {},
 ): Provider {
+  function ask<Out>(
+    request: ModelRequest,
+    call: ModelCall,
+    askOne: (one: Try) => Promise<Out>,
+  ): Promise<Answered<OpenDeployment, Out>> {
+    const fitting = findFitting(deployments, request);
+    const asking = { deployments: fitting, options, stay: request.deployment, call };
+    return askAny(asking, (deployment, inner) =>
+      askOne({ deployment, request: toRequest(request, deployment), call: inner }),
+    );
+  }
+
   async function* stream(request: ModelRequest, call: ModelCall): AsyncGenerator<Batch, void> {
-    const answered = await askAny({ deployments, options, request, call }, begin);
+    const answered = await ask(request, call, begin);
     const { first, rest } = answered.out;
     // Of a client that leaves nothing is learned.
     let verdict: Verdict = "unknown";
@@ -43,7 +60,7 @@ export function createDeploymentsProvider(
   }
 
   async function answer(request: ModelRequest, call: ModelCall): Promise<WholeAnswer> {
-    const answered = await askAny({ deployments, options, request, call }, askWhole);
+    const answered = await ask(request, call, askWhole);
     const { events, failure } = answered.out;
     answered.health.end(failure ? toVerdict(failure) : "well");
     return { events: tell(events, answered), failure };
@@ -53,6 +70,13 @@ export function createDeploymentsProvider(
     ...new Set(deployments.flatMap(({ provider }) => provider.omits?.(asked) ?? [])),
   ];
   return { name: "deployments", stream, answer, omits };
+}
+
+/** One try at one deployment. */
+interface Try {
+  readonly deployment: OpenDeployment;
+  readonly request: ModelRequest;
+  readonly call: ModelCall;
 }
 
 interface Begun {
@@ -77,8 +101,39 @@ function askWhole({ deployment: { provider }, request, call }: Try): Promise<Who
 }
 
 /** The end says who answered; what is sealed is marked as that one's. */
-function tell(batch: Batch, { by, mark }: Answered<unknown>): Batch {
-  const marked = markSeals(batch, mark);
+function tell(batch: Batch, { by, deployment }: Answered<OpenDeployment, unknown>): Batch {
+  const marked = markSeals(batch, deployment.mark);
   if (marked.at(-1)?.type !== "end") return marked;
   return marked.map((event) => (event.type === "end" ? { ...event, by } : event));
+}
+
+function findFitting(
+  deployments: readonly OpenDeployment[],
+  { items }: ModelRequest,
+): readonly OpenDeployment[] {
+  let refusal: unknown;
+  const fitting = deployments.filter(({ checkInput }) => {
+    try {
+      checkInput(items);
+      return true;
+    } catch (thrown) {
+      refusal ??= thrown;
+      return false;
+    }
+  });
+  if (fitting.length === 0 && refusal !== undefined) throw refusal;
+  return fitting;
+}
+
+/** What belongs to another deployment stays behind: the answer it goes on from, and what it sealed. */
+function toRequest(request: ModelRequest, deployment: OpenDeployment): ModelRequest {
+  const { label, model, sealed, mark } = deployment;
+  return {
+    ...request,
+    model: model.slice(model.indexOf("/") + 1),
+    deployment: undefined,
+    items: openSeals(request.items, mark),
+    previous: request.deployment === label ? request.previous : undefined,
+    reasoning: { ...request.reasoning, sealed: sealed ?? request.reasoning.sealed },
+  };
 }

@@ -35,6 +35,8 @@ const ANSWERED: ReadonlySet<FailureCode> = new Set<FailureCode>([
 export function toVerdict(failure: Failure): Verdict {
   // The model wrote a call that nobody can read: a client can ask for such tools as often as it likes.
   if (isSlip(failure)) return "well";
+  // One client's odd prompt must not take a deployment from all others.
+  if (failure.code === "empty_answer") return "unknown";
   if (isDeploymentFailure(failure)) return failure;
   return ANSWERED.has(failure.code) ? "well" : "unknown";
 }

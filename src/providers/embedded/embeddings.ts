@@ -4,7 +4,9 @@
  * The same text has the same vector on every machine.
  */
 
+import { throwIfAborted } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
+import { nextTurn } from "../../base/turn.ts";
 import { type EmbeddingModel, toUnit } from "../embeddings/embedder.ts";
 import { countTokens } from "./count-tokens.ts";
 
@@ -17,18 +19,59 @@ const PART_WEIGHT = 0.4;
 
 const WORDS = /[\p{L}\p{M}\p{N}]+/gu;
 
+/** Read at once: about two milliseconds of work. Others, health checks among them, come between two of them. */
+const SLICE_CHARS = 32_768;
+
 export function createEmbeddedEmbeddings(): EmbeddingModel {
   return {
     takesTokens: false,
     costOf: () => 0,
-    async embed({ input, dimensions = USUAL_DIMENSIONS }, { told }) {
+    async embed({ input, dimensions = USUAL_DIMENSIONS }, { signal, told }) {
       checkDimensions(dimensions);
-      const texts = input.filter((text) => typeof text === "string");
-      const tokens = texts.reduce((sum, text) => sum + countTokens(text), 0);
+      const vectors: number[][] = [];
+      let tokens = 0;
+      let unrested = 0;
+      for (const text of input.filter((one) => typeof one === "string")) {
+        const vector = new Float32Array(dimensions);
+        for (const slice of toSlices(text)) {
+          tokens += countTokens(slice);
+          addWords(vector, slice);
+          unrested += slice.length;
+          // Many short texts are as long as one.
+          if (unrested < SLICE_CHARS / 2) continue;
+          unrested = 0;
+          await nextTurn();
+          throwIfAborted(signal);
+        }
+        vectors.push([...toEnded(vector, text)]);
+      }
       told?.({ input }, Math.max(1, tokens));
-      return texts.map((text) => [...toVector(text, dimensions)]);
+      return vectors;
     },
   };
+}
+
+/** Cut before white space, so that no word is in two of them; one without end is cut where it is. */
+function* toSlices(text: string): Generator<string> {
+  let from = 0;
+  while (text.length - from > SLICE_CHARS) {
+    const to = cutOf(text, from + SLICE_CHARS);
+    yield text.slice(from, to);
+    from = to;
+  }
+  yield text.slice(from);
+}
+
+const SPACE = /\s/;
+/** Longer than words of any language. */
+const MAX_WORD_CHARS = 1000;
+
+function cutOf(text: string, last: number): number {
+  for (let at = last; at > last - MAX_WORD_CHARS; at--) {
+    if (SPACE.test(text.charAt(at))) return at;
+  }
+  // Between the halves of a surrogate pair it would leave two that are no characters.
+  return /[\uD800-\uDBFF]/.test(text.charAt(last - 1)) ? last - 1 : last;
 }
 
 function checkDimensions(dimensions: number): void {
@@ -37,23 +80,26 @@ function checkDimensions(dimensions: number): void {
   throw new Failure("invalid_request", message, { param: "dimensions" });
 }
 
-function toVector(text: string, dimensions: number): Float32Array {
-  const vector = new Float32Array(dimensions);
-  const add = (feature: string, weight: number): void => {
-    const hash = hashOf(feature);
-    const at = hash % dimensions;
-    // Half of them are taken away, so that what falls together by chance cancels out.
-    vector[at] = (vector[at] ?? 0) + (hash >>> 31 === 0 ? weight : -weight);
-  };
+function addWords(vector: Float32Array, text: string): void {
   for (const [word] of text.normalize("NFKC").toLowerCase().matchAll(WORDS)) {
-    add(word, 1);
+    add(vector, word, 1);
     const edged = `<${word}>`;
     for (let at = 0; at + PART_CHARS <= edged.length; at++) {
-      add(edged.slice(at, at + PART_CHARS), PART_WEIGHT);
+      add(vector, edged.slice(at, at + PART_CHARS), PART_WEIGHT);
     }
   }
-  // A text without words is something, too: a vector of nothing is near to nothing.
-  if (vector.every((value) => value === 0)) add(text, 1);
+}
+
+function add(vector: Float32Array, feature: string, weight: number): void {
+  const hash = hashOf(feature);
+  const at = hash % vector.length;
+  // Half of them are taken away, so that what falls together by chance cancels out.
+  vector[at] = (vector[at] ?? 0) + (hash >>> 31 === 0 ? weight : -weight);
+}
+
+/** A text without words is something, too: a vector of nothing is near to nothing. */
+function toEnded(vector: Float32Array, text: string): Float32Array {
+  if (vector.every((value) => value === 0)) add(vector, text.slice(0, SLICE_CHARS), 1);
   return toUnit(vector);
 }
 

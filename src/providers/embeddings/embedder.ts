@@ -16,8 +16,11 @@ export type OnTokens = (tokens: number) => void;
 export interface EmbeddingModel {
   /** Whether tokens may stand in place of a text. */
   readonly takesTokens: boolean;
-  /** US dollars for so many tokens; undefined where the price is not known. */
-  costOf(tokens: number): number | undefined;
+  /**
+   * US dollars for so many tokens; undefined where the price is not known. Where there are several
+   * deployments and none is named it is the most that one of them takes.
+   */
+  costOf(tokens: number, deployment?: string): number | undefined;
   /** One vector for each text, in their order, as the model gives it. Rejects with a `Failure`. */
   embed(
     request: Omit<EmbeddingRequest, "model">,
@@ -41,7 +44,8 @@ export interface EmbeddingCall {
   readonly signal: AbortSignal;
   /**
    * Told what each part of the request took, as it comes: one that fails in its middle is paid as far as it
-   * went. Tokens are undefined where the vendor does not count them.
+   * went. Tokens are undefined where the vendor does not count them; the deployment is named where there
+   * are several.
    */
   readonly told?: ToldBatch | undefined;
 }
@@ -49,6 +53,7 @@ export interface EmbeddingCall {
 export type ToldBatch = (
   batch: Pick<EmbeddingRequest, "input">,
   tokens: number | undefined,
+  deployment?: string,
 ) => void;
 
 /** The vector in its direction, with the length 1: the product of two is then how alike they are. */

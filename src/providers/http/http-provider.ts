@@ -25,6 +25,7 @@ import {
   type WholeAnswer,
 } from "../provider.ts";
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
+import { dropAbsurdCost } from "../told-cost.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { joinBetas } from "./own-fields.ts";
@@ -106,8 +107,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       () => toRetrying(call),
     );
     try {
-      yield first;
-      yield* rest;
+      yield dropAbsurdCost(first, call);
+      for await (const batch of rest) yield dropAbsurdCost(batch, call);
     } catch (thrown) {
       throw redactFailure(thrown, options.redact);
     } finally {
@@ -217,7 +218,7 @@ async function askWhole(sending: Sending): Promise<WholeAnswer> {
     ? await readDocument(sending, answer)
     : await collectAnswer(readRedacted(sending, answer));
   if (!read.failure) checkSaid(read.events);
-  return read;
+  return { ...read, events: dropAbsurdCost(read.events, sending.call) };
 }
 
 async function readDocument(

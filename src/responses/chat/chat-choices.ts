@@ -32,6 +32,8 @@ export interface AskedChoices {
   readonly tell: (response: EmittedResponse) => EmittedResponse;
   /** Starts the response of one choice. */
   readonly begin: () => Promise<LiveResponse>;
+  /** Keeps a stream that has ended well, before it ends for the client; undefined for what is not stored. */
+  readonly keep?: ((completion: ChatCompletion) => Promise<void>) | undefined;
 }
 
 /** All of them, or the failure of the first that failed. */
@@ -92,13 +94,14 @@ export async function* streamChoices(
   });
   const stop = new AbortController();
   const whole = AbortSignal.any([signal, stop.signal]);
+  const ended: EmittedResponse[] = [];
   const sources = Array.from(
     { length: asked.count },
     (_, index) =>
       async function* () {
         const live = await asked.begin();
         onBegin(live);
-        yield* writeChoice(live.events(whole), asked, toChoice(index));
+        yield* writeChoice(noteEnded(live.events(whole), ended, index), asked, toChoice(index));
       },
   );
   for await (const { frames, isLast } of mergeSources(sources, {
@@ -109,6 +112,39 @@ export async function* streamChoices(
     if (isLast) return;
   }
   if (asked.answer.includeUsage && head) yield [toUsageChunk(head, usage)];
+  if (asked.keep && head) await asked.keep({ ...joinEnded(ended, asked), ...head });
+}
+
+function joinEnded(
+  ended: readonly EmittedResponse[],
+  { answer: { calls }, tell }: AskedChoices,
+): ChatCompletion {
+  return joinChoices(
+    ended.map((response) => toChatCompletion(tell(response), { calls })),
+    ended,
+  );
+}
+
+async function* noteEnded(
+  events: AsyncIterable<readonly EmittedEvent[]>,
+  ended: EmittedResponse[],
+  index: number,
+): AsyncGenerator<readonly EmittedEvent[]> {
+  for await (const batch of events) {
+    const response = findEnded(batch);
+    if (response) ended[index] = response;
+    yield batch;
+  }
+}
+
+/** The response that a batch of events ends with; undefined for one that goes on, or has failed. */
+export function findEnded(batch: readonly EmittedEvent[]): EmittedResponse | undefined {
+  for (const event of batch) {
+    if (event.type === "response.completed" || event.type === "response.incomplete") {
+      return event.response;
+    }
+  }
+  return undefined;
 }
 
 /** The last chunk of a stream: what all of it used. */

@@ -1,6 +1,6 @@
 /**
- * A chat completions request as a Responses request. Nothing is stored: chat clients bring the whole
- * conversation each time, and would not know what to do with the id of a stored answer.
+ * A chat completions request as a Responses request, which is never stored as such: chat clients bring the
+ * whole conversation each time. What `store: true` keeps is the completion (`stored-chats.ts`).
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -32,6 +32,8 @@ export interface ParsedChat {
   readonly answer: ChatAnswer;
   /** How many choices are asked for. */
   readonly count: number;
+  /** The messages as they were sent, where they are to be kept with their answer. */
+  readonly kept: readonly Json[] | undefined;
 }
 
 export interface ChatAnswer {
@@ -58,6 +60,7 @@ export function toCreateResponse(body: unknown): ParsedChat {
     request,
     ignored: [...refused, ...ignored],
     count: chat.n ?? 1,
+    kept: chat.store === true ? (chat.messages as unknown as readonly Json[]) : undefined,
     answer: {
       includeUsage: chat.stream_options?.include_usage === true,
       calls: usesFunctions(chat) ? "function_call" : "tool_calls",
@@ -74,7 +77,6 @@ function checkRules({ logprobs, top_logprobs }: ChatRequest): void {
 
 /** What asks for something that is left out; a value that asks for nothing is none. */
 const LEFT_OUT: Readonly<Record<string, (chat: ChatRequest) => boolean>> = {
-  store: ({ store }) => store === true,
   modalities: ({ modalities }) => (modalities ?? []).some((modality) => modality !== "text"),
   audio: () => true,
 };

@@ -29,7 +29,7 @@ export interface MadeEmbeddings {
 
 export interface EmbeddingsParts {
   /** Rejects a name that is nobody's. */
-  readonly route: (name: string | null | undefined) => ModelTarget;
+  readonly route: (name: string) => ModelTarget;
   readonly open: (target: ModelTarget) => Promise<EmbeddingModel>;
   /** Who pays for what a key asks for. */
   readonly payerOf?: ((keyId: string) => Payer) | undefined;
@@ -54,17 +54,16 @@ export function createEmbeddingsApi(parts: EmbeddingsParts): EmbeddingsApi {
       const input = toEmbeddingTexts(asked);
       checkName(asked.model);
       const target = parts.route(asked.model);
-      checkAllowed(asked.model ?? target.model, caller);
+      checkAllowed(asked.model, caller);
       const model = await parts.open(target);
       if (!model.takesTokens) checkTexts(input, target);
-      const { vectors, tokens } = await embedPaid(model, toRequest(asked, input), {
+      const { vectors, tokens, usd } = await embedPaid(model, toRequest(asked, input), {
         payers: toPayers(parts, caller),
         signal,
       });
       const id = makeId("emb");
-      const cost_usd = model.costOf(tokens) ?? null;
-      const used = { model: target.model, input_tokens: tokens, output_tokens: 0, cost_usd };
-      parts.observe?.(id, used);
+      const used = { input_tokens: tokens, output_tokens: 0, cost_usd: usd ?? null };
+      parts.observe?.(id, { model: target.model, ...used });
       if (asked.dimensions) checkLength(vectors, asked.dimensions, target);
       return { id, body: toAnswer(asked, { vectors, tokens, model: target.model }) };
     },
@@ -105,6 +104,8 @@ interface Paying {
 interface Embedded {
   readonly vectors: readonly (readonly number[])[];
   readonly tokens: number;
+  /** Undefined where a price is not known. */
+  readonly usd: number | undefined;
 }
 
 async function embedPaid(
@@ -112,15 +113,18 @@ async function embedPaid(
   request: Request,
   { payers, signal }: Paying,
 ): Promise<Embedded> {
-  const toCost = (tokens: number): Cost => ({ tokens, usd: model.costOf(tokens) });
+  const toCost = (tokens: number, deployment?: string): Cost => {
+    return { tokens, usd: model.costOf(tokens, deployment) };
+  };
   const most = toCost(estimateTokens(request.input));
-  let tokens = 0;
+  const all: Cost[] = [];
   const ask = (used: (cost: Cost) => void): Promise<Embedded["vectors"]> =>
     model.embed(request, {
       signal,
-      told(batch, counted = estimateTokens(batch.input)) {
-        tokens += counted;
-        used(toCost(counted));
+      told(batch, counted = estimateTokens(batch.input), deployment) {
+        const cost = toCost(counted, deployment);
+        all.push(cost);
+        used(cost);
       },
     });
   // Each of them sets aside what it may cost, and is told what it did.
@@ -135,7 +139,15 @@ async function embedPaid(
     ask,
   );
   const vectors = await payAll(() => {});
-  return { vectors, tokens };
+  return { vectors, ...addUp(all) };
+}
+
+function addUp(costs: readonly Cost[]): Pick<Embedded, "tokens" | "usd"> {
+  const isKnown = costs.every(({ usd }) => usd !== undefined);
+  return {
+    tokens: costs.reduce((sum, { tokens }) => sum + tokens, 0),
+    usd: isKnown ? costs.reduce((sum, { usd = 0 }) => sum + usd, 0) : undefined,
+  };
 }
 
 function estimateTokens(input: readonly EmbeddingText[]): number {
@@ -163,7 +175,7 @@ function checkLength(
 
 function toAnswer(
   { encoding_format }: CreateEmbeddings,
-  { vectors, tokens, model }: Embedded & { readonly model: string },
+  { vectors, tokens, model }: Omit<Embedded, "usd"> & { readonly model: string },
 ): EmittedEmbeddings {
   const show = encoding_format === "base64" ? toBase64 : (vector: readonly number[]) => vector;
   return {

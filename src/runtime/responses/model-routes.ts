@@ -57,15 +57,15 @@ export function routeModel(routes: ModelRoutes, name: string | null | undefined)
   return routeOwn({ own, usual, catalog }, name) ?? routeVendor(name, catalog);
 }
 
-/** The same for embeddings: the model of vector stores is meant by its own name, and where none is named. */
+/** The same for embeddings: the model of vector stores is meant by its own name. */
 export function routeEmbeddings(
   { models, embeddings }: EmbeddingRoutes,
-  name: string | null | undefined,
+  name: string,
 ): ModelTarget {
   if (!embeddings) return routeModel(models, name);
   const isNamed = models.named.some(([pattern]) => pattern === name);
   const isOwn = embeddings.model.slice(embeddings.model.indexOf("/") + 1) === name;
-  return !name || (isOwn && !isNamed) ? embeddings : routeModel(models, name);
+  return isOwn && !isNamed ? embeddings : routeModel(models, name);
 }
 
 interface EmbeddingRoutes {

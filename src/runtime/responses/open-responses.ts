@@ -9,6 +9,7 @@ import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createResponsesApi, RESPONSE_BODY, type ResponsesApi } from "../../responses/api.ts";
 import type { NativeChoice } from "../../responses/bridge/native.ts";
+import { type ChatsApi, createChatsApi } from "../../responses/chat/stored-chats.ts";
 import {
   type CompactionSeal,
   createCompactionSeal,
@@ -118,6 +119,7 @@ export interface OpenedResponses {
   readonly api: ResponsesApi;
   readonly context: ContextApi;
   readonly conversations: ConversationsApi;
+  readonly chats: ChatsApi;
   readonly embeddings: EmbeddingsApi;
   readonly shelf: Shelf;
   readonly durable: RunPlace;
@@ -196,6 +198,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     ...{ api, shelf, kept, durable, passing },
     context: createContextApi({ api, before, sealOf, prepare, finding }),
     conversations: createConversationsApi(finding),
+    chats: createChatsApi({ ...kept, ttlMs: settings.ttlMs }),
     embeddings: createEmbeddingsApi({
       route: (name) => routeEmbeddings(settings, name),
       open: inside.openEmbeddings,

@@ -20,29 +20,30 @@ export interface Allowance {
 export interface AllowanceAsked {
   /** Whether it may cost anything. What does not may go on when tokens and dollars are spent. */
   readonly spends: boolean;
+  /** How many requests it counts as. */
+  readonly requests: number;
   readonly nowMs: number;
 }
 
 export async function takeAllowance(
   spending: Spending,
   { id, limits, response_limits }: Key,
-  { spends, nowMs }: AllowanceAsked,
+  { spends, requests, nowMs }: AllowanceAsked,
 ): Promise<Allowance> {
   if (!isCounted(limits)) return { limits: response_limits, headers: {}, refusal: undefined };
   const weighed = toSpendingLimits(limits, spends ? UNITS : ["requests"]);
-  const excess = await spending.take(id, ONE_REQUEST, weighed, nowMs);
+  const excess = await spending.take(id, { requests }, weighed, nowMs);
   const used = await spending.read(id, nowMs);
   return {
     limits: narrow(response_limits, limits, used),
     headers: { ...toRateHeaders(limits, used, nowMs), ...(excess && toRetryHeaders(excess)) },
-    refusal: excess && toRefusal(excess),
+    refusal: excess && toRefusal(excess, requests),
   };
 }
 
 type Used = Readonly<Record<Window, Amounts>>;
 
 const UNITS = ["requests", "tokens", "usd"] as const;
-const ONE_REQUEST: Partial<Amounts> = { requests: 1 };
 
 /** Minutes are too short for a response to be held to: what it uses beyond is missing afterwards. */
 function narrow(own: Limits, limits: KeyLimits, used: Used): Limits {
@@ -99,10 +100,11 @@ function toRetryHeaders({ unit }: Excess): Record<string, string> {
   return unit === "usd" ? { "x-should-retry": "false" } : {};
 }
 
-function toRefusal({ window, unit, limit, used, retryAfterMs }: Excess): Failure {
+function toRefusal({ window, unit, limit, used, retryAfterMs }: Excess, requests: number): Failure {
   const amount = unit === "usd" ? `$${limit}` : `${limit} ${unit}`;
   const time = { minute: "in a minute", day: "in a day (UTC)", total: "in all" }[window];
-  const message = `This key may use ${amount} ${time}, and has used ${round(used)}.`;
+  const more = unit === "requests" && requests > 1 ? ` This asks for ${requests} more.` : "";
+  const message = `This key may use ${amount} ${time}, and has used ${round(used)}.${more}`;
   const wait =
     retryAfterMs === undefined
       ? " This budget does not come back."

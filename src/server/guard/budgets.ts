@@ -35,8 +35,8 @@ export interface Budgets {
   /** What is known of a key, for seconds: one without limits costs no query. One that is not known is booked. */
   note(found: FoundKey): void;
   limitsOf(keyId: string): Promise<KeyLimits>;
-  /** Counts a request of a key that has no limit of requests, tokens or dollars. */
-  countRequest(keyId: string): void;
+  /** Counts requests of a key that has no limit of requests, tokens or dollars. */
+  countRequests(keyId: string, requests: number): void;
   /** Writes what was counted and not written yet. */
   flush(): Promise<void>;
   /** Says which holds are still on their way here, and removes those that are on nobody's. */
@@ -119,7 +119,7 @@ export function createBudgets(parts: BudgetParts): Budgets {
     }),
     limitsOf,
     note: (found) => void known.set(found.key.id, found),
-    countRequest: (keyId) => tally.add(keyId, { requests: 1 }),
+    countRequests: (keyId, requests) => tally.add(keyId, { requests }),
     flush: () => tally.flush(),
     async sweep() {
       await tally.flush();

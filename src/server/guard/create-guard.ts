@@ -16,7 +16,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Spending } from "../../store/spending.ts";
-import type { About, Guard } from "../guard.ts";
+import type { About, Admitted, Guard } from "../guard.ts";
 import type { Scope } from "../route.ts";
 import { takeAllowance, toLeast } from "./allowance.ts";
 import { type Budgets, createBudgets, type OnUse } from "./budgets.ts";
@@ -66,14 +66,14 @@ export interface ConfigurableGuard extends Guard {
   /** From the next request on. What is on its way goes on. */
   configure(settings: GuardSettings): void;
   /** What keys may spend: for runs, which end without their request, or in another process. */
-  readonly budgets: Omit<Budgets, "note" | "countRequest">;
+  readonly budgets: Omit<Budgets, "note" | "countRequests">;
   /** For what runs without a request. */
   readonly enterPlace: EnterPlace;
   readonly quotaOf: QuotaOf;
 }
 
 export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGuard {
-  const { shelf, spending, clock } = parts;
+  const { shelf, clock } = parts;
   let rules = toRules(settings);
   let callers = new WeakMap<Key, Caller>();
   const ring = createKeyRing({ shelf, clock, fixedToken: () => rules.fixedToken });
@@ -81,6 +81,7 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
   const places = createPlaces(parts.places ?? createPlaceBook().of(undefined));
   const uses = createUses(parts);
   const audit = createRequestAudit(parts);
+  const booking = { ...parts, budgets };
 
   /** Of a key of which nothing is counted it is the same for every request. */
   function callerOf(key: Key, limits: Limits): Caller {
@@ -101,13 +102,12 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
     const spends = isSpending(about.route ?? toAction(request));
     const release = spends ? await places.take(key) : () => {};
     try {
-      const allowance = await takeAllowance(spending, key, { spends, nowMs: clock.now() });
-      setHeaders(about, allowance.headers);
-      if (allowance.refusal) throw allowance.refusal;
+      const limits = await count(booking, { key, about, spends, requests: 1 });
       uses.note(key);
-      if (!isCounted(key.limits)) budgets.countRequest(key.id);
-      parts.onUse?.({ keyId: key.id, tenant: key.tenant }, { requests: 1 });
-      return { caller: callerOf(key, allowance.limits), release };
+      const countMore = async (requests: number): Promise<void> => {
+        await count(booking, { key, about, spends, requests });
+      };
+      return { caller: callerOf(key, limits), countMore, release };
     } catch (thrown) {
       release();
       throw thrown;
@@ -120,11 +120,12 @@ export function createGuard({ settings, ...parts }: GuardParts): ConfigurableGua
       try {
         meet(rules, request, about);
         if (scope !== null && rules.auth) found = await ring.find(readToken(request));
-        const { caller, release } = found
+        const { caller, countMore, release } = found
           ? await enter(found, { request, scope, about })
-          : { caller: toAnybody(rules), release() {} };
+          : { caller: toAnybody(rules), async countMore() {}, release() {} };
         return {
           caller,
+          countMore,
           done(outcome) {
             release();
             audit.write({ request, key: found?.key, tenant: caller.tenant }, outcome);
@@ -156,8 +157,32 @@ interface Asked {
   readonly about: About;
 }
 
-interface Entered {
-  readonly caller: Caller;
+interface Booking extends Pick<GuardParts, "spending" | "clock" | "onUse"> {
+  readonly budgets: Pick<Budgets, "countRequests">;
+}
+
+/** Books requests, or rejects; resolves with what one response may spend. */
+async function count(
+  { spending, clock, budgets, onUse }: Booking,
+  { key, about, spends, requests }: Counted,
+): Promise<Limits> {
+  const asked = { spends, requests, nowMs: clock.now() };
+  const { headers, refusal, limits } = await takeAllowance(spending, key, asked);
+  setHeaders(about, headers);
+  if (refusal) throw refusal;
+  if (!isCounted(key.limits)) budgets.countRequests(key.id, requests);
+  onUse?.({ keyId: key.id, tenant: key.tenant }, { requests });
+  return limits;
+}
+
+interface Counted {
+  readonly key: Key;
+  readonly about: About;
+  readonly spends: boolean;
+  readonly requests: number;
+}
+
+interface Entered extends Pick<Admitted, "caller" | "countMore"> {
   readonly release: () => void;
 }
 

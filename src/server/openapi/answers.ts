@@ -87,6 +87,12 @@ const ContainerFile = open({
   ...{ bytes: z.int(), path: z.string(), source: z.enum(["user", "assistant"]) },
 });
 
+/** A message as it was sent; `content_parts` where its content was a list. */
+const StoredMessage = open({
+  ...{ id, role: z.string(), content: z.string().nullable() },
+  content_parts: z.array(z.unknown()).nullable(),
+});
+
 const ChatCompletion = open({
   ...{ id, object: z.literal("chat.completion"), created: seconds, model: z.string() },
   choices: z.array(
@@ -133,6 +139,9 @@ export const ANSWERS = {
   Conversation,
   DeletedConversation: deleted("conversation.deleted"),
   ChatCompletion,
+  ChatCompletionList: page(ChatCompletion),
+  StoredMessageList: page(StoredMessage),
+  DeletedChatCompletion: deleted("chat.completion.deleted"),
   Embeddings,
   StoredFile,
   StoredFileList: page(StoredFile),

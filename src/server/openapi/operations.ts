@@ -29,6 +29,8 @@ export const QUERIES = {
   purpose: "Only files of this purpose",
   filter: "Only files in this state",
   name: "Only containers of this name",
+  model: "Only those that this model answered",
+  metadata: "Only those with these pairs: `metadata[KEY]=VALUE`",
 } as const;
 export type QueryName = keyof typeof QUERIES;
 
@@ -39,6 +41,7 @@ const ONCE = { headers: ["Idempotency-Key"] } as const;
 const STORE = "/v1/vector_stores/:id";
 const CONVERSATION = "/v1/conversations/:id";
 const CONTAINER = "/v1/containers/:id";
+const CHAT = "/v1/chat/completions/:id";
 
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
   "POST /v1/responses": { takes: "CreateResponse", gives: "Response", streams: EVENTS, ...ONCE },
@@ -75,6 +78,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     gives: "ChatCompletion",
     streams: "Chunks of a chat completion, one a frame, then `[DONE]`",
   },
+  "GET /v1/chat/completions": {
+    gives: "ChatCompletionList",
+    query: ["limit", "order", "after", "model", "metadata"],
+  },
+  [`GET ${CHAT}`]: { gives: "ChatCompletion" },
+  [`GET ${CHAT}/messages`]: { gives: "StoredMessageList", query: ["limit", "order", "after"] },
+  [`POST ${CHAT}`]: { takes: "UpdateChat", gives: "ChatCompletion" },
+  [`DELETE ${CHAT}`]: { gives: "DeletedChatCompletion" },
   "POST /v1/embeddings": { takes: "CreateEmbeddings", gives: "Embeddings" },
   "POST /v1/files": { form: "NewFileFields", gives: "StoredFile" },
   "GET /v1/files": { gives: "StoredFileList", query: [...PAGE, "purpose"] },

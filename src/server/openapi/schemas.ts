@@ -9,6 +9,7 @@ import { CreateEmbeddings } from "../../protocol/embeddings.ts";
 import * as protocol from "../../protocol/index.ts";
 import { choiceOf, open } from "../../protocol/open.ts";
 import { ChatRequest } from "../../responses/chat/chat-request.ts";
+import { UpdateChat } from "../../responses/chat/stored-chats.ts";
 import { NewContainerBody } from "../../responses/containers/new-container.ts";
 import { CancelResponse, SteerResponse } from "../../responses/control.ts";
 import {
@@ -26,7 +27,7 @@ import { ANSWERS } from "./answers.ts";
 const REQUESTS = {
   ...{ CreateEmbeddings, ChatRequest, CreateConversation, UpdateConversation, NewItems },
   ...{ NewFileFields, CreateStore, UpdateStore, SearchRequest, NewStoreFile, UpdateStoreFile },
-  ...{ CreateBatch, NewContainerBody, CancelResponse, SteerResponse },
+  ...{ CreateBatch, NewContainerBody, CancelResponse, SteerResponse, UpdateChat },
   NewContainerFile: open({ file_id: z.string().optional() }),
 } as const;
 

@@ -1,6 +1,6 @@
 /**
  * `POST /v1/chat/completions`, for the many clients that still speak it: a request of the Responses API
- * in other words, on every provider, of which nothing is stored.
+ * in other words, on every provider. It is kept where `store` is true (`routes/stored-chats.ts`).
  */
 
 import type { EmittedResponse } from "../../protocol/emitted.ts";
@@ -9,10 +9,11 @@ import type { ResponsesApi } from "../../responses/api.ts";
 import {
   type AskedChoices,
   completeChoices,
+  findEnded,
   modelOf,
   streamChoices,
 } from "../../responses/chat/chat-choices.ts";
-import { toChatCompletion } from "../../responses/chat/chat-completion.ts";
+import { type ChatCompletion, toChatCompletion } from "../../responses/chat/chat-completion.ts";
 import { isChatParameter } from "../../responses/chat/chat-request.ts";
 import {
   type ChatWriter,
@@ -20,43 +21,66 @@ import {
   createChatWriter,
 } from "../../responses/chat/chat-writer.ts";
 import { type ParsedChat, toCreateResponse } from "../../responses/chat/parse-chat.ts";
+import type { ChatsApi } from "../../responses/chat/stored-chats.ts";
 import { tellIgnored } from "../../responses/fold/ignored.ts";
 import type { Events, LiveResponse } from "../../responses/live-response.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
-export function createChatRoutes(api: ResponsesApi): Route[] {
+export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
   return [
     {
       method: "POST",
       path: "/v1/chat/completions",
-      summary: "Complete a chat, streamed or not; nothing of it is stored",
+      summary: "Complete a chat, streamed or not; stored where `store` is true",
       scope: "responses",
       speaks: "chat",
       async handle(call) {
         const parsed = toCreateResponse(await call.json());
+        const keep = await openKeep(chats, parsed, call);
         return parsed.count > 1
-          ? await completeSeveral(api, parsed, call)
-          : await complete(api, parsed, call);
+          ? await completeSeveral(api, { ...parsed, keep }, call)
+          : await complete(api, { ...parsed, keep }, call);
       },
     },
   ];
 }
 
+/** Keeps a completion; undefined for one that is not to be stored. */
+type Keep = ((completion: ChatCompletion) => Promise<void>) | undefined;
+
+interface KeptChat extends ParsedChat {
+  readonly keep: Keep;
+}
+
+/** What there is no room for is refused before anything is asked. */
+async function openKeep(
+  chats: ChatsApi,
+  { kept: messages }: ParsedChat,
+  { caller }: RouteCall,
+): Promise<Keep> {
+  if (!messages) return undefined;
+  await chats.checkRoom(messages, caller);
+  return (completion) => chats.keep({ completion, messages }, caller);
+}
+
 async function complete(
   api: ResponsesApi,
-  { request, ignored, answer }: ParsedChat,
+  { request, ignored, answer, keep }: KeptChat,
   { caller, signal }: RouteCall,
 ): Promise<Answer> {
   const live = await api.create(request, caller);
   const headers = { "x-request-id": live.id };
+  const { calls } = answer;
+  const toCompletion = (response: EmittedResponse): ChatCompletion =>
+    toChatCompletion(withIgnored(response, request.metadata, ignored), { calls });
   if (live.asked.stream) {
-    const events = writeChunks(live.events(signal), { ...answer, ignored });
+    const onEnd = keep && ((response: EmittedResponse) => keep(toCompletion(response)));
+    const events = writeChunks(live.events(signal), { ...answer, ignored }, onEnd);
     return { kind: "events", events, failure: () => live.failure(), headers };
   }
-  const response = await live.response(signal);
-  const { calls } = answer;
-  const said = withIgnored(response, request.metadata, ignored);
-  return { kind: "json", body: toChatCompletion(said, { calls }), headers };
+  const body = toCompletion(await live.response(signal));
+  await keep?.(body);
+  return { kind: "json", body, headers };
 }
 
 /** What the request's own words were left out, beside what the model's API had no word for. */
@@ -73,15 +97,21 @@ function withIgnored(
 
 async function completeSeveral(
   api: ResponsesApi,
-  { request, ignored, answer, count }: ParsedChat,
-  { caller, signal }: RouteCall,
+  { request, ignored, answer, count, keep }: KeptChat,
+  { caller, countMore, signal }: RouteCall,
 ): Promise<Answer> {
+  // Each choice is a model call of its own: `n` must not be a way around a limit of requests.
+  await countMore(count - 1);
   const asked: AskedChoices = {
-    ...{ count, answer, ignored, concurrent: caller.concurrent },
+    ...{ count, answer, ignored, keep, concurrent: caller.concurrent },
     begin: () => api.create(request, caller),
     tell: (response) => withIgnored(response, request.metadata, ignored),
   };
-  if (!request.stream) return { kind: "json", body: await completeChoices(asked, signal) };
+  if (!request.stream) {
+    const body = await completeChoices(asked, signal);
+    await keep?.(body);
+    return { kind: "json", body };
+  }
   const begun: LiveResponse[] = [];
   const frames = streamChoices(asked, { signal, onBegin: (live) => begun.push(live) });
   const failure = (): ReturnType<LiveResponse["failure"]> =>
@@ -99,12 +129,16 @@ async function* toEvents(
 async function* writeChunks(
   events: Events,
   answer: Omit<ChatWriterOptions, "model">,
+  onEnd: ((response: EmittedResponse) => Promise<void>) | undefined,
 ): AsyncGenerator<readonly StreamEvent[]> {
   let writer: ChatWriter | undefined;
+  let ended: EmittedResponse | undefined;
   for await (const batch of events) {
+    if (onEnd) ended = findEnded(batch) ?? ended;
     const known = writer ?? createChatWriter({ model: modelOf(batch), ...answer });
     writer = known;
     const frames = batch.flatMap((event) => known.write(event));
     if (frames.length > 0) yield frames.map((frame) => ({ frame }));
   }
+  if (ended) await onEnd?.(ended);
 }

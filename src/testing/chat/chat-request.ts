@@ -61,9 +61,8 @@ export function* checkChatRequest(body: JsonObject): Check {
   yield* checkMessages(body["messages"]);
   yield* checkNumber(body, "temperature", { min: 0, max: 2, kind: "decimal" });
   yield* checkNumber(body, "top_p", { min: 0, max: 1, kind: "decimal" });
-  yield* checkNumber(body, "max_tokens", { min: 1, max: 1e9, kind: "integer" });
-  yield* checkNumber(body, "max_completion_tokens", { min: 1, max: 1e9, kind: "integer" });
   yield* checkModelLimits(body);
+  yield* checkLengths(body);
   yield* checkOptions(body);
   yield* checkTools(body);
   yield* checkFormat(body);
@@ -72,6 +71,33 @@ export function* checkChatRequest(body: JsonObject): Check {
       param: "stream_options",
     });
   }
+}
+
+/** The most tokens of one answer, as the vendor publishes them; the first that fits. */
+const MOST_OUTPUT: readonly (readonly [RegExp, number])[] = [
+  [/^gpt-3\.5/, 4096],
+  [/^gpt-4-(turbo|1106|0125)/, 4096],
+  [/^gpt-4\.1/, 32_768],
+  [/^(gpt-4o|chatgpt|gpt-5-chat)/, 16_384],
+  [/^o\d/, 100_000],
+  [/^gpt-5/, 128_000],
+];
+
+function* checkLengths(body: JsonObject): Check {
+  const model = String(body["model"]);
+  const most = MOST_OUTPUT.find(([name]) => name.test(model))?.[1] ?? Number.POSITIVE_INFINITY;
+  for (const param of ["max_tokens", "max_completion_tokens"]) {
+    yield* checkNumber(body, param, { min: 1, max: 1e9, kind: "integer" });
+    const asked = Number(body[param]);
+    if (asked <= most || Number.isNaN(asked)) continue;
+    const message = `${param} is too large: ${asked}. This model supports at most ${most} completion tokens, whereas you provided ${asked}.`;
+    yield reject(message, { param, code: "invalid_value" });
+  }
+  const isTwice = Boolean(body["max_tokens"]) && Boolean(body["max_completion_tokens"]);
+  if (!isTwice || isReasoningModel(model)) return;
+  const message =
+    "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported.";
+  yield reject(message, { code: "invalid_parameter_combination" });
 }
 
 function* checkModelLimits(body: JsonObject): Check {

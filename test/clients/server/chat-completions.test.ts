@@ -195,11 +195,6 @@ describe("chat completions with the official client", () => {
     }, /broke/);
     assert.equal(text, "So ");
   });
-
-  it("offers no list of stored completions", async (t) => {
-    const server = await startServer(t, script());
-    assert.equal((await server.ask("GET", "/v1/chat/completions")).status, 405);
-  });
 });
 
 describe("chat completions with other clients", () => {

@@ -83,7 +83,8 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   background: "yes",
   previous_response_id: "yes",
   conversation: "yes",
-  truncation: "yes",
+  // It has no window.
+  truncation: { else: "yes", embedded: "none" },
   context_management: "yes",
   metadata: "yes",
   stream: "yes",

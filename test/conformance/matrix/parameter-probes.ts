@@ -19,12 +19,21 @@ export const tool = (name: string): JsonObject => ({
 
 const NEVER = /^\b$/;
 
+/** The window of every model of the matrix. */
+export const WINDOW_TOKENS = 20_000;
+
 /** What a server knows by itself, whatever the provider. */
 const kept = async ({ id }: EmittedResponse, { server }: World): Promise<boolean> =>
   (await server.ask("GET", `/v1/responses/${id}`)).status === 200;
 
 /** The model was given more to read than the greeting; the embedded one counts what it reads. */
 export const readMore = ({ usage }: EmittedResponse): boolean => (usage?.input_tokens ?? 0) > 6;
+
+/** Of what is sent, the words are the proof: a scripted model answers the same whatever it is asked. */
+const byItself =
+  (isDone: (response: EmittedResponse) => boolean) =>
+  (response: EmittedResponse, { upstream }: World): boolean =>
+    upstream === undefined && isDone(response);
 
 const count = (response: EmittedResponse, type: string): number =>
   response.output.filter((item) => item.type === type).length;
@@ -46,7 +55,7 @@ const sampling: Readonly<Record<string, Probe>> = {
   },
   max_output_tokens: {
     ...{ body: { max_output_tokens: 77 }, name: /max_output_tokens/, sent: /\b77\b/ },
-    shown: ({ usage }) => (usage?.output_tokens ?? 100) <= 77,
+    shown: byItself(({ usage }) => (usage?.output_tokens ?? 100) <= 77),
   },
 };
 
@@ -69,7 +78,7 @@ const words: Readonly<Record<string, Probe>> = {
     name: /text\.format/,
     sent: /json_object|"application\/json"|"format":"json"|"schema"/i,
     bridged: /one JSON document|"inputSchema"/,
-    shown: ({ output_text }) => isJson(output_text),
+    shown: byItself(({ output_text }) => isJson(output_text)),
   },
   "text.format (json_schema)": {
     body: {
@@ -77,8 +86,8 @@ const words: Readonly<Record<string, Probe>> = {
       text: { format: { type: "json_schema", name: "out", schema: SCHEMA, strict: true } },
     },
     answer: () => reply.text('{"zebra":1}'),
-    ...{ name: /text\.format/, sent: /zebra/ },
-    shown: ({ output_text }) => isJson(output_text),
+    ...{ name: /text\.format/, sent: /properties\\?":\{\\?"zebra/ },
+    shown: byItself(({ output_text }) => isJson(output_text)),
   },
   "text.verbosity": {
     ...{ body: { text: { verbosity: "low" } }, name: /text\.verbosity/, sent: /verbosity/ },
@@ -116,14 +125,18 @@ const calls: Readonly<Record<string, Probe>> = {
     body: { tools: [tool("alpha")], tool_choice: "required" },
     answer: () => reply.calls([{ name: "alpha", arguments: {} }]),
     ...{ name: /tool_choice/, sent: /"(required|any)"/i },
-    shown: (response) => count(response, "function_call") > 0,
+    shown: byItself((response) => count(response, "function_call") > 0),
   },
   "tool_choice (a function)": {
     body: { tools: [tool("alpha"), tool("beta")], tool_choice: { type: "function", name: "beta" } },
     answer: () => reply.calls([{ name: "beta", arguments: {} }]),
     name: /tool_choice/,
     sent: /(tool_?choice|toolConfig|allowedFunctionNames).*beta/i,
-    shown: ({ output }) => output.some((item) => "name" in item && item.name === "beta"),
+    // One that is forced to call something, and is offered this alone, is forced to call this.
+    shown: ({ output }, world) =>
+      world.upstream
+        ? isForced(world) && sees(world, "beta") && !sees(world, "alpha")
+        : output.some((item) => "name" in item && item.name === "beta"),
   },
   "tool_choice (allowed_tools)": {
     body: {
@@ -142,7 +155,7 @@ const calls: Readonly<Record<string, Probe>> = {
     body: { tools: [tool("alpha"), tool("beta")], parallel_tool_calls: false },
     name: /parallel_tool_calls/,
     sent: /parallel_?tool_?(calls|use)/i,
-    shown: (response) => count(response, "function_call") <= 1,
+    shown: byItself((response) => count(response, "function_call") <= 1),
   },
   max_tool_calls: {
     body: {
@@ -158,9 +171,14 @@ const calls: Readonly<Record<string, Probe>> = {
       return reply.calls([call, call, call]);
     },
     name: /max_tool_calls/,
-    shown: (response) => count(response, "mcp_call") <= 1,
+    // A scripted model asks for three; the embedded one for none.
+    shown: (response, { upstream }) => count(response, "mcp_call") === (upstream ? 1 : 0),
   },
 };
+
+function isForced({ upstream }: World): boolean {
+  return upstream?.requests.at(-1)?.text.includes('"tool_choice":"REQUIRED"') ?? false;
+}
 
 /** Whether the model was last offered a tool of this name. */
 function sees({ upstream }: World, name: string): boolean {
@@ -173,7 +191,10 @@ const state: Readonly<Record<string, Probe>> = {
     ...{ body: { store: false }, name: /store/ },
     shown: async (response, world) => !(await kept(response, world)),
   },
-  background: { body: { background: true }, name: /background/, shown: kept },
+  background: {
+    ...{ body: { background: true }, name: /background/ },
+    shown: async (response, world) => response.background === true && (await kept(response, world)),
+  },
   previous_response_id: {
     body: async ({ server }) => ({
       previous_response_id: (await server.create({ input: "Marked words before." })).id,
@@ -189,8 +210,18 @@ const state: Readonly<Record<string, Probe>> = {
     ...{ name: /conversation/, sent: /Marked words kept/, shown: readMore },
   },
   truncation: {
-    body: { truncation: "auto" },
-    ...{ name: /truncation/, shown: ({ truncation }) => truncation === "auto" },
+    body: {
+      input: [
+        { role: "user", content: "old words ".repeat(WINDOW_TOKENS) },
+        { role: "assistant", content: "I have read them." },
+        { role: "user", content: "Hello" },
+      ],
+      truncation: "auto",
+    },
+    name: /truncation/,
+    // What does not fit the window is not sent. The embedded model has no window.
+    shown: (_, { upstream }) =>
+      upstream ? !upstream.requests.at(-1)?.text.includes("old words") : "none",
   },
   context_management: {
     body: {
@@ -215,7 +246,12 @@ const state: Readonly<Record<string, Probe>> = {
   },
   stream_options: {
     body: { stream_options: { include_obfuscation: false } },
-    ...{ name: /stream_options/, shown: () => true },
+    name: /stream_options/,
+    shown: async (_, { server }) => {
+      const asked = { input: "Hello", stream_options: { include_obfuscation: false } };
+      const events = await server.stream(asked);
+      return events.length > 5 && events.every((event) => !("obfuscation" in event));
+    },
   },
   multi_agent: {
     body: { multi_agent: { enabled: true } },

@@ -11,6 +11,7 @@ import { PROVIDERS, startProviderServer } from "../provider-servers.ts";
 import { FILES, MACHINE, WEB_TOOLS } from "../scenario-server.ts";
 import type { Column } from "./cells.ts";
 import { BUCKET, OWN_HEADERS, OWN_OPTIONS } from "./feature-probes.ts";
+import { WINDOW_TOKENS } from "./parameter-probes.ts";
 import { MEDIA } from "./part-probes.ts";
 import type { World } from "./probe.ts";
 
@@ -46,10 +47,11 @@ export async function openWorld(
   };
 }
 
-/** Each model has a field and a header of its own in the settings. */
+/** Each model has a window, a field and a header of its own in the settings. */
 function toOverrides(column: Column): readonly ModelOverride[] {
   const [vendor = "", name = ""] = PROVIDERS[column].model.split("/");
-  return [{ vendor, name, options: OWN_OPTIONS[column], headers: OWN_HEADERS }];
+  const own = { options: OWN_OPTIONS[column], headers: OWN_HEADERS };
+  return [{ vendor, name, contextTokens: WINDOW_TOKENS, ...own }];
 }
 
 const greet = (): Reply => reply.text("Hello to you.");

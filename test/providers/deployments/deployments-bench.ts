@@ -3,8 +3,10 @@
 import assert from "node:assert/strict";
 import type { ModelEnd, ModelEvent } from "../../../src/protocol/model-events.ts";
 import type { Notice } from "../../../src/protocol/run-events.ts";
-import type { OpenDeployment } from "../../../src/providers/deployments/ask-any.ts";
-import { createDeploymentsProvider } from "../../../src/providers/deployments/deployments-provider.ts";
+import {
+  createDeploymentsProvider,
+  type OpenDeployment,
+} from "../../../src/providers/deployments/deployments-provider.ts";
 import {
   createHealths,
   type DeploymentHealths,

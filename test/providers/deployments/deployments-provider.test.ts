@@ -64,6 +64,14 @@ describe("a name with several deployments", () => {
     });
   }
 
+  it("does not cool one down whose answers to somebody's prompt are empty", async () => {
+    const empty = failing(new Failure("empty_answer", "x"));
+    const group = open({ a: { provider: empty }, b: [OK, OK, OK, OK] });
+    for (let count = 0; count < 4; count++) await ask(group);
+    assert.deepEqual(group.asked, ["a", "b", "a", "b", "a", "b", "a", "b"]);
+    assert.equal(group.deployments[0]?.health.isReady, true);
+  });
+
   it("does not ask another one about the client's own mistake", async () => {
     const group = open({ a: [reply.status(400, "bad")], b: [OK] });
     await assert.rejects(ask(group), { code: "provider_rejected" });

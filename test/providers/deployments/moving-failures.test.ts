@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { Failure } from "../../../src/base/failure.ts";
 import { toVerdict } from "../../../src/providers/deployments/moving-failures.ts";
 import { toModelFailure } from "../../../src/providers/provider-failure.ts";
 
@@ -15,6 +16,10 @@ describe("what a refused request says of its deployment", () => {
     const flagged = { code: 403, message: "The input was flagged." };
     assert.equal(toVerdict(answer(403, flagged)), "well");
     assert.equal(toVerdict(answer(400, { message: "Wrong schema." })), "well");
+  });
+
+  it("is nothing, where the answer is empty: a client can ask for that as often as it likes", () => {
+    assert.equal(toVerdict(new Failure("empty_answer", "Nothing was said.")), "unknown");
   });
 
   it("is the failure, where the account or the server is at fault", () => {

@@ -49,6 +49,22 @@ describe("the cost that a vendor tells", () => {
     assert.equal(vendor.sent.length, 3);
   });
 
+  for (const cost of [1e300, 100, -5]) {
+    it(`is not believed where it cannot be true: ${cost}`, async (t) => {
+      const { send, used } = await start(t, {}, cost);
+      for (const way of [{ store: false }, { store: false, stream: true }, { store: true }]) {
+        assert.equal((await send({ input: "Hi", ...way })).status, 200);
+      }
+      assert.equal(await used(), 0);
+    });
+  }
+
+  it("that cannot be true uses up no more than was reserved", async (t) => {
+    const { send, used } = await start(t, { limits: { usd_total: 1 } }, 1e300);
+    assert.equal((await send({ input: "Hi" })).status, 200);
+    assert.ok((await used()) <= 1, `${await used()}`);
+  });
+
   it("is the cost of a response that has a limit of its own", async (t) => {
     const { send, used } = await start(t, { responseLimits: { usd: 0.5 } });
     assert.equal((await send({ input: "Hi" })).status, 200);

@@ -42,7 +42,8 @@ describe("what is asked on sockets", () => {
       async admit() {
         await clock.advance(5);
         if (!letsIn) throw new Failure("rate_limited", "Too much.");
-        return { caller: { ...ANYBODY, keyId: "key_1" }, done() {} };
+        const caller = { ...ANYBODY, keyId: "key_1" };
+        return { caller, async countMore() {}, done() {} };
       },
     };
     const server = await startSocketServer(

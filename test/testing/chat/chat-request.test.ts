@@ -210,6 +210,31 @@ describe("chat request checks", () => {
       { message: /Only the default \(1\)/, code: "unsupported_value" },
     ],
     [
+      "no room for an answer",
+      { max_tokens: 0 },
+      { message: /'max_tokens'.*>= 1, but got 0/, code: "integer_below_min_value" },
+    ],
+    [
+      "half a token",
+      { max_completion_tokens: 1.5 },
+      { message: /'max_completion_tokens': expected an integer/, code: "invalid_type" },
+    ],
+    [
+      "a longer answer than the model gives",
+      { model: "gpt-4o-mini", max_tokens: 16_385 },
+      { message: /16385\. This model supports at most 16384 /, code: "invalid_value" },
+    ],
+    [
+      "a longer answer than a reasoning model gives",
+      { model: "gpt-5.1", max_completion_tokens: 200_000 },
+      { message: /This model supports at most 128000 /, code: "invalid_value" },
+    ],
+    [
+      "a length in both of its words",
+      { max_tokens: 5, max_completion_tokens: 5 },
+      { message: /at the same time/, code: "invalid_parameter_combination" },
+    ],
+    [
       "max_tokens on a reasoning model",
       { model: "gpt-5-mini", max_tokens: 5 },
       { message: /Use 'max_completion_tokens' instead/, code: "unsupported_parameter" },

@@ -148,7 +148,7 @@ describe("what a chat request asks for in vain", () => {
       ["modalities", "audio"],
     ],
     [{ modalities: ["text"] }, []],
-    [{ store: true }, ["store"]],
+    [{ store: true }, []],
     [{ store: false, n: 1 }, []],
     [{ background: true, previous_response_id: "resp_1" }, ["background", "previous_response_id"]],
     [{ top_k: 1 }, []],

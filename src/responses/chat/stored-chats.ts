@@ -1,0 +1,190 @@
+/**
+ * Chat completions that are kept (`store: true`), as the API lists, shows, changes and deletes them. They
+ * stand on the shelf that responses stand on, each as it was answered, with the messages it was asked with.
+ */
+
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { nextTurn } from "../../base/turn.ts";
+import { open } from "../../protocol/open.ts";
+import { parseAs } from "../../protocol/parse.ts";
+import { Metadata } from "../../protocol/request.ts";
+import type { Thing, ThingName } from "../../store/shelf.ts";
+import type { Caller } from "../caller.ts";
+import { type Page, type Paging, parsePaging, toPage, toThingQuery } from "../paging.ts";
+import type { ShelfParts } from "../shelf-parts.ts";
+import type { ChatCompletion } from "./chat-completion.ts";
+
+export interface ChatsApi {
+  /** Rejects where the tenant has no room for what it asks to keep; before anything is asked. */
+  checkRoom(messages: readonly Json[], caller: Caller): Promise<void>;
+  keep(chat: AnsweredChat, caller: Caller): Promise<void>;
+  /** Filtered by `model` and `metadata[KEY]`. */
+  list(query: URLSearchParams, caller: Caller): Promise<Page<StoredChat>>;
+  get(id: string, caller: Caller): Promise<StoredChat>;
+  messages(id: string, query: URLSearchParams, caller: Caller): Promise<Page<StoredMessage>>;
+  /** The new metadata takes the place of the old as a whole. */
+  update(id: string, body: unknown, caller: Caller): Promise<StoredChat>;
+  delete(id: string, caller: Caller): Promise<DeletedChat>;
+}
+
+export interface AnsweredChat {
+  readonly completion: ChatCompletion;
+  /** As the request has them. */
+  readonly messages: readonly Json[];
+}
+
+/** A completion as it was answered, with the metadata of today. */
+export type StoredChat = JsonObject & { readonly id: string };
+
+export type StoredMessage = JsonObject & { readonly id: string };
+
+export interface DeletedChat {
+  readonly id: string;
+  readonly object: "chat.completion.deleted";
+  readonly deleted: true;
+}
+
+export const UpdateChat = open({ metadata: Metadata.nullable() });
+
+interface ChatsParts extends Pick<ShelfParts, "shelf" | "clock"> {
+  /** How long they are kept; null for ever. */
+  readonly ttlMs: number | null;
+}
+
+const KIND = "chat_completion";
+
+export function createChatsApi(parts: ChatsParts): ChatsApi {
+  const { shelf, clock, ttlMs } = parts;
+  const find = async (id: string, { tenant }: Caller): Promise<KeptChat> => {
+    const thing = await shelf.get(nameChat(tenant, id));
+    if (thing) return readKept(thing);
+    throw toUnknownChat(id);
+  };
+  return {
+    checkRoom: (messages, { tenant }) => shelf.checkRoom(tenant, [...messages]),
+    async keep({ completion, messages }, { tenant }) {
+      const nowMs = clock.now();
+      await shelf.put({
+        ...nameChat(tenant, completion.id),
+        parent: null,
+        body: { completion: completion as unknown as JsonObject, messages: [...messages] },
+        created_at_ms: nowMs,
+        expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
+      });
+    },
+    list: (query, { tenant }) => listChats(parts, tenant, query),
+    get: async (id, caller) => (await find(id, caller)).completion,
+    async messages(id, query, caller) {
+      const { messages } = await find(id, caller);
+      const paging = parsePaging(query, { defaultOrder: "asc" });
+      return pageOf(
+        messages.map((message, at) => toStoredMessage(`${id}-${at}`, message)),
+        paging,
+      );
+    },
+    async update(id, body, caller) {
+      const { metadata } = parseAs(UpdateChat, body, "request");
+      await shelf.change(nameChat(caller.tenant, id), (kept) => {
+        const { completion, messages } = readBody(kept);
+        return { completion: { ...completion, metadata: metadata ?? {} }, messages };
+      });
+      return (await find(id, caller)).completion;
+    },
+    async delete(id, { tenant }) {
+      if (!(await shelf.delete(nameChat(tenant, id)))) throw toUnknownChat(id);
+      return { id, object: "chat.completion.deleted", deleted: true };
+    },
+  };
+}
+
+interface KeptChat {
+  readonly completion: StoredChat;
+  readonly messages: Json[];
+}
+
+function readKept({ id, body }: Pick<Thing, "id" | "body">): KeptChat {
+  const { completion, messages } = readBody(body);
+  return { completion: { ...completion, id }, messages };
+}
+
+function readBody(body: Json): { completion: JsonObject; messages: Json[] } {
+  const { completion, messages } = isJsonObject(body) ? body : {};
+  return {
+    completion: isJsonObject(completion) ? completion : {},
+    messages: Array.isArray(messages) ? [...messages] : [],
+  };
+}
+
+/** Read at once while one page is put together. */
+const READ_AT_ONCE = 100;
+
+async function listChats(
+  { shelf }: ChatsParts,
+  tenant: string,
+  query: URLSearchParams,
+): Promise<Page<StoredChat>> {
+  // The API has no `before` here.
+  const paging = { ...parsePaging(query, { defaultOrder: "asc" }), before: undefined };
+  const fits = toFilter(query);
+  const found: StoredChat[] = [];
+  let { after } = paging;
+  for (;;) {
+    const asked = { ...paging, after, limit: READ_AT_ONCE };
+    const things = await shelf.list(toThingQuery({ tenant, kind: KIND }, asked));
+    found.push(...things.map((thing) => readKept(thing).completion).filter(fits));
+    after = things.at(-1)?.id;
+    // One more than fits says that there is more. A filter that few pass may have to read them all.
+    if (found.length > paging.limit || things.length < READ_AT_ONCE) break;
+    await nextTurn();
+  }
+  return toPage(found, paging.limit, (chat) => chat);
+}
+
+function toFilter(query: URLSearchParams): (chat: StoredChat) => boolean {
+  const model = query.get("model");
+  const wanted = [...query].flatMap(([name, value]) => {
+    const key = /^metadata\[(.+)\]$/.exec(name)?.[1];
+    return key === undefined ? [] : [[key, value] as const];
+  });
+  return (chat) => {
+    const metadata = isJsonObject(chat["metadata"]) ? chat["metadata"] : {};
+    if (model !== null && chat["model"] !== model) return false;
+    return wanted.every(([key, value]) => metadata[key] === value);
+  };
+}
+
+/** A message as it was sent: a text in `content`, or parts in `content_parts`. */
+function toStoredMessage(id: string, message: Json): StoredMessage {
+  const given = isJsonObject(message) ? message : {};
+  const { content = null } = given;
+  const isParts = Array.isArray(content);
+  return {
+    name: null,
+    ...given,
+    id,
+    content: isParts ? null : content,
+    content_parts: isParts ? content : null,
+  };
+}
+
+/** They are all there: the page is cut out of them. */
+function pageOf(
+  all: readonly StoredMessage[],
+  { limit, order, after }: Paging,
+): Page<StoredMessage> {
+  const ordered = order === "asc" ? all : [...all].reverse();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const isUnknown = after !== undefined && from === 0;
+  return toPage(isUnknown ? [] : ordered.slice(from, from + limit + 1), limit, (one) => one);
+}
+
+function nameChat(tenant: string, id: string): ThingName {
+  return { tenant, kind: KIND, id };
+}
+
+function toUnknownChat(id: string): Failure {
+  const message = `There is no stored chat completion \`${clip(id, 80)}\`. Only those of requests with \`store: true\` are kept.`;
+  return new Failure("not_found", message, { param: "completion_id" });
+}

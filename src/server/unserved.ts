@@ -1,0 +1,92 @@
+/**
+ * Addresses that the published API has, or that servers beside it have, and this one has not. Clients that
+ * ask for one are told that it is not here, and what is.
+ */
+
+interface Unserved {
+  /** The address, and all that begin with it and a slash. */
+  readonly path: string;
+  /** What it is for. */
+  readonly what: string;
+  /** What to do in place of it, as a sentence. */
+  readonly instead: string;
+}
+
+const RESPONSES = "Use `POST /v1/responses`.";
+
+export const UNSERVED: readonly Unserved[] = [
+  {
+    path: "/v1/completions",
+    what: "completions of a bare prompt",
+    instead: "Use `POST /v1/chat/completions` or `POST /v1/responses`.",
+  },
+  {
+    path: "/v1/images",
+    what: "pictures",
+    instead: "Use the tool `image_generation` of `POST /v1/responses`.",
+  },
+  {
+    path: "/v1/audio",
+    what: "speech and transcription",
+    instead: "A model that hears takes `input_audio` in `POST /v1/responses`.",
+  },
+  {
+    path: "/v1/videos",
+    what: "videos",
+    instead: "Ask the vendor's own API.",
+  },
+  {
+    path: "/v1/moderations",
+    what: "moderation",
+    instead:
+      "Ask the vendor's own API; `moderation` of a request is passed on to vendors that know it.",
+  },
+  {
+    path: "/v1/batches",
+    what: "batches",
+    instead: "Use `POST /v1/responses` with `background: true`.",
+  },
+  {
+    path: "/v1/uploads",
+    what: "uploads in parts",
+    instead: "Use `POST /v1/files`, which takes a file in one piece.",
+  },
+  {
+    path: "/v1/fine_tuning",
+    what: "training",
+    instead: "Train where the model is; serve the result under a name of `server.models`.",
+  },
+  {
+    path: "/v1/evals",
+    what: "evaluations",
+    instead: "Run them as a client of `POST /v1/responses`.",
+  },
+  {
+    path: "/v1/rerank",
+    what: "ranking of texts",
+    instead: "Use `POST /v1/vector_stores/{id}/search`, or `POST /v1/embeddings` and compare.",
+  },
+  {
+    path: "/v1/realtime",
+    what: "sessions of speech",
+    instead: "`GET /v1/responses` with `Upgrade: websocket` has the events of responses.",
+  },
+  { path: "/v1/assistants", what: "assistants", instead: RESPONSES },
+  {
+    path: "/v1/threads",
+    what: "threads",
+    instead: "Use `POST /v1/conversations` and `POST /v1/responses`.",
+  },
+  {
+    path: "/v1/organization",
+    what: "administration",
+    instead: "Use `offshoot keys` and `offshoot runs cost` on the server's machine.",
+  },
+];
+
+/** Why there is nothing at an address, and what there is. */
+export function toNothingThere(path: string): string {
+  const found = UNSERVED.find((row) => path === row.path || path.startsWith(`${row.path}/`));
+  if (found) return `\`${found.path}\` (${found.what}) is not served here. ${found.instead}`;
+  return `There is nothing at \`${path}\`. \`GET /openapi.json\` lists what is served.`;
+}
