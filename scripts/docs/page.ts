@@ -65,6 +65,7 @@ async function call(
     stdout: output,
     stderr: output,
     openTerminal: () => undefined,
+    openKeys: () => undefined,
     onInterrupt: () => () => {},
     onReaderGone: () => () => {},
     leave: (code) => {

@@ -34,6 +34,20 @@ export function cutToBytes(text: string, maxBytes: number): string {
   return bytes.toString("utf8", 0, end);
 }
 
+/** Lines of at most so many characters; a word that is longer than a line stays whole. */
+export function breakAtWords(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line !== "" && longer.length > columns) {
+      lines.push(line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line];
+}
+
 export function plural(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

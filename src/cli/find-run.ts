@@ -5,6 +5,7 @@
 
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
+import { toNodeName } from "../delegation/ledger/tree.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
 import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
 import type { Store, StoredRun } from "../store/store.ts";
@@ -15,6 +16,7 @@ export const RUN_NAMES = {
   last: "The newest run that somebody started",
   "last/parser-1.0":
     "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
+  "parser-1.0": "A subagent of the newest tree that has one of this name",
   "resp_01k…": "A response of a server",
 } as const;
 
@@ -36,9 +38,11 @@ async function findTop(store: Store, name: string): Promise<StoredRun> {
   if (name === LAST) return await findLast(store);
   // A response of a server is a run under another name.
   const beginning = name.startsWith("resp_") ? toRunId(name) : name;
-  const { run, near } = await findByBeginning(store, beginning);
+  const { run, near, recent } = await findByBeginning(store, beginning);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(name, near);
+  const named = recent.find(({ id, parent_id }) => parent_id !== null && toNodeName(id) === name);
+  if (named) return named;
   const message = `There is no run \`${clip(name, 80)}\`. \`offshoot runs list\` has the ids.`;
   throw new Failure("not_found", message);
 }
@@ -63,15 +67,17 @@ interface Near {
   /** The one that has this beginning, with what is below it. */
   readonly run: StoredRun | undefined;
   readonly near: readonly StoredRun[];
+  /** All that were looked at, the newest first. */
+  readonly recent: readonly StoredRun[];
 }
 
 async function findByBeginning(store: Store, beginning: string): Promise<Near> {
-  const all = beginning === "" ? [] : await store.listRuns({ limit: MAX_LOOKED_AT });
-  const near = all.filter(({ id }) => id.startsWith(beginning));
+  const recent = beginning === "" ? [] : await store.listRuns({ limit: MAX_LOOKED_AT });
+  const near = recent.filter(({ id }) => id.startsWith(beginning));
   const run = near.find((one) =>
     near.every((other) => other === one || other.id.startsWith(`${one.id}/`)),
   );
-  return { run, near };
+  return { run, near, recent };
 }
 
 function toAmbiguous(name: string, near: readonly StoredRun[]): Failure {

@@ -1,47 +1,60 @@
-/** The help texts, made from the table of commands alone. */
+/**
+ * The help texts, made from the table of commands alone. On a terminal they are broken at words; elsewhere a
+ * line is as long as it is.
+ */
 
+import { breakAtWords } from "../base/text.ts";
 import { type Command, describeOption, type Option } from "./command.ts";
 import { COMMANDS } from "./commands.ts";
 
-export function renderHelp(): string {
+export function renderHelp(columns = Number.POSITIVE_INFINITY): string {
   const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
-  return [
+  const lines = [
     "Offshoot runs LLM agents that delegate.",
     "",
     "Usage: offshoot COMMAND [ARGUMENTS]",
     "",
     "Commands:",
-    ...alignRows([...commands, ["help [COMMAND]", "Show this, or how a command is used"]]),
+    ...alignRows([...commands, ["help [COMMAND]", "Show this, or how a command is used"]], columns),
     "",
     "Flags:",
-    ...alignRows([
-      ["-h, --help", "Show this"],
-      ["-v, --version", "Show the version"],
-    ]),
+    ...alignRows(
+      [
+        ["-h, --help", "Show this"],
+        ["-v, --version", "Show the version"],
+      ],
+      columns,
+    ),
     "",
     "Start here:",
     ...(COMMANDS["run"]?.examples ?? []).slice(0, 1).map((example) => `  ${example}`),
     "",
-  ].join("\n");
+  ];
+  return lines.map((line) => wrap(line, columns)).join("\n");
 }
 
-export function renderCommandHelp(name: string, command: Command): string {
+export function renderCommandHelp(
+  name: string,
+  command: Command,
+  columns = Number.POSITIVE_INFINITY,
+): string {
   const { summary, usage, options, subcommands, examples } = command;
   const flags = Object.entries(options).map(([long, option]) => toFlagRow(long, option));
   const words = [`offshoot ${name}`, usage, "[FLAGS]"].filter((word) => word !== "");
-  return [
+  const lines = [
     `${summary}.`,
     "",
     `Usage: ${words.join(" ")}`,
     "",
-    ...(subcommands ? [...alignRows(Object.entries(subcommands)), ""] : []),
+    ...(subcommands ? [...alignRows(Object.entries(subcommands), columns), ""] : []),
     "Flags:",
-    ...alignRows([...flags, ["-h, --help", "Show this"]]),
+    ...alignRows([...flags, ["-h, --help", "Show this"]], columns),
     "",
     examples.length === 1 ? "Example:" : "Examples:",
     ...examples.map((example) => `  ${example}`),
     "",
-  ].join("\n");
+  ];
+  return lines.map((line) => wrap(line, columns)).join("\n");
 }
 
 /** `-o, --output FORMAT`, and what it is with the words it takes. */
@@ -53,7 +66,24 @@ function toFlagRow(long: string, option: Option): [string, string] {
   return [`${short}--${long}${value}`, `${describeOption(option)}${choices}${again}`];
 }
 
-function alignRows(rows: readonly (readonly [string, string])[]): string[] {
+/** Beside what it is about a text has at least so many columns, else it stands below it. */
+const LEAST_COLUMNS = 30;
+
+function alignRows(rows: readonly (readonly [string, string])[], columns: number): string[] {
   const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
+  if (columns - width - 4 < LEAST_COLUMNS) {
+    return rows.flatMap(([left, right]) => [`  ${left.trim()}`, `      ${right}`]);
+  }
+  return rows.map(([left, right]) => {
+    const lines = breakAtWords(right, columns - width - 4).join(`\n${" ".repeat(width + 4)}`);
+    return `  ${left.padEnd(width)}  ${lines}`;
+  });
+}
+
+/** Breaks what is not broken yet; further lines begin where the first does, or a little behind it. */
+function wrap(text: string, columns: number): string {
+  if (text.includes("\n") || text.length <= columns) return text;
+  const indent = /^ */.exec(text)?.[0] ?? "";
+  const further = `${indent}${indent.length === 6 ? "" : "  "}`;
+  return `${indent}${breakAtWords(text.trim(), columns - further.length).join(`\n${further}`)}`;
 }

@@ -11,6 +11,12 @@ export interface Io {
   /** The terminal itself, whatever the streams are; undefined where there is none to answer on. */
   openTerminal(): Terminal | undefined;
   /**
+   * Reads single keys from the terminal until it is closed, and leaves the terminal as it was then.
+   * Undefined where keys are not ours to read: standard input is no terminal, or another program reads
+   * them.
+   */
+  openKeys(listener: KeyListener): KeyReader | undefined;
+  /**
    * Calls back at each Ctrl-C, SIGTERM and closing of the terminal, until the returned function is
    * called. With `hangups: "terminal"` SIGHUP counts only when the terminal is really gone.
    */
@@ -35,6 +41,8 @@ export interface Input {
 export interface Output {
   readonly isTerminal: boolean;
   readonly columns: number;
+  /** How many lines a terminal has; 24 where it is left out. */
+  readonly rows?: number | undefined;
   /** Whether text may be dimmed, and whether lines may be drawn over; as a terminal where it is left out. */
   readonly isStyled?: boolean | undefined;
   readonly isRedrawn?: boolean | undefined;
@@ -51,6 +59,21 @@ export interface Terminal {
   readonly columns: number;
   /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+}
+
+export interface KeyListener {
+  /** What was typed, as the terminal sends it. Ctrl-C, Ctrl-Z and Ctrl-\\ are signals, and not told. */
+  onKeys(keys: string): void;
+  /** Called before Ctrl-Z stops the process. */
+  onSuspend(): void;
+}
+
+export interface KeyReader {
+  /** Gives the terminal back for a while: to a question. */
+  pause(): void;
+  resume(): void;
+  /** Gives it back for good. May be called again. */
+  close(): void;
 }
 
 export interface InterruptOptions {

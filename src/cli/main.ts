@@ -47,12 +47,13 @@ export async function report(thrown: unknown, io: Io): Promise<number> {
 }
 
 async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<number> {
-  if (first === undefined || first === "--help" || first === "-h") return print(io, renderHelp());
+  if (first === undefined || first === "--help" || first === "-h")
+    return print(io, renderHelp(toWidth(io)));
   if (VERSION_WORDS.has(first)) return print(io, `${VERSION}\n`);
   if (first === "help") return showHelp(rest, io);
   const command = findCommand(first);
   const call = parseArguments(first, command, rest);
-  if (!call) return print(io, renderCommandHelp(first, command));
+  if (!call) return print(io, renderCommandHelp(first, command, toWidth(io)));
   const { run } = await command.load();
   // The table goes along for `completions`, which its row loads and so may not import it.
   const withTable = { ...call, commands: COMMANDS };
@@ -60,8 +61,13 @@ async function dispatch([first, ...rest]: readonly string[], io: Io): Promise<nu
 }
 
 async function showHelp([name]: readonly string[], io: Io): Promise<number> {
-  if (name === undefined || name.startsWith("-")) return print(io, renderHelp());
-  return print(io, renderCommandHelp(name, findCommand(name)));
+  if (name === undefined || name.startsWith("-")) return print(io, renderHelp(toWidth(io)));
+  return print(io, renderCommandHelp(name, findCommand(name), toWidth(io)));
+}
+
+/** A file gets its lines whole. */
+function toWidth({ stdout }: Io): number | undefined {
+  return stdout.isTerminal ? stdout.columns : undefined;
 }
 
 async function print(io: Io, text: string): Promise<number> {

@@ -8,6 +8,7 @@ import { createHangup } from "./hangup.ts";
 import type { Input, Io, Output } from "./io.ts";
 import { createSafeOutput, toLooks } from "./terminal.ts";
 import { openTerminalDevice } from "./terminal-device.ts";
+import { openTerminalKeys } from "./terminal-keys.ts";
 
 export function createProcessIo(leave: (exitCode: number) => never): Io {
   const { env } = process;
@@ -39,6 +40,9 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       () => {},
     ),
     openTerminal: openTerminalDevice,
+    // A program behind a pipe may read the keys itself, as pagers do.
+    openKeys: (listener) =>
+      isatty(0) && !look(1).isStream ? openTerminalKeys(listener) : undefined,
     onInterrupt(callback, { hangups = "all" } = {}) {
       const onGone = onlyOnce(callback);
       const onHangup = hangups === "all" ? onGone : createHangup({ onGone });
@@ -97,7 +101,10 @@ export function createInput(fd: number, open: () => AsyncIterable<Uint8Array | s
   };
 }
 
-type Stream = Pick<NodeJS.WriteStream, "write" | "on" | "off"> & { readonly columns?: number };
+type Stream = Pick<NodeJS.WriteStream, "write" | "on" | "off"> & {
+  readonly columns?: number;
+  readonly rows?: number;
+};
 
 /** Never rejects. `onBroken` is called when it cannot be written any more; later writes are lost. */
 export function createOutput(
@@ -123,6 +130,9 @@ export function createOutput(
     get columns() {
       return use().columns || 80;
     },
+    get rows() {
+      return use().rows || 24;
+    },
     write(text) {
       const stream = use();
       if (isBroken || stream.write(text)) return;
@@ -143,14 +153,20 @@ function untilWritable(stream: Stream): Promise<void> {
 }
 
 /** `/dev/null`, a terminal and a descriptor that was closed have nothing piped in. */
-function look(fd: number): { readonly isPiped: boolean; readonly size: number } {
+function look(fd: number): {
+  readonly isPiped: boolean;
+  /** Whether a program is at its other end. */
+  readonly isStream: boolean;
+  readonly size: number;
+} {
   try {
     const stats = fstatSync(fd);
-    const isPiped = stats.isFIFO() || stats.isFile() || stats.isSocket();
-    return { isPiped, size: stats.isFile() ? stats.size : 0 };
+    const isStream = stats.isFIFO() || stats.isSocket();
+    const isPiped = isStream || stats.isFile();
+    return { isPiped, isStream, size: stats.isFile() ? stats.size : 0 };
   } catch {
     // Closed by whoever started us.
-    return { isPiped: false, size: 0 };
+    return { isPiped: false, isStream: false, size: 0 };
   }
 }
 

@@ -8,12 +8,14 @@ import type { StoredRun } from "../store/store.ts";
 import type { Io } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
 import type { Projection } from "./output/output.ts";
-import { cleanForTerminal } from "./terminal.ts";
+import { cleanForTerminal, dim, draw } from "./terminal.ts";
 
 interface ShowIo extends Io {
   /** Resolves when nothing else is on the screen that must not be written behind. */
   readonly quiet?: (() => Promise<void>) | undefined;
   readonly live?: LiveBlock | undefined;
+  /** Whether the run is in the record, for a line that says its id at the end. */
+  readonly isRecorded?: boolean | undefined;
 }
 
 /**
@@ -38,6 +40,7 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     const end = await run.result();
     // A run that was cancelled because nobody reads it is a cancelled run; one that was over is not.
     if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
+    await tellId(run, io);
     return await showEnd(end, projection, io);
   } catch (thrown) {
     // What cannot be shown must not go on spending.
@@ -72,13 +75,24 @@ export function exitCodeOf({ ending, error }: RunEnd): number {
 function createInterrupt(run: Run, io: ShowIo): () => void {
   let isCancelled = false;
   return () => {
-    if (isCancelled) io.leave(ENDINGS.cancelled.exit);
+    if (isCancelled) {
+      io.live?.clear();
+      void tellId(run, io);
+      io.leave(ENDINGS.cancelled.exit);
+    }
     isCancelled = true;
     io.live?.clear();
     void io.stderr.write("\noffshoot: cancelling; Ctrl-C again to leave at once\n");
     // A run that cannot be cancelled has ended, which `follow` is about to see.
     run.cancel().catch(() => {});
   };
+}
+
+/** What one can look at afterwards, and how. */
+async function tellId({ id }: Run, { isRecorded, stderr }: ShowIo): Promise<void> {
+  if (!isRecorded) return;
+  const text = `run: ${id} (offshoot runs tree, show, replay)`;
+  await draw(stderr, `${dim(stderr, text)}\n`);
 }
 
 function toLine({ message }: RunEnd, io: Io): string {

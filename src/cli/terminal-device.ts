@@ -5,7 +5,7 @@ import { ReadStream } from "node:tty";
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import type { Terminal } from "./io.ts";
 
-const DEVICE = "/dev/tty";
+export const DEVICE = "/dev/tty";
 
 /** Undefined without a terminal, and in the background: whoever reads one there is stopped. */
 export function openTerminalDevice(): Terminal | undefined {
@@ -36,7 +36,7 @@ function show(text: string): void {
 }
 
 /** Linux tells the group in front of the terminal; elsewhere it is taken to be ours. */
-function isInForeground(): boolean {
+export function isInForeground(): boolean {
   try {
     const stat = readFileSync("/proc/self/stat", "latin1");
     // Behind the name, which may hold brackets and blanks: state, parent, group, session, terminal, front.

@@ -24,6 +24,9 @@ export function createSafeOutput(output: Output): Output {
     get columns() {
       return output.columns;
     },
+    get rows() {
+      return output.rows;
+    },
     write: (text) => output.write(cleanForTerminal(text)),
     draw: (text) => output.write(text),
   };
@@ -50,9 +53,42 @@ export function toLooks(
   return { isStyled: isForced || (isAble && !env["NO_COLOR"]), isRedrawn: isAble };
 }
 
+/** How a piece of a line looks, with what switches it on and off. Colours are the terminal's own sixteen. */
+const LOOKS = {
+  dim: ["2", "22"],
+  bold: ["1", "22"],
+  good: ["32", "39"],
+  bad: ["31", "39"],
+  warn: ["33", "39"],
+  busy: ["36", "39"],
+} as const;
+export type Look = keyof typeof LOOKS;
+
+/** A piece of a line that we draw. Names in it must be clean. */
+export interface Span {
+  readonly text: string;
+  readonly look?: Look | undefined;
+}
+
+/** The spans as one text, plain where the output has no styles. */
+export function paint(output: Output, spans: readonly Span[]): string {
+  const hasStyles = isStyled(output);
+  return spans
+    .map(({ text, look }) => {
+      if (!hasStyles || look === undefined || text === "") return text;
+      const [on, off] = LOOKS[look];
+      return `\x1b[${on}m${text}\x1b[${off}m`;
+    })
+    .join("");
+}
+
 /** Text that matters less than the answer. */
 export function dim(output: Output, text: string): string {
-  return (output.isStyled ?? output.isTerminal) ? `\x1b[2m${text}\x1b[22m` : text;
+  return paint(output, [{ text, look: "dim" }]);
+}
+
+export function isStyled({ isStyled, isTerminal }: Output): boolean {
+  return isStyled ?? isTerminal;
 }
 
 export function canRedraw({ isRedrawn, isTerminal }: Output): boolean {

@@ -7,6 +7,7 @@ import type { AgentTask } from "../agent/task.ts";
 import { parseTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { toNodeName } from "../delegation/ledger/tree.ts";
 import { type Divergence, findDivergence } from "../delegation/replay/compare-logs.ts";
 import { type RecordedRun, readRecordedRun } from "../delegation/replay/recorded-run.ts";
 import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run.ts";
@@ -124,10 +125,9 @@ async function findRoot(store: Store, run: StoredRun): Promise<StoredRun | undef
 
 function findNode(recorded: ReadonlyMap<string, Recorded>, node: string): string {
   for (const [path, { stored }] of recorded) {
-    // By its path, its id, or its place below the root.
-    if ([path, stored.id, path.replace("/root/", "")].includes(node)) return path;
+    if (path === node || stored.id === node || toNodeName(stored.id) === node) return path;
   }
-  const known = [...recorded.keys()].join(", ");
+  const known = [...recorded.values()].map(({ stored }) => toNodeName(stored.id)).join(", ");
   throw new Failure("not_found", `The tree has no run \`${node}\`. It has: ${known}.`);
 }
 

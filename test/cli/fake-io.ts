@@ -23,6 +23,7 @@ export function createFakeIo(
     home: "/nowhere",
     stdin: { isTerminal: true, isPiped: false, readAll: async () => Buffer.alloc(0) },
     openTerminal: () => undefined,
+    openKeys: () => undefined,
     ...parts,
     stdout: output("stdout"),
     stderr: output("stderr"),

@@ -44,11 +44,12 @@ describe("run with the embedded model", () => {
     await using place = await createPlace({ "a.ts": "", "src/b.ts": "", "notes.md": "" });
     const ended = await place.run(["run", "List the TypeScript files here"]);
     check(ended, { code: 0, stdout: "2 TypeScript files here:\n- a.ts\n- src/b.ts\n" });
-    const [model, call, result, summary, ...rest] = ended.stderr.split("\n");
+    const [model, call, result, summary, id, ...rest] = ended.stderr.split("\n");
     assert.match(model ?? "", /^model: embedded\/offline \(no key, no local server found; choose /);
     assert.match(call ?? "", /^bash_find\(\{.*\}\)$/);
     assert.match(result ?? "", /^bash_find → \+\d+ chars$/);
     assert.match(summary ?? "", /^2 turns · 1 tool call · [\d,]+ tokens · \d+\.\d s · free$/);
+    assert.match(id ?? "", /^run: run_\w+ \(offshoot runs tree, show, replay\)$/);
     assert.deepEqual(rest, [""]);
   });
 

@@ -15,18 +15,35 @@ export interface OnTerminal {
   readonly ended: Promise<number | null>;
 }
 
+export interface TerminalSetup {
+  readonly columns: number;
+  readonly rows: number;
+  /** What the shell does when the command is over; the exit code stays the command's. */
+  readonly after?: string;
+  /** What is started in place of the command. It finds the command's line in `COMMAND_LINE`. */
+  readonly shell?: string;
+}
+
 /** `input`: a shell's redirection of standard input, such as `< file`. */
 export function startOnTerminal(
   { cwd, home }: Place,
   args: readonly string[],
   input = "",
+  setup?: TerminalSetup,
 ): OnTerminal {
   const words = [process.execPath, CLI, ...args].map(
     (word) => `'${word.replaceAll("'", "'\\''")}'`,
   );
-  const child = spawn("script", ["-qfec", `${words.join(" ")} ${input}`, "/dev/null"], {
+  const line = `${words.join(" ")} ${input}`;
+  const child = spawn("script", ["-qfec", toShellLine(line, setup), "/dev/null"], {
     cwd,
-    env: { PATH: process.env["PATH"], HOME: home, OFFSHOOT_PROBE_LOCAL: "false", SHELL: "/bin/sh" },
+    env: {
+      PATH: process.env["PATH"],
+      HOME: home,
+      OFFSHOOT_PROBE_LOCAL: "false",
+      SHELL: "/bin/sh",
+      COMMAND_LINE: line,
+    },
     stdio: ["pipe", "pipe", "inherit"],
   });
   let screen = "";
@@ -59,4 +76,13 @@ export function startOnTerminal(
     type: (keys) => void child.stdin.write(keys),
     ended,
   };
+}
+
+function toShellLine(line: string, setup: TerminalSetup | undefined): string {
+  if (!setup) return line;
+  const { columns, rows, after, shell = line } = setup;
+  const size = `stty cols ${columns} rows ${rows}`;
+  if (after === undefined) return `${size}; ${shell}`;
+  // Ctrl-C is for the shell, too: it must live to do what comes after.
+  return `${size}; trap : INT; ${shell}; code=$?; ${after}; exit $code`;
 }

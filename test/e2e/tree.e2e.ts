@@ -54,11 +54,14 @@ describe("a tree while it runs", () => {
     const { stdout, stderr } = await run(place);
     assert.equal(stdout, "It is 9.\n");
     for (const label of LABELS) {
-      const ending = `subagent ${label}: completed · 2 turns · `;
-      assert.ok(stderr.includes(`subagent ${label}: started\n`), stderr);
-      assert.equal(stderr.split(ending).length, 2, stderr);
+      const named = `subagent ${label} \\[${label}-1\\.\\d\\]`;
+      assert.match(stderr, new RegExp(`${named}: started\n`));
+      assert.equal(stderr.split(new RegExp(`${named}: completed · 2 turns · `)).length, 2, stderr);
     }
-    assert.match(stderr, /\nwith 3 subagents: 8 turns · 6 tool calls · [\d,]+ tokens · .+\n$/);
+    assert.match(
+      stderr,
+      /\nwith 3 subagents: 8 turns · 6 tool calls · [\d,]+ tokens · .+\nrun: run_\w+ .+\n$/,
+    );
   });
 
   it("is every node with its parent as JSON lines", async () => {
@@ -91,12 +94,13 @@ describe("a tree while it runs", () => {
     await using upstream = await CHAT.start({ engine: counting() });
     const args = [...runAt(upstream, CHAT, "Count all."), "--tools", "read,subagent"];
     const terminal = startOnTerminal(place, args);
-    await terminal.shows("starting src");
+    await terminal.shows("root");
     await terminal.shows("with 3 subagents");
     assert.equal(await terminal.ended, 0, terminal.screen);
     assert.match(terminal.screen, /\[\d+A\r.\[J/);
     for (const label of LABELS) {
-      assert.equal(terminal.screen.split(`subagent ${label}: completed`).length, 2, label);
+      const ended = new RegExp(`✓ .{5}${label} \\[${label}-1\\.\\d\\].{4}: completed`);
+      assert.equal(terminal.screen.split(ended).length, 2, terminal.screen);
     }
   });
 });
@@ -115,9 +119,9 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     const args = [...runAt(upstream, CHAT, "Ask one."), "--tools", "write,subagent"];
     const terminal = startOnTerminal(place, args);
     await terminal.shows("[C]ancel: ");
-    assert.match(terminal.screen, /\[1A\r.\[J\r\nTool Call: write/);
+    assert.match(terminal.screen, /\[\d+A\r.\[J\r\nTool Call: write/);
     terminal.type("y\n");
-    await terminal.shows("subagent w: completed");
+    await terminal.shows("completed");
     assert.equal(await terminal.ended, 0, terminal.screen);
   });
 });

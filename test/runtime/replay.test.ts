@@ -285,7 +285,8 @@ describe("a replay of a tree", () => {
   it("knows no run that the tree has not", async (t) => {
     const { id, store, parts } = await record(t);
     const change = { node: "/root/nobody", prompt: "x" };
-    await assert.rejects(replayTree({ store, id, change }, parts), { code: "not_found" });
+    const message = /`\/root\/nobody`\. It has: run_\w+, (one|two)-1\.\d, (one|two)-1\.\d\.$/;
+    await assert.rejects(replayTree({ store, id, change }, parts), { code: "not_found", message });
     await assert.rejects(replayTree({ store, id: "run_none" }, parts), { code: "not_found" });
   });
 });

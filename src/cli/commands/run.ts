@@ -27,6 +27,7 @@ import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { type PickedModel, pickModel } from "../pick-model.ts";
 import { showRun } from "../show-run.ts";
 import { toWarningLine } from "../terminal.ts";
+import { createTreeControls } from "../tree-controls.ts";
 
 export const run: RunCommand = async (call, io) => {
   const network = createCommandNetwork(io);
@@ -76,10 +77,12 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       isStructured: format.type !== "text",
       doneMarker: config.get("done_marker"),
       live,
+      controls: createTreeControls(runtime.engine),
     });
     const follow: Run["follow"] = (signal) => followTree(runtime.engine, started.id, { signal });
     const tree = { ...started, follow };
-    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live });
+    const isRecorded = settings.storePath !== undefined && !config.get("quiet");
+    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live, isRecorded });
   } finally {
     await runtime.close();
   }

@@ -10,6 +10,7 @@ import {
   readTree,
   type Totals,
   type TreeNode,
+  toNodeName,
 } from "../../delegation/ledger/tree.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -120,11 +121,11 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   return `${toName(node)}: ${parts.join(" · ")}`;
 }
 
-/** With the end of its id: several may have one label. */
-function toName({ id, parent_id, label, depth }: TreeNode): string {
+/** With its name in the tree, which commands take: several may have one label. */
+function toName({ id, label, depth }: TreeNode): string {
   if (depth === 0) return toShown(label ?? "root", 60);
-  const key = id.startsWith(`${parent_id}/`) ? id.slice((parent_id ?? "").length + 1) : id;
-  return `${toShown(label ?? key, 60)} [${toShown(key, 60)}]`;
+  const name = toNodeName(id);
+  return `${toShown(label ?? name, 60)} [${toShown(name, 200)}]`;
 }
 
 function renderTotal(total: Totals): string[] {

@@ -26,6 +26,7 @@ import { textsOf, toSummary } from "../output/text-output.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { isStructured, showRun } from "../show-run.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
+import { createTreeControls } from "../tree-controls.ts";
 
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
@@ -356,13 +357,15 @@ async function resume(
       isStructured: isStructured(stored),
       doneMarker: false,
       live,
+      controls: createTreeControls(runtime.engine),
     });
     // The log's own form shows all of it, also what was cut.
     const firstLive = format === "jsonl" ? 0 : stored.next_seq;
     const projection = opening.then((opened) => skipCutTurns(opened, firstLive));
     const follow: Run["follow"] = (signal) => followTree(runtime.engine, resumed.id, { signal });
     const tree = { ...resumed, follow };
-    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live });
+    const isRecorded = !config.get("quiet");
+    return await showRun(tree, projection, { ...io, quiet: asking?.quiet, live, isRecorded });
   } finally {
     await runtime.close();
   }

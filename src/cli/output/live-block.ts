@@ -1,79 +1,183 @@
 /**
  * Lines at the bottom of a terminal that are drawn over in place. Whoever writes anything else there
- * clears them first, or it would be drawn over too.
+ * clears them first, or it would be drawn over too; `print` puts lines above them that stay.
+ *
+ * A frame is one write, and only lines that have changed are in it. Nothing is drawn while the last frame
+ * has not been taken: a slow terminal gets fewer frames, and not more memory.
  */
 
 import type { Output } from "../io.ts";
-import { canRedraw, dim, draw } from "../terminal.ts";
+import { canRedraw, draw, paint, type Span } from "../terminal.ts";
+
+export type Line = readonly Span[];
 
 export interface LiveBlock {
+  readonly isHeld: boolean;
   /** Draws the lines in place of those that are there. Nothing happens while it is held. */
-  draw(lines: readonly string[]): void;
-  /** Takes the lines off the screen, if there are any. */
+  draw(lines: readonly Line[]): void;
+  /** A line that stays, above the others: on the screen with the next frame. */
+  print(line: Line): void;
+  /** Takes the lines off the screen, if there are any. What was printed is there then. */
   clear(): void;
   /** Clears, and keeps it clear until the returned function is called: for a question. */
   hold(): () => void;
+  /** Calls back when the first hold begins and when the last has ended, until the returned function is called. */
+  watchHolds(listener: (isHeld: boolean) => void): () => void;
 }
 
-/** Draws nothing at all where lines cannot be drawn over. */
+/** Draws nothing at all where lines cannot be drawn over; what is printed there is written at once. */
 export function createLiveBlock(output: Output): LiveBlock {
-  let drawn: readonly string[] = [];
-  let holds = 0;
+  return new Block(output);
+}
 
-  const clear = (): void => {
-    if (drawn.length === 0) return;
-    const rows = countRows(drawn, output.columns);
-    drawn = [];
-    void draw(output, `\x1b[${rows}A\r\x1b[J`);
-  };
+/** A line that is too wide for the terminal stays one line, whatever width it gives to its characters. */
+const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
+const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
 
-  return {
-    draw(lines) {
-      if (!canRedraw(output) || holds > 0 || isSame(lines, drawn)) return;
-      const columns = output.columns;
-      const rows = countRows(drawn, columns);
-      const up = rows === 0 ? "" : `\x1b[${rows}A\r\x1b[J`;
-      drawn = lines.map((line) => clipToColumns(line, columns - 1));
-      const text = drawn.map((line) => `${dim(output, line)}\n`).join("");
-      if (up !== "" || text !== "") void draw(output, `${up}${text}`);
-    },
-    clear,
-    hold() {
-      clear();
-      holds++;
-      return () => {
-        holds--;
-      };
-    },
-  };
+class Block implements LiveBlock {
+  readonly #output: Output;
+  /** Without their looks, as wide as they are. */
+  #drawn: readonly { readonly plain: string; readonly painted: string }[] = [];
+  /** What was printed and is not on the screen yet. */
+  #above = "";
+  #holds = 0;
+  #isBusy = false;
+  readonly #listeners = new Set<(isHeld: boolean) => void>();
 
-  function isSame(lines: readonly string[], shown: readonly string[]): boolean {
-    if (lines.length !== shown.length) return false;
-    return lines.every((line, at) => clipToColumns(line, output.columns - 1) === shown[at]);
+  constructor(output: Output) {
+    this.#output = output;
+  }
+
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  draw(lines: readonly Line[]): void {
+    if (!canRedraw(this.#output) || this.#holds > 0 || this.#isBusy) return;
+    const { columns } = this.#output;
+    const next = lines.map((line) => {
+      const clipped = clipToColumns(line, columns - 1);
+      return { plain: toPlain(clipped), painted: paint(this.#output, clipped) };
+    });
+    const isWhole = this.#above !== "" || this.#countRows() !== this.#drawn.length;
+    const isSame =
+      next.length === this.#drawn.length &&
+      next.every(({ painted }, at) => painted === this.#drawn[at]?.painted);
+    if (isSame && !isWhole) return;
+    const body = next.map(({ painted }, at) =>
+      !isWhole && painted === this.#drawn[at]?.painted ? "\n" : `${painted}${CLEAR_LINE}\n`,
+    );
+    const rest = isWhole || next.length >= this.#drawn.length ? "" : CLEAR_BELOW;
+    const frame = body.length > 0 ? `${NO_WRAP}${body.join("")}${WRAP}${rest}` : rest;
+    this.#write(`${this.#up()}${isWhole ? this.#wiped() : ""}${frame}`);
+    this.#drawn = next;
+  }
+
+  print(line: Line): void {
+    const text = `${paint(this.#output, line)}\n`;
+    if (canRedraw(this.#output)) this.#above += text;
+    else this.#write(text);
+  }
+
+  clear(): void {
+    if (this.#holds > 0 || (this.#drawn.length === 0 && this.#above === "")) return;
+    const up = this.#up();
+    this.#write(`${up}${this.#wiped()}`);
+    this.#drawn = [];
+  }
+
+  hold(): () => void {
+    this.clear();
+    this.#holds++;
+    if (this.#holds === 1) this.#tell(true);
+    return () => {
+      this.#holds--;
+      if (this.#holds === 0) this.#tell(false);
+    };
+  }
+
+  watchHolds(listener: (isHeld: boolean) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  #tell(isHeld: boolean): void {
+    for (const listener of this.#listeners) listener(isHeld);
+  }
+
+  #up(): string {
+    const rows = this.#countRows();
+    return rows === 0 ? "" : `\x1b[${rows}A\r`;
+  }
+
+  /** Nothing of the lines, and what was printed in their place. */
+  #wiped(): string {
+    const above = this.#above;
+    this.#above = "";
+    return `${this.#drawn.length > 0 ? CLEAR_BELOW : ""}${above}`;
+  }
+
+  /** More than was drawn where the terminal has become narrower since: it breaks the lines then. */
+  #countRows(): number {
+    const { columns } = this.#output;
+    const rowsOf = (text: string): number => Math.max(1, Math.ceil(widthOf(text) / columns));
+    return this.#drawn.reduce((rows, { plain }) => rows + rowsOf(plain), 0);
+  }
+
+  #write(text: string): void {
+    if (text === "") return;
+    const written = draw(this.#output, text);
+    if (!written) return;
+    this.#isBusy = true;
+    void written.then(() => {
+      this.#isBusy = false;
+    });
   }
 }
 
-/** More than was drawn where the terminal has become narrower since: it breaks the lines then. */
-function countRows(lines: readonly string[], columns: number): number {
-  return lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(widthOf(line) / columns)), 0);
+export function toPlain(line: Line): string {
+  return line.map(({ text }) => text).join("");
 }
 
 /** A line of the terminal at most: one that it breaks would be two to go up. */
-export function clipToColumns(line: string, columns: number): string {
-  if (widthOf(line) <= columns) return line;
+function clipToColumns(line: Line, columns: number): Line {
+  if (widthOf(toPlain(line)) <= columns) return line;
+  const kept: Span[] = [];
+  let left = columns - 1;
+  for (const { text, look } of line) {
+    const piece = cutToWidth(text, left);
+    kept.push({ text: piece, look });
+    left -= widthOf(piece);
+    if (piece !== text) break;
+  }
+  return [...kept, { text: "…", look: kept.at(-1)?.look }];
+}
+
+/** The text with `…` at its end where it is wider than that. */
+export function clipToWidth(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text;
+  return columns < 1 ? "" : `${cutToWidth(text, columns - 1)}…`;
+}
+
+function cutToWidth(text: string, columns: number): string {
   let kept = "";
-  let width = 1;
-  for (const character of line) {
+  let width = 0;
+  for (const character of text) {
     width += widthOf(character);
     if (width > columns) break;
     kept += character;
   }
-  return `${kept}…`;
+  return kept;
 }
 
-/** Never too few: what may be two columns wide counts as two, and marks above a letter count too. */
-function widthOf(text: string): number {
+/** Never too few, except for the signs that we draw ourselves: what may be two columns wide counts as two. */
+export function widthOf(text: string): number {
   let width = 0;
-  for (const character of text) width += (character.codePointAt(0) ?? 0) < 0x1100 ? 1 : 2;
+  for (const character of text) {
+    const code = character.codePointAt(0) ?? 0;
+    width += code < 0x1100 || OWN_SIGNS.includes(character) ? 1 : 2;
+  }
   return width;
 }
+
+const OWN_SIGNS = "–…├└│✓✗●○↑↓→←";

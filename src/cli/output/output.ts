@@ -6,9 +6,10 @@
  */
 
 import type { LoggedEvent } from "../../protocol/run-events.ts";
-import type { Output } from "../io.ts";
+import type { Io, Output } from "../io.ts";
 import type { LiveBlock } from "./live-block.ts";
 import { onlyRoot } from "./only-root.ts";
+import type { TreeControls } from "./tree-keys.ts";
 
 export interface Projection {
   /**
@@ -35,6 +36,11 @@ export interface ProjectionOptions {
   readonly doneMarker: boolean;
   /** The lines that are drawn over in place, shared with who else writes on the terminal. */
   readonly live?: LiveBlock | undefined;
+  /** Whether subagents are shown beside it, so that calls for them need no line. */
+  readonly isTreeShown?: boolean | undefined;
+  /** What the keys of a live tree do; without `openKeys` there are none. */
+  readonly controls?: TreeControls | undefined;
+  readonly openKeys?: Io["openKeys"] | undefined;
 }
 
 export const OUTPUT_FORMATS = ["text", "json", "jsonl", "sse"] as const;

@@ -8,6 +8,8 @@
  */
 
 import { clip, plural, withThousands } from "../../base/text.ts";
+import { NO_ANSWER } from "../../delegation/envelope.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
@@ -181,14 +183,22 @@ class TextOutput {
 
   #showCall({ name, arguments: text }: ToolStart): void {
     this.#passHeld();
-    if (!this.#options.brief) this.#line(`${toShown(name)}(${toShown(text)})`);
+    const isHidden = this.#options.brief || this.#isInTree(name);
+    if (!isHidden) this.#line(`${toShown(name)}(${toShown(text)})`);
   }
 
   #showResult({ name, item, failed }: ToolEnd): void {
     if (this.#options.brief || item.type !== "function_call_output") return;
     const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
+    // How a child ended is said in the tree; a call that started none, or got no answer, is said here.
+    const hasRun = output.includes("Subagent execution failed") && !output.includes(NO_ANSWER);
+    if (this.#isInTree(name) && (!failed || hasRun)) return;
     const shown = failed ? toShown(output) : `+${output.length} chars`;
     this.#line(`${toShown(name)} → ${shown}`);
+  }
+
+  #isInTree(name: string): boolean {
+    return this.#options.isTreeShown === true && isDelegating(name);
   }
 
   /** A call that the vendor made itself: it is told when it is over. */

@@ -1,35 +1,40 @@
 /**
- * The form for people of a run that delegates: the root in its own form, and on standard error its
- * subagents. On a terminal a line for each that runs, drawn over in place, and one that stays when it
- * has ended; on a pipe a line when it starts and one when it ends.
+ * The form for people of a run that delegates: the root in its own form, and on standard error the tree.
+ * On a terminal a line for each run that works or waits, drawn over in place, and one that stays for each
+ * subagent that has ended; on a pipe a line when it starts and one when it ends.
  */
 
 import { type Clock, systemClock } from "../../base/clock.ts";
-import { clip, plural, withThousands } from "../../base/text.ts";
-import {
-  createRunFold,
-  type RunFigures,
-  type RunFold,
-} from "../../delegation/ledger/run-figures.ts";
+import { breakAtWords, clip, plural, withThousands } from "../../base/text.ts";
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
-import type { ChildEnd, ChildStart, LoggedEvent, RunEnd } from "../../protocol/run-events.ts";
-import type { Output } from "../io.ts";
-import { canRedraw, cleanForTerminal, dim, draw, looksOf } from "../terminal.ts";
-import { toMoney, toPartialMoney, toSeconds } from "./amounts.ts";
-import { createLiveBlock, type LiveBlock } from "./live-block.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { KeyReader, Output } from "../io.ts";
+import { canRedraw, cleanForTerminal, draw, isStyled, looksOf, paint } from "../terminal.ts";
+import { toMoney, toPartialMoney, toSeconds, toShortCount } from "./amounts.ts";
+import { createLiveBlock, type Line, type LiveBlock, toPlain, widthOf } from "./live-block.ts";
+import {
+  createLiveTree,
+  type LiveNode,
+  type LiveTree,
+  type NodeEnd,
+  type NodeNews,
+} from "./live-tree.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
+import { TreeKeys } from "./tree-keys.ts";
+import { SIGNS, toNodeLine, toTokens } from "./tree-line.ts";
+import { type TreeView, toShown, toTreeLines } from "./tree-view.ts";
 
-/** Often enough for a counter of seconds; what happens in between is drawn with it. */
-const TICK_MS = 250;
-/** Waits of models are shorter mostly; a longer silence is worth a word. */
-const SILENCE_MS = 5000;
-/** Fits every terminal: lines that have left its top cannot be drawn over. */
-const MAX_LINES = 12;
+/** Most frames come so far apart: ten a second are as many as anybody sees. */
+const FRAME_MS = 100;
+/** A run that answers sooner needs no line that says that it waits. */
+const PATIENCE_MS = 300;
+/** Of a reason that has a line of its own. */
+const REASON_CHARS = 200;
+/** However high the terminal is: more lines than that nobody reads while they change. */
+const MAX_LINES = 32;
 
 export interface TreeOutputOptions extends ProjectionOptions {
   readonly clock?: Clock | undefined;
-  /** Shared with whoever else writes on the terminal. */
-  readonly live?: LiveBlock | undefined;
 }
 
 export interface TreeProjection extends Projection {
@@ -45,44 +50,50 @@ export function createTreeOutput(
   return new TreeOutput(options, create);
 }
 
-interface Child {
-  readonly id: string;
-  readonly label: string;
-  readonly depth: number;
-  readonly startedAtMs: number;
-  readonly fold: RunFold;
-  /** By this process's clock: whether anything comes, whatever the log's times say. */
-  heardAtMs: number;
-  isEnded: boolean;
-}
-
 class TreeOutput implements TreeProjection {
   readonly #options: TreeOutputOptions;
   readonly #clock: Clock;
   readonly #live: LiveBlock;
   readonly #root: Projection;
-  #rootId: string | undefined;
+  readonly #tree: LiveTree;
   readonly #totals = createTreeTotals();
-  /** As they were started. */
-  readonly #children = new Map<string, Child>();
+  readonly #keys: TreeKeys;
+  #keyReader: KeyReader | undefined;
+  #stopWatching: (() => void) | undefined;
+  #limits: TreeView["limits"] = { usd: undefined, tokens: undefined };
   /** Whether the root's last line on the terminal is still being written. */
   #isLineOpen = false;
-  /** Whether the lines are off the screen, or not those of the children that run. */
+  /** Whether what is on the screen is not how things are. */
   #isStale = false;
+  #drawnAtMs = Number.NEGATIVE_INFINITY;
+  /** When the root began, or last wrote on the terminal. */
+  #rootAtMs = 0;
   #ticking: AbortController | undefined;
 
   constructor(options: TreeOutputOptions, create: (options: ProjectionOptions) => Projection) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#live = options.live ?? createLiveBlock(options.stderr);
+    this.#tree = createLiveTree(() => this.#clock.now());
+    const { controls } = options;
+    this.#keys = new TreeKeys({
+      list: () => this.#tree.listRunning(),
+      onStop: async (id) => {
+        this.#tree.markStopping(id);
+        await controls?.onStop(id);
+      },
+      onMessage: async (id, text) => await controls?.onMessage(id, text),
+      onChange: () => this.#draw(),
+    });
     const [stdout, stderr] = [this.#watch(options.stdout), this.#watch(options.stderr)];
-    this.#root = create({ ...options, stdout, stderr });
+    this.#root = create({ ...options, stdout, stderr, isTreeShown: this.#isLive });
   }
 
   async write(events: readonly LoggedEvent[]): Promise<void> {
-    this.#rootId ??= events[0]?.run_id;
+    this.#tick();
     for (const logged of events) this.#totals.read(logged);
-    const own = events.filter(({ run_id }) => run_id === this.#rootId);
+    const rootId = this.#tree.root?.id ?? events[0]?.run_id;
+    const own = events.filter(({ run_id }) => run_id === rootId);
     const end = own.findIndex(({ event }) => event.type === "run_end");
     const [before, last] = end < 0 ? [own, []] : [own.slice(0, end), own.slice(end)];
     if (before.length > 0) await this.#root.write(before);
@@ -93,7 +104,7 @@ class TreeOutput implements TreeProjection {
       await this.#sumUp();
     }
     // Every delta would be too often; the clock draws what they add up to.
-    if (this.#isStale) this.#draw();
+    if (this.#isStale && this.#clock.now() - this.#drawnAtMs >= FRAME_MS) this.#draw();
   }
 
   hasToldWhy(): boolean {
@@ -101,85 +112,80 @@ class TreeOutput implements TreeProjection {
   }
 
   close(): void {
-    this.#ticking?.abort();
-    this.#ticking = undefined;
+    this.#rest();
     this.#live.clear();
   }
 
-  async #read({ run_id, event }: LoggedEvent): Promise<void> {
-    const child = this.#children.get(run_id);
-    if (child) {
-      child.heardAtMs = this.#clock.now();
-      child.fold.read(event);
+  async #read(logged: LoggedEvent): Promise<void> {
+    if (logged.event.type === "run_start" && !this.#tree.root) {
+      this.#limits = toLimits(logged.event);
+      this.#rootAtMs = this.#clock.now();
     }
-    if (event.type === "child_start") await this.#start(event, child?.depth ?? 0);
-    if (event.type === "child_end") await this.#endTold(event);
-    if (event.type === "run_end" && child) await this.#endSeen(child, event);
+    const before = this.#tree.counts.queued;
+    const news = this.#tree.read(logged);
+    if (news || this.#tree.counts.queued !== before) this.#isStale = true;
+    if (news) await this.#tell(news);
   }
 
-  async #start(event: ChildStart, parentDepth: number): Promise<void> {
-    const { child_id: id, label, at_ms: startedAtMs } = event;
-    // A parent that was cut and repeats itself orders the same child again.
-    if (this.#children.has(id)) return;
-    const depth = parentDepth + 1;
-    const fold = createRunFold();
-    const heardAtMs = this.#clock.now();
-    this.#children.set(id, { id, label, depth, startedAtMs, fold, heardAtMs, isEnded: false });
-    if (!this.#isLive) await this.#say(depth, `${toShown(label)}: started`);
-    this.#endRootLine();
-    this.#isStale = true;
-    this.#tick();
+  async #tell(news: NodeNews): Promise<void> {
+    if (news.type === "ended") {
+      this.#keys.forget(news.node.id);
+      await this.#say(this.#toEndLines(news.node, news.end));
+    } else if (this.#isLive) this.#endRootLine();
+    else await this.#say([[{ text: `subagent ${toNamed(news.node)}: started` }]]);
   }
 
-  /** By the child's own log, which is mostly there first. */
-  async #endSeen(child: Child, { ending, message, at_ms }: RunEnd): Promise<void> {
-    if (child.isEnded) return;
-    const { turns, usage, cost_usd, started_at_ms } = child.fold.figures;
-    const ms = at_ms - (started_at_ms ?? child.startedAtMs);
-    await this.#end(child, { ending, message, turns, tokens: usage.total_tokens, ms, cost_usd });
-  }
-
-  /** By its parent's, for a child that has none here. */
-  async #endTold(event: ChildEnd): Promise<void> {
-    const child = this.#children.get(event.child_id);
-    if (!child || child.isEnded) return;
-    const { ending, message, turns, usage, cost_usd, at_ms } = event;
-    const ms = at_ms - child.startedAtMs;
-    await this.#end(child, { ending, message, turns, tokens: usage.total_tokens, ms, cost_usd });
-  }
-
-  async #end(
-    child: Child,
-    end: {
-      readonly ending: string;
-      readonly message: string;
-      readonly turns: number;
-      readonly tokens: number;
-      readonly ms: number;
-      readonly cost_usd: number | null;
-    },
-  ): Promise<void> {
-    child.isEnded = true;
-    this.#isStale = true;
-    const why = end.ending === "completed" || end.message === "" ? [] : [toShown(end.message)];
+  /** `✓ count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free` */
+  #toEndLines(node: LiveNode, end: NodeEnd): Line[] {
+    const { stderr } = this.#options;
+    // Who stopped it knows why.
+    const isPlain = end.ending === "completed" || end.ending === "cancelled";
+    const why = isPlain ? "" : clip(cleanForTerminal(end.message), REASON_CHARS);
+    const words = [end.ending, ...(why === "" ? [] : [why])];
     const figures = [
       plural(end.turns, "turn"),
       `${withThousands(end.tokens)} tokens`,
-      toSeconds(Math.max(0, end.ms)),
-      toMoney(end.cost_usd),
+      toSeconds(end.ms),
+      toMoney(end.costUsd),
     ];
-    const said = [end.ending, ...why, ...figures].join(" · ");
-    await this.#say(child.depth, `${toShown(child.label)}: ${said}`);
-    if (this.#running().length === 0) this.#rest();
+    const said = ` · ${figures.join(" · ")}`;
+    const hasSigns = this.#isLive && isStyled(stderr);
+    const head: Line = hasSigns
+      ? [{ text: `${SIGNS[end.ending].sign} `, look: SIGNS[end.ending].look }]
+      : [{ text: "subagent ", look: "dim" }];
+    const whole: Line = [
+      ...head,
+      { text: toNamed(node) },
+      { text: `: ${words.join(" · ")}${said}`, look: "dim" },
+    ];
+    if (!this.#isLive || widthOf(toPlain(whole)) < stderr.columns) return [whole];
+    const reason = why === "" ? [] : breakAtWords(why, stderr.columns - 3);
+    return [
+      this.#toShortEnd(node, end),
+      ...reason.map((text): Line => [{ text: `  ${text}`, look: "dim" }]),
+    ];
+  }
+
+  /** On a narrow terminal: the label is cut, and the reason has a line of its own. */
+  #toShortEnd({ label, name }: LiveNode, { ending, tokens, costUsd, ms }: NodeEnd): Line {
+    const { stderr } = this.#options;
+    const room = { columns: stderr.columns - 1, isStyled: isStyled(stderr) };
+    const cost = toMoney(costUsd);
+    const figures = [toTokens(tokens, room.columns), cost, toSeconds(ms)];
+    const short = [toShortCount(tokens), costUsd === null ? "$?" : cost, toSeconds(ms)];
+    // One sign stands for several endings.
+    const action = SIGNS[ending].look === "warn" ? ending : "";
+    const shown = { label: toShown(label), name, action, figures, short };
+    return toNodeLine({ branch: "", state: ending, ...shown }, room);
   }
 
   /** The root is over: whatever has not told of its ending is left behind. */
   async #endAll(): Promise<void> {
-    for (const child of this.#running()) {
-      child.isEnded = true;
-      await this.#say(child.depth, `${toShown(child.label)}: no ending`);
+    for (const node of this.#tree.abandon()) {
+      await this.#say([[{ text: `subagent ${toNamed(node)}: no ending`, look: "dim" }]]);
     }
     this.#rest();
+    this.#live.clear();
   }
 
   /** What the root's own figures leave out. */
@@ -192,63 +198,76 @@ class TreeOutput implements TreeProjection {
       `${withThousands(totals.usage.total_tokens)} tokens`,
       toPartialMoney(totals.known_usd, totals.unknown_calls),
     ];
-    await this.#write(`with ${plural(totals.runs - 1, "subagent")}: ${figures.join(" · ")}`);
-  }
-
-  /** A line of a child that stays. */
-  async #say(depth: number, text: string): Promise<void> {
-    const { quiet, brief } = this.#options;
-    if (!quiet && !brief) await this.#write(`${"  ".repeat(depth - 1)}subagent ${text}`);
-  }
-
-  async #write(line: string): Promise<void> {
-    const { stderr } = this.#options;
+    const text = `with ${plural(totals.runs - 1, "subagent")}: ${figures.join(" · ")}`;
     this.#live.clear();
+    await this.#write([{ text, look: "dim" }]);
+  }
+
+  /** Lines that stay. While the tree is live they come with its next frame. */
+  async #say(lines: readonly Line[]): Promise<void> {
+    const { quiet, brief } = this.#options;
+    if (quiet || brief) return;
     this.#endRootLine();
-    await draw(stderr, `${dim(stderr, line)}\n`);
+    if (this.#isLive) for (const line of lines) this.#live.print(line);
+    else for (const line of lines) await this.#write(line);
+  }
+
+  async #write(line: Line): Promise<void> {
+    const { stderr } = this.#options;
+    this.#endRootLine();
+    await draw(stderr, `${paint(stderr, line)}\n`);
   }
 
   get #isLive(): boolean {
     return canRedraw(this.#options.stderr) && !this.#options.quiet;
   }
 
-  #running(): Child[] {
-    return [...this.#children.values()].filter(({ isEnded }) => !isEnded);
-  }
-
   #draw(): void {
-    if (!this.#isLive || this.#isLineOpen) return;
+    if (!this.#isLive || this.#isLineOpen || !this.#ticking || this.#live.isHeld) return;
+    const { root, counts } = this.#tree;
+    const nowMs = this.#clock.now();
+    const isAlone = counts.running + counts.queued === 0;
+    if (!root || (isAlone && nowMs - this.#rootAtMs < PATIENCE_MS)) return;
+    this.#openKeys();
     this.#isStale = false;
-    const running = this.#running();
-    const lines = inTreeOrder(running)
-      .slice(0, MAX_LINES)
-      .map((child) => this.#toLine(child));
-    const hidden = running.length - lines.length;
-    this.#live.draw(hidden > 0 ? [...lines, `… and ${hidden} more`] : lines);
+    this.#drawnAtMs = nowMs;
+    const { stderr } = this.#options;
+    const columns = stderr.columns - 1;
+    const room = { columns, lines: this.#countLines(), isStyled: isStyled(stderr) };
+    const { pickedId } = this.#keys;
+    const { totals } = this.#totals;
+    const view = { root, counts, totals, limits: this.#limits, pickedId, nowMs };
+    const hint = this.#keyReader && this.#keys.hint(columns, room.isStyled);
+    this.#live.draw([...toTreeLines(view, room), ...(hint ? [hint] : [])]);
   }
 
-  /** `  running count · read a.txt · 1,234 tokens · free · silent 7 s` */
-  #toLine({ label, depth, fold, heardAtMs }: Child): string {
-    const { figures } = fold;
-    const silentMs = this.#clock.now() - heardAtMs;
-    const parts = [
-      `${figures.started_at_ms === null ? "starting" : "running"} ${toShown(label)}`,
-      ...(figures.last_action === "" ? [] : [toShown(figures.last_action)]),
-      `${withThousands(figures.usage.total_tokens)} tokens`,
-      ...costOf(figures),
-      ...(silentMs > SILENCE_MS ? [`silent ${Math.floor(silentMs / 1000)} s`] : []),
-    ];
-    return `${"  ".repeat(depth)}${parts.join(" · ")}`;
+  /** Lines that have left the top of a terminal cannot be drawn over; one is for the keys, one for the cursor. */
+  #countLines(): number {
+    return Math.max(2, Math.min((this.#options.stderr.rows ?? 24) - 3, MAX_LINES));
+  }
+
+  /** Nothing is echoed while keys are read, so that nothing typed moves the lines. */
+  #openKeys(): void {
+    const { openKeys } = this.#options;
+    if (!openKeys || this.#stopWatching) return;
+    this.#keyReader = openKeys({
+      onKeys: (keys) => this.#keys.press(keys),
+      onSuspend: () => this.#live.clear(),
+    });
+    this.#stopWatching = this.#live.watchHolds((isHeld) => {
+      if (isHeld) this.#keyReader?.pause();
+      else this.#keyReader?.resume();
+    });
   }
 
   /** Draws again and again while anything runs: silence is an event that nobody sends. */
   #tick(): void {
-    if (!this.#isLive || this.#ticking) return;
+    if (!this.#isLive || this.#ticking || this.#tree.root) return;
     const ticking = new AbortController();
     this.#ticking = ticking;
     const loop = async (): Promise<void> => {
       for (;;) {
-        await this.#clock.sleep(TICK_MS, ticking.signal);
+        await this.#clock.sleep(FRAME_MS, ticking.signal);
         this.#draw();
       }
     };
@@ -259,6 +278,9 @@ class TreeOutput implements TreeProjection {
   #rest(): void {
     this.#ticking?.abort();
     this.#ticking = undefined;
+    this.#stopWatching?.();
+    this.#keyReader?.close();
+    this.#keyReader = undefined;
   }
 
   /** Takes the live lines away before anything is written where they stand. */
@@ -267,6 +289,7 @@ class TreeOutput implements TreeProjection {
       if (!output.isTerminal) return;
       this.#live.clear();
       this.#isStale = true;
+      this.#rootAtMs = this.#clock.now();
       this.#isLineOpen = !endsLine(text);
     };
     return {
@@ -299,36 +322,13 @@ function endsLine(text: string): boolean {
   return text.replace(/\x1b\[22m$/, "").endsWith("\n");
 }
 
-/** Each before its children, siblings as they started. The parents of some may have ended. */
-function inTreeOrder(children: readonly Child[]): Child[] {
-  const ids = new Set(children.map(({ id }) => id));
-  const tops: Child[] = [];
-  const below = new Map<string, Child[]>();
-  for (const child of children) {
-    const parent = parentOf(child.id);
-    const siblings = ids.has(parent) ? (below.get(parent) ?? []) : tops;
-    siblings.push(child);
-    if (siblings !== tops) below.set(parent, siblings);
-  }
-  const withBelow = (child: Child): Child[] => [
-    child,
-    ...(below.get(child.id) ?? []).flatMap(withBelow),
-  ];
-  return tops.flatMap(withBelow);
+function toLimits({ settings }: Extract<RunEvent, { type: "run_start" }>): TreeView["limits"] {
+  const { usd, tokens } = settings.limits ?? {};
+  const toNumber = (value: unknown) => (typeof value === "number" ? value : undefined);
+  return { usd: toNumber(usd), tokens: toNumber(tokens) };
 }
 
-/** A child's id is its parent's with its place behind. */
-function parentOf(id: string): string {
-  return id.slice(0, id.lastIndexOf("/"));
-}
-
-/** Nothing before the first answer has told what it took. */
-function costOf({ usage, known_usd, unknown_calls }: RunFigures): string[] {
-  const isKnown = usage.total_tokens > 0 || unknown_calls > 0;
-  return isKnown ? [toPartialMoney(known_usd, unknown_calls)] : [];
-}
-
-/** Labels and arguments are a model's words: each cleaned by itself, on one line. */
-function toShown(text: string): string {
-  return clip(cleanForTerminal(text), 60);
+/** `count [count-1.0]`: the label is its parent's word, the name is what commands take. */
+function toNamed({ label, name }: LiveNode): string {
+  return `${toShown(label)} [${toShown(name)}]`;
 }

@@ -50,6 +50,11 @@ export async function readTree(
   throw new Failure("not_found", `There is no run \`${id}\`.`);
 }
 
+/** The name of a run in its tree, its id without the root's: `parser-1.0/inner-2.1`. All commands take it. */
+export function toNodeName(id: string): string {
+  return id.slice(id.indexOf("/") + 1);
+}
+
 /** Each before its children. */
 export function listNodes(node: TreeNode): TreeNode[] {
   return [node, ...node.children.flatMap(listNodes)];

@@ -51,6 +51,18 @@ describe("runs tree", () => {
     ]);
   });
 
+  it("names each by what commands take, whatever the tree that is shown begins with", async () => {
+    const logs = {
+      ...TREE,
+      "run_1/a-1.0/in-2.1": [start("run_1/a-1.0/in-2.1", 1300, "in"), end(1400)],
+    };
+    for (const id of ["run_1", "run_1/a-1.0"]) {
+      const { io, call } = words({});
+      await showTree(await record(logs), id, { io, call, clock: createManualClock(9700) });
+      assert.match(io.written.stdout, /└─ in \[a-1\.0\/in-2\.1\]: completed/);
+    }
+  });
+
   it("gives the same as JSON, children inside their parents", async () => {
     const { io, call } = words({ json: true });
     await showTree(await record(TREE), "run_1", { io, call, clock: createManualClock(9700) });

@@ -1,16 +1,32 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { clipToColumns, createLiveBlock } from "../../../src/cli/output/live-block.ts";
-import { createTerminalScreen } from "./terminal-screen.ts";
+import {
+  clipToWidth,
+  createLiveBlock,
+  type Line,
+  type LiveBlock,
+} from "../../../src/cli/output/live-block.ts";
+import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
+
+const line = (text: string): Line => [{ text }];
+
+function open(columns: number): {
+  readonly screen: TerminalScreen;
+  readonly live: LiveBlock;
+  draw(...lines: readonly string[]): void;
+} {
+  const screen = createTerminalScreen(columns);
+  const live = createLiveBlock(screen.output);
+  return { screen, live, draw: (...lines) => live.draw(lines.map(line)) };
+}
 
 describe("lines that are drawn over in place", () => {
   it("leave what stood above them, and nothing of the lines before", () => {
-    const screen = createTerminalScreen(40);
-    const live = createLiveBlock(screen.output);
-    screen.output.write("above\n");
-    live.draw(["one", "two", "three"]);
+    const { screen, live, draw } = open(40);
+    screen.write("above\n");
+    draw("one", "two", "three");
     assert.deepEqual(screen.lines, ["above", "one", "two", "three"]);
-    live.draw(["four"]);
+    draw("four");
     assert.deepEqual(screen.lines, ["above", "four"]);
     live.clear();
     live.clear();
@@ -18,49 +34,89 @@ describe("lines that are drawn over in place", () => {
   });
 
   it("are not written again when they have not changed", () => {
-    const screen = createTerminalScreen(40);
-    const live = createLiveBlock(screen.output);
-    live.draw(["one"]);
+    const { screen, draw } = open(40);
+    draw("one", "two");
     const before = screen.written;
-    live.draw(["one"]);
+    draw("one", "two");
     assert.equal(screen.written, before);
+    draw("one", "three");
+    const frame = screen.written.slice(before.length);
+    assert.ok(!frame.includes("one") && frame.includes("three"), JSON.stringify(frame));
+    assert.deepEqual(screen.lines, ["one", "three"]);
+  });
+
+  it("stand below what is printed, which stays", () => {
+    const { screen, live, draw } = open(40);
+    draw("one", "two");
+    live.print([{ text: "ended", look: "good" }]);
+    assert.deepEqual(screen.lines, ["one", "two"]);
+    draw("two");
+    assert.deepEqual(screen.lines, ["ended", "two"]);
+    live.print(line("at last"));
+    live.clear();
+    assert.deepEqual(screen.lines, ["ended", "at last"]);
   });
 
   it("are cut to the width of the terminal, wide characters counted as two", () => {
-    const screen = createTerminalScreen(20);
-    const live = createLiveBlock(screen.output);
-    live.draw(["x".repeat(100), "漢".repeat(100), "ok"]);
-    live.draw(["ok"]);
+    const { screen, draw } = open(20);
+    draw("x".repeat(100), "漢".repeat(100), "ok");
+    assert.deepEqual(screen.lines, [`${"x".repeat(18)}…`, `${"漢".repeat(9)}…`, "ok"]);
+    draw("ok");
     assert.deepEqual(screen.lines, ["ok"]);
-    assert.equal(clipToColumns("漢字漢字", 6), "漢字…");
-    assert.equal(clipToColumns("abc", 3), "abc");
+    assert.equal(clipToWidth("漢字漢字", 6), "漢字…");
+    assert.equal(clipToWidth("abc", 3), "abc");
   });
 
   it("are cleared whole when the terminal has become narrower", () => {
-    const screen = createTerminalScreen(40);
-    const live = createLiveBlock(screen.output);
-    screen.output.write("above\n");
-    live.draw(["x".repeat(39)]);
+    const { screen, live, draw } = open(40);
+    screen.write("above\n");
+    draw("x".repeat(39));
     screen.resize(20);
     live.clear();
     assert.deepEqual(screen.lines, ["above"]);
   });
 
-  it("stay away while they are held", () => {
-    const screen = createTerminalScreen(40);
-    const live = createLiveBlock(screen.output);
-    live.draw(["one"]);
+  it("stay away while they are held, and whoever watches is told", () => {
+    const { screen, live, draw } = open(40);
+    const told: boolean[] = [];
+    live.watchHolds((isHeld) => void told.push(isHeld));
+    draw("one");
     const release = live.hold();
-    live.draw(["two"]);
+    draw("two");
+    live.print(line("kept"));
     assert.deepEqual(screen.lines, []);
+    const releaseOther = live.hold();
     release();
-    live.draw(["three"]);
+    assert.deepEqual([live.isHeld, told], [true, [true]]);
+    releaseOther();
+    draw("three");
+    assert.deepEqual(screen.lines, ["kept", "three"]);
+    assert.deepEqual(told, [true, false]);
+  });
+
+  it("are not drawn while the last frame has not been taken", async () => {
+    const screen = createTerminalScreen(40);
+    let take = (): void => {};
+    const taken = new Promise<void>((resolve) => {
+      take = resolve;
+    });
+    const write = (text: string): Promise<void> => {
+      screen.write(text);
+      return taken;
+    };
+    const live = createLiveBlock({ ...screen.output, write });
+    live.draw([line("one")]);
+    live.draw([line("two")]);
+    assert.deepEqual(screen.lines, ["one"]);
+    take();
+    await taken;
+    live.draw([line("three")]);
     assert.deepEqual(screen.lines, ["three"]);
   });
 
   it("are not drawn on a pipe", () => {
     const screen = createTerminalScreen(40);
-    createLiveBlock({ ...screen.output, isTerminal: false }).draw(["one"]);
+    createLiveBlock({ ...screen.output, isTerminal: false }).draw([line("one")]);
     assert.equal(screen.written, "");
   });
 });

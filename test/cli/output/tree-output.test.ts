@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Output } from "../../../src/cli/io.ts";
+import type { KeyListener, Output } from "../../../src/cli/io.ts";
+import { createLiveBlock, type LiveBlock } from "../../../src/cli/output/live-block.ts";
+import type { ProjectionOptions } from "../../../src/cli/output/output.ts";
 import { createTextOutput } from "../../../src/cli/output/text-output.ts";
 import { createTreeOutput, type TreeProjection } from "../../../src/cli/output/tree-output.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
@@ -17,7 +19,7 @@ interface Bench {
 
 function open(
   streams: { readonly stdout: Output; readonly stderr: Output },
-  flags: { readonly quiet?: boolean; readonly brief?: boolean } = {},
+  flags: Partial<ProjectionOptions> = {},
 ): Bench {
   const clock = createManualClock(1000);
   const off = { brief: false, quiet: false, isStructured: false, doneMarker: false };
@@ -46,13 +48,35 @@ function openPipe(flags = {}): Bench & { readonly said: { stdout: string; stderr
   return { ...open({ stdout: pipe("stdout"), stderr: pipe("stderr") }, flags), said };
 }
 
-function openTerminal(flags = {}): Bench & { readonly screen: TerminalScreen } {
-  const screen = createTerminalScreen(100);
-  return { ...open({ stdout: screen.output, stderr: screen.output }, flags), screen };
+interface Look extends Partial<ProjectionOptions> {
+  readonly columns?: number;
+  readonly rows?: number;
+  readonly isStyled?: boolean;
+}
+
+function openTerminal({ columns = 100, rows, isStyled, ...flags }: Look = {}): Bench & {
+  readonly screen: TerminalScreen;
+  readonly live: LiveBlock;
+} {
+  const screen = createTerminalScreen(columns);
+  const output = { ...screen.output, columns, isStyled, ...(rows === undefined ? {} : { rows }) };
+  const live = createLiveBlock(output);
+  return { ...open({ stdout: output, stderr: output }, { live, ...flags }), screen, live };
 }
 
 const [toolStart] = tool("read", 1600, 1700) as [RunEvent, RunEvent];
 const text = (delta: string): RunEvent => ({ type: "text_delta", index: 0, part: 0, delta });
+const asking: RunEvent = { type: "turn_start", turn: 1, at_ms: 1000 };
+
+function orders(...labels: readonly string[]): RunEvent[] {
+  return labels.map((label) => ({
+    type: "tool_start",
+    call_id: `call_${label}`,
+    name: "subagent",
+    arguments: JSON.stringify({ label, task_prompt: "Look." }),
+    at_ms: 1000,
+  }));
+}
 
 describe("subagents on a pipe", () => {
   it("are a line at the start and one at the end, and the answer stays the root's", async () => {
@@ -63,31 +87,31 @@ describe("subagents on a pipe", () => {
     await write("run_1", childEnd("run_1/a", "count"), text("The answer."), end(2400));
     assert.equal(said.stdout, "The answer.\n");
     assert.deepEqual(said.stderr.split("\n").slice(0, 2), [
-      "subagent count: started",
-      "subagent count: completed · 2 turns · 2,468 tokens · 1.2 s · free",
+      "subagent count [a]: started",
+      "subagent count [a]: completed · 2 turns · 2,468 tokens · 1.2 s · free",
     ]);
     assert.equal(said.stderr.match(/subagent count/g)?.length, 2, "each is said once");
     const sum = "with 1 subagent: 2 turns · 0 tool calls · 2,468 tokens · free";
     assert.equal(said.stderr.trimEnd().split("\n").at(-1), sum);
   });
 
-  it("stand below the one that asked for them, and say why they did not complete", async () => {
+  it("are named by their place in the tree, and say why they did not complete", async () => {
     const { said, write } = openPipe();
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
     await write("run_1/a", start("run_1/a", 1, "a"), childStart("run_1/a/b", "b", 2));
     const why = { ending: "failed", message: "The key was\nrefused." } as const;
     await write("run_1/a", childEnd("run_1/a/b", "b", { ...why, cost_usd: null, at_ms: 1002 }));
     assert.deepEqual(said.stderr.trimEnd().split("\n"), [
-      "subagent a: started",
-      "  subagent b: started",
-      "  subagent b: failed · The key was refused. · 2 turns · 1,234 tokens · 1.0 s · cost unknown",
+      "subagent a [a]: started",
+      "subagent b [a/b]: started",
+      "subagent b [a/b]: failed · The key was refused. · 2 turns · 1,234 tokens · 1.0 s · cost unknown",
     ]);
   });
 
   it("that never ended are told of before the root's ending", async () => {
     const { said, write } = openPipe();
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1), end(9));
-    assert.match(said.stderr, /^subagent a: started\nsubagent a: no ending\n1 turn/);
+    assert.match(said.stderr, /^subagent a \[a\]: started\nsubagent a \[a\]: no ending\n1 turn/);
   });
 
   it("are hidden where the user asked for quiet or brief", async () => {
@@ -100,95 +124,204 @@ describe("subagents on a pipe", () => {
   });
 });
 
+describe("a run on a terminal", () => {
+  it("shows what it waits for, how long, and what is left of its budget", async () => {
+    const { screen, write, clock, tree } = openTerminal();
+    const limits = { usd: 0.5, tokens: 10_000 };
+    const began = start("run_1", 1000) as Extract<RunEvent, { type: "run_start" }>;
+    const settings = { ...began.settings, limits };
+    const silent = call(1, 1000, 1000, 0.1).filter(({ type }) => type !== "text_delta");
+    await write("run_1", { ...began, settings }, ...silent, asking);
+    await clock.advance(200);
+    assert.deepEqual(screen.lines, [], "a quick run needs no tree");
+    await clock.advance(1800);
+    assert.deepEqual(screen.lines, [
+      "● root · asking the model · 1,234 tokens · $0.10 · $0.40 left · 8,766 tokens left · 2 s",
+    ]);
+    await clock.advance(8000);
+    assert.match(screen.lines[0] ?? "", / · 10 s · silent 10 s$/);
+    await write("run_1", text("Hello"));
+    assert.deepEqual(screen.lines, ["Hello"], "the answer takes its place");
+    await write("run_1", end(3000));
+    assert.equal(clock.sleeping, 0, "nothing ticks when nothing runs");
+    tree.close();
+  });
+});
+
 describe("subagents on a terminal", () => {
-  it("have a line each while they run, drawn over in place, and one that stays", async () => {
+  it("have a line each while they wait and run, drawn over in place, and one that stays", async () => {
     const { screen, write, clock, tree } = openTerminal();
     await write("run_1", start("run_1", 1000), text("Let me ask."));
-    await write("run_1", childStart("run_1/a", "a", 1000), childStart("run_1/b", "b", 1000));
+    await write("run_1", ...orders("a", "b"), childStart("run_1/a", "a", 1000));
     assert.deepEqual(screen.lines, [
       "Let me ask.",
-      "  starting a · 0 tokens",
-      "  starting b · 0 tokens",
+      "● root · 1 running, 1 queued · 0 tokens · 0 s",
+      "├ ○ a [a] · starting · 0 tokens · 0 s",
+      "└ ○ b · queued",
     ]);
     await write("run_1/a", start("run_1/a", 1000, "a"), ...call(1, 1, 2, 0.25), toolStart);
-    await clock.advance(250);
+    await write("run_1", childStart("run_1/b", "b", 1000));
+    await clock.advance(1000);
     assert.deepEqual(screen.lines.slice(1), [
-      "  running a · read a.txt · 1,234 tokens · $0.25",
-      "  starting b · 0 tokens",
+      "● root · 2 running · 1,234 tokens · $0.25 · 1 s",
+      "├ ● a [a] · read a.txt · 1,234 tokens · $0.25 · 1 s",
+      "└ ○ b [b] · starting · 0 tokens · 1 s",
     ]);
     await write("run_1/a", end(2000));
-    assert.deepEqual(screen.lines.slice(1), [
-      "subagent a: completed · 1 turn · 1,234 tokens · 1.0 s · $0.25",
-      "  starting b · 0 tokens",
+    await write("run_1", childEnd("run_1/b", "b", { ending: "failed", message: "It broke." }));
+    await clock.advance(100);
+    assert.deepEqual(screen.lines.slice(1, 3), [
+      "✓ a [a]: completed · 1 turn · 1,234 tokens · 1.0 s · $0.25",
+      "✗ b [b]: failed · It broke. · 2 turns · 1,234 tokens · 2.0 s · free",
     ]);
-    await write("run_1", childEnd("run_1/b", "b"));
+    const [good, bad] = screen.looks.slice(1, 3).map(([sign]) => sign?.colour);
+    assert.deepEqual([good, bad], [32, 31]);
     await write("run_1", text("Done."), end(3000));
-    assert.deepEqual(screen.lines.slice(1, 4), [
-      "subagent a: completed · 1 turn · 1,234 tokens · 1.0 s · $0.25",
-      "subagent b: completed · 2 turns · 1,234 tokens · 2.0 s · free",
-      "Done.",
-    ]);
+    assert.equal(screen.lines[3], "Done.");
     assert.equal(clock.sleeping, 0, "nothing ticks when nothing runs");
     tree.close();
   });
 
-  it("say how long they are silent, past five seconds", async () => {
+  it("say how long they are silent, where they wait for a model or a tool themselves", async () => {
     const { screen, write, clock, tree } = openTerminal();
-    await write("run_1", start("run_1", 1000), childStart("run_1/a", "a", 1000));
+    await write("run_1", start("run_1", 1000), toolStart, childStart("run_1/a", "a", 1000));
     await write("run_1/a", start("run_1/a", 1000, "a"), toolStart);
-    await clock.advance(5000);
-    assert.deepEqual(screen.lines, ["  running a · read a.txt · 0 tokens"]);
-    await clock.advance(2250);
-    assert.deepEqual(screen.lines, ["  running a · read a.txt · 0 tokens · silent 7 s"]);
-    await write("run_1/a", text("x"));
-    await clock.advance(250);
-    assert.deepEqual(screen.lines, ["  running a · answering · 0 tokens"]);
+    await write("run_1/a", childStart("run_1/a/b", "b", 1000));
+    await write("run_1/a/b", start("run_1/a/b", 1000, "b"), asking);
+    await clock.advance(7000);
+    assert.deepEqual(screen.lines.slice(1), [
+      "● root · 2 running · 0 tokens · 7 s",
+      "└ ● a [a] · waits for 1 subagent · 0 tokens · 7 s",
+      "  └ ● b [a/b] · asking the model · 0 tokens · 7 s · silent 7 s",
+    ]);
+    await write("run_1/a/b", { type: "notice", code: "wait", message: "Waiting for a place." });
+    await clock.advance(8000);
+    const waiting = "  └ ● b [a/b] · Waiting for a place. · 0 tokens · 15 s";
+    assert.equal(screen.lines.at(-1), waiting, "it says itself what it waits for");
     tree.close();
-    assert.deepEqual(screen.lines, []);
+    assert.equal(screen.lines.length, 1);
     assert.equal(clock.sleeping, 0);
   });
 
-  it("stand in the order of the tree, indented, and no more than fit", async () => {
-    const { screen, write, tree } = openTerminal();
-    const ids = Array.from({ length: 20 }, (_, at) => `run_1/${at}`);
-    await write("run_1", start("run_1", 1), ...ids.map((id) => childStart(id, id.slice(6), 1)));
-    await write("run_1/0", start("run_1/0", 1, "0"), childStart("run_1/0/x", "x", 1));
-    assert.deepEqual(screen.lines.slice(0, 3), [
-      "  running 0 · 0 tokens",
-      "    starting x · 0 tokens",
-      "  starting 1 · 0 tokens",
+  it("hang below their own parent, also one that has ended", async () => {
+    const { screen, write, clock, tree } = openTerminal();
+    await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
+    await write("run_1", childStart("run_1/b", "b", 1));
+    await write("run_1/a", childStart("run_1/a/x", "x", 1));
+    await write("run_1", childEnd("run_1/a", "a"));
+    await clock.advance(100);
+    assert.deepEqual(screen.lines.slice(2), [
+      "├ ✓ a [a]",
+      "│ └ ○ x [a/x] · starting · 0 tokens · 1 s",
+      "└ ○ b [b] · starting · 0 tokens · 1 s",
     ]);
-    assert.equal(screen.lines.length, 13);
-    assert.equal(screen.lines.at(-1), "… and 9 more");
+    await write("run_1/a", childEnd("run_1/a/x", "x"));
+    await clock.advance(100);
+    assert.match(screen.lines[1] ?? "", /^✓ x \[a\/x\]: completed/);
+    assert.deepEqual(screen.lines.slice(3), ["└ ○ b [b] · starting · 0 tokens · 1 s"]);
+    tree.close();
+  });
+
+  it("are as many as fit, and the others are counted", async () => {
+    const { screen, write, clock, tree } = openTerminal({ rows: 12 });
+    const labels = Array.from({ length: 24 }, (_, at) => String(at));
+    await write("run_1", start("run_1", 1000), ...orders(...labels));
+    const begun = labels.slice(0, 4).map((label) => childStart(`run_1/${label}`, label, 1000));
+    await write("run_1", ...begun);
+    await clock.advance(100);
+    assert.equal(screen.lines.length, 9);
+    assert.equal(screen.lines[0], "● root · 4 running, 20 queued · 0 tokens · 0 s");
+    assert.deepEqual(screen.lines.slice(-3), [
+      "├ ○ 5 · queued",
+      "├ ○ 6 · queued",
+      "└ and 17 more wait",
+    ]);
+    tree.close();
+  });
+
+  it("cut the label and not the figures where the terminal is narrow", async () => {
+    const { screen, write, clock, tree } = openTerminal({ columns: 40 });
+    const label = "review of the parser";
+    await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", label, 1000));
+    await write("run_1/a-1.0", start("run_1/a-1.0", 1000, label), ...call(1, 1, 2, 0.25), asking);
+    await clock.advance(4000);
+    assert.deepEqual(screen.lines, [
+      "● root · 1.2k tok · $0.25 · 4 s",
+      "└ ● review of… · 1.2k tok · $0.25 · 4 s",
+    ]);
+    await clock.advance(6000);
+    assert.match(screen.lines[1] ?? "", /^└ ● .*… · 1\.2k · \$0\.25 · silent 10 s$/);
+    const why = { ending: "failed", message: "The model broke down in the middle." } as const;
+    await write("run_1/a-1.0", end(2000, why));
+    await clock.advance(100);
+    assert.deepEqual(screen.lines.slice(0, 2), [
+      "✗ review of… · 1.2k tok · $0.25 · 1.0 s",
+      "  The model broke down in the middle.",
+    ]);
+    tree.close();
+  });
+
+  it("are words and no signs where there are no colours", async () => {
+    const { screen, write, clock, tree } = openTerminal({ isStyled: false });
+    await write("run_1", start("run_1", 1000), ...orders("a", "b"));
+    await write("run_1", childStart("run_1/a", "a", 1000));
+    await write("run_1/a", start("run_1/a", 1000, "a"), toolStart);
+    await clock.advance(1000);
+    assert.deepEqual(screen.lines, [
+      "running root · 1 running, 1 queued · 0 tokens · 1 s",
+      "  running a [a] · read a.txt · 0 tokens · 1 s",
+      "  queued b",
+    ]);
+    await write("run_1/a", end(2000));
+    await clock.advance(100);
+    assert.match(screen.lines[0] ?? "", /^subagent a \[a\]: completed · /);
+    assert.ok(!screen.written.includes("\x1b[2m"));
     tree.close();
   });
 
   it("make way for what the root says meanwhile", async () => {
-    const { screen, write, tree } = openTerminal();
-    await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
+    const { screen, write, clock, tree } = openTerminal();
+    await write("run_1", start("run_1", 1000), childStart("run_1/a", "a", 1000));
     await write("run_1", toolStart);
-    assert.deepEqual(screen.lines, ['read({"path":"a.txt"})', "  starting a · 0 tokens"]);
+    await clock.advance(100);
+    const lines = ["● root · 1 running · 0 tokens · 0 s", "└ ○ a [a] · starting · 0 tokens · 0 s"];
+    assert.deepEqual(screen.lines, ['read({"path":"a.txt"})', ...lines]);
     await write("run_1", text("half a line"));
     assert.deepEqual(screen.lines.slice(1), ["half a line"]);
-    await write("run_1", childStart("run_1/b", "b", 1));
-    assert.deepEqual(screen.lines.slice(1), [
+    await write("run_1", childStart("run_1/b", "b", 1000));
+    await clock.advance(100);
+    assert.deepEqual(screen.lines.slice(1, 3), [
       "half a line",
-      "  starting a · 0 tokens",
-      "  starting b · 0 tokens",
+      "● root · 2 running · 0 tokens · 0 s",
     ]);
+    tree.close();
+  });
+
+  it("are drawn ten times a second at most, and a thousand of them cost no more", async () => {
+    const { screen, write, clock, tree } = openTerminal();
+    const ids = Array.from({ length: 1000 }, (_, at) => `run_1/${at}`);
+    await write("run_1", start("run_1", 1000), ...ids.map((id) => childStart(id, id, 1000)));
+    assert.equal(screen.lines.length, 21);
+    assert.equal(screen.lines.at(-1), "└ and 981 more run");
+    const before = screen.written.length;
+    for (const id of ids) await write(id, start(id, 1000, id), ...call(1, 1, 2, 0));
+    assert.equal(screen.written.length, before, "nothing is drawn between two frames");
+    await clock.advance(1000);
+    const bytes = screen.written.length - before;
+    assert.ok(bytes < 10 * 21 * 120, String(bytes));
     tree.close();
   });
 
   it("let no control character of a model through", async () => {
     const evil = "\x1b[2Ja\x9b\u202eb\x1b]0;owned\x07\nc";
     const { screen, write, clock, tree } = openTerminal();
-    await write("run_1", start("run_1", 1), childStart("run_1/a", evil, 1));
+    await write("run_1", start("run_1", 1), ...orders(evil), childStart("run_1/a", evil, 1));
     await write("run_1/a", start("run_1/a", 1, evil), { ...toolStart, name: evil } as RunEvent);
     await clock.advance(250);
     await write("run_1/a", end(5, { ending: "failed", message: evil }));
     tree.close();
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none but our own may be there
-    const theirs = screen.written.replaceAll(/\x1b\[(?:22?m|\d*A|J)|[\n\r]/g, "");
+    const theirs = screen.written.replaceAll(/\x1b\[(?:\d+m|\d*A|[JK]|\?7[hl])|[\n\r]/g, "");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
     assert.doesNotMatch(theirs, /[\x00-\x1f\x7f-\x9f\u202e]/);
     assert.ok(!theirs.includes("owned"));
@@ -199,5 +332,41 @@ describe("subagents on a terminal", () => {
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1));
     assert.equal(screen.written, "");
     assert.equal(clock.sleeping, 0);
+  });
+});
+
+describe("the keys of a tree on a terminal", () => {
+  it("stop a subagent, wait while there is a question, and are given back", async () => {
+    const said: string[] = [];
+    const typed: { listener?: KeyListener } = {};
+    const { screen, write, clock, tree, live } = openTerminal({
+      openKeys(listener) {
+        typed.listener = listener;
+        return {
+          pause: () => void said.push("pause"),
+          resume: () => void said.push("resume"),
+          close: () => void said.push("close"),
+        };
+      },
+      controls: {
+        onStop: async (id) => void said.push(`stop ${id}`),
+        onMessage: async (id, words) => void said.push(`${id}: ${words}`),
+      },
+    });
+    await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", "a", 1000));
+    assert.equal(screen.lines.at(-1), "↑ ↓ pick a subagent");
+    typed.listener?.onKeys("jxy");
+    assert.deepEqual(said, ["stop run_1/a-1.0"]);
+    assert.match(screen.lines[1] ?? "", /^└ – a \[a-1\.0\] · stopping · .* ←$/);
+    typed.listener?.onSuspend();
+    assert.deepEqual(screen.lines, []);
+    await clock.advance(100);
+    assert.equal(screen.lines.length, 3);
+    const release = live.hold();
+    await clock.advance(100);
+    assert.deepEqual(screen.lines, []);
+    release();
+    tree.close();
+    assert.deepEqual(said.slice(1), ["pause", "resume", "close"]);
   });
 });

@@ -1,0 +1,336 @@
+/**
+ * A tree of runs as it stands while their logs come in: who runs, who waits to be started, who waits for
+ * what. Keeps those that run, and of the others no more than their number and their parents' place.
+ */
+
+import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
+import { createRunFold, type RunFold, toToldFigures } from "../../delegation/ledger/run-figures.ts";
+import { toNodeName } from "../../delegation/ledger/tree.ts";
+import { isDelegating } from "../../delegation/tools/names.ts";
+import type {
+  ChildEnd,
+  ChildStart,
+  Ending,
+  LoggedEvent,
+  RunEvent,
+} from "../../protocol/run-events.ts";
+
+export interface LiveNode {
+  readonly id: string;
+  /** Its id below the root, as commands take it: `parser-1.0/inner-2.1`. Empty for the root. */
+  readonly name: string;
+  readonly label: string;
+  readonly parent: LiveNode | undefined;
+  readonly fold: RunFold;
+  readonly startedAtMs: number;
+  /** By this process's clock: whether anything comes, whatever the log's times say. */
+  readonly heardAtMs: number;
+  /** Null while it runs, and for one that left none. */
+  readonly ending: Ending | null;
+  readonly isEnded: boolean;
+  /** Somebody has told it to stop. */
+  readonly isStopping: boolean;
+  /** What it has asked for and not got yet. */
+  readonly waitsFor: "model" | "tool" | undefined;
+  /** Children that run, or have others below them that do; as they were started. */
+  readonly open: ReadonlySet<LiveNode>;
+  /** Labels of the children that it has asked for and that are not started, in order. */
+  readonly queued: readonly string[];
+}
+
+/** What became of a node by one event. */
+export type NodeNews =
+  | { readonly type: "started"; readonly node: LiveNode }
+  | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd };
+
+export interface NodeEnd {
+  readonly ending: Ending;
+  readonly message: string;
+  readonly turns: number;
+  readonly tokens: number;
+  readonly ms: number;
+  readonly costUsd: number | null;
+}
+
+export interface TreeCounts {
+  readonly running: number;
+  readonly queued: number;
+  readonly completed: number;
+  /** Ended in any other way. */
+  readonly failed: number;
+}
+
+export interface LiveTree {
+  /** The run that the first event belongs to. */
+  readonly root: LiveNode | undefined;
+  /** Of all below the root. */
+  readonly counts: TreeCounts;
+  find(id: string): LiveNode | undefined;
+  read(logged: LoggedEvent): NodeNews | undefined;
+  /** Those below the root that have not ended, each before its children. */
+  listRunning(): LiveNode[];
+  /** Ends whoever has not told of its ending; returns them. */
+  abandon(): LiveNode[];
+  markStopping(id: string): void;
+}
+
+export function createLiveTree(now: () => number): LiveTree {
+  return new Tree(now);
+}
+
+/** A call that delegates, with the labels of the children that it has not started. */
+interface QueuedCall {
+  readonly callId: string;
+  readonly labels: string[];
+}
+
+class Node implements LiveNode {
+  readonly fold = createRunFold();
+  readonly open = new Set<Node>();
+  readonly calls: QueuedCall[] = [];
+  ending: Ending | null = null;
+  isEnded = false;
+  isStopping = false;
+  isResumed = false;
+  /** Whether the model is being asked, and how many tools are at work. */
+  isAsking = false;
+  tools = 0;
+  readonly id: string;
+  readonly name: string;
+  readonly label: string;
+  readonly parent: Node | undefined;
+  readonly startedAtMs: number;
+  heardAtMs: number;
+
+  constructor(parts: Pick<Node, "id" | "name" | "label" | "parent" | "startedAtMs" | "heardAtMs">) {
+    this.id = parts.id;
+    this.name = parts.name;
+    this.label = parts.label;
+    this.parent = parts.parent;
+    this.startedAtMs = parts.startedAtMs;
+    this.heardAtMs = parts.heardAtMs;
+  }
+
+  get queued(): readonly string[] {
+    return this.calls.flatMap(({ labels }) => labels);
+  }
+
+  get waitsFor(): "model" | "tool" | undefined {
+    if (this.isAsking) return "model";
+    return this.tools > 0 ? "tool" : undefined;
+  }
+}
+
+class Tree implements LiveTree {
+  readonly #now: () => number;
+  readonly #nodes = new Map<string, Node>();
+  #root: Node | undefined;
+  #running = 0;
+  #queued = 0;
+  #completed = 0;
+  #failed = 0;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get root(): LiveNode | undefined {
+    return this.#root;
+  }
+
+  get counts(): TreeCounts {
+    const [running, queued] = [this.#running, this.#queued];
+    return { running, queued, completed: this.#completed, failed: this.#failed };
+  }
+
+  find(id: string): LiveNode | undefined {
+    return this.#nodes.get(id);
+  }
+
+  read({ run_id, event }: LoggedEvent): NodeNews | undefined {
+    this.#root ??= this.#add({ id: run_id, label: "root", parent: undefined }, startOf(event));
+    const node = this.#nodes.get(run_id);
+    if (!node) return undefined;
+    node.heardAtMs = this.#now();
+    node.fold.read(event);
+    follow(node, event);
+    switch (event.type) {
+      case "tool_start":
+        return this.#queue(node, event);
+      case "tool_end":
+        return this.#unqueueCall(node, event.call_id);
+      case "run_resume":
+        return this.#unqueueAll(node);
+      case "child_start":
+        return this.#start(node, event);
+      case "child_end":
+        return this.#endTold(event);
+      case "run_end":
+        return this.#endSeen(node, event);
+      default:
+        return undefined;
+    }
+  }
+
+  listRunning(): LiveNode[] {
+    return this.#root ? [...below(this.#root)].filter(({ isEnded }) => !isEnded) : [];
+  }
+
+  abandon(): LiveNode[] {
+    const left = this.listRunning();
+    for (const { id } of left) {
+      const node = this.#nodes.get(id);
+      if (node) this.#close(node, null);
+    }
+    return left;
+  }
+
+  markStopping(id: string): void {
+    const node = this.#nodes.get(id);
+    if (node) node.isStopping = true;
+  }
+
+  #add(parts: Pick<Node, "id" | "label" | "parent">, startedAtMs = this.#now()): Node {
+    const name = parts.parent ? toNodeName(parts.id) : "";
+    const node = new Node({ ...parts, name, startedAtMs, heardAtMs: this.#now() });
+    this.#nodes.set(node.id, node);
+    for (let [at, up]: [Node, Node | undefined] = [node, node.parent]; up; ) {
+      up.open.add(at);
+      [at, up] = [up, up.parent];
+    }
+    return node;
+  }
+
+  #start(parent: Node, { child_id: id, label, at_ms }: ChildStart): NodeNews | undefined {
+    this.#unqueueOne(parent, label);
+    // A parent that was cut and repeats itself orders the same child again.
+    if (this.#nodes.has(id)) return undefined;
+    this.#running++;
+    return { type: "started", node: this.#add({ id, label, parent }, at_ms) };
+  }
+
+  /** By the child's own log, which is mostly there first. */
+  #endSeen(node: Node, event: Extract<RunEvent, { type: "run_end" }>): NodeNews | undefined {
+    if (node.isEnded || !node.parent) return undefined;
+    const { ending, message, at_ms } = event;
+    const { turns, usage, cost_usd, started_at_ms } = node.fold.figures;
+    const ms = Math.max(0, at_ms - (started_at_ms ?? node.startedAtMs));
+    this.#close(node, ending);
+    const end = { ending, message, turns, tokens: usage.total_tokens, ms, costUsd: cost_usd };
+    return { type: "ended", node, end };
+  }
+
+  /** By its parent's, for a child that has none here. */
+  #endTold(event: ChildEnd): NodeNews | undefined {
+    const node = this.#nodes.get(event.child_id);
+    if (!node || node.isEnded) return undefined;
+    const { turns, usage, cost_usd, message } = toToldFigures(event);
+    const { ending, at_ms } = event;
+    const ms = Math.max(0, at_ms - node.startedAtMs);
+    this.#close(node, ending);
+    const end = { ending, message, turns, tokens: usage.total_tokens, ms, costUsd: cost_usd };
+    return { type: "ended", node, end };
+  }
+
+  #close(node: Node, ending: Ending | null): void {
+    node.isEnded = true;
+    node.ending = ending;
+    this.#unqueueAll(node);
+    this.#running--;
+    if (ending === "completed") this.#completed++;
+    else this.#failed++;
+    for (let at: Node | undefined = node; at?.isEnded && at.open.size === 0; at = at.parent) {
+      at.parent?.open.delete(at);
+    }
+  }
+
+  #queue(node: Node, event: Extract<RunEvent, { type: "tool_start" }>): undefined {
+    if (!isDelegating(event.name)) return;
+    const started = node.isResumed ? [...node.open].map(({ label }) => label) : [];
+    const labels = toLabels(event).filter((label) => !started.includes(label));
+    if (labels.length === 0) return;
+    node.calls.push({ callId: event.call_id, labels });
+    this.#queued += labels.length;
+  }
+
+  #unqueueOne(node: Node, label: string): void {
+    const call = node.calls.find(({ labels }) => labels.includes(label));
+    if (!call) return;
+    call.labels.splice(call.labels.indexOf(label), 1);
+    this.#queued--;
+    if (call.labels.length === 0) node.calls.splice(node.calls.indexOf(call), 1);
+  }
+
+  /** Those that the call has not started by its end are not started at all. */
+  #unqueueCall(node: Node, id: string): undefined {
+    const at = node.calls.findIndex(({ callId }) => callId === id);
+    const [call] = at < 0 ? [] : node.calls.splice(at, 1);
+    this.#queued -= call?.labels.length ?? 0;
+  }
+
+  /** A run that was taken over makes its open calls again. */
+  #unqueueAll(node: Node): undefined {
+    node.isResumed = true;
+    this.#queued -= node.queued.length;
+    node.calls.length = 0;
+  }
+}
+
+function startOf(event: RunEvent): number | undefined {
+  return event.type === "run_start" ? event.created_at_ms : undefined;
+}
+
+/** What it waits for, by what it has said last. */
+function follow(node: Node, event: RunEvent): void {
+  switch (event.type) {
+    case "turn_start":
+      node.isAsking = true;
+      return;
+    case "turn_end":
+    case "run_resume":
+    case "run_end":
+      node.isAsking = false;
+      node.tools = 0;
+      return;
+    case "notice":
+      // It says itself what it waits for, and how long.
+      if (event.code === "wait" || event.code === "retry") node.isAsking = false;
+      return;
+    case "text_delta":
+    case "reasoning_delta":
+    case "arguments_delta":
+      node.isAsking = true;
+      return;
+    case "tool_start":
+      node.tools++;
+      return;
+    case "tool_end":
+      node.tools = Math.max(0, node.tools - 1);
+      return;
+    default:
+      return;
+  }
+}
+
+/** Everybody below that runs or has somebody below that does, each before its children. */
+export function* below(node: LiveNode): Generator<LiveNode> {
+  for (const child of node.open) {
+    yield child;
+    yield* below(child);
+  }
+}
+
+/** The children that a call of a delegating tool asks for. */
+function toLabels({ name, arguments: text }: { name: string; arguments: string }): string[] {
+  const parsed = tryParseJson(text);
+  if (!isJsonObject(parsed)) return [];
+  const { tasks } = parsed;
+  if (Array.isArray(tasks)) return tasks.map((task) => labelOf(task) ?? "");
+  // One without a label has the tool's name.
+  return [labelOf(parsed) ?? name];
+}
+
+function labelOf(task: Json): string | undefined {
+  const label = isJsonObject(task) ? task["label"] : undefined;
+  return typeof label === "string" ? label : undefined;
+}

@@ -1,0 +1,121 @@
+/**
+ * One line about one run: `├ ● parser [parser-1.0] · read a.ts · 1,234 tokens · $0.02 · 4 s`. Where the
+ * terminal is too narrow for all of it, the label is cut first, then what it does; figures and state stay.
+ */
+
+import { withThousands } from "../../base/text.ts";
+import type { Ending } from "../../protocol/run-events.ts";
+import type { Look, Span } from "../terminal.ts";
+import { toShortCount } from "./amounts.ts";
+import { clipToWidth, type Line, widthOf } from "./live-block.ts";
+
+/** What a run is doing, or how it ended. */
+export type NodeState = Ending | "running" | "starting" | "stopping" | "queued";
+
+interface Sign {
+  readonly sign: string;
+  readonly look: Look;
+}
+
+const GOOD: Sign = { sign: "✓", look: "good" };
+const BAD: Sign = { sign: "✗", look: "bad" };
+/** What there is is partial, or somebody wanted it so. */
+const PARTIAL: Sign = { sign: "–", look: "warn" };
+const BUSY: Sign = { sign: "●", look: "busy" };
+const WAITING: Sign = { sign: "○", look: "dim" };
+
+export const SIGNS: Readonly<Record<NodeState, Sign>> = {
+  completed: GOOD,
+  failed: BAD,
+  refused: BAD,
+  timeout: BAD,
+  budget: PARTIAL,
+  max_turns: PARTIAL,
+  cancelled: PARTIAL,
+  stopping: PARTIAL,
+  running: BUSY,
+  starting: WAITING,
+  queued: WAITING,
+};
+
+export interface NodeLine {
+  /** The lines of the tree before it. */
+  readonly branch: string;
+  readonly state: NodeState;
+  readonly label: string;
+  /** What commands call it; shown where there is room. */
+  readonly name: string;
+  /** What it does now; empty where there is nothing to say. */
+  readonly action: string;
+  readonly figures: readonly string[];
+  /** What stands in their place where there is no room for all of them. */
+  readonly short: readonly string[];
+  readonly isPicked?: boolean | undefined;
+}
+
+interface Room {
+  readonly columns: number;
+  /** Signs and colours; words without them. */
+  readonly isStyled: boolean;
+}
+
+/** Below so many columns numbers are short. */
+const NARROW = 60;
+const LEAST_LABEL = 6;
+const LEAST_ACTION = 8;
+
+/** `1,234 tokens`, or `1.2k tok` on a narrow terminal. */
+export function toTokens(count: number, columns: number): string {
+  return columns < NARROW ? `${toShortCount(count)} tok` : `${withThousands(count)} tokens`;
+}
+
+export function toNodeLine(line: NodeLine, { columns, isStyled }: Room): Line {
+  const { sign, look } = SIGNS[line.state];
+  const head: readonly Span[] = isStyled
+    ? [
+        { text: line.branch, look: "dim" },
+        { text: `${sign} `, look },
+      ]
+    : [{ text: `${line.branch}${line.state} ` }];
+  const left = columns - head.reduce((sum, { text }) => sum + widthOf(text), 0);
+  // The word for its state says it already.
+  const said = !isStyled && line.action === line.state ? "" : line.action;
+  const { label, name, action, figures } = fit({ ...line, action: said }, left);
+  return [
+    ...head,
+    { text: label, look: line.isPicked ? "bold" : undefined },
+    ...(name === "" ? [] : [{ text: ` [${name}]`, look: "dim" as const }]),
+    ...(action === "" ? [] : [{ text: ` · ${action}` }]),
+    { text: figures.map((figure) => ` · ${figure}`).join(""), look: "dim" },
+    ...(line.isPicked && isStyled ? [{ text: " ←", look: "bold" as const }] : []),
+  ];
+}
+
+type Fitted = Pick<NodeLine, "label" | "name" | "action" | "figures">;
+
+function fit({ label, name, action, figures, short, isPicked }: NodeLine, columns: number): Fitted {
+  const room = columns - (isPicked ? 2 : 0);
+  const left = (part: Omit<Fitted, "label">): number => room - widthOfAll({ ...part, label: "" });
+  const least = Math.min(LEAST_LABEL, widthOf(label));
+  const named = { name, action, figures };
+  if (left(named) >= widthOf(label)) return { ...named, label };
+  const tries: readonly Omit<Fitted, "label">[] = [
+    { name: "", action, figures },
+    { name: "", action: clipToWidth(action, LEAST_ACTION), figures },
+    { name: "", action: "", figures },
+  ];
+  const found = tries.find((part) => left(part) >= least) ?? {
+    ...{ name: "", action: "", figures: short },
+  };
+  const shown = clipToWidth(label, Math.max(1, left(found)));
+  // What the label leaves is for what it does.
+  const rest = room - widthOfAll({ ...found, label: shown, action: "" }) - 3;
+  const more = found.action === "" ? "" : clipToWidth(action, rest);
+  return { ...found, label: shown, action: more };
+}
+
+function widthOfAll({ label, name, action, figures }: Fitted): number {
+  const parts = [...(action === "" ? [] : [action]), ...figures];
+  const bracketed = name === "" ? 0 : widthOf(name) + 3;
+  return widthOf(label) + bracketed + parts.reduce((sum, part) => sum + widthOf(part) + 3, 0);
+}

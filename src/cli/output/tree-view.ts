@@ -1,0 +1,197 @@
+/**
+ * The live lines of a tree: the root with what all of it has come to, then as many of its runs as there is
+ * room for, those that wait to be started behind those that run, then one line for the others. The lines
+ * that are not shown are counted, not made.
+ */
+
+import { clip, plural } from "../../base/text.ts";
+import type { RunFigures } from "../../delegation/ledger/run-figures.ts";
+import type { Totals } from "../../delegation/ledger/tree.ts";
+import { cleanForTerminal } from "../terminal.ts";
+import { toElapsed, toMoney, toPartialMoney, toShortCount, toShortMoney } from "./amounts.ts";
+import type { Line } from "./live-block.ts";
+import type { LiveNode, TreeCounts } from "./live-tree.ts";
+import { type NodeLine, type NodeState, toNodeLine, toTokens } from "./tree-line.ts";
+
+/** Waits of models are shorter mostly; a longer silence is worth a word. */
+const SILENCE_MS = 5000;
+/** Of labels and actions; the width of the terminal cuts them further. */
+const SHOWN_CHARS = 80;
+
+export interface TreeView {
+  readonly root: LiveNode;
+  readonly counts: TreeCounts;
+  readonly totals: Totals;
+  /** What the tree may spend. */
+  readonly limits: { readonly usd: number | undefined; readonly tokens: number | undefined };
+  readonly pickedId: string | undefined;
+  readonly nowMs: number;
+}
+
+export interface Room {
+  readonly columns: number;
+  /** Most lines. */
+  readonly lines: number;
+  readonly isStyled: boolean;
+}
+
+export function toTreeLines(view: TreeView, room: Room): Line[] {
+  const rows = [...listRows(view.root, "", room)];
+  const most = Math.max(1, room.lines - 1);
+  const isAll = rows.length <= most;
+  const first = isAll ? 0 : toFirst(rows, view.pickedId, most - 1);
+  const shown = isAll ? rows : rows.slice(first, first + most - 1);
+  const toLine = (line: NodeLine): Line => toNodeLine(line, room);
+  return [
+    toLine(toRootLine(view, room)),
+    ...shown.map((row) => toLine(toRowLine(row, view, { room, isAll }))),
+    ...(isAll ? [] : [toMoreLine(rows, shown, room)]),
+  ];
+}
+
+/** A line below the root: of a run, or of one that is not started. */
+interface Row {
+  readonly node: LiveNode | undefined;
+  readonly label: string;
+  /** The lines of the tree before its own. */
+  readonly indent: string;
+  readonly isLast: boolean;
+}
+
+function* listRows(parent: LiveNode, indent: string, room: Room): Generator<Row> {
+  const { queued } = parent;
+  let left = parent.open.size + queued.length;
+  for (const node of parent.open) {
+    const isLast = --left === 0;
+    yield { node, label: node.label, indent, isLast };
+    const through = room.isStyled && !isLast ? "│ " : "  ";
+    yield* listRows(node, `${indent}${through}`, room);
+  }
+  for (const label of queued) yield { node: undefined, label, indent, isLast: --left === 0 };
+}
+
+/** The row that the shown ones begin with, so that the one that is picked is among them. */
+function toFirst(rows: readonly Row[], pickedId: string | undefined, most: number): number {
+  const at = pickedId === undefined ? 0 : rows.findIndex(({ node }) => node?.id === pickedId);
+  return Math.max(0, Math.min(at - Math.floor(most / 2), rows.length - most));
+}
+
+function toMoreLine(rows: readonly Row[], shown: readonly Row[], { isStyled }: Room): Line {
+  const isQueued = ({ node }: Row): boolean => node === undefined;
+  const queued = rows.filter(isQueued).length - shown.filter(isQueued).length;
+  const running = rows.length - shown.length - queued;
+  const counted = [
+    ...(running > 0 ? [`${running} more ${running === 1 ? "runs" : "run"}`] : []),
+    ...(queued > 0 ? [`${queued} more ${queued === 1 ? "waits" : "wait"}`] : []),
+  ];
+  return [{ text: `${isStyled ? "└ " : "  "}and ${counted.join(", ")}`, look: "dim" }];
+}
+
+/** What all of the tree has come to. */
+function toRootLine(view: TreeView, { columns }: Room): NodeLine {
+  const { root, counts, totals, limits, nowMs } = view;
+  const tokens = totals.usage.total_tokens;
+  const leftUsd = limits.usd === undefined ? undefined : Math.max(0, limits.usd - totals.known_usd);
+  const leftTokens = limits.tokens === undefined ? undefined : Math.max(0, limits.tokens - tokens);
+  const silence = toSilence(root, nowMs);
+  const left = [
+    ...(leftUsd === undefined ? [] : [`${toLeft(leftUsd)} left`]),
+    ...(leftTokens === undefined ? [] : [`${toTokens(leftTokens, columns)} left`]),
+  ];
+  const elapsed = toElapsed(nowMs - root.startedAtMs);
+  return {
+    branch: "",
+    state: stateOf(root),
+    label: "root",
+    name: "",
+    action: toRootAction(root, counts),
+    figures: [toTokens(tokens, columns), ...toCost(totals), ...left, elapsed, ...silence],
+    short: [...toCost(totals, toShortMoney), ...left, silence[0] ?? elapsed],
+  };
+}
+
+function toLeft(usd: number): string {
+  return usd === 0 ? "$0" : toMoney(usd);
+}
+
+function toRootAction(root: LiveNode, counts: TreeCounts): string {
+  const { running, queued, completed, failed } = counts;
+  if (running + queued === 0) return toAction(root);
+  const words: readonly (readonly [number, string])[] = [
+    [running, "running"],
+    [queued, "queued"],
+    [completed, "done"],
+    [failed, "failed"],
+  ];
+  return words.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
+}
+
+interface Placing {
+  readonly room: Room;
+  readonly isAll: boolean;
+}
+
+function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Placing): NodeLine {
+  const { node, label, indent, isLast } = row;
+  // A line that says how many more there are is the last below the root.
+  const isEnd = isLast && (isAll || indent !== "");
+  const isPicked = node !== undefined && node.id === pickedId;
+  const plain = isPicked ? "> " : "  ";
+  const branch = `${indent}${room.isStyled ? (isEnd ? "└ " : "├ ") : plain}`;
+  const shown = { branch, label: toShown(label) };
+  const none = { figures: [], short: [] };
+  if (node?.isEnded) {
+    return { ...shown, state: stateOf(node), name: node.name, action: "", ...none };
+  }
+  if (!node) return { ...shown, state: "queued", name: "", action: "queued", ...none };
+  const { figures } = node.fold;
+  const { total_tokens: tokens } = figures.usage;
+  const silence = toSilence(node, nowMs);
+  const elapsed = toElapsed(nowMs - node.startedAtMs);
+  return {
+    ...shown,
+    state: stateOf(node),
+    name: node.name,
+    action: toAction(node),
+    figures: [toTokens(tokens, room.columns), ...toCost(figures), elapsed, ...silence],
+    short: [toShortCount(tokens), ...toCost(figures, toShortMoney), silence[0] ?? elapsed],
+    isPicked,
+  };
+}
+
+function stateOf({ isEnded, ending, isStopping, fold }: LiveNode): NodeState {
+  if (isEnded) return ending ?? "failed";
+  if (isStopping) return "stopping";
+  return fold.figures.started_at_ms === null ? "starting" : "running";
+}
+
+/** A parent waits for its children, whatever it did last. */
+function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string {
+  if (isEnded) return "";
+  if (isStopping) return "stopping";
+  const children = open.size + queued.length;
+  if (children > 0) return `waits for ${plural(children, "subagent")}`;
+  const { started_at_ms, last_action } = fold.figures;
+  return started_at_ms === null ? "starting" : toShown(last_action);
+}
+
+/** Only of one who waits for a model or a tool itself. */
+function toSilence(node: LiveNode, nowMs: number): string[] {
+  const isWaiting = node.waitsFor !== undefined && node.open.size + node.queued.length === 0;
+  const silentMs = nowMs - node.heardAtMs;
+  return isWaiting && silentMs > SILENCE_MS ? [`silent ${toElapsed(silentMs)}`] : [];
+}
+
+/** Nothing before the first answer has told what it took. */
+function toCost(
+  { usage, known_usd, unknown_calls }: Pick<RunFigures, "usage" | "known_usd" | "unknown_calls">,
+  toText = toPartialMoney,
+): string[] {
+  const isKnown = usage.total_tokens > 0 || unknown_calls > 0;
+  return isKnown ? [toText(known_usd, unknown_calls)] : [];
+}
+
+/** Labels and arguments are a model's words: each cleaned by itself, on one line. */
+export function toShown(text: string): string {
+  return clip(cleanForTerminal(text), SHOWN_CHARS);
+}

@@ -1,0 +1,119 @@
+/**
+ * Single keys from the terminal that the process belongs to. It is in raw mode only while they are read:
+ * it is given back for a question, for Ctrl-Z, at the end, and at any exit of the process.
+ *
+ * In raw mode the terminal sends no signals, so the keys that mean one send it here, to the whole group,
+ * as the terminal does.
+ */
+
+import { openSync } from "node:fs";
+import { ReadStream } from "node:tty";
+import type { KeyListener, KeyReader } from "./io.ts";
+import { DEVICE, isInForeground } from "./terminal-device.ts";
+
+/** How often to look whether a process in the background has come to the front: no signal tells. */
+const LOOK_MS = 1000;
+
+/** Undefined in the background: whoever reads or sets a terminal there is stopped. */
+export function openTerminalKeys(listener: KeyListener): KeyReader | undefined {
+  if (!isInForeground()) return undefined;
+  const reader = new TerminalKeys(listener);
+  reader.resume();
+  return reader;
+}
+
+class TerminalKeys implements KeyReader {
+  readonly #listener: KeyListener;
+  #stream: ReadStream | undefined;
+  #isPaused = true;
+  #looking: NodeJS.Timeout | undefined;
+  /** Whoever continues the process may have changed the terminal. */
+  readonly #onContinue = (): void => {
+    this.#stop();
+    this.#start();
+  };
+  readonly #onExit = (): void => this.#stop();
+
+  constructor(listener: KeyListener) {
+    this.#listener = listener;
+    process.on("SIGCONT", this.#onContinue);
+    process.on("exit", this.#onExit);
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#start();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#stop();
+  }
+
+  close(): void {
+    this.pause();
+    process.off("SIGCONT", this.#onContinue);
+    process.off("exit", this.#onExit);
+  }
+
+  #start(): void {
+    clearTimeout(this.#looking);
+    if (this.#isPaused || this.#stream) return;
+    if (!isInForeground()) {
+      this.#looking = setTimeout(() => this.#start(), LOOK_MS).unref();
+      return;
+    }
+    try {
+      const stream = new ReadStream(openSync(DEVICE, "r"));
+      this.#stream = stream;
+      stream.setRawMode(true);
+      // The terminal may go away; the process is told so by a signal.
+      stream.setEncoding("utf8").on("data", (keys) => this.#read(String(keys)));
+      stream.on("error", () => this.#stop());
+      stream.unref();
+    } catch {
+      this.#stop();
+    }
+  }
+
+  #stop(): void {
+    clearTimeout(this.#looking);
+    const stream = this.#stream;
+    this.#stream = undefined;
+    if (!stream) return;
+    try {
+      stream.setRawMode(false);
+    } catch {
+      // There is no terminal any more.
+    }
+    stream.removeAllListeners("data").destroy();
+  }
+
+  #read(keys: string): void {
+    for (const part of keys.split(SIGNAL_KEYS)) {
+      const signal = SIGNALS[part];
+      if (signal) this.#send(signal);
+      else if (part !== "" && this.#stream) this.#listener.onKeys(part);
+    }
+  }
+
+  #send(signal: NodeJS.Signals): void {
+    if (signal === "SIGINT") {
+      process.kill(0, signal);
+      return;
+    }
+    this.#stop();
+    if (signal === "SIGTSTP") this.#listener.onSuspend();
+    process.kill(0, signal);
+    // From here on it was continued, or nobody could have continued it and it was not stopped.
+    setImmediate(() => this.#start());
+  }
+}
+
+const SIGNALS: Readonly<Record<string, NodeJS.Signals>> = {
+  "\x03": "SIGINT",
+  "\x1a": "SIGTSTP",
+  "\x1c": "SIGQUIT",
+};
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the keys
+const SIGNAL_KEYS = /([\x03\x1a\x1c])/;

@@ -1,0 +1,12 @@
+/** What the keys of a live tree do to the runs below its root. */
+
+import { steerRun } from "../agent/inbox.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { TreeControls } from "./output/tree-keys.ts";
+
+export function createTreeControls(engine: Pick<Engine, "cancel" | "signal">): TreeControls {
+  return {
+    onStop: (id) => engine.cancel(id, { tree: true }),
+    onMessage: (id, text) => steerRun(engine, id, text),
+  };
+}

@@ -1,0 +1,35 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { renderCommandHelp, renderHelp } from "../../src/cli/help.ts";
+
+const pages = (columns?: number): string[] => [
+  renderHelp(columns),
+  ...Object.entries(COMMANDS).map(([name, command]) => renderCommandHelp(name, command, columns)),
+];
+
+const wordsOf = (text: string): string[] => text.split(/\s+/);
+
+describe("help on a terminal", () => {
+  for (const columns of [40, 60, 80, 120]) {
+    it(`is broken at words, at ${columns} columns, and says the same`, () => {
+      const whole = pages();
+      for (const [at, page] of pages(columns).entries()) {
+        assert.deepEqual(wordsOf(page), wordsOf(whole[at] ?? ""));
+        for (const line of page.split("\n")) {
+          const isOneWord = !line.trim().includes(" ");
+          assert.ok(line.length <= columns || isOneWord, `${columns}: ${line}`);
+        }
+      }
+    });
+  }
+
+  it("puts what a flag does below it where there is no room beside it", () => {
+    const run = COMMANDS["run"];
+    assert.ok(run);
+    const lines = renderCommandHelp("run", run, 40).split("\n");
+    const at = lines.indexOf("  -q, --quiet");
+    assert.equal(lines[at + 1], "      Nothing on standard error but");
+    assert.equal(lines[at + 2], "      errors");
+  });
+});
