@@ -81,7 +81,7 @@ function toRatio({ subject, baseline }: Limit, samples: Samples): number {
   return median(above.map((cost, round) => cost / (below[round] ?? Number.NaN)));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
   const upper = sorted[middle] ?? Number.NaN;

@@ -1,5 +1,9 @@
-/** A tool of your own, given to a run. `node build/examples/own-tool.js` after `npm test`. */
+/**
+ * A tool of your own, given to a run. In a clone: `node scripts/compile.js`, then
+ * `node build/examples/own-tool.js Oslo`. In a program of yours, import from "offshoot".
+ */
 
+import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { createRuntime, defineTool } from "../src/index.ts";
 
@@ -24,4 +28,9 @@ export async function askForWeather(city: string): Promise<string> {
   } finally {
     await runtime.close();
   }
+}
+
+// Started as a program, and not imported by a test.
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  console.log(await askForWeather(process.argv[2] ?? "Oslo"));
 }

@@ -1,5 +1,10 @@
-/** A test of your own agent against a model server that says what you tell it to, and fails once. */
+/**
+ * A test of your own agent against a model server that says what you tell it to, and fails once. In a
+ * clone: `node scripts/compile.js`, then `node build/examples/scripted-model.js`. In a program of yours,
+ * import from "offshoot" and "offshoot/testing".
+ */
 
+import { fileURLToPath } from "node:url";
 import { createRuntime } from "../src/index.ts";
 import { reply, script, serverError, startChatUpstream } from "../src/testing/index.ts";
 
@@ -16,3 +21,6 @@ export async function askScriptedModel(): Promise<string> {
     await upstream.close();
   }
 }
+
+// Started as a program, and not imported by a test.
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(await askScriptedModel());

@@ -5,6 +5,7 @@ export type { AgentTask } from "./agent/task.ts";
 export { FAILURES, Failure, type FailureCode } from "./base/failure.ts";
 export type { Json, JsonObject } from "./base/json.ts";
 export type { AgentDefinition } from "./delegation/agents/definition.ts";
+export type { AgentOptions } from "./delegation/agents/own-agents.ts";
 export type { Plan } from "./delegation/plan.ts";
 export type { DelegationSettings } from "./delegation/settings.ts";
 export type { SubagentEvent } from "./delegation/subagent-events.ts";

@@ -1,6 +1,6 @@
 /** What a program asks of a run, checked and made a task. What is wrong is refused with the field's name. */
 
-import { type Limits, NO_LIMITS } from "../agent/limits.ts";
+import { KINDS, type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type OutputOptions, toOutputFormat } from "../agent/output-mode.ts";
 import { type AgentTask, DEFAULT_MAX_TURNS, SAFEGUARDS } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
@@ -34,6 +34,8 @@ const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
   ...{ agent: true, deployments: true, options: true, output_mode: true, output_schema: true },
   ...{ timeoutMs: true, place: true },
 };
+
+export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 export function toTask(asked: RunRequest): AgentTask {
   checkFields(asked);
@@ -73,13 +75,8 @@ function itemsOf(input: RunRequest["input"]): readonly Item[] {
 }
 
 function checkFields(asked: RunRequest): void {
-  const { model, input, max_turns = 1 } = asked;
-  for (const name of Object.keys(asked)) {
-    if (Object.hasOwn(FIELDS, name)) continue;
-    const near = nearest(name, Object.keys(FIELDS));
-    const hint = near === undefined ? "" : ` Did you mean \`${near}\`?`;
-    throw refuse(clip(name, 60), `A run has no field \`${clip(name, 60)}\`.${hint}`);
-  }
+  const { model, input, max_turns = 1, limits = {} } = asked;
+  refuseUnknown("A run has no field", asked, RUN_FIELDS);
   if (typeof model !== "string" || model.trim() === "") {
     throw refuse("model", "`model` is missing. Use VENDOR/MODEL, for example openai/gpt-5.1.");
   }
@@ -89,6 +86,32 @@ function checkFields(asked: RunRequest): void {
   if (!Number.isInteger(max_turns) || max_turns < 1) {
     throw refuse("max_turns", `\`max_turns\` must be a whole number from 1, not ${max_turns}.`);
   }
+  checkLimits(limits);
+}
+
+/** One that is mistyped would be no limit at all. */
+function checkLimits(limits: Partial<Limits>): void {
+  refuseUnknown("There is no limit", limits, KINDS, "limits");
+  for (const [kind, most] of Object.entries(limits)) {
+    if (most === null || most === undefined || (typeof most === "number" && most >= 0)) continue;
+    const message = `\`limits.${kind}\` must be a number from 0, or null for no limit, not ${most}.`;
+    throw refuse(`limits.${kind}`, message);
+  }
+}
+
+/** What is mistyped is refused, and not left out in silence. `within` is the field that holds it. */
+export function refuseUnknown(
+  what: string,
+  given: object,
+  known: readonly string[],
+  within?: string,
+): void {
+  const name = Object.keys(given).find((one) => !known.includes(one));
+  if (name === undefined) return;
+  const near = nearest(name, known);
+  const hint = near === undefined ? "" : ` Did you mean \`${near}\`?`;
+  const param = within === undefined ? clip(name, 60) : `${within}.${clip(name, 60)}`;
+  throw refuse(param, `${what} \`${clip(name, 60)}\`.${hint}`);
 }
 
 function checkOptions({ options }: RunRequest): void {

@@ -13,6 +13,7 @@ import type { JsonObject } from "../base/json.ts";
 import { type Log, silentLog } from "../base/log.ts";
 import { clip } from "../base/text.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import type { AgentOptions } from "../delegation/agents/own-agents.ts";
 import type { Plan } from "../delegation/plan.ts";
 import { takeUp } from "../delegation/runner/take-up.ts";
 import { DELEGATION, type DelegationSettings } from "../delegation/settings.ts";
@@ -43,7 +44,7 @@ import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
 import { type Run, toRun } from "./run-handle.ts";
-import { lastWords, type RunRequest, toTask } from "./run-request.ts";
+import { lastWords, type RunRequest, refuseUnknown, toTask } from "./run-request.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export type { Run } from "./run-handle.ts";
@@ -70,7 +71,7 @@ export interface RuntimeOptions
   /** Where children's conversations are written, if the settings of delegation say that they are. */
   readonly conversationsDir?: string | undefined;
   /** Those that calls of delegation may name. */
-  readonly agents?: readonly AgentDefinition[] | undefined;
+  readonly agents?: readonly AgentOptions[] | undefined;
   /** Where what happens to subagents is logged. */
   readonly subagentLog?: Log | undefined;
   /** How children in processes of their own are started; without it there are none. */
@@ -80,6 +81,19 @@ export interface RuntimeOptions
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
+
+/** Every option, so that one that is mistyped is refused and not left out in silence. */
+const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
+  ...{ env: true, storePath: true, provider: true, vendors: true, overrides: true, options: true },
+  ...{ timeouts: true, retry: true, quirks: true, maxAnswerBytes: true, transport: true },
+  ...{ limiters: true, healths: true, random: true, gguf: true, clock: true, log: true },
+  ...{ tools: true, toolSettings: true, ask: true, rules: true, toolTimeoutMs: true },
+  ...{ outputChars: true, commandEnv: true, gitHooks: true, sandboxNetwork: true },
+  ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
+  ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
+};
+
+export const RUNTIME_OPTIONS: readonly string[] = Object.keys(OPTIONS);
 
 export interface Runtime {
   readonly engine: Engine;
@@ -121,6 +135,7 @@ function toKnown({ vendors = {}, overrides = [] }: RuntimeOptions) {
 }
 
 export async function createRuntime(options: RuntimeOptions = {}): Promise<Runtime> {
+  refuseUnknown("A runtime has no option", options, RUNTIME_OPTIONS);
   const { env = process.env, clock = systemClock } = options;
   const { tools: own = [], log = silentLog, toolSettings } = options;
   const toolParts = { tools: own, env, clock, log, version: VERSION };
@@ -133,8 +148,8 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const watch = await openWatch(env, { settings: delegation, version: VERSION, ...told });
   const known = toKnown(options);
   const modelParts: ModelParts = { ...options, ...known, env, transport, gguf: gguf.open };
-  const { agents = [], childProcess, storePath } = options;
-  await checkAgents(agents, toolbox.names);
+  const { childProcess, storePath } = options;
+  const agents = await openAgents(options.agents ?? [], toolbox.names);
   const { store, shelf, chunks } = await openStores(storePath);
   const engine = createLocalEngine({ store, clock, observe: watch.observe });
   const conversations = openConversations({ ...options, env, delegation, store, engine, clock });
@@ -186,14 +201,19 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   };
 }
 
-/** Loaded where there are agents: most programs have none. */
-async function checkAgents(
-  agents: readonly AgentDefinition[],
+/** What checks them is loaded where there are some: most programs have none. */
+async function openAgents(
+  agents: readonly AgentOptions[],
   tools: readonly string[],
-): Promise<void> {
-  if (agents.length === 0) return;
-  const { checkAgentTools } = await import("../delegation/agents/agent-problems.ts");
-  checkAgentTools(agents, tools);
+): Promise<readonly AgentDefinition[]> {
+  if (agents.length === 0) return [];
+  const [{ toAgents }, { checkAgentTools }] = await Promise.all([
+    import("../delegation/agents/own-agents.ts"),
+    import("../delegation/agents/agent-problems.ts"),
+  ]);
+  const all = toAgents(agents);
+  checkAgentTools(all, tools);
+  return all;
 }
 
 interface RunCallParts {

@@ -5,7 +5,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { isJsonObject, type JsonObject, tryParseJson } from "../../src/base/json.ts";
+import { isJsonObject, tryParseJson } from "../../src/base/json.ts";
 import { dropReportWish } from "../../src/protocol/report-wish.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
@@ -33,17 +33,30 @@ function firstAsked({ items }: ModelRequest): string {
   return first?.type === "message" ? dropReportWish(String(first.content)) : "";
 }
 
-/** The root starts so many children in one turn, by this tool; each reads as often as it needs to. */
-function delegating(children: number, tool: string): Script {
-  const names = Array.from({ length: children }, (_, at) => `child ${at}`);
-  const calls = names.map((name) => ({
-    name: tool,
-    arguments: JSON.stringify(
-      tool === "subagent"
-        ? { label: name, task_prompt: name }
-        : { prompt: name, tool_subset: ["read"] },
-    ),
+type ToolName = "subagent" | "call_subagent" | "parallel_subagent";
+
+/** Most tasks that one call of `parallel_subagent` has at once. */
+const TASKS = 100;
+
+function toCalls(children: number, tool: ToolName): { name: string; arguments: string }[] {
+  const tasks = Array.from({ length: children }, (_, at) => `child ${at}`).map((name) => ({
+    ...{ label: name, task_prompt: name },
   }));
+  const inputs = {
+    subagent: () => tasks,
+    call_subagent: () =>
+      tasks.map(({ task_prompt }) => ({ prompt: task_prompt, tool_subset: ["read"] })),
+    parallel_subagent: () =>
+      Array.from({ length: Math.ceil(children / TASKS) }, (_, at) => ({
+        tasks: tasks.slice(at * TASKS, (at + 1) * TASKS),
+      })),
+  }[tool]();
+  return inputs.map((input) => ({ name: tool, arguments: JSON.stringify(input) }));
+}
+
+/** The root starts so many children in one turn, by this tool; each reads as often as it needs to. */
+function delegating(children: number, tool: ToolName): Script {
+  const calls = toCalls(children, tool);
   return respond((request) => {
     const asked = firstAsked(request);
     const outputs = request.items.filter(({ type }) => type === "function_call_output").length;
@@ -59,7 +72,7 @@ interface Trial {
   readonly children: number;
   readonly tokens: number;
   readonly executor: "in_process" | "child_process";
-  readonly tool?: "subagent" | "call_subagent";
+  readonly tool?: ToolName;
 }
 
 interface Tried {
@@ -102,10 +115,24 @@ function outputOf(event: RunEvent): string[] {
   return [String(event.item.output)];
 }
 
-const toEnvelope = (told: string): JsonObject => {
-  const envelope = tryParseJson(told);
-  return isJsonObject(envelope) ? envelope : {};
-};
+interface Report {
+  readonly label: string;
+  readonly isDone: boolean;
+  readonly error: string;
+}
+
+/** Of an envelope, or of each task of `parallel_subagent`. */
+function toReports(told: string): Report[] {
+  const parsed = tryParseJson(told);
+  const answer = isJsonObject(parsed) ? parsed : {};
+  const { results, metadata } = answer;
+  const rows = Array.isArray(results) ? results.filter(isJsonObject) : [answer];
+  return rows.map((row) => ({
+    label: String(row["label"] ?? (isJsonObject(metadata) && metadata["subagent_label"])),
+    isDone: row["success"] === true,
+    error: String(row["error"]),
+  }));
+}
 
 const FITTING: readonly (readonly [children: number, Omit<Trial, "children" | "tokens">])[] = [
   [24, { executor: "in_process" }],
@@ -113,6 +140,8 @@ const FITTING: readonly (readonly [children: number, Omit<Trial, "children" | "t
   [1000, { executor: "in_process" }],
   [100, { executor: "child_process" }],
   [8, { executor: "in_process", tool: "call_subagent" }],
+  [100, { executor: "in_process", tool: "parallel_subagent" }],
+  [24, { executor: "child_process", tool: "parallel_subagent" }],
 ];
 
 describe("children whose needs fit the budget of their turn", () => {
@@ -129,19 +158,28 @@ describe("children whose needs fit the budget of their turn", () => {
   }
 });
 
+const TOO_MANY: readonly Omit<Trial, "tokens">[] = [
+  { children: 24, executor: "in_process" },
+  { children: 24, executor: "child_process" },
+  { children: 24, executor: "in_process", tool: "parallel_subagent" },
+  { children: 1000, executor: "in_process" },
+];
+
 describe("children whose needs do not fit the budget of their turn", () => {
-  for (const executor of ["in_process", "child_process"] as const) {
-    it(`stop within it, and the report names who was not run: ${executor}`, async () => {
-      const tokens = Math.floor(needOf(24) / 2);
-      const { end, told } = await tryFamily({ children: 24, tokens, executor });
+  for (const trial of TOO_MANY) {
+    const { children, executor, tool = "subagent" } = trial;
+    const title = `${children} of \`${tool}\`, ${executor}`;
+    it(`stop within it, and the report names who was not run: ${title}`, async () => {
+      const tokens = Math.floor(needOf(children) / 2);
+      const { end, told } = await tryFamily({ ...trial, tokens });
       assert.ok(Number(end.spent["tokens"]) <= tokens, String(end.spent["tokens"]));
-      const envelopes = told.map(toEnvelope);
-      assert.equal(envelopes.length, 24);
-      const notRun = envelopes.filter(({ success }) => success !== true);
-      assert.ok(notRun.length > 0 && notRun.length < 24, String(notRun.length));
-      for (const { error, metadata } of notRun) {
-        assert.match(String(error), /Not started: |is used up|of the budget is free|cut at its/);
-        assert.match(String(isJsonObject(metadata) && metadata["subagent_label"]), /^child \d+$/);
+      const reports = told.flatMap(toReports);
+      assert.equal(new Set(reports.map(({ label }) => label)).size, children);
+      const notRun = reports.filter(({ isDone }) => !isDone);
+      assert.ok(notRun.length > 0 && notRun.length < children, String(notRun.length));
+      for (const { label, error } of notRun) {
+        assert.match(error, /Not started: |is used up|of the budget is free|cut at its/);
+        assert.match(label, /^child \d+$/);
       }
     });
   }

@@ -68,6 +68,17 @@ describe("a run in a program", () => {
     [{ ...EMBEDDED, input: "Hi", max_turns: -1 }, "max_turns", /a whole number from 1, not -1/],
     [{ ...EMBEDDED, input: "Hi", maxTurns: 1 }, "maxTurns", /no field `maxTurns`.*`max_turns`/],
     [{ ...EMBEDDED, input: [] }, "input", /empty/],
+    [
+      { ...EMBEDDED, input: "Hi", limits: { turn: 1 } },
+      "limits.turn",
+      /^There is no limit `turn`\. Did you mean `turns`\?$/,
+    ],
+    [
+      { ...EMBEDDED, input: "Hi", limits: { usd: "1" } },
+      "limits.usd",
+      /^`limits\.usd` must be a number from 0, or null for no limit, not 1\.$/,
+    ],
+    [{ ...EMBEDDED, input: "Hi", limits: { tokens: -1 } }, "limits.tokens", /from 0.*not -1/],
   ];
   for (const [request, param, message] of BAD) {
     it(`is refused for ${JSON.stringify(request)}`, async (t) => {
@@ -76,4 +87,59 @@ describe("a run in a program", () => {
       await assert.rejects(runtime.run(asked), { code: "invalid_request", param, message });
     });
   }
+});
+
+describe("the options of a runtime", () => {
+  it("are refused where one does not exist", async () => {
+    const options = JSON.parse('{"env": {}, "providers": []}');
+    await assert.rejects(createRuntime(options), {
+      code: "invalid_request",
+      param: "providers",
+      message: "A runtime has no option `providers`. Did you mean `provider`?",
+    });
+  });
+
+  const AGENT = { name: "counter", description: "Counts.", instructions: "Count." };
+
+  it("take agents as objects of three fields", async (t) => {
+    const provider = createScriptedProvider(
+      reply.calls([
+        {
+          name: "subagent",
+          arguments: { label: "count", agent: "counter", task_prompt: "one two" },
+        },
+      ]),
+      reply.text("Two."),
+      reply.text("There are two."),
+    );
+    const runtime = await open(t, { provider, agents: [AGENT] });
+    const run = await runtime.run({ model: "mine/first", input: "Count", tools: ["subagent"] });
+    assert.equal((await run.result()).output_text, "There are two.");
+    assert.equal(provider.requests[1]?.instructions, "Count.");
+  });
+
+  const WRONG: readonly (readonly [object, RegExp])[] = [
+    [{ ...AGENT, name: "Bad name" }, /^The agent `Bad name` cannot be used: `name` must be/],
+    [{ ...AGENT, description: " " }, /`counter` cannot be used: `description` is missing\.$/],
+    [{ ...AGENT, tool: ["read"] }, /there is no field `tool`; did you mean `tools`\?$/],
+    [{ ...AGENT, budget: { turn: 2 } }, /there is no field `turn`; did you mean `turns`\?$/],
+    [
+      { ...AGENT, budget: { turns: 0 } },
+      /`budget\.turns` must be a whole number from 1 to 50, not 0/,
+    ],
+    [{ ...AGENT, tools: ["raed"] }, /No tool fits `raed`\. Did you mean `read`\?/],
+  ];
+  for (const [agent, message] of WRONG) {
+    it(`are refused with the agent ${JSON.stringify(agent)}`, async () => {
+      const agents = JSON.parse(JSON.stringify([agent]));
+      await assert.rejects(createRuntime({ env: {}, agents }), {
+        code: "invalid_request",
+        message,
+      });
+    });
+  }
+
+  it("are refused with two agents of one name", async () => {
+    await assert.rejects(createRuntime({ env: {}, agents: [AGENT, AGENT] }), /the same name/);
+  });
 });

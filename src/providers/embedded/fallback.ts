@@ -91,7 +91,7 @@ export function answerMissingTool(
     return { text: `${needed}, and this request forbids tool calls (\`tool_choice: none\`).` };
   // An intent that has a choice of tools names one that is not among its own.
   const names = intent.tools.includes(tool) ? intent.tools.join(",") : tool;
-  return { text: `${needed}, and it is not offered. Allow it with \`--tools ${names}\`.` };
+  return { text: `${needed}, and it is not offered. ${toAllow(names)}` };
 }
 
 export function answerUnknownTool(tool: string, { tools, toolChoice }: ModelRequest): Answer {
@@ -102,6 +102,12 @@ export function answerUnknownTool(tool: string, { tools, toolChoice }: ModelRequ
   const offered = tools.flatMap((one) => (one.type === "function" ? [`\`${one.name}\``] : []));
   const known = offered.length > 0 ? `These are: ${offered.join(", ")}.` : "None is.";
   return {
-    text: `The tool \`${tool}\` is not offered. ${known} Allow it with \`--tools ${tool}\`.`,
+    text: `The tool \`${tool}\` is not offered. ${known} ${toAllow(tool)}`,
   };
+}
+
+/** Both ways to be offered a tool: the model does not know who asks it. */
+function toAllow(names: string): string {
+  const list = names.split(",").map((name) => `"${name}"`);
+  return `Allow it with \`--tools ${names}\`, or in a program with \`tools: [${list.join(", ")}]\`.`;
 }

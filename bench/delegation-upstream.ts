@@ -1,0 +1,210 @@
+/**
+ * The model's server of `delegation.ts`, in a process of its own, so that its work is on nobody's
+ * account. It answers each request 200 ms after it came: the parent delegates, a child reads a file and
+ * then says 200 characters. It knows who asks by the first user message, and counts what it is asked.
+ */
+
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+const ANSWER_MS = 200;
+const ANSWER_CHARS = 200;
+/** So that the bench ends, and says what it saw, where somebody never has all of them at once. */
+const MOST_HELD_MS = 600_000;
+
+/** What the parent is asked. */
+export function toPrompt(children: number, tool: string): string {
+  return `Delegate ${children} with ${tool}.`;
+}
+
+const PARENT = /^Delegate (\d+) with (\w+)\.$/;
+const CHILD = /^Child (\d+):/;
+const DONE = /Child (\d+) is done\./g;
+
+/** Sent by the bench before each measurement; answered when it holds. */
+export interface Order {
+  /** Keeps the children's first answers back until so many children wait, to see them side by side. */
+  readonly holdsUntil?: number;
+}
+
+/** What was asked since the last order. */
+export interface Asked {
+  readonly requests: number;
+  /** Most children that had begun and not ended. */
+  readonly atOnce: number;
+  /** How many different children's answers the parent's model was given. */
+  readonly ran: number;
+}
+
+interface Message {
+  readonly role: string;
+  readonly content?: unknown;
+}
+
+interface ChatRequest {
+  readonly messages: readonly Message[];
+  readonly stream?: boolean;
+}
+
+interface Call {
+  readonly name: string;
+  readonly arguments: object;
+}
+
+type Answer = { readonly text: string } | { readonly calls: readonly Call[] };
+
+/** Tells its parent the URL, then answers each order and each `report`. */
+export function startDelegationUpstream(): void {
+  let count = createCount({});
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on("data", (piece: Buffer) => pieces.push(piece));
+    request.on("end", () => {
+      const body = JSON.parse(Buffer.concat(pieces).toString()) as ChatRequest;
+      const { answer, ready } = count.take(body.messages);
+      void Promise.all([ready, waitAnswer()]).then(() => {
+        count.end(body.messages);
+        send(response, answer, body.stream === true);
+      });
+    });
+  });
+  process.on("message", (message: Order | "report") => {
+    if (message === "report") process.send?.(count.asked());
+    else {
+      count = createCount(message);
+      process.send?.("ready");
+    }
+  });
+  // The parent's end is this one's end, however it came.
+  process.on("disconnect", () => process.exit());
+  server.keepAliveTimeout = 60_000;
+  server.listen(0, "127.0.0.1", () => {
+    process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`);
+  });
+}
+
+function waitAnswer(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ANSWER_MS));
+}
+
+function createCount({ holdsUntil = 0 }: Order) {
+  const open = new Set<string>();
+  const held: (() => void)[] = [];
+  let [requests, atOnce, ran] = [0, 0, 0];
+
+  const release = (): void => {
+    for (const go of held.splice(0)) go();
+  };
+  const hold = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (held.push(resolve) >= holdsUntil) release();
+      else if (held.length === 1) setTimeout(release, MOST_HELD_MS).unref();
+    });
+
+  return {
+    take(messages: readonly Message[]): { answer: Answer; ready: Promise<void> | undefined } {
+      requests++;
+      const outputs = messages.filter(({ role }) => role === "tool");
+      const prompt = promptOf(messages);
+      const parent = PARENT.exec(prompt);
+      if (parent) {
+        const [, children = "", tool = ""] = parent;
+        if (outputs.length === 0)
+          return { answer: delegate(Number(children), tool), ready: undefined };
+        const told = outputs.map(({ content }) => textOf(content)).join("\n");
+        ran = new Set([...told.matchAll(DONE)].map(([, child]) => child)).size;
+        return { answer: { text: `FINAL children=${ran}/${children}` }, ready: undefined };
+      }
+      const [, child = ""] = CHILD.exec(prompt) ?? [];
+      open.add(child);
+      atOnce = Math.max(atOnce, open.size);
+      if (outputs.length > 0) return { answer: toReport(child), ready: undefined };
+      const answer = { calls: [{ name: "read", arguments: { path: "data.txt" } }] };
+      return { answer, ready: holdsUntil > 0 ? hold() : undefined };
+    },
+    end(messages: readonly Message[]): void {
+      const [, child] = CHILD.exec(promptOf(messages)) ?? [];
+      const isLast = messages.some(({ role }) => role === "tool");
+      if (child !== undefined && isLast) open.delete(child);
+    },
+    asked: (): Asked => ({ requests, atOnce, ran }),
+  };
+}
+
+function promptOf(messages: readonly Message[]): string {
+  return textOf(messages.find(({ role }) => role === "user")?.content);
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content.map((part: { text?: string }) => part.text ?? "").join("");
+}
+
+function toReport(child: string): Answer {
+  return { text: `Child ${child} is done. `.padEnd(ANSWER_CHARS, "x") };
+}
+
+/** The calls as each tool takes them; `delegate` is that of the other packages and of the plain loop. */
+function delegate(children: number, tool: string): Answer {
+  const tasks = Array.from({ length: children }, (_, child) => ({
+    label: `child ${child}`,
+    task_prompt: `Child ${child}: read data.txt and say what is in it.`,
+  }));
+  if (tool === "parallel_subagent") {
+    return { calls: [{ name: tool, arguments: { tasks, max_concurrent: 100 } }] };
+  }
+  const toArguments = (task: (typeof tasks)[number]): object => {
+    if (tool === "subagent") return task;
+    if (tool === "call_subagent") return { prompt: task.task_prompt, tool_subset: ["read"] };
+    return { input: task.task_prompt };
+  };
+  return { calls: tasks.map((task) => ({ name: tool, arguments: toArguments(task) })) };
+}
+
+const USAGE = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
+const HEAD = { id: "chatcmpl-bench", created: 1, model: "test" };
+
+function send(response: ServerResponse, answer: Answer, isStreamed: boolean): void {
+  if (isStreamed) {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(`${toChunks(answer).map(toFrame).join("")}data: [DONE]\n\n`);
+    return;
+  }
+  const message = { role: "assistant", ...toMessage(answer) };
+  const choice = { index: 0, message, finish_reason: reasonOf(answer), logprobs: null };
+  const body = { ...HEAD, object: "chat.completion", choices: [choice], usage: USAGE };
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+}
+
+function toFrame(chunk: object): string {
+  return `data: ${JSON.stringify({ ...HEAD, object: "chat.completion.chunk", ...chunk })}\n\n`;
+}
+
+function toChunks(answer: Answer): object[] {
+  const { tool_calls, content } = toMessage(answer);
+  const deltas: object[] = tool_calls
+    ? tool_calls.map((call, index) => ({ tool_calls: [{ index, ...call }] }))
+    : (content?.match(/.{1,25}/g) ?? []).map((piece) => ({ content: piece }));
+  const parts = [{ role: "assistant", content: null }, ...deltas];
+  return [
+    ...parts.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    { choices: [{ index: 0, delta: {}, finish_reason: reasonOf(answer) }] },
+    { choices: [], usage: USAGE },
+  ];
+}
+
+function toMessage(answer: Answer) {
+  if ("text" in answer) return { content: answer.text, tool_calls: undefined };
+  const tool_calls = answer.calls.map((call, at) => ({
+    id: `call_${at}`,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
+  }));
+  return { content: null, tool_calls };
+}
+
+function reasonOf(answer: Answer): string {
+  return "text" in answer ? "stop" : "tool_calls";
+}

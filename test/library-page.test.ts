@@ -1,0 +1,57 @@
+/** The tables of docs/library.md have every name that the code has, and no other. */
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, it } from "node:test";
+import { KINDS } from "../src/agent/limits.ts";
+import { ENDINGS } from "../src/protocol/run-events.ts";
+import { RUN_FIELDS } from "../src/runtime/run-request.ts";
+import { RUNTIME_OPTIONS } from "../src/runtime/runtime.ts";
+import { ANSWERS } from "../src/tools/gate/ask.ts";
+
+// From build/test/ up to the checkout.
+const page = readFileSync(new URL("../../docs/library.md", import.meta.url), "utf8");
+
+function sectionOf(title: string): string {
+  return page.split(/^## /m).find((section) => section.startsWith(`${title}\n`)) ?? "";
+}
+
+/** The first cells of the tables that begin with this head. */
+function namesIn(section: string, head: string): string[] {
+  const tables = section.split(/\n\n/).filter((block) => block.startsWith(`| ${head} |`));
+  return tables
+    .flatMap((table) => table.split("\n").slice(2))
+    .map((row) => /^\| `(\w+)`/.exec(row)?.[1] ?? row);
+}
+
+const sorted = (names: readonly string[]): string[] => [...names].sort();
+
+describe("docs/library.md", () => {
+  it("has every option of a runtime", () => {
+    const named = namesIn(sectionOf("`createRuntime(options)`"), "option");
+    assert.deepEqual(sorted(named), sorted(RUNTIME_OPTIONS));
+  });
+
+  it("has every field of a run, and says which are not for programs", () => {
+    const section = sectionOf("`runtime.run(request)`");
+    const [, inner = ""] = /leave them out: (.*)\.$/m.exec(section) ?? [];
+    const named = [
+      ...namesIn(section, "field"),
+      ...inner.split(", ").map((name) => name.replaceAll("`", "")),
+    ];
+    assert.deepEqual(sorted(named), sorted(RUN_FIELDS));
+  });
+
+  it("has every ending, in the same words", () => {
+    const section = sectionOf("How a run ends");
+    assert.deepEqual(namesIn(section, "ending"), Object.keys(ENDINGS));
+    for (const { summary } of Object.values(ENDINGS)) assert.ok(section.includes(summary), summary);
+  });
+
+  it("names every kind of limit and every answer to a question", () => {
+    for (const kind of KINDS)
+      assert.match(sectionOf("`runtime.run(request)`"), new RegExp(`\`${kind}\``));
+    for (const answer of ANSWERS)
+      assert.match(sectionOf("Approval"), new RegExp(`\`"${answer}"\``));
+  });
+});
