@@ -63,7 +63,16 @@ export async function renderErrorsPage(): Promise<string> {
   ]);
 }
 
-export async function renderConfigPage(): Promise<string> {
+const CONFIG_EXAMPLE = `$ offshoot config set model openai/gpt-5.1     # for every run from now on
+model is set in /home/ada/.config/offshoot/config.yaml
+$ offshoot config get model
+openai/gpt-5.1
+$ OFFSHOOT_MAX_COST=0.50 offshoot run "…"      # for one command
+$ offshoot run --max-turns 5 "…"               # the same, as a flag
+$ offshoot config set --project tools read,bash_find   # for everybody in this project
+$ offshoot config trust                        # after looking at the project's file`;
+
+export function renderConfigPage(): string {
   const rows = CONFIG_NAMES.map((name) => {
     const row = rowOf(name);
     return [
@@ -76,14 +85,16 @@ export async function renderConfigPage(): Promise<string> {
     ];
   });
   return renderPage("Settings", [
-    await renderTranscript(["config"]),
-    "The last column says where a value came from. Later places win over earlier ones:",
+    "After this page you can set what you do not want to type again, see where each value comes from, and decide what a project's file may set.",
+    renderFence("console", CONFIG_EXAMPLE),
+    "`offshoot config` alone shows every setting with its value and its source; the table below has them all. Later places win over earlier ones:",
     [
       "1. built in",
       "2. the user's file: `$OFFSHOOT_CONFIG`, else `$XDG_CONFIG_HOME/offshoot/config.yaml`, else `~/.config/offshoot/config.yaml`",
       "3. the project's file: the nearest `.offshoot/config.yaml` in this folder or above it, up to the folder with `.git`, and below the home folder",
       "4. environment variables",
-      "5. flags",
+      "5. the file of the agent that `run --agent` names",
+      "6. flags",
     ].join("\n"),
     renderFence(
       "yaml",

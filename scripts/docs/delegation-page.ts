@@ -36,6 +36,9 @@ export function renderDelegationPage(): string {
     ...agentBlocks(),
     ...runnerBlocks(),
     ...eventBlocks(),
+    "## A model that fails or hangs",
+    "Each model call of a subagent is sent again by itself, and only before its first word. A server's error (500) or a broken connection is tried again `max_retries` times, 6 unless you change it: for 16 seconds on average, 32 at most. A refusal that asks to wait (429) holds the call that got it. Its siblings go on, unless the answer says that the account is used up (a counter at zero), or the next call is refused as well.",
+    "A server that is silent is left after `first_byte_timeout_ms` before its answer and `idle_timeout_ms` within it (both 2 minutes; longer for a server on this machine), and asked once more. So a hanging subagent is noticed after 2 minutes and ended after 4. `agent.subagent.timeout` ends every subagent, whatever it does.",
     "## Replay",
     "`offshoot runs replay ID` runs a recorded tree again from its record: models say what they said, tools return what they returned, nothing is sent. It works for failed trees too. It exits with 1 and names the first event that is another one. Times, ids, prices, shares and how long tasks took are not compared. `--from NODE --with prompt=TEXT` changes what one run is asked; only what depends on it is sent anew. `NODE` is a name of the run or its place below the root: `parser-1.0`.",
     "## Settings",
@@ -244,6 +247,8 @@ function agentBlocks(): string[] {
     "An agent is a file in `~/.config/offshoot/agents/` or in a project's `.offshoot/agents/` (which counts once it is trusted). A call names it with `agent`. The call may ask for less than the file says, never for more. `offshoot agents new reviewer` writes:",
     renderFence("markdown", toAgentTemplate("reviewer")),
     "The description must be written before the agent counts. `offshoot agents check` names what is wrong with an agent, and whether a run here can call it: its tools must be among the run's.",
+    "`url`, `provider` and `api_key_name` say where the model is asked. They stand beside `model`, which says whose key is sent: a server gets the key that the file names, or that of its own model's vendor, never the parent's. A project's file that is not trusted decides nothing: it is left out as a whole.",
+    '`offshoot run --agent reviewer "Review the last commit"` runs the file as the main agent: its instructions, model, address, tools, budget, options and schema. Flags win over the file, the file over the settings; of two limits the smaller one counts, unless a flag says otherwise.',
   ];
 }
 
@@ -340,6 +345,7 @@ function eventBlocks(): string[] {
     "## Events",
     "Six things may happen to a subagent. `offshoot runs events ID` tells them from the record, `--json` for a program. While it happens, `OFFSHOOT_LOG=info` (or `OFFSHOOT_LOG=subagent=info` for these alone) writes the same lines to standard error, and OpenTelemetry gets them as events of spans, unless `agent.subagent.telemetry_enabled` is false.",
     renderFence("text", lines.map((line) => line.replace(/^\S+ /, "")).join("")),
+    "The record is the one place that commands read: everything a subagent was asked, said and did is in `runs.db`, and `offshoot runs show`, `tree`, `events` and `export` show it. `agent.subagent.persistence_enabled` writes a copy of each conversation for other programs, as `conversations/RUN/SUBAGENT.json` in the data folder; no command reads it, and deleting a run leaves it there.",
   ];
 }
 

@@ -59,6 +59,13 @@ export async function renderProvidersPage(): Promise<string> {
     "## Models to pull",
     "`offshoot models pull NAME` gets one of these, or any GGUF file by its URL, and checks its checksum.",
     renderTable(["name", "size", ""], pulls),
+    "## GGUF files",
+    "A model file runs inside the process, without a server and without a network, with the optional package `node-llama-cpp` (`npm install node-llama-cpp` beside Offshoot). Name the file as the model:",
+    renderFence(
+      "console",
+      '$ offshoot run -m gguf:./my-model.gguf "Say hello"\n$ offshoot run -m "gguf:$(offshoot models pull qwen3-0.6b)" "Say hello"',
+    ),
+    "What follows `gguf:` is a path. `offshoot models pull` prints that of the file it got, and does not get it twice. The file is loaded by the first call and stays in memory while the command runs; calls take turns. It costs nothing.",
   ]);
 }
 

@@ -13,7 +13,8 @@ export interface RetryPolicy {
 }
 
 export const MODEL_RETRY: RetryPolicy = {
-  attempts: 4,
+  // The waits are 16 seconds together, 32 at most: a vendor's restart or a short outage is over then.
+  attempts: 7,
   baseMs: 500,
   maxMs: 20_000,
   // A person waits a minute for a busy model; an hour's wait is theirs to decide.

@@ -29,7 +29,7 @@ export function parseArguments(
   if (given.some((token) => token.name === "help")) return undefined;
   const values: Record<string, string | boolean | string[]> = {};
   for (const token of given) {
-    const option = findOption(name, command, token);
+    const option = findOption(name, command, { token, typed: args[token.index] });
     const value = readValue(name, token, option);
     if (typeof value === "boolean" || !option.multiple) values[token.name] = value;
     else values[token.name] = [...((values[token.name] as string[] | undefined) ?? []), value];
@@ -57,10 +57,19 @@ function toParsed({ type, short, multiple }: Option): {
   return { type, multiple: multiple === true, ...(short === undefined ? {} : { short }) };
 }
 
-function findOption(name: string, { options }: Command, token: Token): Option {
+function findOption(
+  name: string,
+  { options, usage }: Command,
+  { token, typed = "" }: { readonly token: Token; readonly typed: string | undefined },
+): Option {
   const option = Object.hasOwn(options, token.name) ? options[token.name] : undefined;
   if (option) return option;
   const known = [...Object.keys(options), "help"];
+  // A prompt that begins with a dash, as `-1 + 2`.
+  if (usage.includes("PROMPT") && /^-\d|\s/.test(typed)) {
+    const message = `\`${clip(typed, 60)}\` begins with a dash and is no flag. Put \`--\` before a prompt like that: \`offshoot ${name} -- "${clip(typed, 60)}"\`.`;
+    throw refuse(message, name);
+  }
   const guess = token.rawName.startsWith("--") ? nearest(token.name, known) : undefined;
   const hint = guess === undefined ? "" : ` Did you mean \`--${guess}\`?`;
   throw refuse(`Unknown flag \`${clip(token.rawName, 60)}\`.${hint}`, name);

@@ -14,10 +14,15 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>;
   /** Subcommands by name with a line each, when the first word behind the command is one. */
   readonly subcommands?: Readonly<Record<string, string>>;
+  /** What stands behind a subcommand, for completion, where it can be listed. */
+  readonly operands?: { readonly kind: CompletedKind; readonly notFor: readonly string[] };
   readonly examples: readonly string[];
   /** Imports the code, so that a command pays for itself alone. */
   load(): Promise<{ run: RunCommand }>;
 }
+
+/** What is looked up when a shell completes a word. */
+export type CompletedKind = "models" | "runs" | "agents";
 
 export interface Option {
   readonly type: "string" | "boolean";
@@ -28,6 +33,10 @@ export interface Option {
   readonly value?: string;
   /** The words it takes, for completion and checking. */
   readonly choices?: readonly string[];
+  /** Words for help and completion that whoever reads the value checks. */
+  readonly offers?: readonly string[];
+  /** What `offshoot completions words` lists for it. */
+  readonly complete?: CompletedKind;
   /** The subcommands that it is for; all of them when left out. */
   readonly only?: readonly string[];
   readonly summary: string;

@@ -1,20 +1,38 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
+import { WIRES } from "../providers/wires.ts";
 import { AUDIT_COMMAND } from "./audit-command.ts";
 import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
+import { MCP_COMMAND } from "./mcp-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
+
+/** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
+const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   run: {
     summary: "Run one prompt through an agent and print its answer",
     usage: "[PROMPT]",
     options: {
-      model: { type: "string", short: "m", value: "VENDOR/MODEL", summary: "The model to ask" },
+      agent: {
+        type: "string",
+        value: "AGENT",
+        complete: "agents",
+        summary: "Run this agent's file; flags win over what it says",
+      },
+      model: {
+        type: "string",
+        short: "m",
+        value: "VENDOR/MODEL",
+        complete: "models",
+        summary: "The model to ask",
+      },
       provider: {
         type: "string",
         value: "NAME",
-        summary: "The API to speak: openai-chat, openai-responses, embedded",
+        summary: "The API to speak, in place of the vendor's own",
+        offers: PROVIDER_NAMES,
       },
       url: {
         type: "string",
@@ -115,6 +133,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       'git diff | offshoot run -m openai/gpt-5.1 "Write a commit message"',
       'offshoot run --schema city.json "Where is the Eiffel Tower?" | jq .city',
       'offshoot run "What is on this page?" -f scan.png',
+      'offshoot run --agent reviewer "Review the last commit"',
     ],
     load: () => import("./commands/run.ts"),
   },
@@ -128,9 +147,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         type: "string",
         short: "m",
         value: "VENDOR/MODEL",
+        complete: "models",
         summary: "The model to ask where a request names none",
       },
-      provider: { type: "string", value: "NAME", summary: "The API to speak to it" },
+      provider: {
+        type: "string",
+        value: "NAME",
+        offers: PROVIDER_NAMES,
+        summary: "The API to speak to it",
+      },
       url: { type: "string", value: "URL", summary: "Its server's base URL" },
       "api-key-name": {
         type: "string",
@@ -287,6 +312,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "offshoot runs cancel last/parser-1.0",
       "offshoot runs delete run_01k… --force",
     ],
+    operands: { kind: "runs", notFor: ["list"] },
     load: () => import("./commands/runs.ts"),
   },
   store: STORE_COMMAND,
@@ -306,44 +332,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       untrust: "Take that back",
     },
     examples: ["offshoot agents new reviewer", "offshoot agents check"],
+    operands: { kind: "agents", notFor: ["list", "new"] },
     load: () => import("./commands/agents.ts"),
   },
-  mcp: {
-    summary: "The MCP servers whose tools runs may use",
-    usage: "[list | add NAME URL | add NAME -- COMMAND | SUBCOMMAND NAME]",
-    options: {
-      json: { type: "boolean", only: ["list", "test"], summary: "JSON instead of text" },
-      env: {
-        type: "string",
-        value: "NAME",
-        multiple: true,
-        only: ["add"],
-        summary: "a variable it gets: NAME or NAME=$OTHER",
-      },
-      header: {
-        type: "string",
-        value: "HEADER",
-        multiple: true,
-        only: ["add"],
-        summary: "a header for the URL, `Name: $VARIABLE`",
-      },
-      "no-test": { type: "boolean", only: ["add"], summary: "do not connect, and approve nothing" },
-    },
-    subcommands: {
-      list: "The servers, and how many tools of each are approved",
-      add: "Connect to a server, show its tools, approve and keep them",
-      remove: "Forget a server, its approvals and its login",
-      test: "Connect, and show what is new or has changed",
-      approve: "Connect, and approve what the server offers now",
-      login: "Log in to a server over HTTP that asks for it",
-    },
-    examples: [
-      "offshoot mcp add files -- npx -y @modelcontextprotocol/server-filesystem .",
-      "offshoot mcp add web https://example.com/mcp --header 'Authorization: Bearer $WEB_KEY'",
-      "offshoot mcp test files",
-    ],
-    load: () => import("./commands/mcp.ts"),
-  },
+  mcp: MCP_COMMAND,
   keys: KEYS_COMMAND,
   audit: AUDIT_COMMAND,
   config: {
@@ -369,7 +361,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./commands/config.ts"),
   },
   doctor: {
-    summary: "Say what was found here, and what to do about what was not",
+    summary: "Check this installation and suggest fixes",
     usage: "",
     options: { json: { type: "boolean", summary: "JSON instead of text" } },
     examples: ["offshoot doctor"],
@@ -377,9 +369,14 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   completions: {
     summary: "Print the completions of a shell",
-    usage: "bash | zsh | fish",
+    usage: "bash | zsh | fish | words KIND",
     options: {},
-    subcommands: { bash: "For bash", zsh: "For zsh", fish: "For fish" },
+    subcommands: {
+      bash: "For bash",
+      zsh: "For zsh",
+      fish: "For fish",
+      words: "What those offer of a kind: models, runs or agents, a line each",
+    },
     examples: ["source <(offshoot completions bash)"],
     load: () => import("./commands/completions.ts"),
   },

@@ -95,7 +95,7 @@ async function checkConfig(around: Surroundings): Promise<[Config | undefined, C
     const warnings = config.warnings.map((warning) => gap("config", warning, undefined));
     return [config, [ok("config", files.join("; ")), ...warnings]];
   } catch (thrown) {
-    const advice = "Mend the file: until then every command stops here.";
+    const advice = "Fix the file: every command fails until then.";
     return [undefined, [broken("config", toFailure(thrown).message, advice)]];
   }
 }
@@ -146,8 +146,8 @@ function checkServer(config: Config | undefined, server: LocalServer | undefined
     return ok(name, "not looked for (`probe_local` is off)");
   return gap(
     name,
-    "none answers",
-    "Start Ollama, llama.cpp's server or LM Studio to use a model of your own.",
+    "none found",
+    "Start Ollama, llama.cpp's server or LM Studio to use a model on this machine.",
   );
 }
 
@@ -208,10 +208,7 @@ export function checkGaps({ isRoot, hasFilter, hasGroup }: SandboxGaps): Check[]
     : gap("system calls", `no filter for ${process.arch}`, "The rest of the sandbox holds.");
   const limits = hasGroup
     ? ok("hosted limits", "held by a control group, and measured")
-    : ok(
-        "hosted limits",
-        "measured ten times a second; there is no control group (cgroup v2) to use",
-      );
+    : ok("hosted limits", "measured ten times a second; no control group (cgroup v2) is available");
   return process.platform === "linux" ? [user, filter, limits] : [user];
 }
 
@@ -234,13 +231,36 @@ async function checkData({ home }: Surroundings, config: Config | undefined): Pr
   let at = folder;
   while (at !== dirname(at) && !(await canAccess(at, constants.F_OK))) at = dirname(at);
   const isFolder = (await stat(at)).isDirectory();
-  if (isFolder && (await canAccess(at, constants.W_OK))) return ok("data", folder);
-  const problem = isFolder ? "may not be written" : "is no folder";
+  if (isFolder && (await canAccess(at, constants.W_OK))) {
+    return await checkRecord(own ?? config?.paths.runsFile ?? join(folder, "runs.db"), folder);
+  }
+  const problem = isFolder ? "cannot be written to" : "is not a folder";
   return broken(
     "data",
     `${at} ${problem}`,
-    "Mend that, set `OFFSHOOT_DATA` to another folder, or run with --no-store.",
+    "Fix that, set `OFFSHOOT_DATA` to another folder, or run with --no-store.",
   );
+}
+
+/** Opened as every command opens it, and read; a record that is not there yet is not made. */
+async function checkRecord(file: string, folder: string): Promise<Check> {
+  if (!(await canAccess(file, constants.F_OK))) return ok("data", folder);
+  try {
+    const connection = await openConnection(file);
+    try {
+      connection.prepare("SELECT count(*) FROM sqlite_schema").get();
+    } finally {
+      connection.close();
+    }
+    return ok("data", folder);
+  } catch (thrown) {
+    const reason = clip(toFailure(thrown).message, 120);
+    return broken(
+      "data",
+      `${file} cannot be opened: ${reason}`,
+      "Every command that keeps or reads runs fails. Restore a backup, or move the file away.",
+    );
+  }
 }
 
 async function checkSqlite(): Promise<Check> {
@@ -270,7 +290,7 @@ export function checkAuthorities({ env }: Surroundings): Check {
   const bundle = ["SSL_CERT_FILE", "CURL_CA_BUNDLE"].find((variable) => env[variable]);
   const extra = ["NODE_EXTRA_CA_CERTS"].filter((variable) => env[variable]);
   const used = [...(bundle === undefined ? [] : [bundle]), ...extra];
-  if (used.length === 0) return ok(name, "Node's own, and the system's where those do not do");
+  if (used.length === 0) return ok(name, "Node.js's own certificates, then the system's");
   try {
     readTrustedBundle(env);
     return ok(name, used.map((variable) => `${env[variable]} (${variable})`).join(", "));

@@ -39,7 +39,7 @@ export function renderCommandHelp(
   columns = Number.POSITIVE_INFINITY,
 ): string {
   const { summary, usage, options, subcommands, examples } = command;
-  const flags = Object.entries(options).map(([long, option]) => toFlagRow(long, option));
+  const flags = Object.entries(options).flatMap(([long, option]) => toFlagRows(long, option));
   const words = [`offshoot ${name}`, usage, "[FLAGS]"].filter((word) => word !== "");
   const lines = [
     `${summary}.`,
@@ -57,13 +57,33 @@ export function renderCommandHelp(
   return lines.map((line) => wrap(line, columns)).join("\n");
 }
 
-/** `-o, --output FORMAT`, and what it is with the words it takes. */
-function toFlagRow(long: string, option: Option): [string, string] {
+/** `-o, --output FORMAT`, and what it is with the words it takes; many words stand in rows of their own. */
+function toFlagRows(long: string, option: Option): [string, string][] {
   const short = option.short === undefined ? "    " : `-${option.short}, `;
   const value = option.type === "boolean" ? "" : ` ${option.value ?? "VALUE"}`;
   const choices = option.choices ? `: ${option.choices.join(", ")}` : "";
   const again = option.multiple ? "; may be given again" : "";
-  return [`${short}--${long}${value}`, `${describeOption(option)}${choices}${again}`];
+  const head = `${describeOption(option)}${choices}${again}`;
+  const offers = toLines(option.offers ?? []);
+  return [
+    [`${short}--${long}${value}`, offers.length === 0 ? head : `${head}:`],
+    ...offers.map((line): [string, string] => ["", line]),
+  ];
+}
+
+/** Beside the names of flags, on a terminal of 100 columns. */
+const OFFERS_CHARS = 60;
+
+/** The words by commas, as many in a line as fit. */
+function toLines(words: readonly string[]): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    const isFit = last !== undefined && last.length + word.length + 2 <= OFFERS_CHARS;
+    if (isFit) lines.push(`${lines.pop()}, ${word}`);
+    else lines.push(word);
+  }
+  return lines.map((line, at) => (at < lines.length - 1 ? `${line},` : line));
 }
 
 /** Beside what it is about a text has at least so many columns, else it stands below it. */

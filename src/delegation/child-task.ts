@@ -22,12 +22,10 @@ export interface ChildBounds {
 
 export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBounds): AgentTask {
   const { tools, maxTurns, limits } = bounds;
-  // The server and the key that a person named are those of that vendor alone.
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
-  const isElsewhere = wish.model !== undefined && vendorIn(wish.model) !== vendorIn(parent.model);
   return {
     ...parent,
-    ...(isElsewhere ? { provider: null, url: null, api_key_name: null } : {}),
+    ...toAddress(parent, wish),
     deployments: wish.model === undefined ? parent.deployments : undefined,
     model: wish.model ?? parent.model,
     // What is one vendor's word is not another's: another model begins with none.
@@ -56,6 +54,29 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
     response: wish.response ?? null,
   };
 }
+
+/**
+ * Where a child's model is asked. The server and the key that a person named are those of that vendor
+ * alone. A server of the agent's file gets the key that the file names or the vendor's own, never the
+ * parent's; a key of the file goes to no server of the parent's.
+ */
+function toAddress(
+  parent: AgentTask,
+  { model, address }: ChildWish,
+): Pick<AgentTask, "provider" | "url" | "api_key_name"> {
+  const isElsewhere = model !== undefined && vendorIn(model) !== vendorIn(parent.model);
+  const { provider, url, api_key_name } = isElsewhere ? NO_ADDRESS : parent;
+  if (!address) return { provider, url, api_key_name };
+  const isOwn = address.url !== undefined || address.apiKeyName !== undefined;
+  const kept = isOwn ? NO_ADDRESS : { provider, url, api_key_name };
+  return {
+    provider: address.provider ?? kept.provider,
+    url: address.url ?? kept.url,
+    api_key_name: address.apiKeyName ?? kept.api_key_name,
+  };
+}
+
+const NO_ADDRESS = { provider: null, url: null, api_key_name: null } as const;
 
 /**
  * How a child is told to report. As usual the wish goes along with its task and its last answer is the

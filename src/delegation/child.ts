@@ -21,6 +21,8 @@ export interface ChildWish {
   readonly maxTurns: number | undefined;
   /** `vendor/model`; its parent's when left out. */
   readonly model?: string | undefined;
+  /** Where that model is asked and with which key, where its agent's file says so. */
+  readonly address?: ChildAddress | undefined;
   /** Fields of the vendor's own, over those of its parent where it keeps its parent's model. */
   readonly options?: JsonObject | undefined;
   readonly limits?: Partial<Limits> | undefined;
@@ -39,6 +41,12 @@ export interface ChildWish {
    * client: its tools are the request's then, and no names.
    */
   readonly response?: JsonObject | undefined;
+}
+
+export interface ChildAddress {
+  readonly url: string | undefined;
+  readonly provider: string | undefined;
+  readonly apiKeyName: string | undefined;
 }
 
 /** A child that will run, everything about it decided. */

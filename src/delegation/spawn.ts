@@ -80,6 +80,7 @@ export async function orderChild(
   const requested = toRequested(wish);
   const effective: JsonObject = {
     model: task.model,
+    ...(wish.address?.url ? { url: wish.address.url } : {}),
     ...(task.options ? { options: task.options } : {}),
     tools,
     max_turns: maxTurns,

@@ -1,12 +1,13 @@
 /** Writes a small file whole or not at all: a crash in the middle leaves the old one. */
 
 import { randomBytes } from "node:crypto";
-import { mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 
 /** Makes missing folders, for the user alone. A link is followed, and an existing mode is kept. */
 export async function writePrivateFile(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   const target = await realpath(path).catch(() => path);
   const mode = await stat(target).then(
     (stats) => stats.mode & 0o777,

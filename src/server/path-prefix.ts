@@ -5,6 +5,7 @@
 
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
+import { PATH_PREFIX } from "../runtime/config/config-row.ts";
 
 /** Asked by what watches the process, and answered while it stops. */
 export const WATCHED: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -24,12 +25,10 @@ export function requirePath(prefix: string, path: string): string {
   throw new Failure("not_found", message);
 }
 
-const SEGMENTS = /^(\/[A-Za-z0-9._~-]+)+$/;
-
 /** `/keep` of `/keep/`; empty for none. Rejects what is no path. */
 export function parsePathPrefix(text: string): string {
   const prefix = text.trim().replace(/\/+$/, "");
-  if (prefix === "" || SEGMENTS.test(prefix)) return prefix;
+  if (PATH_PREFIX.test(prefix)) return prefix;
   const message = `\`server.path_prefix\` is \`${clip(text, 60)}\`. Write a path such as \`/keep\`, of letters, digits and \`. _ ~ -\`.`;
   throw new Failure("invalid_request", message, { param: "server.path_prefix" });
 }

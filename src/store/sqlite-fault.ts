@@ -68,9 +68,23 @@ export function toUnusable(path: string, cause: unknown): Failure {
     return toStoreFailure(path, cause);
   }
   const reason = toFailure(cause).message;
+  if (isUnmakeable(cause)) {
+    const message = `The store \`${path}\` cannot be made (${reason.split(":")[0]}). Set \`OFFSHOOT_DATA\` to a folder that you can write to, or keep no record with \`--no-store\`.`;
+    return new Failure("invalid_request", message, { cause });
+  }
   const message = `The store \`${path}\` cannot be used: ${reason}. Name another file, or move this one away.`;
   return new Failure("invalid_request", message, { cause });
 }
+
+/** The system lets nobody make the file or its folder, or not this user. */
+function isUnmakeable(thrown: unknown): boolean {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" && UNMAKEABLE.has(code);
+}
+
+const UNMAKEABLE: ReadonlySet<string> = new Set([
+  ...["EACCES", "EPERM", "EROFS", "ENOENT", "ENOTDIR"],
+]);
 
 function isNoDatabase(thrown: unknown): boolean {
   return toFailure(thrown).message.startsWith("file is not a database");

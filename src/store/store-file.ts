@@ -1,8 +1,9 @@
 /** The file of a store, as a file: made for the user alone, and known by its path. */
 
-import { closeSync, mkdirSync, openSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { holdDatabaseFile } from "../base/held-files.ts";
+import { makeFolder } from "../base/make-folder.ts";
 
 /**
  * Makes the file and its directory where they are missing, and keeps tools from opening it. SQLite gives its side files (`-wal`,
@@ -12,7 +13,7 @@ import { holdDatabaseFile } from "../base/held-files.ts";
  * process has to it. In one go, so that no connection to a new file can come before its closing.
  */
 export function createStoreFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (thrown) {

@@ -163,6 +163,11 @@ describe("retry", () => {
   });
 
   it("has a policy for models that a person can wait for", () => {
+    const waits = Array.from({ length: MODEL_RETRY.attempts - 1 }, (_, at) =>
+      Math.min(MODEL_RETRY.maxMs, MODEL_RETRY.baseMs * 2 ** at),
+    );
+    const mostMs = waits.reduce((sum, ms) => sum + ms, 0);
+    assert.ok(mostMs > 20_000 && mostMs < 60_000, "a short outage is sat out, a long one is not");
     assert.ok(MODEL_RETRY.attempts > 1 && MODEL_RETRY.baseMs < MODEL_RETRY.maxMs);
     assert.ok(MODEL_RETRY.maxRetryAfterMs >= MODEL_RETRY.maxMs);
   });

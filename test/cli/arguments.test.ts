@@ -68,6 +68,20 @@ describe("words behind a command", () => {
     }
   });
 
+  it("say how to give a prompt that begins with a dash", () => {
+    const run = { ...command, usage: "[PROMPT]" };
+    for (const typed of ["-1 + 2", "-5", "- one more"]) {
+      assert.throws(() => parseArguments("run", run, [typed]), {
+        code: "invalid_request",
+        message: new RegExp(
+          `^\`${typed.replace("+", "\\+")}\` begins with a dash .*offshoot run -- "`,
+        ),
+      });
+      assert.deepEqual(parseArguments("run", run, ["--", typed])?.words, [typed]);
+    }
+    assert.throws(() => parseArguments("run", run, ["--modle"]), { message: /^Unknown flag/ });
+  });
+
   it("are refused where a name is only inherited", () => {
     assert.throws(() => parseArguments("test", command, ["--constructor"]), {
       message: /Unknown flag `--constructor`/,

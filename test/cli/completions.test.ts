@@ -1,12 +1,15 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { main } from "../../src/cli/main.ts";
+import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import { openSqliteStore } from "../../src/store/sqlite-store.ts";
 import { programLack, unless } from "../needs.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
+import { newRun } from "../store/store-contract.ts";
 import { createFakeIo } from "./fake-io.ts";
 
 async function script(shell: string): Promise<string> {
@@ -16,13 +19,17 @@ async function script(shell: string): Promise<string> {
 }
 
 /** What bash would offer for the last of the words. */
-async function complete(cwd: string, ...words: string[]): Promise<string[]> {
+function complete(cwd: string, ...words: string[]): Promise<string[]> {
+  return completeAs("offshoot", cwd, ...words);
+}
+
+async function completeAs(own: string, cwd: string, ...words: string[]): Promise<string[]> {
   const program = `${await script("bash")}
 COMP_WORDS=("$@")
 COMP_CWORD=$(($# - 1))
 _offshoot 2>/dev/null
 printf '%s\\n' "\${COMPREPLY[@]}"`;
-  const shown = execFileSync("bash", ["-c", program, "test", "offshoot", ...words], {
+  const shown = execFileSync("bash", ["-c", program, "test", own, ...words], {
     cwd,
     encoding: "utf8",
   });
@@ -50,6 +57,7 @@ describe(...unless(programLack("bash"))("completions of bash"), () => {
       "bash",
       "zsh",
       "fish",
+      "words",
       "--help",
       "-h",
     ]);
@@ -88,7 +96,24 @@ describe(...unless(programLack("bash"))("completions of bash"), () => {
 
   it("offer nothing for a value that cannot be guessed", async (t) => {
     const { cwd } = createSandbox(t);
-    assert.deepEqual(await complete(cwd, "run", "--model", ""), []);
+    assert.deepEqual(await complete(cwd, "run", "--url", ""), []);
+  });
+
+  it("ask the command for models, runs and agents", async (t) => {
+    const { cwd } = createSandbox(t);
+    const own = join(cwd, "offshoot");
+    put(own, '#!/bin/sh\nprintf "%s\\n" "$3/one" "$3/two" other\n');
+    chmodSync(own, 0o755);
+    const offered = (...words: string[]): Promise<string[]> => completeAs(own, cwd, ...words);
+    assert.deepEqual(await offered("run", "-m", "m"), ["models/one", "models/two"]);
+    assert.deepEqual(await offered("run", "--agent", "a"), ["agents/one", "agents/two"]);
+    assert.deepEqual(await offered("runs", "show", "r"), ["runs/one", "runs/two"]);
+    assert.deepEqual(await offered("runs", "list", "r"), []);
+    assert.deepEqual(await offered("agents", "show", "a"), ["agents/one", "agents/two"]);
+    assert.deepEqual(await offered("run", "--provider", "openai"), [
+      "openai-chat",
+      "openai-responses",
+    ]);
   });
 });
 
@@ -112,6 +137,34 @@ describe("completions", () => {
       assert.equal(status, 0, stderr);
     });
   }
+
+  it("know the models, the runs of the record and the agents, and make nothing", async (t) => {
+    const sandbox = createSandbox(t);
+    const words = async (kind: string): Promise<string[]> => {
+      const io = createFakeIo(sandbox);
+      assert.equal(await main(["completions", "words", kind], io), 0, io.written.stderr);
+      return io.written.stdout.split("\n").slice(0, -1);
+    };
+    put(sandbox.userFile, "models: { custom/mine: { vision: false } }");
+    const models = await words("models");
+    assert.ok(["embedded", "openai/gpt-5.1", "custom/mine"].every((one) => models.includes(one)));
+    assert.ok(!models.some((name) => name.includes("*")));
+    const file = join(sandbox.home, ".local/share/offshoot/runs.db");
+    assert.deepEqual(await words("runs"), []);
+    assert.equal(existsSync(file), false);
+    const store = await openSqliteStore(file);
+    await store.createRun(newRun("run_1", { name: "agent" }));
+    await store.close();
+    assert.deepEqual(await words("runs"), ["run_1"]);
+    const agent = "---\nname: helper\ndescription: Helps.\n---\nHelp.";
+    put(join(sandbox.home, ".config/offshoot/agents/helper.md"), agent);
+    assert.deepEqual(await words("agents"), ["helper"]);
+    assert.equal(await main(["completions", "words", "x"], createFakeIo(sandbox)), 2);
+  });
+
+  it("offer every provider", () => {
+    assert.deepEqual(COMMANDS["run"]?.options["provider"]?.offers, Object.keys(PROVIDERS));
+  });
 
   it("ask for the shell's name", async () => {
     const io = createFakeIo();

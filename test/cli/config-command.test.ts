@@ -175,6 +175,11 @@ describe("offshoot config", () => {
     [["set", "deny", "comand(rm)"], /`comand\(rm\)` names no tool\. Did you mean `command`\?/],
     [["set", "allow", "shell(git *), path()"], /`path\(\)` is no rule/],
     [["set", "max_turns", "many"], /`max_turns` must be a whole number/],
+    [
+      ["set", "server.path_prefix", "keep"],
+      /`server\.path_prefix` must be a path such as `\/keep`, .*, not `keep`\.$/m,
+    ],
+    [["set", "server.path_prefix", "/a b"], /must be a path such as `\/keep`/],
     [["set", "system", "key sk-abcdefgh0123456789"], /looks like a key/],
   ] as const) {
     it(`refuses \`config ${words.join(" ")}\` in one line`, async (t) => {

@@ -28,6 +28,18 @@ describe("offshoot doctor", () => {
     assert.equal(io.written.stderr, "");
   });
 
+  it("opens the record, and says what is wrong with it", async (t) => {
+    const sandbox = createSandbox(t);
+    const file = join(sandbox.home, ".local/share/offshoot/runs.db");
+    put(file, "no database ".repeat(1000));
+    const io = createFakeIo({ ...sandbox, env: QUIET });
+    assert.equal(await main(["doctor"], io), 1);
+    assert.match(
+      io.written.stdout,
+      /^BAD +data +\S+runs\.db cannot be opened: file is not a data/m,
+    );
+  });
+
   it("shows the names of keys and never a value", async (t) => {
     const env = {
       ...QUIET,
@@ -43,7 +55,7 @@ describe("offshoot doctor", () => {
     }
   });
 
-  it("ends with 1 and says what to mend when a file is wrong", async (t) => {
+  it("ends with 1 and says what to fix when a file is wrong", async (t) => {
     const sandbox = createSandbox(t);
     put(sandbox.userFile, "probe_local: false\nmodle: x\n");
     const io = createFakeIo(sandbox);
@@ -52,7 +64,7 @@ describe("offshoot doctor", () => {
     const config = checks.find((check: { name: string }) => check.name === "config");
     assert.equal(config.status, "broken");
     assert.match(config.found, /:2:1: There is no setting `modle`/);
-    assert.match(config.advice, /Mend the file/);
+    assert.match(config.advice, /^Fix the file/);
   });
 
   it("ends with 1 when the model of the settings does not exist", async (t) => {
@@ -68,7 +80,7 @@ describe("offshoot doctor", () => {
     const env = { ...QUIET, OFFSHOOT_DATA: join(sandbox.home, "file/data") };
     const io = createFakeIo({ ...sandbox, env });
     assert.equal(await main(["doctor"], io), 1);
-    assert.match(io.written.stdout, /^BAD +data +\S+\/file is no folder$/m);
+    assert.match(io.written.stdout, /^BAD +data +\S+\/file is not a folder$/m);
   });
 
   it("shows what a project's file may not set", async (t) => {

@@ -113,10 +113,13 @@ describe("a wrong command line", () => {
     ],
     [["runs", "delete", "a", "b"], "`runs delete` takes one id, but got `b` too."],
     [["runs", "list", "a"], "`runs list` takes no words, but got `a` too."],
-    [["runs", "replay", "a", "--from", "x", "--with", "y"], "--with takes `prompt=TEXT`, not `y`."],
+    [
+      ["runs", "replay", "a", "--from", "x", "--with", "y"],
+      "`--with` changes the prompt alone: `prompt=TEXT`, not `y`.",
+    ],
     [
       ["runs", "replay", "a", "--from", "x"],
-      "A change needs both: --from NODE --with prompt=TEXT.",
+      "`--from` needs `--with prompt=TEXT` beside it: what the run is asked instead.",
     ],
     [["models", "list", "a"], "`models list` takes no word `a`."],
     [["store", "backup"], "`store backup` needs a file name."],

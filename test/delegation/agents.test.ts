@@ -288,7 +288,16 @@ describe("what is wrong with an agent before anybody calls it", () => {
   const checkModel = (model: string): void => {
     if (model !== "x/y") throw new Error(`There is no model ${model}.`);
   };
-  const known = { tools: ["read", "grep"], usual: ["read", "grep"], checkModel };
+  const checkProvider = (provider: string): void => {
+    if (provider !== "openai-chat") throw new Error(`There is no provider \`${provider}\`.`);
+  };
+  const known = { tools: ["read", "grep"], usual: ["read", "grep"], checkModel, checkProvider };
+
+  it("is an API that nobody speaks", async () => {
+    const agent = { ...AGENT, model: "x/y", provider: "openai-chta" };
+    const [problem = ""] = await findAgentProblems(agent, known);
+    assert.match(problem, /^reviewer\.md: There is no provider `openai-chta`/);
+  });
 
   it("is nothing when its tools, model and schema are known", async () => {
     const agent = { ...AGENT, tools: ["re*"], model: "x/y", outputSchema: { type: "object" } };

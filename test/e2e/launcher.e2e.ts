@@ -4,7 +4,7 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   chmod,
@@ -171,5 +171,15 @@ describe("the launcher of a clone", () => {
       );
       assert.equal((await clone.npmCalls()).length, start);
     }
+  });
+});
+
+describe("a launcher whose standard output is closed", () => {
+  it("says so, in place of losing the answer", () => {
+    const { status, stderr } = spawnSync("/bin/sh", ["-c", '"$0" run hello >&-', LAUNCHER], {
+      encoding: "utf8",
+    });
+    assert.equal(status, 1);
+    assert.match(stderr, /^offshoot: Standard output is closed, .*\n$/);
   });
 });

@@ -101,7 +101,7 @@ describe("a project's file", () => {
     const config = await loadConfig(sandbox);
     assert.equal(config.get("max_turns"), 20);
     assert.equal(config.get("max_cost"), 1);
-    assert.equal(config.get("max_retries"), 3);
+    assert.equal(config.get("max_retries"), 6);
     assert.equal(config.get("agent.subagent.max_total_tokens"), 9, "the user has no limit");
     assert.deepEqual(config.get("tools"), ["grep"]);
     assert.match(config.warnings.join(), /is not trusted, so `max_turns`, `max_retries` in it are/);

@@ -18,6 +18,7 @@ import {
 } from "../../delegation/agents/load-agents.ts";
 import { toProjectAgentsFolder } from "../../delegation/agents/places.ts";
 import { parseModelRef } from "../../providers/models/model-ref.ts";
+import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { userPaths } from "../../runtime/paths.ts";
@@ -108,6 +109,7 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
     ...(problem === "" ? [] : [["problem", problem] as const]),
     ["description", definition?.description ?? "-"],
     ["model", definition?.model ?? "its parent's"],
+    ...toAddressRows(definition),
     ...(definition?.options ? [["options", JSON.stringify(definition.options)] as const] : []),
     ["tools", tools === undefined ? "its parent's" : tools.join(", ") || "none"],
     ["budget", budget.join(", ") || "its share of its parent's"],
@@ -116,6 +118,18 @@ async function show({ io, name = "", isJson }: Action): Promise<number> {
   for (const [key, value] of rows) await print(io, `${key.padEnd(11)}  ${toOneLine(value)}\n`);
   if (definition) await print(io, `\n${definition.instructions}\n`);
   return 0;
+}
+
+/** Where its model is asked, as far as the file says. */
+function toAddressRows({
+  url,
+  provider,
+  apiKeyName,
+}: Partial<AgentDefinition> = {}): [string, string][] {
+  const rows = { url, provider, key: apiKeyName };
+  return Object.entries(rows).flatMap(([key, value]): [string, string][] =>
+    value === undefined ? [] : [[key, value]],
+  );
 }
 
 function toAnswers({ outputSchema, outputMode }: Partial<AgentDefinition> = {}): string {
@@ -215,7 +229,7 @@ async function openKnown(io: Io, files: readonly AgentFile[]): Promise<Known> {
       parseModelRef(model, isCustom ? "custom" : undefined, catalog);
     };
     const usual = [...(await usualToolsHere(config, runtime)), ...wanted.filter(isRemote)];
-    return { tools, usual, checkModel };
+    return { tools, usual, checkModel, checkProvider };
   });
 }
 
@@ -270,6 +284,9 @@ function toShown({ name, path, scope, standing, definition, problem }: AgentFile
     problem: problem === "" ? null : problem,
     description: description ?? null,
     model: model ?? null,
+    url: definition?.url ?? null,
+    provider: definition?.provider ?? null,
+    api_key_name: definition?.apiKeyName ?? null,
     options: options ?? null,
     tools: tools ?? null,
     budget: budget ?? {},

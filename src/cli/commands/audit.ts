@@ -4,7 +4,7 @@ import { systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { FIXED_KEY } from "../../server/guard/key-ring.ts";
-import { findNamedKey } from "../../server/guard/keys.ts";
+import { findNamedKey, listKeys } from "../../server/guard/keys.ts";
 import type { AuditQuery, StoredAuditEntry } from "../../store/audit.ts";
 import type { Options, RunCommand } from "../command.ts";
 import type { Io } from "../io.ts";
@@ -20,7 +20,11 @@ export const run: RunCommand = async ({ words, options }, io) => {
   const books = await openBooks(await openConfig({}, io));
   try {
     const keyId = await findKeyId(books, options["key"]);
-    const entries = await books.audit.list({ ...asked, keyId });
+    const names = await readNames(books);
+    const entries = (await books.audit.list({ ...asked, keyId })).map((entry) => ({
+      ...entry,
+      key_name: (entry.key_id !== null && names.get(entry.key_id)) || null,
+    }));
     await show(entries, { io, isJson: options["json"] === true, limit: asked.limit });
     return 0;
   } finally {
@@ -71,8 +75,18 @@ async function findKeyId(
   return (await findNamedKey(shelf, given)).id;
 }
 
+/** By id. A key that was removed has none any more. */
+async function readNames({ shelf }: OpenedBooks): Promise<ReadonlyMap<string, string>> {
+  const keys = [FIXED_KEY, ...(await listKeys(shelf))];
+  return new Map(keys.map(({ id, name }) => [id, name]));
+}
+
+interface NamedEntry extends StoredAuditEntry {
+  readonly key_name: string | null;
+}
+
 async function show(
-  entries: readonly StoredAuditEntry[],
+  entries: readonly NamedEntry[],
   { io, isJson, limit }: { io: Io; isJson: boolean; limit: number },
 ): Promise<void> {
   if (isJson) {
@@ -88,8 +102,10 @@ async function show(
 }
 
 /** What a client made up may be in a path or an id. */
-function toRow({ at_ms, key_id, tenant, status, action, target, address }: StoredAuditEntry) {
-  const cells = [toTime(at_ms), String(status), key_id ?? "no key", tenant || "-", address ?? "-"];
+function toRow(entry: NamedEntry) {
+  const { at_ms, key_id, key_name, tenant, status, action, target, address } = entry;
+  const key = key_name === null || key_name === key_id ? key_id : `${key_name} (${key_id})`;
+  const cells = [toTime(at_ms), String(status), key ?? "no key", tenant || "-", address ?? "-"];
   const what = target === null ? action : `${action} ${target}`;
   return [...cells, what].map(cleanForTerminal);
 }

@@ -1,4 +1,4 @@
-/** `offshoot completions SHELL`: prints a script made from the table of commands. */
+/** `offshoot completions SHELL`: prints a script made from the table of commands, and the words it looks up. */
 
 import { Failure } from "../../base/failure.ts";
 import type { Command, CommandCall } from "../command.ts";
@@ -19,6 +19,12 @@ interface CompletionsCall extends CommandCall {
 }
 
 export async function run({ words, commands = {} }: CompletionsCall, io: Io): Promise<number> {
+  if (words[0] === "words") {
+    const { listWords } = await import("../completions/words.ts");
+    const found = await listWords(words[1] ?? "", io);
+    await io.stdout.write(found.map((word) => `${word}\n`).join(""));
+    return 0;
+  }
   const render = SHELLS[words[0] ?? ""];
   if (!render) {
     const shells = Object.keys(SHELLS).join(", ");

@@ -62,12 +62,21 @@ const ACTIONS: Readonly<Partial<{ [name: string]: ActionRow }>> = {
 /** The key alone is on standard output, for `KEY=$(offshoot keys create …)`. */
 async function create(books: OpenedBooks, { io, options, config, name }: Asked): Promise<void> {
   const wish = parseKeyWish(name, options, await lookAround(books, config));
+  await checkNew(books, name);
   const made = await createKey(books, wish);
   await writeToken(made, { io, options });
   await io.stderr.write(
     `This is the key \`${made.key.id}\`. It is shown this once; keep it safe.\n`,
   );
   await warnOfDollars(made.key, io);
+}
+
+/** By its name a key is revoked, rotated and found in the audit: two of one name are a trap. */
+async function checkNew({ shelf }: OpenedBooks, name: string): Promise<void> {
+  const taken = (await listKeys(shelf)).find((key) => key.name === name && !key.revoked_at_ms);
+  if (!taken) return;
+  const message = `There is a key named \`${name}\` already (${taken.id}). Choose another name, or give it a new secret: offshoot keys rotate ${name}`;
+  throw new Failure("conflict", message);
 }
 
 async function list(books: OpenedBooks, { io, options }: Asked): Promise<void> {

@@ -95,7 +95,10 @@ async function add(action: Action): Promise<void> {
   }
   const entry = toEntry(rest, options);
   const servers = parseMcpServers({ [name]: entry }, "`offshoot mcp add`");
-  const save = (): Promise<void> => writeUserServers(config, { ...known, [name]: entry }, io);
+  const save = async (): Promise<void> => {
+    await writeUserServers(config, { ...known, [name]: entry });
+    await io.stdout.write(`\`${name}\` is added to ${config.paths.configFile}\n`);
+  };
   if (options["no-test"]) {
     await save();
     await io.stdout.write(`Nothing is approved yet. Look at it: offshoot mcp test ${name}\n`);
@@ -131,8 +134,11 @@ async function remove(action: Action): Promise<void> {
     const message = `${config.paths.configFile} has no MCP server \`${clip(name, 64)}\`. ${where}`;
     throw new Failure("not_found", message.trim());
   }
-  await writeUserServers(config, left, io);
+  await writeUserServers(config, left);
   await withHub(action, [], (hub) => hub.forget(name));
+  await io.stdout.write(
+    `\`${name}\` is removed from ${config.paths.configFile}, with its approvals and its login.\n`,
+  );
 }
 
 async function test(action: Action): Promise<void> {
@@ -211,11 +217,10 @@ async function readUserServers({ paths }: Config): Promise<JsonObject> {
   return (file?.settings.get("mcp_servers") as JsonObject | undefined) ?? {};
 }
 
-async function writeUserServers({ paths }: Config, servers: JsonObject, io: Io): Promise<void> {
+async function writeUserServers({ paths }: Config, servers: JsonObject): Promise<void> {
   const { writeSetting } = await import("../../runtime/config/config-write.ts");
   const { configFile: file, trustFile } = paths;
   await writeSetting({ file, name: "mcp_servers", text: JSON.stringify(servers), trustFile });
-  await io.stdout.write(`mcp_servers is set in ${file}\n`);
 }
 
 /** The entry of the file, from what stands behind the name. */

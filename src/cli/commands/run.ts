@@ -19,6 +19,7 @@ import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
 import { readTextFile, readUserMessage } from "../input.ts";
 import type { Io } from "../io.ts";
+import { findMainAgent, toAgentLayer } from "../main-agent.ts";
 import { toPlaces } from "../open-agents.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
@@ -39,8 +40,10 @@ export const run: RunCommand = async (call, io) => {
 };
 
 async function runWith(network: Network, { options, words }: CommandCall, io: Io): Promise<number> {
-  const config = await openConfig(options, io);
-  const format = await readFormat(options, config, io.cwd);
+  const { agents, files, warnings } = await loadAgents(await toPlaces(io));
+  const agent = findMainAgent(options["agent"], files);
+  const config = await openConfig(options, io, agent && toAgentLayer(agent));
+  const format = await readFormat(options, { config, agent, cwd: io.cwd });
   const instructions = await readInstructions(config, io.cwd);
   const message = await readUserMessage({ words, files: listOf(options["file"]) }, io);
   const choice = await pickModel(config, network, io);
@@ -48,7 +51,6 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
 
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
-  const { agents, warnings } = await loadAgents(await toPlaces(io));
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
@@ -63,6 +65,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       tools,
       format,
       root: io.cwd,
+      agent: agent?.name ?? null,
       on_throw: output === "sse" ? "end" : "tell_model",
     };
     if (options["plan"]) {
@@ -127,8 +130,17 @@ function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "in
   };
 }
 
-/** The flags' word; without one that of the settings. */
-async function readFormat(options: Options, config: Config, cwd: string): Promise<OutputFormat> {
+interface FormatSources {
+  readonly config: Config;
+  readonly agent: AgentDefinition | undefined;
+  readonly cwd: string;
+}
+
+/** The flags' word; without one that of the agent's file, then that of the settings. */
+async function readFormat(
+  options: Options,
+  { config, agent, cwd }: FormatSources,
+): Promise<OutputFormat> {
   const file = options["schema"];
   if (options["json-object"] && file !== undefined) {
     throw new Failure("invalid_request", "Give either --schema or --json-object, not both.");
@@ -136,6 +148,10 @@ async function readFormat(options: Options, config: Config, cwd: string): Promis
   if (options["json-object"]) return { type: "json_object" };
   if (typeof file === "string") {
     return toOutputFormat({ output_schema: await readSchema(file, cwd) });
+  }
+  if (agent?.outputSchema ?? agent?.outputMode) {
+    const { outputMode: output_mode, outputSchema: output_schema } = agent;
+    return toOutputFormat({ output_mode, output_schema });
   }
   const mode = config.get("output_mode");
   if (mode === "text") return { type: "text" };

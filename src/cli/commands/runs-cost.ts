@@ -60,7 +60,8 @@ function toCells(by: CostKey, row: CostRow): string[] {
   const time = toSeconds(row.seconds * 1000);
   if (by === "tool") return [...calls, time];
   const tokens = [row.input_tokens, row.cached_tokens, row.output_tokens];
-  const money = toPartialMoney(row.known_usd ?? 0, row.unknown_calls);
+  const used = tokens.reduce<number>((sum, count) => sum + (count ?? 0), 0);
+  const money = toPartialMoney(row.known_usd ?? 0, row.unknown_calls, used);
   return [...calls, ...tokens.map((count) => withThousands(count ?? 0)), time, money];
 }
 

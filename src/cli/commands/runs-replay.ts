@@ -44,14 +44,23 @@ export async function replay(
 export function readChange(options: Options): ReplayChange | undefined {
   const { from: node, with: given } = options;
   if (node === undefined && given === undefined) return undefined;
-  if (typeof node !== "string" || typeof given !== "string") {
-    const message = "A change needs both: --from NODE --with prompt=TEXT.";
-    throw new Failure("invalid_request", message);
+  if (typeof given !== "string") {
+    throw refuse("`--from` needs `--with prompt=TEXT` beside it: what the run is asked instead.");
   }
   const [, prompt] = /^prompt=(.+)$/s.exec(given) ?? [];
-  if (prompt !== undefined) return { node, prompt };
-  const message = `--with takes \`prompt=TEXT\`, not \`${clip(given, 60)}\`.`;
-  throw new Failure("invalid_request", message);
+  if (prompt === undefined) {
+    throw refuse(
+      `\`--with\` changes the prompt alone: \`prompt=TEXT\`, not \`${clip(given, 60)}\`.`,
+    );
+  }
+  if (typeof node === "string") return { node, prompt };
+  throw refuse(
+    "`--with` needs `--from NODE` beside it: the run that is changed. `offshoot runs tree ID` names them.",
+  );
+}
+
+function refuse(message: string): Failure {
+  return new Failure("invalid_request", message);
 }
 
 function render({ divergence, left, runs, end }: Replayed, change?: ReplayChange): string {

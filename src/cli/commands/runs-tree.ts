@@ -113,7 +113,7 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
     ...(node.tool_calls > 0 ? [plural(node.tool_calls, "tool call")] : []),
     `${withThousands(node.usage.total_tokens)} tokens`,
     toSeconds(toDurationMs(node)),
-    toPartialMoney(node.known_usd, node.unknown_calls),
+    toPartialMoney(node.known_usd, node.unknown_calls, node.usage.total_tokens),
     ...(node.last_action === "" ? [] : [`last: ${toShown(node.last_action, 60)}`]),
     ...(silence === null ? [] : [`silent ${Math.round(silence)} s`]),
     ...(node.status === "unrecorded" ? ["no log of its own"] : []),
@@ -136,7 +136,7 @@ function renderTotal(total: Totals): string[] {
     plural(total.turns, "turn"),
     plural(total.tool_calls, "tool call"),
     `${withThousands(total.usage.total_tokens)} tokens`,
-    toPartialMoney(total.known_usd, total.unknown_calls),
+    toPartialMoney(total.known_usd, total.unknown_calls, total.usage.total_tokens),
   ];
   return [`total: ${parts.join(" · ")}`];
 }

@@ -6,9 +6,11 @@ import { clip } from "../../base/text.ts";
 import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { toAbandoned, toEnded } from "../../engine/ending.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
+import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { lastWords } from "../../runtime/run-request.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
@@ -255,7 +257,7 @@ function renderEvent(event: RunEvent): string[] {
         ...toOptionsLine(event.settings.options),
         `tools    ${event.settings.tools.join(", ") || "none"}`,
         `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
-        ...event.input.map((item) => `input    ${clip(JSON.stringify(item), 200)}`),
+        ...event.input.map(renderInput),
       ];
     case "turn_start":
       return [`turn ${event.turn}`];
@@ -289,6 +291,13 @@ function renderItem(item: Record<string, unknown>): string[] {
   return parts.map(
     (part: { text?: unknown; refusal?: unknown }) => `  text   ${part.text ?? part.refusal ?? ""}`,
   );
+}
+
+/** What was asked as its words; everything else as it is. */
+function renderInput(item: Item): string {
+  if (item.type !== "message") return `input    ${clip(JSON.stringify(item), 200)}`;
+  const name = item.role === "user" ? "prompt" : item.role;
+  return `${name.padEnd(8)} ${clip(lastWords([{ ...item, role: "user" }]), 400)}`;
 }
 
 function outputOf(item: { type: string }): string {

@@ -5,6 +5,10 @@ import type { Command, Option } from "../command.ts";
 export function renderBash(commands: Readonly<Record<string, Command>>): string {
   const names = Object.keys(commands);
   return `# Completions of offshoot for bash: source <(offshoot completions bash)
+# What is known only now: the models, the runs of the record, the agents.
+_offshoot_words() {
+  "\${COMP_WORDS[0]}" completions words "$1" 2>/dev/null
+}
 _offshoot() {
   local IFS=$'\\n'
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
@@ -46,14 +50,16 @@ function renderValues([name, { options }]: [string, Command]): string[] {
     });
 }
 
-function renderValue({ choices, value }: Option): string {
-  if (choices) return `COMPREPLY=($(compgen -W ${quoteWords(choices)} -- "$cur")); `;
+function renderValue({ choices, offers, complete, value }: Option): string {
+  const words = choices ?? offers;
+  if (words) return `COMPREPLY=($(compgen -W ${quoteWords(words)} -- "$cur")); `;
+  if (complete) return `COMPREPLY=($(compgen -W "$(_offshoot_words ${complete})" -- "$cur")); `;
   if (value !== "FILE") return "compopt +o default 2>/dev/null; ";
   return 'compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$cur")); ';
 }
 
 /** Subcommands come as the second word alone; flags come everywhere. */
-function renderWords([name, { options, subcommands }]: [string, Command]): string {
+function renderWords([name, { options, subcommands, operands }]: [string, Command]): string {
   const flags = [
     ...Object.entries(options).flatMap(([long, { short }]) =>
       short === undefined ? [`--${long}`] : [`--${long}`, `-${short}`],
@@ -61,8 +67,12 @@ function renderWords([name, { options, subcommands }]: [string, Command]): strin
     "--help",
     "-h",
   ];
+  const skipped = ["-*", ...(operands?.notFor ?? [])].join("|");
+  const looked = operands
+    ? ` if [ "$COMP_CWORD" -eq 3 ]; then case "\${COMP_WORDS[2]}" in ${skipped}) ;; *) words="$words"$'\\n'"$(_offshoot_words ${operands.kind})" ;; esac; fi;`
+    : "";
   const first = subcommands
-    ? ` [ "$COMP_CWORD" -gt 2 ] || words=${quoteWords([...Object.keys(subcommands), ...flags])} ;;`
+    ? `${looked} [ "$COMP_CWORD" -gt 2 ] || words=${quoteWords([...Object.keys(subcommands), ...flags])} ;;`
     : ";;";
   return `    ${name}) words=${quoteWords(flags)}${subcommands ? ";" : " "}${first}`;
 }

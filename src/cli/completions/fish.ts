@@ -1,6 +1,6 @@
 /** Completions for fish: a line for each thing that can be typed. */
 
-import { type Command, describeOption, type Option } from "../command.ts";
+import { type Command, type CompletedKind, describeOption, type Option } from "../command.ts";
 
 export function renderFish(commands: Readonly<Record<string, Command>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) =>
@@ -19,15 +19,32 @@ export function renderFish(commands: Readonly<Record<string, Command>>): string 
   ].join("\n");
 }
 
-function renderCommand([name, { options, subcommands = {} }]: [string, Command]): string[] {
+function renderCommand([name, command]: [string, Command]): string[] {
+  const { options, subcommands = {}, operands } = command;
   const words = Object.keys(subcommands).join(" ");
   const none = `-n ${quote(`__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${words}`)}`;
   return [
     ...Object.entries(subcommands).map(([word, text]) =>
       line([none, `-a ${word}`, describe(text)]),
     ),
+    ...(operands ? [renderOperands(name, Object.keys(subcommands), operands)] : []),
     ...Object.entries(options).map(([long, option]) => renderOption(seen(name), long, option)),
   ];
+}
+
+function renderOperands(
+  name: string,
+  subcommands: readonly string[],
+  { kind, notFor }: NonNullable<Command["operands"]>,
+): string {
+  const those = subcommands.filter((word) => !notFor.includes(word)).join(" ");
+  const condition = `__fish_seen_subcommand_from ${name}; and __fish_seen_subcommand_from ${those}`;
+  return line([`-n ${quote(condition)}`, `-a ${quote(toLooked(kind))}`]);
+}
+
+/** Run by fish when the word is completed. */
+function toLooked(kind: CompletedKind): string {
+  return `(offshoot completions words ${kind} 2>/dev/null)`;
 }
 
 function renderOption(condition: string, long: string, option: Option): string {
@@ -42,9 +59,11 @@ function renderOption(condition: string, long: string, option: Option): string {
 }
 
 /** `-x` takes a value that is no file, `-rF` one that is. */
-function renderValue({ type, value, choices }: Option): string {
+function renderValue({ type, value, choices, offers, complete }: Option): string {
   if (type === "boolean") return "";
-  if (choices) return `-x -a ${quote(choices.join(" "))}`;
+  const words = choices ?? offers;
+  if (words) return `-x -a ${quote(words.join(" "))}`;
+  if (complete) return `-x -a ${quote(toLooked(complete))}`;
   return value === "FILE" ? "-r -F" : "-x";
 }
 

@@ -6,7 +6,14 @@ export function renderZsh(commands: Readonly<Record<string, Command>>): string {
   const names = Object.entries(commands).map(([name, { summary }]) => describe(name, summary));
   return `#compdef offshoot
 # Completions of offshoot for zsh: source <(offshoot completions zsh)
+# What is known only now: the models, the runs of the record, the agents.
+_offshoot_words() {
+  local -a found
+  found=(\${(f)"$($_offshoot_program completions words $1 2>/dev/null)"})
+  compadd -a found
+}
 _offshoot() {
+  local _offshoot_program=\${words[1]}
   local -a names actions
   names=(
 ${indent([...names, describe("help", "Show how a command is used")], 4)}
@@ -31,10 +38,11 @@ fi
 `;
 }
 
-function renderCommand([name, { options, subcommands }]: [string, Command]): string {
+function renderCommand([name, { options, subcommands, operands }]: [string, Command]): string {
+  const operand = quote(`*:argument:${operands ? ` _offshoot_words ${operands.kind}` : "_files"}`);
   const specs = Object.entries(options).flatMap(([long, option]) => renderOption(long, option));
   const words = subcommands
-    ? [quote("1:action:{_describe -t actions action actions}"), quote("*:argument:_files")]
+    ? [quote("1:action:{_describe -t actions action actions}"), operand]
     : [quote("*:argument:_files")];
   const actions = Object.entries(subcommands ?? {}).map(([word, text]) => describe(word, text));
   return [
@@ -59,10 +67,13 @@ function renderOption(long: string, option: Option): string[] {
   });
 }
 
-function renderValue({ type, value = "VALUE", choices }: Option): string {
+function renderValue({ type, value = "VALUE", choices, offers, complete }: Option): string {
   if (type === "boolean") return "";
   const label = value.toLowerCase().replaceAll(":", "\\:");
-  if (choices) return `:${label}:(${choices.join(" ")})`;
+  const words = choices ?? offers;
+  if (words) return `:${label}:(${words.join(" ")})`;
+  // The space keeps `_arguments` from adding words of its own.
+  if (complete) return `:${label}: _offshoot_words ${complete}`;
   return value === "FILE" ? `:${label}:_files` : `:${label}: `;
 }
 

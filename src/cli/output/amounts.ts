@@ -2,16 +2,17 @@
 
 import { toRoundUsd } from "../../base/text.ts";
 
-export function toMoney(usd: number | null): string {
+/** What a run has cost. One that has used no tokens was not free: it has spent nothing. */
+export function toMoney(usd: number | null, tokens = 1): string {
   if (usd === null) return "cost unknown";
-  if (usd === 0) return "free";
+  if (usd === 0) return tokens === 0 ? "nothing spent" : "free";
   if (usd < 0.0001) return "under $0.0001";
   return toRoundUsd(usd);
 }
 
 /** `$0.12 + unknown` where the price of some calls is not known. */
-export function toPartialMoney(knownUsd: number, unknownCalls: number): string {
-  if (unknownCalls === 0) return toMoney(knownUsd);
+export function toPartialMoney(knownUsd: number, unknownCalls: number, tokens = 1): string {
+  if (unknownCalls === 0) return toMoney(knownUsd, tokens);
   return knownUsd === 0 ? toMoney(null) : `${toMoney(knownUsd)} + unknown`;
 }
 

@@ -302,7 +302,6 @@ export function toSummary(end: RunEnd, start: RunStart | undefined): string {
   const seconds = start ? [toSeconds(end.at_ms - start.created_at_ms)] : [];
   const calls = end.tool_calls > 0 ? [plural(end.tool_calls, "tool call")] : [];
   const tokens = `${withThousands(end.usage.total_tokens)} tokens`;
-  return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, toMoney(end.cost_usd)].join(
-    " · ",
-  );
+  const money = toMoney(end.cost_usd, end.usage.total_tokens);
+  return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, money].join(" · ");
 }

@@ -146,7 +146,7 @@ class TreeOutput implements TreeProjection {
       plural(end.turns, "turn"),
       `${withThousands(end.tokens)} tokens`,
       toSeconds(end.ms),
-      toMoney(end.costUsd),
+      toMoney(end.costUsd, end.tokens),
     ];
     const said = ` · ${figures.join(" · ")}`;
     const hasSigns = this.#isLive && isStyled(stderr);
@@ -170,7 +170,7 @@ class TreeOutput implements TreeProjection {
   #toShortEnd({ label, name }: LiveNode, { ending, tokens, costUsd, ms }: NodeEnd): Line {
     const { stderr } = this.#options;
     const room = { columns: stderr.columns - 1, isStyled: isStyled(stderr) };
-    const cost = toMoney(costUsd);
+    const cost = toMoney(costUsd, tokens);
     const figures = [toTokens(tokens, room.columns), cost, toSeconds(ms)];
     const short = [toShortCount(tokens), costUsd === null ? "$?" : cost, toSeconds(ms)];
     // One sign stands for several endings.

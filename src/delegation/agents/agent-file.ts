@@ -9,6 +9,7 @@ import type { Document, LineCounter, Pair } from "yaml";
 import { OUTPUT_MODES, type OutputMode } from "../../agent/output-mode.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { looksSecret } from "../../base/secret-shapes.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
 import {
@@ -24,6 +25,9 @@ const FIELDS = [
   "name",
   "description",
   "model",
+  "url",
+  "provider",
+  "api_key_name",
   "options",
   "tools",
   "budget",
@@ -50,6 +54,7 @@ export async function parseAgentFile(text: string, path: string): Promise<AgentD
     path,
     description: readDescription(fields, path),
     model: readModel(fields, path),
+    ...readAddress(fields, path),
     options: readOptions(fields, path),
     tools: readTools(fields, path),
     budget: readBudget(fields, path),
@@ -178,6 +183,56 @@ function readModel(fields: Fields, path: string): string | undefined {
   const { value, line } = field;
   if (typeof value === "string" && /^[^/\s]+[/:]\S/.test(value)) return value;
   throw wrong(path, line, "`model` is written vendor/model. Leave it out for the parent's.");
+}
+
+type Address = Pick<AgentDefinition, "url" | "provider" | "apiKeyName">;
+
+/**
+ * Where the model is asked, and with which key. Without `model` it would be the parent's, whose key
+ * would then go to this file's server.
+ */
+function readAddress(fields: Fields, path: string): Address {
+  const named = ADDRESS.flatMap((name) => {
+    const field = fields.get(name);
+    return field && field.value !== null ? [{ name, ...field }] : [];
+  });
+  const [first] = named;
+  if (first && (fields.get("model")?.value ?? null) === null) {
+    const message = `\`${first.name}\` needs \`model\` beside it, which says whose key is sent. For a server of your own: \`model: custom/NAME\`.`;
+    throw wrong(path, first.line, message);
+  }
+  for (const { name, value, line } of named) checkAddress(name, value, { path, line });
+  const values = new Map(named.map(({ name, value }) => [name, String(value).trim()]));
+  const url = values.get("url");
+  const provider = values.get("provider");
+  const apiKeyName = values.get("api_key_name");
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(apiKeyName === undefined ? {} : { apiKeyName }),
+  };
+}
+
+const ADDRESS = ["url", "provider", "api_key_name"] as const;
+
+/** The value is not shown: it may be a key. */
+function checkAddress(
+  name: (typeof ADDRESS)[number],
+  value: Json,
+  { path, line }: { readonly path: string; readonly line: number },
+): void {
+  const text = typeof value === "string" && !looksSecret(value) ? value.trim() : "";
+  if (name === "url" && !/^https?:\/\/[^\s/]/.test(text)) {
+    const message = "`url` is an http or https URL without a password: http://127.0.0.1:8000/v1.";
+    throw wrong(path, line, message);
+  }
+  if (name === "api_key_name" && !/^[A-Za-z_]\w*$/.test(text)) {
+    const message = "`api_key_name` is the name of an environment variable, not a key.";
+    throw wrong(path, line, message);
+  }
+  if (name === "provider" && text === "") {
+    throw wrong(path, line, "`provider` is the name of an API, for example openai-chat.");
+  }
 }
 
 function readOptions(fields: Fields, path: string): JsonObject | undefined {

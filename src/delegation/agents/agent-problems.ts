@@ -16,6 +16,8 @@ export interface Known {
   readonly usual: readonly string[];
   /** Throws for a model that nobody knows. */
   checkModel(model: string): void;
+  /** Throws for an API that nobody speaks. */
+  checkProvider(provider: string): void;
 }
 
 /** A line each, with the file; none when it can be used. */
@@ -53,10 +55,10 @@ export function callProblem(agent: AgentDefinition, tools: readonly string[]): s
   return why === undefined ? [] : [`It cannot be called: ${why}. Name tools with \`--tools\`.`];
 }
 
-function modelProblem({ model }: AgentDefinition, { checkModel }: Known): string[] {
-  if (model === undefined) return [];
+function modelProblem({ model, provider }: AgentDefinition, known: Known): string[] {
   try {
-    checkModel(model);
+    if (model !== undefined) known.checkModel(model);
+    if (provider !== undefined) known.checkProvider(provider);
     return [];
   } catch (thrown) {
     return [toFailure(thrown).message];

@@ -15,6 +15,10 @@ description: ${UNEDITED_DESCRIPTION}
 
 # vendor/model; left out, it is the parent's.
 # model: openai/gpt-5.1
+# Beside it, where that is not the vendor's own: the server, the API it speaks, the variable with its key.
+# url: http://127.0.0.1:8000/v1
+# provider: openai-chat
+# api_key_name: MY_SERVER_KEY
 
 # Fields of the vendor's own for its model calls, as the vendor's API spells them.
 # options: { seed: 7, top_k: 40 }

@@ -42,12 +42,14 @@ export function toWish(
   parentTools: readonly string[],
 ): ChildWish {
   const { name, model, options, budget, outputSchema, instructions } = definition;
+  const { url, provider, apiKeyName } = definition;
   const { turns, seconds, ...amounts } = budget;
   const limits: Partial<Limits> = { ...amounts, ...(turns === undefined ? {} : { turns }) };
   return {
     ...call,
     agent: name,
     ...{ instructions, model },
+    ...(url || provider || apiKeyName ? { address: { url, provider, apiKeyName } } : {}),
     ...(options ? { options } : {}),
     tools: narrowTools(definition, call, parentTools),
     maxTurns: narrowTurns(definition, call),

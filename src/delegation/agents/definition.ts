@@ -12,6 +12,12 @@ export interface AgentDefinition {
   readonly path: string;
   /** `vendor/model`; its parent's when left out. */
   readonly model: string | undefined;
+  /** The server's base URL, in place of the vendor's; only beside `model`, whose key it gets. */
+  readonly url?: string | undefined;
+  /** The API to speak, in place of the vendor's own; only beside `model`. */
+  readonly provider?: string | undefined;
+  /** The environment variable that holds the key; only beside `model`. */
+  readonly apiKeyName?: string | undefined;
   /** Fields of the vendor's own for each of its model calls. */
   readonly options?: JsonObject | undefined;
   /** Names and globs; undefined for all of its parent's, an empty list for none. */

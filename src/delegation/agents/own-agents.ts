@@ -11,6 +11,7 @@ export type AgentOptions = Pick<AgentDefinition, "name" | "description" | "instr
 /** Every field, so that one that is mistyped is refused and not left out in silence. */
 const FIELDS: Readonly<Record<keyof AgentDefinition, true>> = {
   ...{ name: true, description: true, path: true, model: true, options: true, tools: true },
+  ...{ url: true, provider: true, apiKeyName: true },
   ...{ budget: true, outputMode: true, outputSchema: true, schemaFile: true, instructions: true },
 };
 
@@ -40,6 +41,10 @@ function check(agent: AgentOptions): void {
     throw refuse(name, `\`${field}\` is missing`);
   }
   checkNames(name, Object.keys(agent), Object.keys(FIELDS));
+  for (const field of ["url", "provider", "apiKeyName"] as const) {
+    if (agent[field] === undefined || agent.model !== undefined) continue;
+    throw refuse(name, `\`${field}\` says where a model is, so \`model\` must be there too`);
+  }
   checkBudget(name, budget);
 }
 

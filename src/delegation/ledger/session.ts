@@ -6,6 +6,7 @@
  * to be imitated from inside of one.
  */
 
+import { toRoundUsd } from "../../base/text.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
@@ -75,7 +76,7 @@ function renderFacts(node: TreeNode): string {
     `Ending: ${ending ?? "none yet"}${message === "" ? "" : ` (${toLine(message)})`}`,
     `Turns: ${turns}, tool calls: ${tool_calls}`,
     `Tokens: ${usage.input_tokens} in, ${usage.output_tokens} out`,
-    `Cost: ${cost_usd === null ? "unknown" : `$${cost_usd}`}`,
+    `Cost: ${cost_usd === null ? "unknown" : toRoundUsd(cost_usd)}`,
     ...(node.status === "unrecorded" ? ["It has left no log of its own."] : []),
   ];
   return rows.map((row) => `- ${row}`).join("\n");
@@ -83,7 +84,9 @@ function renderFacts(node: TreeNode): string {
 
 function renderStart(event: Extract<RunEvent, { type: "run_start" }>, level: number): string {
   const { settings, input } = event;
-  const model = `${settings.model} (${toLine(settings.model_reason)})`;
+  const reason = toLine(settings.model_reason);
+  // On the command line the reason begins with the model.
+  const model = reason.startsWith(settings.model) ? reason : `${settings.model} (${reason})`;
   return [
     block(level, "Model", model),
     block(level, "System Prompt", toSafe(settings.instructions ?? "None.")),

@@ -1,9 +1,10 @@
 /** The key that grants are signed with: one for each user and machine, made when it is first needed. */
 
 import { randomBytes } from "node:crypto";
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { link, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { isNoRoom } from "../../base/no-room.ts";
 
 const KEY_BYTES = 32;
@@ -27,7 +28,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
 async function makeKey(file: string): Promise<Buffer> {
   const draft = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   try {
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(file));
     const text = `${randomBytes(KEY_BYTES).toString("hex")}\n`;
     await writeFile(draft, text, { mode: 0o600, flag: "wx" });
     await link(draft, file).catch((thrown: NodeJS.ErrnoException) => {

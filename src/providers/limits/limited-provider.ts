@@ -27,7 +27,8 @@ const MAX_TRIES = 20;
 /** A counter's reset says when it is full, which is later than when there is room: try before. */
 const MAX_SPENT_WAIT_MS = 60_000;
 
-const BUSY: ReadonlySet<number> = new Set([429, 503, 529]);
+const TOO_MANY = 429;
+const BUSY: ReadonlySet<number> = new Set([TOO_MANY, 503, 529]);
 
 export interface LimitOptions {
   /** `attempts` counts tries during which the vendor takes nobody's calls. */
@@ -113,8 +114,11 @@ export function watchTransport(
         const { status, headers } = answer;
         const now = clock.now();
         const askedMs = BUSY.has(status) ? readRetryAfter(headers, now) : undefined;
-        // Its own word is exact where the counters are not.
-        limiter.pause(askedMs ?? Math.min(readSpentWait(headers, now) ?? 0, MAX_SPENT_WAIT_MS));
+        const spentMs = readSpentWait(headers, now);
+        // Its own word is exact where the counters are not. A 429 without them may be about this call
+        // alone: the limiter hears of it when the call ends, and whether the next one is refused too.
+        const isForAll = status !== TOO_MANY || spentMs !== undefined;
+        if (isForAll) limiter.pause(askedMs ?? Math.min(spentMs ?? 0, MAX_SPENT_WAIT_MS));
         return answer;
       }),
     close: () => transport.close(),

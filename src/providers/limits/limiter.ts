@@ -2,7 +2,8 @@
  * How many calls one account has in flight at a vendor, and who goes next.
  *
  * The limit grows while the vendor takes what it is sent and is halved when it says that it is
- * overloaded; a wait that it asks for holds for everybody. Calls are limited, not runs: a call holds
+ * overloaded. A wait that it asks one call for is that call's; once it refuses the next one too, or says
+ * that the account is used up, the wait holds for everybody. Calls are limited, not runs: a call holds
  * its slot until its answer has ended, and a run that waits for its children holds none.
  */
 
@@ -96,6 +97,8 @@ class AdaptiveLimiter implements Limiter {
   #inFlight = 0;
   /** Grows with each decrease: calls sent before it say nothing about the limit after it. */
   #round = 0;
+  /** Calls that were refused since the vendor took one. */
+  #refused = 0;
   #acceptedAtMs = Number.NEGATIVE_INFINITY;
   #askedUntilMs = Number.NEGATIVE_INFINITY;
   /** `askedUntilMs` and its jitter. */
@@ -204,6 +207,7 @@ class AdaptiveLimiter implements Limiter {
   /** One more a call until the first overload, then one more for each time the whole limit was taken. */
   #grow(): void {
     this.#acceptedAtMs = this.#clock.now();
+    this.#refused = 0;
     // A limit that nobody reaches proves nothing.
     if (this.#queue.size === 0 && this.#inFlight < this.limit) return;
     const step = this.#round === 0 ? 1 : 1 / this.#limit;
@@ -217,7 +221,11 @@ class AdaptiveLimiter implements Limiter {
       this.#round++;
       this.#limit = Math.max(MIN_LIMIT, this.#limit * DECREASE);
     }
-    this.pause(retryAfterMs ?? 0);
+    this.#refused++;
+    const waitMs = retryAfterMs ?? 0;
+    // One alone may be too large for the account, or ask a model that is full: others go on. Nobody
+    // asks a single call to wait for an hour: that is a quota.
+    if (this.#refused > 1 || waitMs > this.#maxPauseMs) this.pause(waitMs);
   }
 
   /**

@@ -7,11 +7,11 @@ import { readFile, stat } from "node:fs/promises";
 import type { Document, LineCounter, Pair } from "yaml";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { looksSecret } from "../../base/secret-shapes.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { CONFIG_NAMES, type ConfigName, isConfigName } from "./config-keys.ts";
 import { checkConfigValue } from "./config-value.ts";
 import { toCatalog } from "./config-vendors.ts";
-import { looksSecret } from "./secret-shapes.ts";
 
 export interface ConfigFile {
   readonly path: string;

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import { MODEL_RETRY } from "../../base/retry.ts";
 import type { ConfigRow } from "./config-row.ts";
 import { SERVER_KEYS } from "./config-server-keys.ts";
 import { SAFETY_KEYS, SUBAGENT_KEYS, TOOL_KEYS } from "./config-tool-keys.ts";
@@ -176,9 +177,10 @@ export const CONFIG_KEYS = {
     type: "integer",
     min: 0,
     max: 20,
-    default: 3,
+    default: MODEL_RETRY.attempts - 1,
     narrows: true,
-    summary: "How often a request that failed is sent again",
+    summary:
+      "How often a request that failed is sent again; 6 times take 16 seconds on average, 32 at most",
   },
   continuation: {
     type: "enum",

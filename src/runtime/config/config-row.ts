@@ -15,7 +15,7 @@ export type ConfigRow = {
 } & (
   | {
       readonly type: "string";
-      readonly form?: "path" | "variable";
+      readonly form?: "path" | "variable" | "prefix";
       readonly default?: string;
       /** An empty text is a value of its own, in files and variables: none, where the default is some. */
       readonly empty?: true;
@@ -26,6 +26,9 @@ export type ConfigRow = {
   | { readonly type: "enum"; readonly values: readonly string[]; readonly default?: string }
   | { readonly type: "map"; readonly default?: JsonObject }
 );
+
+/** What may stand in front of a server's addresses, with or without a slash at its end. */
+export const PATH_PREFIX = /^(\/[A-Za-z0-9._~-]+)*\/*$/;
 
 export interface Range {
   readonly min?: number;

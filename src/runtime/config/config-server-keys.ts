@@ -46,6 +46,7 @@ const LISTENING_KEYS = {
   },
   "server.path_prefix": {
     type: "string",
+    form: "prefix",
     default: "",
     empty: true,
     guarded: true,

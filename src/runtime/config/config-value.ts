@@ -6,6 +6,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, parseJson } from "../../base/json.ts";
+import { looksSecret } from "../../base/secret-shapes.ts";
 import { clip } from "../../base/text.ts";
 import { CATALOG, type Catalog } from "../../providers/vendors/catalog.ts";
 import { BACKED_KINDS } from "../../responses/kinds/mcp-backing.ts";
@@ -14,9 +15,8 @@ import { parseMcpServers } from "../../tools/mcp/server.ts";
 import { checkModelNames } from "../responses/model-names.ts";
 import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
-import type { ConfigRow, Range } from "./config-row.ts";
+import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";
 import { checkVendors } from "./config-vendors.ts";
-import { looksSecret } from "./secret-shapes.ts";
 
 /**
  * Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. `catalog`
@@ -85,6 +85,7 @@ function checkBacking(map: JsonObject, where: string): JsonObject {
 export function describeRow(row: ConfigRow): string {
   switch (row.type) {
     case "string":
+      if (row.form === "prefix") return "a path such as `/keep`, of letters, digits and `. _ ~ -`";
       if (!isVariableName(row)) return "text";
       return `the name of an environment variable, not a key${row.empty ? ", or empty for none" : ""}`;
     case "number":
@@ -149,6 +150,7 @@ function fits(row: ConfigRow, value: unknown): boolean {
     case "string":
       if (typeof value !== "string") return false;
       if (value.trim() === "") return takesEmpty(row);
+      if (row.form === "prefix") return PATH_PREFIX.test(value.trim());
       return !isVariableName(row) || (/^[A-Za-z_]\w*$/.test(value) && !looksSecret(value));
     case "number":
       return typeof value === "number" && Number.isFinite(value) && inRange(row, value);

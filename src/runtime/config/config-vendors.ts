@@ -7,6 +7,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { looksSecret } from "../../base/secret-shapes.ts";
 import { clip } from "../../base/text.ts";
 import { EMBEDDED, GGUF } from "../../providers/models/model-ref.ts";
 import type { ModelOverride } from "../../providers/models/models.ts";
@@ -28,7 +29,6 @@ import {
   checkOptions,
   toModelOverrides,
 } from "./config-models.ts";
-import { looksSecret } from "./secret-shapes.ts";
 
 /** How a key may be sent, in the order that messages list. */
 const AUTHS: readonly Auth[] = [

@@ -55,15 +55,24 @@ interface ConfigPlaces {
   readonly cwd: string;
   /** The options of a command, by the names of the rows' `flag`. */
   readonly flags?: Flags;
+  /** What an agent's file says for a run of that agent: over everything but the flags. */
+  readonly agent?: AgentLayer | undefined;
   /** The user that this process runs as; undefined where the system has none. */
   readonly uid?: number | undefined;
+}
+
+export interface AgentLayer {
+  /** "agent NAME". */
+  readonly source: string;
+  /** A limit counts where it is below that of the layers before; undefined takes one of them away. */
+  readonly settings: ReadonlyMap<ConfigName, unknown>;
 }
 
 type Flags = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /** Rejects with one line for a value, a name or a file that is wrong. */
 export async function loadConfig(places: ConfigPlaces): Promise<Config> {
-  const { env, home, cwd, flags = {}, uid = process.getuid?.() } = places;
+  const { env, home, cwd, flags = {}, agent, uid = process.getuid?.() } = places;
   const paths = userPaths(env, home);
   const warnings: string[] = [];
   const held = new Map<ConfigName, ConfigEntry>();
@@ -101,6 +110,7 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     const catalog = toCatalog(toMap(ownOf("vendors")));
     hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
   }
+  for (const [name, value, source] of readAgent(agent, ownOf)) hold(name, value, source, cwd);
   for (const name of CONFIG_NAMES) {
     const given = readFlag(name, flags);
     if (given) hold(name, given.value, given.source, cwd);
@@ -115,6 +125,19 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     warnings,
     paths,
   };
+}
+
+/** What an agent's file adds to the layers below it. */
+function readAgent(
+  agent: AgentLayer | undefined,
+  ownOf: (name: ConfigName) => unknown,
+): [name: ConfigName, value: unknown, source: string][] {
+  if (!agent) return [];
+  return [...agent.settings].flatMap(([name, value]): [ConfigName, unknown, string][] => {
+    const own = ownOf(name);
+    const isMore = typeof value === "number" && typeof own === "number" && value > own;
+    return isMore ? [] : [[name, value, agent.source]];
+  });
 }
 
 function toMap(value: unknown): JsonObject | undefined {

@@ -52,7 +52,7 @@ describe("offshoot audit", () => {
     const lines = stdout.trimEnd().split("\n");
     assert.equal(lines.length, 4);
     assert.equal(stderr, "");
-    const row = `2030-06-01 12:00:01  200  ${id}  team  10.0.0.1  POST /v1/responses resp_1`;
+    const row = `2030-06-01 12:00:01  200  ci (${id})  team  10.0.0.1  POST /v1/responses resp_1`;
     assert.equal(lines[3]?.replace(/ {3,}/g, "  "), row);
     assert.match(lines[2] ?? "", / 401 {2}no key +- +10\.0\.0\.1 {2}POST \/v1\/files$/);
     assert.ok(!stdout.includes("\u001b"));

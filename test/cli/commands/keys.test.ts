@@ -1,10 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, it } from "node:test";
+import { systemClock } from "../../../src/base/clock.ts";
 import type { Options } from "../../../src/cli/command.ts";
 import { parseKeyWish } from "../../../src/cli/commands/key-wish.ts";
 import { run } from "../../../src/cli/commands/keys.ts";
 import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
+import { createKey } from "../../../src/server/guard/keys.ts";
 import { type Amounts, createSpending } from "../../../src/store/spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
@@ -23,6 +25,15 @@ async function makeKey(sandbox: Sandbox, name: string): Promise<string> {
   return (await keys(sandbox, ["create", name])).stdout.split("_")[1] ?? "";
 }
 
+/** As a version made it that did not mind two keys of one name. */
+async function makeUnchecked(sandbox: Sandbox, name: string): Promise<string> {
+  const path = join(sandbox.home, ".local/share/offshoot/runs.db");
+  const { shelf, close } = await openSqliteStores(path);
+  const { key } = await createKey({ shelf, clock: systemClock }, { name });
+  await close();
+  return key.id;
+}
+
 /** Books it as a server does. */
 async function spend(sandbox: Sandbox, id: string, used: Partial<Amounts>): Promise<void> {
   const { chunksDb, close } = await openSqliteStores(
@@ -34,6 +45,17 @@ async function spend(sandbox: Sandbox, id: string, used: Partial<Amounts>): Prom
 }
 
 describe("offshoot keys", () => {
+  it("refuses a name that a key in use has", async (t) => {
+    const sandbox = createSandbox(t);
+    const id = await makeKey(sandbox, "ci");
+    const message = new RegExp(
+      `There is a key named \`ci\` already \\(${id}\\)\\..*keys rotate ci$`,
+    );
+    await assert.rejects(keys(sandbox, ["create", "ci"]), { code: "conflict", message });
+    await keys(sandbox, ["revoke", "ci"]);
+    assert.equal((await keys(sandbox, ["create", "ci"])).code, 0);
+  });
+
   it("makes a key that is shown once, lists it and revokes it", async (t) => {
     const sandbox = createSandbox(t);
     assert.match((await keys(sandbox, [])).stderr, /^No keys yet\./);
@@ -63,8 +85,8 @@ describe("offshoot keys", () => {
       [{ tokens: 50, usd: 0.5, unpriced: 40 }, /50 tokens, \$0\.50 \+ unknown {2}/],
       [{ tokens: 50, usd: 0.5 }, /50 tokens, \$0\.50 {2}/],
     ];
-    for (const [used, text] of wanted) {
-      const id = await makeKey(sandbox, "mine");
+    for (const [at, [used, text]] of wanted.entries()) {
+      const id = await makeKey(sandbox, `mine-${at}`);
       await spend(sandbox, id, used);
       const { stdout } = await keys(sandbox, ["list"]);
       assert.match(stdout.split("\n").find((line) => line.startsWith(id)) ?? "", text);
@@ -143,7 +165,7 @@ describe("offshoot keys", () => {
 
   it("takes a name only where it means one key", async (t) => {
     const sandbox = createSandbox(t);
-    const ids = [await makeKey(sandbox, "twin"), await makeKey(sandbox, "twin")];
+    const ids = [await makeKey(sandbox, "twin"), await makeUnchecked(sandbox, "twin")];
     const several = new RegExp(`Several keys are named \`twin\`.*: ${ids.join(", ")}\\.$`);
     for (const action of ["show", "rotate", "revoke"]) {
       await assert.rejects(keys(sandbox, [action, "twin"]), several);

@@ -134,7 +134,11 @@ describe("offshoot mcp", () => {
     await mcp(sandbox, ["add", "bad", ...SERVE]);
     const logins = userPaths({}, sandbox.home).loginsFile;
     put(logins, '{"servers":{"bad":{"tokens":{"access_token":"t"}},"other":{}}}');
-    await mcp(sandbox, ["remove", "bad"]);
+    const removed = await mcp(sandbox, ["remove", "bad"]);
+    assert.match(
+      removed.stdout,
+      /^`bad` is removed from \S+, with its approvals and its login\.\n$/,
+    );
     assert.deepEqual(pinsOf(sandbox), {});
     assert.deepEqual(JSON.parse(readFileSync(logins, "utf8")), { servers: { other: {} } });
     assert.equal((await mcp(sandbox, ["list"])).stdout, "");

@@ -56,6 +56,24 @@ describe("what a run is doing", () => {
     );
   });
 
+  it("is shown with what it was asked, and exported with its model said once", async (t) => {
+    const sandbox = createSandbox(t);
+    const io = createFakeIo({ ...sandbox, env: { OFFSHOOT_PROBE_LOCAL: "false" } });
+    assert.equal(await main(["run", "-m", "embedded", "hello"], io), 0);
+    const { id } = JSON.parse((await runs(sandbox, "list", "--json")).stdout)[0];
+    const shown = await runs(sandbox, "show", id);
+    assert.match(shown.stdout, /^prompt {3}hello$/m);
+    const { stdout } = await runs(sandbox, "export", id);
+    assert.match(stdout, /\n## Model\n\nembedded\/offline \(--model\)\n/);
+    for (const [flags, why] of [
+      [["--with", "model=x"], /`--with` changes the prompt alone: `prompt=TEXT`, not `model=x`/],
+      [["--with", "prompt=x"], /`--with` needs `--from NODE` beside it/],
+      [["--from", "a"], /`--from` needs `--with prompt=TEXT` beside it/],
+    ] as const) {
+      assert.match((await runs(sandbox, "replay", id, ...flags)).stderr, why);
+    }
+  });
+
   it("lets a run whose process died be cancelled, with what it had said and used", async (t) => {
     const sandbox = createSandbox(t);
     const upstream = await startChatUpstream({ engine: script(reply.silence("I begin")) });

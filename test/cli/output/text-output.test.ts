@@ -269,6 +269,12 @@ describe("the summary of a run", () => {
     [{ cost_usd: 0.00123 }, "1 turn · 1,234 tokens · 3.2 s · $0.0012"],
     [{ cost_usd: 12.345 }, "1 turn · 1,234 tokens · 3.2 s · $12.35"],
     [{ cost_usd: 0.0000001 }, "1 turn · 1,234 tokens · 3.2 s · under $0.0001"],
+    [{ cost_usd: 0.031 }, "1 turn · 1,234 tokens · 3.2 s · $0.0310"],
+    [{ cost_usd: 0.5 }, "1 turn · 1,234 tokens · 3.2 s · $0.50"],
+    [
+      { cost_usd: 0, turns: 0, usage: { ...USAGE, total_tokens: 0 } },
+      "0 turns · 0 tokens · 3.2 s · nothing spent",
+    ],
     [{ usage: { ...USAGE, total_tokens: 0 } }, "1 turn · 0 tokens · 3.2 s · cost unknown"],
   ] as const;
   for (const [more, summary] of cases) {

@@ -130,15 +130,28 @@ describe("a limited provider", () => {
     assert.match(notices[0] ?? "", /^retryHTTP 429.* Trying test again in 0\.1 s\.$/);
   });
 
-  it("makes everybody wait when one is asked to", async () => {
-    const { provider, clock, sent } = limited([busy({ "retry-after": "5" }), OK, OK]);
-    const asked = [ask(provider)];
+  it("lets others go on while one is asked to wait", async () => {
+    const { provider, clock, sent, limiter } = limited([busy({ "retry-after": "5" }), OK, OK]);
+    const refused = ask(provider);
+    await clock.advance(0);
+    assert.equal(limiter.isPaused, false);
+    assert.equal(await ask(provider), "Hello there.");
+    await clock.advance(4999);
+    assert.equal(sent(), 2);
+    await clock.advance(1);
+    assert.equal(await refused, "Hello there.");
+  });
+
+  it("makes everybody wait when the next one is refused too", async () => {
+    const five = busy({ "retry-after": "5" });
+    const { provider, clock, sent } = limited([five, five, OK, OK, OK]);
+    const asked = [ask(provider), ask(provider)];
     await clock.advance(0);
     asked.push(ask(provider));
     await clock.advance(4999);
-    assert.equal(sent(), 1);
+    assert.equal(sent(), 2);
     await clock.advance(1);
-    assert.deepEqual(await Promise.all(asked), ["Hello there.", "Hello there."]);
+    assert.deepEqual(await Promise.all(asked), ["Hello there.", "Hello there.", "Hello there."]);
   });
 
   it("gives up on a vendor that takes nobody's calls", async () => {
@@ -257,7 +270,12 @@ describe("a watched transport", () => {
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after": "4" }), 4000);
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after-ms": "200" }), 200);
     assert.equal(await pauseAfter(429, { ...SPENT, "retry-after": "0" }), 0);
+    assert.equal(await pauseAfter(503, { "retry-after": "4" }), 4000);
     assert.equal(await pauseAfter(200, { "retry-after": "4" }), 0);
+  });
+
+  it("takes a refusal without a spent counter for one of this call alone", async () => {
+    assert.equal(await pauseAfter(429, { "retry-after": "4" }), 0);
   });
 
   it("does not wait longer than a minute for a counter", async () => {

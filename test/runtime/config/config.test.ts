@@ -178,7 +178,9 @@ describe("layers of settings", () => {
       list: ["read", "bash_find"],
     };
     const sandbox = createSandbox(t);
-    const rows = CONFIG_NAMES.map((name) => [name, rowOf(name)] as const);
+    // A path in front of addresses is no word; it has tests of its own.
+    const names = CONFIG_NAMES.filter((name) => name !== "server.path_prefix");
+    const rows = names.map((name) => [name, rowOf(name)] as const);
     const pick = (name: string, row: ReturnType<typeof rowOf>): string => {
       if (row.type === "map") return JSON.stringify(maps[name]);
       return row.type === "enum" ? (row.values.at(-1) ?? "") : (texts[row.type] ?? "");

@@ -1,0 +1,72 @@
+/** What a shell offers that no table of commands has: models, runs, agents. Sends nothing, makes nothing. */
+
+import { existsSync } from "node:fs";
+import { Failure } from "../../base/failure.ts";
+import { clip } from "../../base/text.ts";
+import type { Config } from "../../runtime/config/config.ts";
+import { loadConfig } from "../../runtime/config/config.ts";
+import type { CompletedKind } from "../command.ts";
+import type { Io } from "../io.ts";
+
+type Lister = (io: Io) => Promise<readonly string[]>;
+
+const LISTERS: Readonly<Record<CompletedKind, Lister>> = {
+  models: listModels,
+  runs: listRuns,
+  agents: listAgents,
+};
+
+/** More than that nobody looks through. */
+const MOST_RUNS = 50;
+
+export async function listWords(kind: string, io: Io): Promise<readonly string[]> {
+  const list = isKind(kind) ? LISTERS[kind] : undefined;
+  if (list) return await list(io);
+  const kinds = Object.keys(LISTERS).join(", ");
+  const message = `\`completions words\` takes one of ${kinds}, not \`${clip(kind, 40)}\`.`;
+  throw new Failure("invalid_request", message);
+}
+
+function isKind(kind: string): kind is CompletedKind {
+  return Object.hasOwn(LISTERS, kind);
+}
+
+/** Those of the table and of the settings, vendors of one's own too; what ends in `*` names none. */
+async function listModels(io: Io): Promise<readonly string[]> {
+  const [{ MODELS }, config] = await Promise.all([
+    import("../../providers/models/model-table.ts"),
+    readConfig(io),
+  ]);
+  const known = MODELS.map(({ vendor, name }) => `${vendor}/${name}`);
+  const own = Object.keys(config.get("models") ?? {});
+  const vendors = Object.keys(config.get("vendors") ?? {}).map((vendor) => `${vendor}/`);
+  const all = ["embedded", ...known, ...own, ...vendors].filter((name) => !name.includes("*"));
+  return [...new Set(all)].sort();
+}
+
+async function listRuns(io: Io): Promise<readonly string[]> {
+  const config = await readConfig(io);
+  const file = config.get("store_path") ?? config.paths.runsFile;
+  if (!existsSync(file)) return [];
+  const { openSqliteStore } = await import("../../store/sqlite-store.ts");
+  const store = await openSqliteStore(file);
+  try {
+    return (await store.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);
+  } finally {
+    await store.close();
+  }
+}
+
+async function listAgents(io: Io): Promise<readonly string[]> {
+  const [{ loadAgents }, { toPlaces }] = await Promise.all([
+    import("../../delegation/agents/load-agents.ts"),
+    import("../open-agents.ts"),
+  ]);
+  const { files } = await loadAgents(await toPlaces(io));
+  return [...new Set(files.map(({ name }) => name))];
+}
+
+/** Without its warnings: nobody reads them while a word is completed. */
+function readConfig({ env, home, cwd }: Io): Promise<Config> {
+  return loadConfig({ env, home, cwd });
+}

@@ -1,0 +1,87 @@
+/** Where an agent's model is asked, and that nobody's key goes to another's server. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { NO_LIMITS } from "../../src/agent/limits.ts";
+import type { AgentTask } from "../../src/agent/task.ts";
+import { parseAgentFile } from "../../src/delegation/agents/agent-file.ts";
+import { toWish } from "../../src/delegation/agents/agent-wish.ts";
+import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
+import { toChildTask } from "../../src/delegation/child-task.ts";
+import { toTask } from "../../src/runtime/run-request.ts";
+
+const SERVER = "http://127.0.0.1:9/v1";
+
+function parse(...lines: string[]): Promise<AgentDefinition> {
+  const text = ["---", "name: a", "description: Does it.", ...lines, "---", "Be brief."].join("\n");
+  return parseAgentFile(text, "a.md");
+}
+
+async function childOf(parent: Partial<AgentTask>, ...lines: string[]): Promise<AgentTask> {
+  const task = toTask({ model: "custom/main", input: "Hi", ...parent, limits: NO_LIMITS });
+  const call = { label: "one", prompt: "Look.", instructions: null, summaryPrompt: undefined };
+  const wish = toWish(
+    await parse(...lines),
+    { ...call, tools: undefined, maxTurns: undefined },
+    [],
+  );
+  const bounds = { tools: [], maxTurns: 1, limits: NO_LIMITS, summary: "auto" } as const;
+  return toChildTask(task, wish, bounds);
+}
+
+describe("the address in an agent file", () => {
+  it("is a URL, an API and the name of a variable", async () => {
+    const { url, provider, apiKeyName } = await parse(
+      "model: custom/m",
+      `url: ${SERVER}`,
+      "provider: openai-chat",
+      "api_key_name: MY_KEY",
+    );
+    assert.deepEqual([url, provider, apiKeyName], [SERVER, "openai-chat", "MY_KEY"]);
+  });
+
+  for (const [lines, why] of [
+    [[`url: ${SERVER}`], /^a\.md:4: `url` needs `model` beside it/],
+    [["api_key_name: MY_KEY"], /`api_key_name` needs `model` beside it/],
+    [["model: custom/m", "url: ftp://x"], /^a\.md:5: `url` is an http or https URL/],
+    [["model: custom/m", "provider: ''"], /`provider` is the name of an API/],
+  ] as const) {
+    it(`is refused: ${lines.join(", ")}`, async () => {
+      await assert.rejects(parse(...lines), { code: "invalid_request", message: why });
+    });
+  }
+
+  it("never shows what looks like a key", async () => {
+    const key = `AIza${"x1".repeat(20)}`;
+    for (const line of [`api_key_name: ${key}`, "url: http://me:s3cret@host/v1"]) {
+      const refused = parse("model: custom/m", line);
+      await assert.rejects(refused, (thrown: Error) => !/AIza|s3cret/.test(thrown.message));
+    }
+  });
+});
+
+describe("a child of an agent with an address", () => {
+  const parent = { provider: "openai-responses", url: "http://parent/v1", api_key_name: "PARENT" };
+  const addressOf = ({ provider, url, api_key_name }: AgentTask): unknown => [
+    provider,
+    url,
+    api_key_name,
+  ];
+
+  it("is asked there, and its parent's key stays at home", async () => {
+    const child = await childOf(parent, "model: custom/m", `url: ${SERVER}`);
+    assert.deepEqual(addressOf(child), [null, SERVER, null]);
+  });
+
+  it("sends a key of the file to no server of its parent's", async () => {
+    const child = await childOf(parent, "model: custom/m", "api_key_name: MINE");
+    assert.deepEqual(addressOf(child), [null, null, "MINE"]);
+  });
+
+  it("keeps its parent's server where the file names the API alone, and the vendor is the same", async () => {
+    const same = await childOf(parent, "model: custom/m", "provider: openai-chat");
+    assert.deepEqual(addressOf(same), ["openai-chat", "http://parent/v1", "PARENT"]);
+    const other = await childOf(parent, "model: openai/m", "provider: openai-chat");
+    assert.deepEqual(addressOf(other), ["openai-chat", null, null]);
+  });
+});

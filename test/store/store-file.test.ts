@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { makeFolder } from "../../src/base/make-folder.ts";
+import { toUnusable } from "../../src/store/sqlite-fault.ts";
+import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { LINUX_LACK, unless } from "../needs.ts";
+
+const HELP = /cannot be made .*Set `OFFSHOOT_DATA` to a folder that .* with `--no-store`\.$/;
+
+describe("the folder of a store", () => {
+  it("is made with those above it, for the user alone", (t) => {
+    const root = mkdtempSync(join(tmpdir(), "offshoot-folder-"));
+    t.after(() => rmSync(root, { recursive: true }));
+    const folder = join(root, "a", "b");
+    makeFolder(folder);
+    makeFolder(folder);
+    assert.equal(statSync(join(root, "a")).mode & 0o777, 0o700);
+    assert.ok(existsSync(folder));
+  });
+
+  it(...unless(LINUX_LACK)("is refused below /proc, where mkdir would try for ever"), async () => {
+    const refused = openSqliteStore("/proc/offshoot/runs.db");
+    await assert.rejects(refused, { code: "invalid_request", message: HELP });
+  });
+
+  it("that cannot be made names the way out", async (t) => {
+    const root = mkdtempSync(join(tmpdir(), "offshoot-folder-"));
+    t.after(() => rmSync(root, { recursive: true }));
+    writeFileSync(join(root, "file"), "");
+    await assert.rejects(openSqliteStore(join(root, "file", "runs.db")), { message: HELP });
+    for (const code of ["EACCES", "EROFS"]) {
+      const cause = Object.assign(new Error(`${code}: no, mkdir '/home/x'`), { code });
+      assert.match(toUnusable("/home/x/runs.db", cause).message, HELP);
+    }
+  });
+});
