@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 
 const ANSWER_MS = 200;
 const ANSWER_CHARS = 200;
+const EVENT_STREAM = "text/event-stream";
 /** So that the bench ends, and says what it saw, where somebody never has all of them at once. */
 const MOST_HELD_MS = 600_000;
 
@@ -23,7 +24,7 @@ const DONE = /Child (\d+) is done\./g;
 
 /** Sent by the bench before each measurement; answered when it holds. */
 export interface Order {
-  /** Keeps the children's first answers back until so many children wait, to see them side by side. */
+  /** Begins the children's first answers, and ends none before so many children wait for theirs. */
   readonly holdsUntil?: number;
 }
 
@@ -62,7 +63,10 @@ export function startDelegationUpstream(): void {
     request.on("end", () => {
       const body = JSON.parse(Buffer.concat(pieces).toString()) as ChatRequest;
       const { answer, ready } = count.take(body.messages);
-      void Promise.all([ready, waitAnswer()]).then(() => {
+      void waitAnswer().then(async () => {
+        // It has begun: clients that ask some first, and more when those are taken, go on.
+        if (ready !== undefined) begin(response);
+        await ready;
         count.end(body.messages);
         send(response, answer, body.stream === true);
       });
@@ -165,10 +169,16 @@ function delegate(children: number, tool: string): Answer {
 const USAGE = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
 const HEAD = { id: "chatcmpl-bench", created: 1, model: "test" };
 
+function begin(response: ServerResponse): void {
+  response.writeHead(200, { "content-type": EVENT_STREAM }).write(FIRST_FRAME);
+}
+
 function send(response: ServerResponse, answer: Answer, isStreamed: boolean): void {
   if (isStreamed) {
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    response.end(`${toChunks(answer).map(toFrame).join("")}data: [DONE]\n\n`);
+    const hasBegun = response.headersSent;
+    if (!hasBegun) response.writeHead(200, { "content-type": EVENT_STREAM });
+    const frames = [...(hasBegun ? [] : [FIRST_FRAME]), ...toChunks(answer).map(toFrame)];
+    response.end(`${frames.join("")}data: [DONE]\n\n`);
     return;
   }
   const message = { role: "assistant", ...toMessage(answer) };
@@ -177,6 +187,9 @@ function send(response: ServerResponse, answer: Answer, isStreamed: boolean): vo
   response.writeHead(200, { "content-type": "application/json" });
   response.end(JSON.stringify(body));
 }
+
+const FIRST_DELTA = { role: "assistant", content: null };
+const FIRST_FRAME = toFrame({ choices: [{ index: 0, delta: FIRST_DELTA, finish_reason: null }] });
 
 function toFrame(chunk: object): string {
   return `data: ${JSON.stringify({ ...HEAD, object: "chat.completion.chunk", ...chunk })}\n\n`;
@@ -187,9 +200,8 @@ function toChunks(answer: Answer): object[] {
   const deltas: object[] = tool_calls
     ? tool_calls.map((call, index) => ({ tool_calls: [{ index, ...call }] }))
     : (content?.match(/.{1,25}/g) ?? []).map((piece) => ({ content: piece }));
-  const parts = [{ role: "assistant", content: null }, ...deltas];
   return [
-    ...parts.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
+    ...deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] })),
     { choices: [{ index: 0, delta: {}, finish_reason: reasonOf(answer) }] },
     { choices: [], usage: USAGE },
   ];

@@ -4,7 +4,7 @@
  * fetches, which is the least that this work can take. Every program is measured from its start to its
  * end in a process of its own, with all processes that it starts.
  *
- *     npm run bench:delegation [-- --children=1,8 --rounds=1 --only=ai,offshoot]
+ *     npm run bench:delegation [-- --children=1,8 --rounds=1 --only=ai,offshoot --without=processes]
  *
  * Exits with 1 where a limit does not hold.
  */
@@ -136,10 +136,12 @@ function flag(name: string): string | undefined {
   return process.argv.find((word) => word.startsWith(start))?.slice(start.length);
 }
 
-/** `--only=ai,subagent`: those whose names hold one of the words. */
+/** `--only=ai,subagent`: those whose names hold one of the words; `--without=processes`: all others. */
 function isWanted(name: string): boolean {
-  const words = flag("only")?.split(",");
-  return !words || name === BASELINE || words.some((word) => name.includes(word));
+  const isNamed = (words = ""): boolean => words.split(",").some((word) => name.includes(word));
+  if (name === BASELINE) return true;
+  const without = flag("without");
+  return isNamed(flag("only")) && (without === undefined || !isNamed(without));
 }
 
 type Samples = ReadonlyMap<string, readonly Figures[]>;
@@ -251,7 +253,7 @@ function checkPeers(name: string, samples: Samples, children: number): string[] 
   });
 }
 
-/** The server keeps every first answer back until all children have asked. */
+/** The server ends no child's first answer before all children have asked: they must work at the same moment. */
 async function checkSideBySide(names: readonly string[], bench: Bench): Promise<string[]> {
   const { ways, children } = LIMITS.sideBySide;
   const broken: string[] = [];

@@ -2,13 +2,17 @@
 
 export type { LimitKind, Limits } from "./agent/limits.ts";
 export type { AgentTask } from "./agent/task.ts";
+export type { Clock } from "./base/clock.ts";
 export { FAILURES, Failure, type FailureCode } from "./base/failure.ts";
 export type { Json, JsonObject } from "./base/json.ts";
+export type { Log } from "./base/log.ts";
+export type { RetryPolicy } from "./base/retry.ts";
 export type { AgentDefinition } from "./delegation/agents/definition.ts";
 export type { AgentOptions } from "./delegation/agents/own-agents.ts";
 export type { Plan } from "./delegation/plan.ts";
 export type { DelegationSettings } from "./delegation/settings.ts";
 export type { SubagentEvent } from "./delegation/subagent-events.ts";
+export type { Engine } from "./engine/engine.ts";
 export type {
   EmittedEvent,
   EmittedItem,
@@ -28,8 +32,11 @@ export {
   type ToolDecision,
 } from "./protocol/run-events.ts";
 export type { Usage } from "./protocol/usage.ts";
-export type { ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
+export type { Timeouts } from "./providers/http/transport.ts";
+export type { ModelOverride } from "./providers/models/models.ts";
+export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
 export { createEventWriter, type EventWriter } from "./responses/fold/event-writer.ts";
+export type { ChildProcessSettings } from "./runtime/child-processes.ts";
 export type { SafetySettings } from "./runtime/open-gate.ts";
 export type { Replayed } from "./runtime/replay.ts";
 export type { ResponsesSettings } from "./runtime/responses/open-responses.ts";

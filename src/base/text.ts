@@ -57,12 +57,16 @@ export function withThousands(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
+/** `$0.31`, `$0.0042`: as much of an amount as a person reads, in a sentence. */
+export function toRoundUsd(usd: number): string {
+  return `$${usd > 0 && usd < 0.01 ? Number(usd.toPrecision(2)) : usd.toFixed(2)}`;
+}
+
 /**
  * `$0.31`, `$0.0310`, `$0.0042`: to a hundredth of a cent, without two zeros at its end, so that amounts
- * of one table can be compared. From a dollar on cents are enough; less than that has two digits.
+ * of one table can be compared. From a dollar on cents are enough.
  */
-export function toRoundUsd(usd: number): string {
-  if (usd > 0 && usd < 0.0001) return `$${Number(usd.toPrecision(2))}`;
+export function toUsd(usd: number): string {
   return `$${usd < 1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
 }
 

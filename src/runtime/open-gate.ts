@@ -153,12 +153,16 @@ export function gitCovers(
   };
 }
 
+async function clearLeftPlaces(root: string): Promise<void> {
+  await clearPlaces([...UNMADE.hidden, ...UNMADE.readOnly, "HEAD"].map((name) => join(root, name)));
+}
+
 /**
  * Opened at once where it may be refused; else by the first command, because most runs have none and
  * starting processes is code to load.
  */
 async function openRunSandbox(
-  { sandbox: asked, grant }: AgentTask,
+  { sandbox: asked, grant, depth }: AgentTask,
   { root }: Workspace,
   { env, rules, commandEnv, gitHooks, sandboxNetwork }: GateSurroundings,
 ): Promise<Sandbox> {
@@ -170,8 +174,9 @@ async function openRunSandbox(
     return openSandbox(level, { ...parts, ...toSandboxCovers(grant, rules) });
   };
   if (level === "sandbox") return open();
-  // A sandbox that crashed may have left its placeholders; its own next start is not the only one.
-  await clearPlaces([...UNMADE.hidden, ...UNMADE.readOnly, "HEAD"].map((name) => join(root, name)));
+  // A sandbox that crashed may have left its placeholders; its own next start is not the only one. The run
+  // above a child has looked already: a tenth of what a small child costs (bench/delegation.ts).
+  if (depth === 0) await clearLeftPlaces(root);
   let opened: Promise<Sandbox> | undefined;
   return {
     level,

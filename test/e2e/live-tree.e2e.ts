@@ -2,8 +2,12 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, it } from "node:test";
 import { programLack, TERMINAL_LACK, unless } from "../needs.ts";
+import { createPlace } from "./command.ts";
+import { startOnTerminal } from "./terminal.ts";
 import { watchTree } from "./watched-tree.ts";
 
 const DOCS = new URL("../../../docs/", import.meta.url);
@@ -94,6 +98,29 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
   });
 });
 
+describe(...unless(TERMINAL_LACK)("a terminal whose keys are read"), () => {
+  it("is as it was after a crash", async () => {
+    await using place = await createPlace();
+    const keys = new URL("../../src/cli/terminal-keys.js", import.meta.url);
+    const crash = `
+      const { openTerminalKeys } = await import(${JSON.stringify(keys.href)});
+      const onKeys = () => { throw new Error("It crashed."); };
+      openTerminalKeys({ onKeys, onSuspend() {} });
+      setInterval(() => {}, 1000);
+      console.log("ready");`;
+    await writeFile(join(place.cwd, "crash.mjs"), crash);
+    const shell = `'${process.execPath}' crash.mjs`;
+    const setup = { columns: 80, rows: 24, shell, after: "stty -a" };
+    const terminal = startOnTerminal(place, [], "", setup);
+    await terminal.shows("ready");
+    terminal.type("x");
+    await terminal.shows("It crashed.");
+    assert.equal(await terminal.ended, 1, terminal.screen);
+    assert.match(terminal.screen, / icanon .* echo /s);
+    assert.doesNotMatch(terminal.screen, /-icanon/);
+  });
+});
+
 const SHELL_LACK = TERMINAL_LACK ?? programLack("bash");
 
 describe(...unless(SHELL_LACK)("a live tree that is stopped by Ctrl-Z"), () => {
@@ -109,7 +136,7 @@ describe(...unless(SHELL_LACK)("a live tree that is stopped by Ctrl-Z"), () => {
     terminal.type("stty -a\r");
     await terminal.shows(" icanon ");
     terminal.type("fg\r");
-    await terminal.shows("● root");
+    await tree.sees(/^● root/);
     terminal.type("j");
     await tree.sees(/part 04.* ←$/);
     tree.release();

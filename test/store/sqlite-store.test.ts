@@ -112,7 +112,9 @@ describe("SQLite store: what cannot be used", () => {
   it("refuses a path that cannot be made", async () => {
     const path = join(directory, "file");
     await writeFile(path, "");
-    await assert.rejects(openSqliteStore(join(path, "below", "offshoot.db")), refused);
+    const message = /cannot be made \(ENOTDIR\)\. Set `OFFSHOOT_DATA` to a folder/;
+    const below = openSqliteStore(join(path, "below", "offshoot.db"));
+    await assert.rejects(below, { code: "invalid_request", message });
   });
 
   it("refuses the database of another program", async () => {

@@ -1,13 +1,13 @@
 /** Figures as people read them: money, tokens, time. */
 
-import { toRoundUsd } from "../../base/text.ts";
+import { toUsd } from "../../base/text.ts";
 
 /** What a run has cost. One that has used no tokens was not free: it has spent nothing. */
 export function toMoney(usd: number | null, tokens = 1): string {
   if (usd === null) return "cost unknown";
   if (usd === 0) return tokens === 0 ? "nothing spent" : "free";
   if (usd < 0.0001) return "under $0.0001";
-  return toRoundUsd(usd);
+  return toUsd(usd);
 }
 
 /** `$0.12 + unknown` where the price of some calls is not known. */

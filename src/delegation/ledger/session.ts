@@ -6,7 +6,7 @@
  * to be imitated from inside of one.
  */
 
-import { toRoundUsd } from "../../base/text.ts";
+import { toUsd } from "../../base/text.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
@@ -76,7 +76,7 @@ function renderFacts(node: TreeNode): string {
     `Ending: ${ending ?? "none yet"}${message === "" ? "" : ` (${toLine(message)})`}`,
     `Turns: ${turns}, tool calls: ${tool_calls}`,
     `Tokens: ${usage.input_tokens} in, ${usage.output_tokens} out`,
-    `Cost: ${cost_usd === null ? "unknown" : toRoundUsd(cost_usd)}`,
+    `Cost: ${cost_usd === null ? "unknown" : toUsd(cost_usd)}`,
     ...(node.status === "unrecorded" ? ["It has left no log of its own."] : []),
   ];
   return rows.map((row) => `- ${row}`).join("\n");
