@@ -28,7 +28,7 @@ const SWEPT = 300;
 const LONG_SWEEP = 5000;
 /** Deeper trees and larger caches cost a little; what reads all of it costs a hundred times as much. */
 const LIMIT = 3;
-/** A health check must be answered within 100 ms, and waits for more than one page. */
+/** A health check must be answered within 100 ms, whenever it comes. */
 const MAX_STILL_MS = 100;
 /** Responses copied in one transaction. */
 const PAGE = 1000;
@@ -127,7 +127,11 @@ async function showLongSweep(filled: Filled): Promise<void> {
   the event loop stood still   p99 ${swept.p99.toFixed(0)} ms, at most ${swept.worst.toFixed(0)} ms
   and without a sweep          p99 ${idle.p99.toFixed(0)} ms, at most ${idle.worst.toFixed(0)} ms\n`,
   );
-  const isWithin = swept.p99 - idle.p99 <= MAX_STILL_MS;
+  // One long stop is what liveness probes die of, and no percentile shows it.
+  const isWithin = swept.worst <= MAX_STILL_MS || swept.worst <= 2 * idle.worst;
+  process.stdout.write(
+    `  ${isWithin ? "within" : "NOT WITHIN"} ${MAX_STILL_MS} ms, or twice what the machine takes without it\n`,
+  );
   if (!isWithin && process.argv.includes("--check")) process.exitCode = 1;
 }
 

@@ -27,6 +27,12 @@ describe("the package", () => {
     }
   });
 
+  it("has its docs and how to report a hole with it, and lets npm look for known ones", () => {
+    for (const name of ["docs", "SECURITY.md"]) assert.ok(files.includes(name), name);
+    assert.match(readFileSync(`${ROOT}SECURITY.md`, "utf8"), /report/i);
+    assert.doesNotMatch(readFileSync(`${ROOT}.npmrc`, "utf8"), /^audit\s*=\s*false/m);
+  });
+
   const docs = readdirSync(`${ROOT}docs`).map((name) => `docs/${name}`);
   for (const page of [...docs, ...packed.filter((name) => name.endsWith(".md"))]) {
     it(`${page} links to nothing that is not packed`, () => {

@@ -12,7 +12,7 @@ import { UNSERVED } from "../../src/server/unserved.ts";
 import { renderCode, renderPage, renderTable } from "./page.ts";
 
 const ERRORS = [
-  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). Every stream ends with one terminal event and `[DONE]`. A stream that fails tells an `error` event (its fields flat and under `error`) and then `response.failed`; so does a stream whose record cannot be written, or that the server has no time left to finish. Where a full disk has no room for the end of a stored response either, the record keeps it `in_progress`, and it is gone on with when there is room.',
+  'Errors are always `{"error": {"message", "type", "param", "code"}}`; the codes are in [errors.md](errors.md). Every stream ends with one terminal event and `[DONE]`. A stream that fails tells an `error` event (its fields flat and under `error`) and then `response.failed`; so does a stream whose record cannot be written, or that the server has no time left to finish. If a full disk has no room for the end of a stored response either, the record shows it as `in_progress` until there is room. Then the response ends as `failed` if a client was told so. Otherwise the server runs it again, once.',
   "If the process that writes an answer dies, another one asks the model again. The finished response, its `output_text`, and all later turns hold finished items alone. A stream that was already told an item of the interrupted turn sees that item end `incomplete`. Sequence numbers go on without gaps; the `output_index` of such an item is missing from the final object.",
 ].join("\n\n");
 

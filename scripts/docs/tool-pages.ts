@@ -104,6 +104,9 @@ export function renderSafetyPage(): string {
       "$ offshoot run --deny 'command(rm *)' --allow 'shell(git *)' \"Tidy up\"\n$ offshoot runs why-denied run_01k…",
     ),
     "Two things stand between a model and your machine. The **gate** decides whether a call runs: by its effect, by your rules, or by asking you. The **sandbox** limits what a command can do while it runs. The gate reads words; only the sandbox holds a program.",
+    "## Who is kept from what",
+    "This is what holds without any setting, and what it leaves open. The sections below have the details.",
+    renderTable(["who", "what stops them", "what does not"], WHO),
     ...theGate(),
     ...theWorkspace(),
     ...theSandbox(),
@@ -111,11 +114,44 @@ export function renderSafetyPage(): string {
   ]);
 }
 
+const WHO: readonly (readonly string[])[] = [
+  [
+    "A model, also one that follows instructions in a web page or a file",
+    "You are asked before it writes a file, runs a command or sends something. Its tools for files stay in the workspace. It has no keys.",
+    "A command that you approve runs as you, with all your files and the network. `--sandbox sandbox` limits it to the workspace, without the network.",
+  ],
+  [
+    "A repository that you cloned",
+    "Its `.offshoot` folder cannot choose a model or an address, allow a call, raise a limit or switch the record off until you trust it. Git that a tool starts runs neither hooks nor `core.fsmonitor`.",
+    "Its build scripts and tests, once you approve them. `--sandbox sandbox` limits those too.",
+  ],
+  [
+    "A subagent",
+    "It has at most the tools, paths, hosts and budget of the run that started it, and its calls are asked about like those of that run.",
+    "It can use up the budget that it was given.",
+  ],
+  [
+    "An MCP server",
+    "You approve its tools. A tool that changes later is asked about again. It gets a few harmless variables and the secrets that you name for it.",
+    "It runs outside of the sandbox, as you.",
+  ],
+  [
+    "A client of `offshoot serve`",
+    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas and long queues of one tenant cost the others little.",
+    "Clients with keys of one tenant see the same responses and files.",
+  ],
+  [
+    "Another user of this machine",
+    "A project file or folder that belongs to somebody else is not read. The record, the keys and the list of trusted files can be read by your user alone.",
+    "Root can read and change everything.",
+  ],
+];
+
 function theGate(): string[] {
   return [
     "## The gate",
     "Every tool call of every run passes these checks, in this order: the tool exists; the arguments are valid; what the call touches (paths are resolved to where they really lead, commands are split into their parts) was granted to the run; the rules; the question, where the rules ask one; the budget. The decision is written into the run's record before the call runs. `tool_timeout` limits how long a call takes, `tool_output_limit` how much it returns.",
-    "`--approve ask` (the default) asks about the effects marked below. `--approve auto` allows them, `--approve deny` refuses them. The question appears on the terminal, whatever standard input and output are. The answers are yes, no, always (for this run; the question says what: the tool, or commands that begin alike, as `shell(git log *)`), tree (always, for every run of the tree) and cancel (the run). The question of a subagent says which one it is: its label, its agent, its place in the tree, its depth and its task. Questions that wait and are covered by an answer to another one are not asked. A program gets the same as `child` of the question that its `ask` is given; its signal is aborted when another answer has settled the question. Text that a model wrote is shown escaped, and keys typed before the question are ignored. Without a terminal, and in the background, a call that needs a question is refused at once, and the model is told so. Nothing a model writes counts as an answer.",
+    "`--approve ask` (the default) asks about the effects marked below. `--approve auto` allows them, `--approve deny` refuses them. The question appears on the terminal, whatever standard input and output are. The answers are yes, no, always (for this run; the question says what: the tool, or commands that begin alike, as `shell(git log *)`), tree (always, for every run of the tree) and cancel (the run). The question of a subagent says which one it is: its label, its agent, its place in the tree, its depth and its task. If your answer covers other questions that wait, those are not asked. A program that passes `ask` to `createRuntime` gets the same facts as `child` of the question. The question's signal is aborted when another answer has settled it. Text that a model wrote is shown escaped, and keys typed before the question are ignored. Without a terminal, and in the background, a call that needs a question is refused at once, and the model is told so. Nothing a model writes counts as an answer.",
     renderTable(
       ["effect", "asked about", ""],
       Object.entries(EFFECTS).map(([name, { asks, summary }]) => [
@@ -185,7 +221,21 @@ function theSandbox(): string[] {
     ].join("\n"),
     "Your home folder itself, and any folder that contains it, are refused as a workspace. On macOS there is no filter of system calls, and the limits of a hosted shell as a whole (below) are not applied.",
     "### Running as root",
-    "At `none` and `process`, commands of a run that root started are root: they can change the whole machine, and the limit on processes does not hold for them. At `sandbox` they cannot reach more than another user's commands can: everything in the list above holds, and it does not depend on who you are. Two things differ. Inside the sandbox, files in the workspace belong to root, so a program that a command leaves there is a file of root's. And a hole in the kernel would give more to a command of root's, because the kernel still counts it as user 0. Run Offshoot, and above all a server, as a user of its own where you can.",
+    "Containers and CI jobs often run as root. `offshoot doctor` warns about it.",
+    renderTable(
+      ["level", "a command of a run that root started"],
+      [
+        [
+          "`none`, `process`",
+          "Is root. It can change the whole machine. The limit on the number of processes does not apply to it.",
+        ],
+        [
+          "`sandbox`",
+          "Can reach no more than the command of another user: everything in the list above holds. It cannot write kernel settings.",
+        ],
+      ],
+    ),
+    "Two things differ at `sandbox` too. Files that a command creates in the workspace belong to root. And a hole in the kernel would give a command more, because the kernel still counts it as user 0. Run Offshoot, and above all a server, as a user of its own if you can.",
     "### Hosted shells",
     "A server runs the commands of a hosted `shell` at the level `sandbox`, for clients who are strangers to it. In addition to the list above, such a command sees a made-up user (`user`, 1000), home (`/home/user`), host name (`container`) and `PATH`, and the container's files at `/mnt/data`. It has no variable, program folder or name of the server's user. The mount table (`/proc/self/mountinfo`) still shows the types and devices of the server's file systems and the path of one temporary folder; the kernel offers no way to hide it. The name of that folder tells nothing of the process or the machine; the folder that it lies in (`TMPDIR`) is shown.",
     renderTable(
@@ -197,9 +247,9 @@ function theSandbox(): string[] {
         ["files and folders", "20,000"],
       ],
     ),
-    "A command that passes a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Shared memory and removed files count as long as a process has them open or mapped. A server that is not root, or lacks `CAP_SYS_ADMIN` in a container, sees of a file that is mapped and not open only how much of it is mapped, so a command can keep more than it shows; a control group holds its memory all the same. Limits are for each response: two responses that use one container at the same time have them twice.",
+    "A command that exceeds a limit is ended with all that it started, and its standard error says which limit it was. After a limit on files, the container's files are as they were before the call. The server measures ten times a second, and the folder about twice a second, so a command can be over a limit for a moment. Where the server may use a control group (cgroup v2), memory and processes are never over theirs. Memory that the kernel holds for a command (pipes, sockets) is counted only with a control group. Shared memory and removed files count as long as a process has them open or mapped. A file that is mapped but no longer open counts only as far as it is mapped, if the server is not root or lacks `CAP_SYS_ADMIN` in a container. A command can then keep more on disk than it shows. Its memory is still limited by a control group. Limits are for each response: two responses that use one container at the same time have them twice.",
     "### The levels `none` and `process`",
-    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three at once, as `(env -i setsid sleep 600 &)` does, survives the run; only the level `sandbox` ends it, because the system ends a process namespace whole. The values of key variables are removed from what tools return, where they appear unchanged; a command that encodes them gets around that.",
+    "A command runs as you. It reads your files by their paths, may read the variables of your other processes where the system lets you, and reaches the network. What it started is ended with it: by its process group and, on Linux, by a mark in its environment and by its parents. A program that leaves all three at once, as `(env -i setsid sleep 600 &)` does, survives the run. Only the level `sandbox` ends it too, because the system ends all processes of a namespace together. The values of key variables are removed from what tools return if they appear unchanged. A command that encodes a key gets around that.",
   ];
 }
 

@@ -12,15 +12,18 @@ interface Called {
   readonly context: RunContext;
   readonly owned: OwnedRun;
   readonly clock: Clock;
+  /** What the run ends with in place of its body. */
+  readonly broken: Failure | undefined;
 }
 
 /** What the body throws is an outcome too. */
 export async function callBody(
   body: RunBody | undefined,
-  { context, owned, clock }: Called,
+  { context, owned, clock, broken }: Called,
 ): Promise<RunOutcome> {
   const { run, log, signal } = owned;
   try {
+    if (broken) throw broken;
     if (!body) throw new Failure("internal", `Body \`${run.name}\` is not defined.`);
     const outcome = await body(context, run.input);
     await log.settled();

@@ -12,6 +12,7 @@ import type { LoggedEvent } from "../protocol/run-events.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { RunStatus, Store } from "../store/store.ts";
 import { findAbandoned, findTrees, takeOver } from "./abandoned.ts";
+import { createBrokenRuns } from "./broken-runs.ts";
 import { callBody, writeEnding } from "./call-body.ts";
 import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
 import { toAbandoned, toEnded, toStopped } from "./ending.ts";
@@ -69,8 +70,7 @@ class LocalEngine implements Engine {
   readonly #executions = new Map<string, Promise<void>>();
   /** Runs that end with everything below them. */
   readonly #treeEnds = new Set<string>();
-  /** Runs of this process whose ending could not be written, and why. */
-  readonly #broken = new Map<string, Failure>();
+  readonly #broken = createBrokenRuns();
   /** What those see of runs who follow them or wait for their ending. */
   readonly #seen: Parameters<typeof followRun>[0];
   readonly #turns: Turns;
@@ -124,9 +124,11 @@ class LocalEngine implements Engine {
       isOther: (owner) => this.#owners.isOther(owner),
       isYoung: (createdAtMs) => isYoung(this.#clock, createdAtMs),
     });
-    const taken = await takeOver(abandoned, async ({ id, epoch }) =>
-      this.#stopped || this.#resting.isDraining ? false : await this.#launch(id, { from: epoch }),
-    );
+    const taken = await takeOver(abandoned, async ({ id, epoch }) => {
+      const isStuck = await this.#broken.isStuck(id, this.#store);
+      if (isStuck || this.#stopped || this.#resting.isDraining) return false;
+      return await this.#launch(id, { from: epoch });
+    });
     await this.#takeTurns();
     return taken;
   }
@@ -146,6 +148,7 @@ class LocalEngine implements Engine {
     if (run.status === "ended") throw toEnded(run);
     this.#checkRunnable(id, run.name);
     if (await this.#owners.hasSurely(run)) throw await this.#owners.toRunning(run);
+    this.#broken.forget(id);
     if (await this.#launch(id, { from: run.epoch })) return;
     const now = (await this.#store.getRunStatus(id)) ?? run;
     throw now.status === "ended" ? toEnded(now) : await this.#owners.toRunning(now);
@@ -279,29 +282,31 @@ class LocalEngine implements Engine {
     if (this.#observers.size > 0 && run.next_seq > 0) {
       for (const first of await store.readEvents(id, -1, 1)) this.#tell(first);
     }
-    this.#broken.delete(id);
+    const broken = this.#broken.take(id);
     this.#owned.set(id, owned);
     this.#cancels.begin();
     // Asked for while its last owner was dying; whoever comes later is heard by the watch.
     const cancels = epoch > 1 ? await findCancels(store, this.#heartbeat.workerId) : [];
     for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
-    this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY)));
+    this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY), broken));
     return true;
   }
 
-  async #execute(owned: OwnedRun, limitMs: Json | undefined): Promise<void> {
+  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: Failure): Promise<void> {
     const { id } = owned.run;
+    if (broken) this.#treeEnds.add(id);
     const done = new AbortController();
     if (typeof limitMs === "number") {
       void holdToLimit(id, { limitMs, clock: this.#clock, runs: this.#owned }, done.signal);
     }
     try {
-      const outcome = await this.#runBody(owned);
+      const outcome = await this.#runBody(owned, broken);
       if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
       const parts = { store: this.#store, clock: this.#clock, owned };
       for (const logged of await writeEnding(parts, outcome)) this.#tell(logged);
+      this.#broken.forget(id);
     } catch (thrown) {
-      if (!owned.lost) this.#broken.set(id, toFailure(thrown));
+      if (!owned.lost) this.#broken.add(id, toFailure(thrown));
       for (const leave of this.#leavers) leave(id);
     } finally {
       done.abort();
@@ -322,12 +327,14 @@ class LocalEngine implements Engine {
     this.#rest();
   }
 
-  async #runBody(owned: OwnedRun): Promise<RunOutcome> {
+  async #runBody(owned: OwnedRun, broken: Failure | undefined): Promise<RunOutcome> {
     const [store, hub, clock] = [this.#store, this.#hub, this.#clock];
     const children = {
       start: this.#startChild.bind(this),
-      result: (id: string, signal: AbortSignal) =>
-        waitForOutcome(this.#seen, id, signal, () => this.#adopt(id)),
+      result: (id: string, signal: AbortSignal) => {
+        const check = (child: string): void => this.#check(child, this.#broken.reasonOf);
+        return waitForOutcome({ ...this.#seen, check }, id, signal, () => this.#adopt(id));
+      },
       cancel: async (id: string) => {
         await this.#abortHere(id, { tree: true });
       },
@@ -340,7 +347,7 @@ class LocalEngine implements Engine {
     };
     const parts = { store, hub, clock, owned, children, uncounted, resting: this.#resting };
     const context = createRunContext({ ...parts, turns });
-    return await callBody(this.#bodies.get(owned.run.name), { context, owned, clock });
+    return await callBody(this.#bodies.get(owned.run.name), { context, owned, clock, broken });
   }
 
   /**
@@ -364,8 +371,7 @@ class LocalEngine implements Engine {
     key: string,
     { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
   ): Promise<string> {
-    const id = `${parent.run.id}/${key}`;
-    const path = `${parent.run.path}/${key}`;
+    const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
     await this.submit(name, input, { id, path, title, parent_id: parent.run.id, timeoutMs });
     await this.#adopt(id);
     // The parent may have been cancelled after the child was written down and before it ran.
@@ -387,8 +393,8 @@ class LocalEngine implements Engine {
   }
 
   /** Throws when there is nothing to wait for any more. */
-  #check(id: string): void {
-    const broken = this.#broken.get(id);
+  #check(id: string, whyBroken = this.#broken.tell): void {
+    const broken = whyBroken(id);
     if (broken) throw broken;
     if (this.#stopped) throw toStopped();
   }

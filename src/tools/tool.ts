@@ -73,7 +73,7 @@ export interface Pin {
 }
 
 export interface ToolContext {
-  /** The folder the run works in; a tool reads and writes nothing outside it. */
+  /** The folder the run works in. Tools for files stay inside it; what holds commands is `sandbox`. */
   readonly workspace: Workspace;
   /** Where commands run. */
   readonly sandbox: Sandbox;

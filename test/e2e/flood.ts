@@ -9,16 +9,19 @@ export interface Flood extends AsyncDisposable {
   /** What has been taken of it, in bytes. */
   readonly sent: number;
   readonly open: number;
+  /** How many requests have come. */
+  readonly asked: number;
 }
 
 /** A chat server whose answer has so many bytes, as fast as they are taken. */
 export async function startFlood(maxBytes: number): Promise<Flood> {
-  let [sent, open] = [0, 0];
+  let [sent, open, asked] = [0, 0, 0];
   const toFrame = (choice: object): string =>
     `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
   const piece = toFrame({ delta: { content: "0123456789abcdef".repeat(512) } });
   const server = createServer(async (request, response) => {
     request.resume();
+    asked++;
     response.writeHead(200, { "content-type": "text/event-stream" });
     open++;
     const closed = once(response, "close").then(() => open--);
@@ -36,6 +39,9 @@ export async function startFlood(maxBytes: number): Promise<Flood> {
     },
     get open() {
       return open;
+    },
+    get asked() {
+      return asked;
     },
     async [Symbol.asyncDispose]() {
       server.close().closeAllConnections();

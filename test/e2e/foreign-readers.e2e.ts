@@ -6,12 +6,13 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { openConnection } from "../../src/store/sqlite-driver.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { unless } from "../needs.ts";
+import { untilTrue } from "../patience.ts";
 import { createPlace, type Place } from "./command.ts";
 import { countKills } from "./kills.ts";
 import { type Served, serve } from "./served.ts";
@@ -26,6 +27,8 @@ interface Program {
   readonly isHere: boolean;
   /** Looks into the file, again and again, until it is killed. What it prints is wrong. */
   start(path: string): ChildProcess;
+  /** Looks once, as a person does. Returns how many runs it saw. */
+  look(path: string): string;
 }
 
 /** Reads like a person's script, makes backups, and checks each of them. */
@@ -62,16 +65,26 @@ while :; do
 done
 `;
 
+const COUNT = "select count(*) from runs";
+const LOOK = `
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+print(connection.execute("${COUNT}").fetchone()[0])
+connection.close()
+`;
+
 const PROGRAMS: readonly Program[] = [
   {
     name: "Python",
     isHere: spawnSync("python3", ["-c", "import sqlite3"]).status === 0,
     start: (path) => spawn("python3", ["-c", PYTHON, path]),
+    look: (path) => spawnSync("python3", ["-c", LOOK, path], { encoding: "utf8" }).stdout,
   },
   {
     name: "the sqlite3 program",
     isHere: spawnSync("/bin/sh", ["-c", "sqlite3 -version"]).status === 0,
     start: (path) => spawn("/bin/sh", ["-c", SHELL, "sh", path]),
+    look: (path) => spawnSync("sqlite3", [path, COUNT], { encoding: "utf8" }).stdout,
   },
 ];
 
@@ -96,6 +109,44 @@ describe("a record that other programs look into", () => {
       }
       assert.deepEqual(reader.said(), "", `${program.name} was told of a fault`);
       await check(place, path, book);
+    });
+  }
+
+  for (const program of PROGRAMS) {
+    const here = unless(program.isHere ? undefined : `${program.name} is not on this machine`);
+    const name = `is one record for the server and for other commands, also after ${program.name} has looked`;
+    it(...here(name), async () => {
+      await using place = await createPlace();
+      const path = join(place.home, "store.db");
+      const env = { OFFSHOOT_STORE_PATH: path };
+      const first = await serve({ place, env, key: "the-key-of-the-test" });
+      const before = await first.create({ input: "Before" });
+      const { pid = 0 } = first.command.child;
+      assert.equal(program.look(path).trim(), "1", "it reads the record");
+      if (existsSync("/proc/self/fd")) assert.deepEqual(deletedFilesOf(pid), []);
+      const made = await place.run(["keys", "create", "mine"], { env });
+      const token = made.stdout.trim();
+      assert.equal(await askAs(first, token), 200, "a key that was made beside it counts");
+      const revoked = await place.run(["keys", "revoke", "mine"], { env });
+      assert.equal(revoked.code, 0, revoked.stderr);
+      await untilTrue(
+        async () => (await askAs(first, token)) === 401,
+        "the revoked key is refused",
+      );
+      const ran = await place.run(["run", "-q", "-m", "embedded", "Hello"], { env });
+      assert.equal(ran.code, 0, ran.stderr);
+      const after = await first.create({ input: "After" });
+      const listed = await place.run(["runs", "list", "--json"], { env });
+      const ids = (JSON.parse(listed.stdout) as { id: string }[]).map(({ id }) => id);
+      assert.ok(ids.includes(after.id.replace("resp_", "run_")), listed.stdout);
+      await first[Symbol.asyncDispose]();
+      await using second = await serve({ place, env, key: "the-key-of-the-test" });
+      for (const { id } of [before, after]) {
+        assert.equal((await second.ask("GET", `/v1/responses/${id}`)).status, 200, id);
+      }
+      assert.equal(await askAs(second, token), 401);
+      const checked = await place.run(["store", "check"], { env });
+      assert.equal(checked.code, 0, checked.stdout + checked.stderr);
     });
   }
 
@@ -143,6 +194,19 @@ describe("a record that another program has locked", () => {
     assert.equal((await storing).status, "completed");
   });
 });
+
+/** Files that were removed under a process that has them open. */
+function deletedFilesOf(pid: number): string[] {
+  const folder = `/proc/${pid}/fd`;
+  return readdirSync(folder)
+    .map((name) => readlinkSync(join(folder, name)))
+    .filter((target) => target.includes("store.db") && target.endsWith("(deleted)"));
+}
+
+async function askAs({ url }: Served, token: string): Promise<number> {
+  const headers = { authorization: `Bearer ${token}` };
+  return (await fetch(`${url}/v1/models`, { headers })).status;
+}
 
 interface Book {
   readonly chance: () => number;

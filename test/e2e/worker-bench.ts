@@ -127,6 +127,8 @@ export class Told {
 export interface Client {
   readonly files: Told;
   readonly responses: Told;
+  /** Responses whose time the test has ended. */
+  readonly expired: Set<string>;
   /** Vector stores that come and go with what they hold. */
   readonly stores: Told;
   /** In the store that stays, by the ids of their files. */
@@ -228,7 +230,7 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
     ...[files, responses, responses, stores, indexed].map((told) => () => removeOne(told)),
   ];
   return {
-    ...{ files, responses, stores, indexed, store, ask },
+    ...{ files, responses, stores, indexed, store, ask, expired: new Set<string>() },
     act: async () => await acts[Math.floor(chance() * acts.length)]?.(),
     async settle() {
       isSettling = true;

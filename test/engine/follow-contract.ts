@@ -145,6 +145,38 @@ export function describeFollow(name: string, createStore: () => Promise<Store>):
     );
 
     it(
+      "looks at no more than the status and the log of another process's run",
+      onBench(async (bench) => {
+        const owner = bench.engine();
+        const gate = createGate();
+        defineWriter(owner, 30, gate);
+        await owner.submit("writer", "x".repeat(1000), RUN);
+        let looks = 0;
+        const store = new Proxy(bench.store, {
+          get(target, name) {
+            // All of what the run was given, and gave, would be parsed at each look.
+            assert.notEqual(name, "getRun");
+            if (name === "getRunStatus") looks++;
+            const method = Reflect.get(target, name, target) as (...values: unknown[]) => unknown;
+            return method.bind(target);
+          },
+        });
+        const leave = new AbortController();
+        const left = (async () => {
+          for await (const _ of bench.engine({ store }).follow("run_1", -1, leave.signal));
+        })();
+        await until(() => {
+          bench.clock.advance(200);
+          return looks > 5;
+        });
+        leave.abort(new Error("gone"));
+        await assert.rejects(left, /gone/);
+        gate.open();
+        await owner.result("run_1");
+      }),
+    );
+
+    it(
       "ends with the reader's signal and refuses an unknown run",
       onBench(async (bench) => {
         const engine = bench.engine();

@@ -200,6 +200,20 @@ describe("a run that was taken over", () => {
     );
   });
 
+  it("has a structured answer that can be parsed", () => {
+    const cut = [TURN, ...(message(0, '{"city":"text",').slice(0, 2) as RunEvent[])];
+    const whole = turn(1, ...message(0, '{"city":"text","country":"text"}'));
+    const writer = createEventWriter({ everything: true });
+    for (const event of [runStart(), ...cut, RESUME, ...whole, runEnd()]) writer.write(event);
+    const { output_text } = writer.response() ?? assert.fail();
+    assert.deepEqual(JSON.parse(output_text), { city: "text", country: "text" });
+    assert.doesNotMatch(
+      JSON.stringify(writer.said()),
+      /"text","/,
+      "the next turn is sent one of them",
+    );
+  });
+
   it("shows nothing of items that the interrupted turn had finished", () => {
     const thought = reasoning(0, "Hm") as RunEvent[];
     const called = functionCall(1, call, "{}") as RunEvent[];

@@ -9,6 +9,7 @@ import { reply } from "../../src/testing/index.ts";
 import { checkEvents } from "../conformance/check.ts";
 import { lastOf, openStream } from "./complaints-bench.ts";
 import { readEvents, startServer, type TestServer } from "./server-bench.ts";
+import { startSocketServer } from "./socket/socket-bench.ts";
 import { BEGINNING, createGatedModel } from "./streams-bench.ts";
 
 /** From here on nothing can be written down. */
@@ -52,6 +53,26 @@ describe("a stream whose record cannot be written", () => {
     const text = await stream.rest();
     assert.ok(text.endsWith("data: [DONE]\n\n"), text.slice(-300));
     checkEvents(readEvents(text));
+  });
+});
+
+describe("a WebSocket whose record cannot be written", () => {
+  it("is told an error, and takes the next turn", async (t) => {
+    const text = "One  two  three four  five. ";
+    const model = createGatedModel(() => reply.text(text, { pieceLength: 5 }));
+    const quiet = { onDefect() {} };
+    const server = await startSocketServer(t, model.engine, { server: quiet, socket: quiet });
+    const socket = await server.connect();
+    model.allow(BEGINNING + 1);
+    socket.send({ type: "response.create", input: "Count" });
+    await socket.until("response.output_text.delta");
+    breakStore(server);
+    model.allow(Number.POSITIVE_INFINITY);
+    const events = await socket.until("error");
+    assert.equal(events.at(-1)?.error?.code, "store_failed");
+    assert.doesNotMatch(JSON.stringify(events), /secret/);
+    const next = await socket.turn({ input: "Count again", store: false });
+    assert.equal(next.at(-1)?.type, "response.completed");
   });
 });
 

@@ -12,6 +12,12 @@ const delegate = (more: object = {}) =>
   reply.calls([
     { name: "offshoot__subagent", arguments: { label: "a", task_prompt: "Write", ...more } },
   ]);
+const delegateSome = reply.calls([
+  {
+    name: "offshoot__parallel_subagent",
+    arguments: { tasks: [{ label: "a", task_prompt: "Write" }] },
+  },
+]);
 const write = reply.calls([{ name: "write", arguments: { path: "a.txt", content: "x" } }]);
 
 interface Row {
@@ -71,6 +77,21 @@ describe("a child of a response", () => {
       assert.equal(wasWritten, tools.includes("write"));
     });
   }
+
+  it("has no more where several are started at once", async (t) => {
+    const texts = ["Tried.", "In short.", "Done."].map((text) => reply.text(text));
+    const server = await startServer(t, script(delegateSome, write, ...texts), {
+      caller: { catalogue: ["bash_read", "write", "parallel_subagent"] },
+    });
+    const require_approval = { never: { tool_names: ["bash_read", "parallel_subagent"] } };
+    const own = { type: "mcp", server_label: "offshoot", require_approval };
+    await server.create({ input: "Go", tools: [own] });
+    assert.deepEqual(toolNames(server.upstream.requests[1]?.body), [
+      "bash_read",
+      "parallel_subagent",
+    ]);
+    assert.equal(existsSync(join(server.root, "a.txt")), false);
+  });
 
   it("cannot be given by name what the client approves first", async (t) => {
     const replies = [delegate({ allowed_tools: ["write"] }), reply.text("Done.")];

@@ -1,7 +1,7 @@
 /** Calls that cost something beside the model's answers: embeddings and pictures. */
 
 import assert from "node:assert/strict";
-import { describe, it } from "node:test";
+import { describe, it, type TestContext } from "node:test";
 import { toUsage } from "../../../src/protocol/usage.ts";
 import type { Embedder } from "../../../src/providers/embeddings/embedder.ts";
 import type { ImagesApi } from "../../../src/responses/images/image-tool.ts";
@@ -77,6 +77,7 @@ describe("embeddings", () => {
 
   it("are not asked for where the budget does not pay for them, or the price is unknown", async (t) => {
     for (const [limits, price] of [
+      [{ tokens_per_day: 1 }, 0.001],
       [{ usd_total: 0.000_000_1 }, 0.001],
       [{ usd_total: 5 }, undefined],
     ] as const) {
@@ -123,22 +124,64 @@ describe("embeddings", () => {
   });
 });
 
-describe("pictures", () => {
-  it("are booked with what the server counted for them", async (t) => {
+describe("model calls that a request does not show", () => {
+  const usage = { input: 100, output: 10 };
+
+  it("of subagents are booked to the key of the response, at any depth", async (t) => {
     const bench = createGuardBench();
-    const usage = { input: 100, output: 10 };
+    const engine = respond(({ items }) => {
+      const text = JSON.stringify(items);
+      const start = (name: string, task_prompt: string) =>
+        reply.calls([{ name, arguments: { label: "a", task_prompt } }], { usage });
+      if (text.includes("function_call_output")) return reply.text("Done.", { usage });
+      if (text.includes("level one")) return start("subagent", "level two");
+      if (text.includes("Begin")) return start("offshoot__subagent", "level one");
+      return reply.text("Done.", { usage });
+    });
+    const server = await startGuarded(t, bench, engine);
+    const own = { type: "mcp", server_label: "offshoot", require_approval: "never" };
+    for (const limits of [{}, { tokens_per_day: 100_000 }]) {
+      const { token, key } = await bench.makeKey({ limits });
+      const before = server.upstream.requests.length;
+      const made = await server.send({ token, body: { input: "Begin", tools: [own] } });
+      assert.equal(made.status, 200, made.text);
+      const calls = server.upstream.requests.length - before;
+      assert.ok(calls >= 5, `${calls} model calls`);
+      assert.deepEqual(await readUsed(bench, key.id), { tokens: calls * 110, usd: 0 });
+    }
+  });
+
+  it("of a compaction are booked to the key that asks for it", async (t) => {
+    const bench = createGuardBench();
+    const engine = respond(() => reply.text("In short.", { usage }));
+    const server = await startGuarded(t, bench, engine);
+    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 100_000 } });
+    const body = { model: "scripted", input: "A long conversation." };
+    const made = await server.send({ token, path: "/v1/responses/compact", body });
+    assert.equal(made.status, 200, made.text);
+    assert.deepEqual(await readUsed(bench, key.id), { tokens: 110, usd: 0 });
+    assert.deepEqual(await bench.spending.readHolds(key.id), []);
+  });
+});
+
+describe("pictures", () => {
+  const usage = { input: 100, output: 10 };
+  const start = async (t: TestContext, limits: object) => {
+    const bench = createGuardBench();
     const answers = [
       reply.calls(
         [{ name: "image_generation", arguments: { prompt: "A dog", action: "generate" } }],
-        {
-          usage,
-        },
+        { usage },
       ),
       reply.text("Here.", { usage }),
     ];
+    let made = 0;
     const images: ImagesApi = {
       host: "127.0.0.1",
-      make: async () => ({ b64_json: "AAAA", usage: toUsage({ input: 20, output: 1000 }) }),
+      async make() {
+        made++;
+        return { b64_json: "AAAA", usage: toUsage({ input: 20, output: 1000 }) };
+      },
     };
     const server = await startGuarded(
       t,
@@ -150,10 +193,23 @@ describe("pictures", () => {
         },
       },
     );
-    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 100_000 } });
-    const tools = [{ type: "image_generation" }];
-    const made = await server.send({ token, body: { input: "Draw", tools } });
-    assert.match(made.text, /AAAA/);
-    assert.deepEqual(await readUsed(bench, key.id), { tokens: 110 + 1020 + 110, usd: 0 });
+    const { token, key } = await bench.makeKey({ limits });
+    const body = { input: "Draw", tools: [{ type: "image_generation" }], max_output_tokens: 50 };
+    const { text } = await server.send({ token, body });
+    return { text, made: () => made, used: () => readUsed(bench, key.id) };
+  };
+
+  it("are booked with what the server counted for them", async (t) => {
+    const { text, used } = await start(t, { tokens_per_day: 100_000 });
+    assert.match(text, /AAAA/);
+    assert.deepEqual(await used(), { tokens: 110 + 1020 + 110, usd: 0 });
+  });
+
+  it("are not asked for where the budget does not pay for them", async (t) => {
+    // Enough for the answers around it.
+    const { text, made, used } = await start(t, { tokens_per_day: 2000 });
+    assert.doesNotMatch(text, /AAAA/);
+    assert.equal(made(), 0);
+    assert.ok((await used()).tokens <= 220, text);
   });
 });

@@ -6,6 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync } from "node
 import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { shellTool } from "../../../src/tools/commands/shell.ts";
+import { terminalTool } from "../../../src/tools/commands/terminal.ts";
 import { parseRule } from "../../../src/tools/gate/rules.ts";
 import { openSandbox } from "../../../src/tools/sandbox/open-sandbox.ts";
 import { createWorkspaceFolder, type WorkspaceFolder } from "../workspace-folder.ts";
@@ -31,6 +32,9 @@ function createRealFolder(): WorkspaceFolder & { readonly mark: string } {
   }
   git("--git-dir=assets", "config", "tar.foo.command", `touch '${mark}'; cat`);
   git("--git-dir=assets", "config", "tar.foo.remote", "true");
+  git("--git-dir=assets", "config", "core.bare", "false");
+  git("--git-dir=assets", "config", "core.worktree", "..");
+  git("--git-dir=assets", "config", "core.fsmonitor", `touch '${mark}'; :`);
   return Object.assign(folder, { mark });
 }
 
@@ -60,6 +64,38 @@ describe("git that a tool starts", { skip: hasGit ? false : "no git here" }, () 
       assert.match(output, /transport 'file' not allowed/);
       assert.equal(existsSync(folder.mark), false);
     });
+  }
+
+  it("would run a program of such a repository by itself", () => {
+    using folder = createRealFolder();
+    execFileSync("git", ["--git-dir=assets", "status"], { cwd: folder.root, stdio: "ignore" });
+    assert.equal(existsSync(folder.mark), true);
+  });
+
+  const elsewhere: readonly [rule: string, command: string, cwd?: string][] = [
+    ["shell(git *)", "git --git-dir=assets status"],
+    ["shell(git *)", "git -C assets status"],
+    ["terminal(git status)", "git status", "assets"],
+    ["shell(git diff *)", "git diff --no-index --output=../outside f assets/HEAD"],
+  ];
+  for (const [rule, command, cwd] of elsewhere) {
+    for (const approve of ["deny", "auto"] as const) {
+      const how = approve === "deny" ? `although a rule allows ${rule}` : "even when approved";
+      // A file that a command was approved to write is written.
+      if (approve === "auto" && command.includes("--output")) continue;
+      it(`runs and writes nothing elsewhere, ${how}: ${command}`, async () => {
+        using folder = createRealFolder();
+        const parts = { root: folder.root, env: process.env, network: false, hidden: [] };
+        const sandbox = await openSandbox("none", parts);
+        const policy = { approve, rules: [parseRule("allow", rule, "the test")] };
+        const tool = cwd === undefined ? shellTool : terminalTool;
+        const input = { command, ...(cwd === undefined ? {} : { cwd }) };
+        const { decisions } = await folder.call(tool, input, { sandbox, policy });
+        assert.equal(decisions[0]?.by, "mode", "no rule answers it");
+        assert.equal(existsSync(folder.mark), false);
+        assert.equal(existsSync(join(folder.root, "../outside")), false);
+      });
+    }
   }
 
   it("opens no editor, which may take what is piped to git for keys", async () => {

@@ -169,8 +169,28 @@ describe("readCommand", () => {
     ]);
   });
 
-  for (const launcher of "chronic ifne dtach setlock execlineb doppler sops incus pee".split(" ")) {
-    it(`does not claim to read what ${launcher} starts`, () => {
+  const launchers = [
+    ...["chronic", "ifne", "dtach -n s", "abduco -n s", "tsocks", "trickle", "setlock f"],
+    ...[
+      "s6-setuidgid me",
+      "execlineb -c",
+      "multitime",
+      "heaptrack",
+      "op run --",
+      "aws-vault exec p --",
+    ],
+    ...[
+      "doppler run --",
+      "chamber exec s --",
+      "infisical run --",
+      "sops exec-env f",
+      "incus exec c --",
+    ],
+    ...["toolbox run", "distrobox enter c --", "watchman-make --run", "chokidar . -c", "pee"],
+    ...["mispipe", "zrun"],
+  ];
+  for (const launcher of launchers) {
+    it(`does not claim to read what \`${launcher}\` starts`, () => {
       assert.equal(readCommand({ shell: `${launcher} rm x` }).isReadable, false);
     });
   }

@@ -1,0 +1,126 @@
+/** Runs whose ending does not fit on the disk: what becomes of them once there is room. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import { createMemoryStore } from "../../src/store/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { type Bench, completed, createBench, until } from "./engine-bench.ts";
+
+const RUN = { id: "run_1", title: "a run" };
+const FULL = new Failure("store_full", "There is no room.");
+/** What a full disk refuses; changes of rows that are there may still fit. */
+const GROWS = ["finish", "append", "checkWritable"];
+
+interface Disk {
+  isFull: boolean;
+  /** How many endings were refused. */
+  refused: number;
+}
+
+async function withDisk(test: (bench: Bench, disk: Disk) => Promise<void>): Promise<void> {
+  const disk: Disk = { isFull: true, refused: 0 };
+  const store = new Proxy<Store>(createMemoryStore(), {
+    get(target, name) {
+      const method: unknown = Reflect.get(target, name, target);
+      if (typeof method !== "function") return method;
+      return (...values: unknown[]) => {
+        if (!disk.isFull || !GROWS.includes(String(name)))
+          return Reflect.apply(method, target, values);
+        if (name === "finish") disk.refused++;
+        return Promise.reject(FULL);
+      };
+    },
+  });
+  const bench = await createBench(async () => store);
+  await test(bench, disk);
+  await bench.close();
+}
+
+describe("a run whose ending does not fit on the disk", () => {
+  it("ends as failed once there is room, where somebody was told so", async () => {
+    await withDisk(async (bench, disk) => {
+      const engine = bench.engine();
+      let calls = 0;
+      engine.define("agent", async () => {
+        calls++;
+        return completed("done");
+      });
+      await engine.submit("agent", null, RUN);
+      await assert.rejects(engine.result("run_1"), { code: "store_full" });
+      assert.deepEqual(await engine.start(), [], "there is no room yet");
+      assert.equal((await engine.status("run_1"))?.status, "running");
+      disk.isFull = false;
+      assert.deepEqual(await engine.start(), ["run_1"]);
+      const { ending, events } = await engine.result("run_1");
+      assert.equal(ending, "failed");
+      assert.ok(events[0]?.type === "run_end" && events[0].error?.code === "store_full");
+      assert.equal(calls, 1);
+    });
+  });
+
+  it("goes on once there is room, where nobody was told", async () => {
+    await withDisk(async (bench, disk) => {
+      const engine = bench.engine();
+      let calls = 0;
+      engine.define("agent", async () => {
+        calls++;
+        return completed("done");
+      });
+      await engine.submit("agent", null, RUN);
+      await engine.idle();
+      assert.deepEqual(await engine.start(), []);
+      assert.equal(calls, 1, "nothing is paid for again while there is no room");
+      disk.isFull = false;
+      assert.deepEqual(await engine.start(), ["run_1"]);
+      assert.equal((await engine.result("run_1")).result, "done");
+      assert.equal(calls, 2);
+    });
+  });
+
+  it("ends as failed where its second try does not fit either", async () => {
+    await withDisk(async (bench, disk) => {
+      const engine = bench.engine();
+      let calls = 0;
+      engine.define("agent", async () => {
+        calls++;
+        disk.isFull = true;
+        return completed("done");
+      });
+      await engine.submit("agent", null, RUN);
+      for (let start = 0; start < 2; start++) {
+        await engine.idle();
+        disk.isFull = false;
+        assert.deepEqual(await engine.start(), ["run_1"]);
+      }
+      await engine.idle();
+      assert.equal((await engine.result("run_1")).ending, "failed");
+      assert.deepEqual([calls, disk.refused], [2, 2]);
+    });
+  });
+
+  it("ends with everything below it", async () => {
+    await withDisk(async (bench, disk) => {
+      const engine = bench.engine();
+      let calls = 0;
+      engine.define("child", async (context) => {
+        calls++;
+        return await new Promise((_, reject) => {
+          context.signal.addEventListener("abort", () => reject(context.signal.reason));
+        });
+      });
+      engine.define("agent", async (context) => {
+        await context.child("a", "child", null);
+        return completed("done");
+      });
+      await engine.submit("agent", null, RUN);
+      await assert.rejects(engine.result("run_1"), { code: "store_full" });
+      await until(() => calls === 1);
+      disk.isFull = false;
+      await engine.start();
+      assert.equal((await engine.result("run_1")).ending, "failed");
+      assert.equal((await engine.result("run_1/a")).ending, "cancelled");
+      assert.equal(calls, 1);
+    });
+  });
+});
