@@ -88,7 +88,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Of agents and delegation the types alone that stand in the signatures of the runtime.
   "index.ts": [
     ...["agent/limits.ts", "agent/task.ts", "base"],
-    ...["delegation/agents/definition.ts", "delegation/plan.ts", "delegation/settings.ts"],
+    ...["delegation/agents/definition.ts", "delegation/agents/own-agents.ts", "delegation/plan.ts"],
+    ...["delegation/settings.ts"],
     ...["delegation/subagent-events.ts", "protocol", "providers", "responses", "runtime"],
     ...["tools", "version.ts"],
   ],

@@ -1,6 +1,5 @@
 /** `docs/delegation.md`: the reference of subagents, with texts, lines and frames made by the code itself. */
 
-import { readFileSync } from "node:fs";
 import { NOTHING } from "../../src/agent/limits.ts";
 import { toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
@@ -9,19 +8,23 @@ import { createRedact } from "../../src/base/redact.ts";
 import { createFrameWriter } from "../../src/cli/output/sse-output.ts";
 import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
 import type { ChildReport } from "../../src/delegation/child.ts";
-import { toEnvelope, toErrorEnvelope } from "../../src/delegation/envelope.ts";
+import { toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../../src/delegation/envelope.ts";
 import type { Payload } from "../../src/delegation/runner/payload.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
+import { ASK_PARENT_SPEC } from "../../src/delegation/tools/ask-parent.ts";
 import { CALL_SUBAGENT_SPEC } from "../../src/delegation/tools/call-subagent.ts";
 import { toParallelSpec } from "../../src/delegation/tools/parallel-subagent.ts";
 import { readWish, SUBAGENT_SPEC } from "../../src/delegation/tools/subagent.ts";
+import { SUBAGENTS_SPEC } from "../../src/delegation/tools/subagents.ts";
+import { MAX_WAIT_MS, WAIT_MS } from "../../src/delegation/waiting.ts";
 import { ENDINGS, type Ending, type RunEvent } from "../../src/protocol/run-events.ts";
 import type { FunctionTool } from "../../src/protocol/tools.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { CONFIG_NAMES, rowOf } from "../../src/runtime/config/config-keys.ts";
 import { renderFence, renderPage, renderTable } from "./page.ts";
+import { treeBlocks } from "./tree-blocks.ts";
 
 export function renderDelegationPage(): string {
   return renderPage("Delegation", [
@@ -32,6 +35,7 @@ export function renderDelegationPage(): string {
     ...treeBlocks(),
     ...toolBlocks(),
     ...answerBlocks(),
+    ...backgroundBlocks(),
     ...boundBlocks(),
     ...agentBlocks(),
     ...runnerBlocks(),
@@ -60,39 +64,12 @@ const EXAMPLE_ANSWER = `3 subagents answered:
 
 Total: 2 + 3 + 4 = 9`;
 
-/** Made by `npm run docs:tree` from real runs. */
-function readScreen(columns: number): string {
-  return readFileSync(new URL(`../../../docs/tree-${columns}.txt`, import.meta.url), "utf8");
-}
-
-const STATES = [
-  ["`✓` green", "completed"],
-  ["`✗` red", "failed, refused, timeout"],
-  ["`–` yellow", "cancelled, budget, max_turns; or it is being stopped"],
-  ["`●` cyan", "running"],
-  ["`○` dim", "starting, or queued: it waits for a place or for its share of the budget"],
-];
-
-function treeBlocks(): string[] {
-  return [
-    "## The live tree",
-    "On a terminal the tree is drawn while it works. Here a run has 24 subagents, of which eight may work at once: two have completed, one has failed.",
-    "![The live tree of a run with 24 subagents](tree.svg)",
-    "The first line is the run itself: how many work, wait and are done, then tokens and cost of the whole tree, what is left of `--max-cost` and `--max-total-tokens`, and the time since it began. Each subagent has a line with its label, its name in brackets, what it did last, its tokens, its cost and its time. `silent 12 s` says that the model or the tool it waits for has sent nothing for so long. One that has ended leaves a line above the tree. The tree is never higher than the terminal: those that do not fit are counted.",
-    renderTable(["sign", "meaning"], STATES),
-    "The name in brackets is the subagent's id without the run's. `offshoot runs show`, `runs tree` and `runs replay --from` take it: `parser-1.0`, or `parser-1.0/inner-2.1` for one below it. Without a run's id it is that of the newest tree that has one.",
-    "| key | what it does |\n|---|---|\n| `↑` `↓`, `k` `j` | pick a subagent |\n| `x` | stop it and all below it, after `y` |\n| `m` | write a message for it: Enter sends, Esc leaves |\n| `Esc` | back |\n| Ctrl-C, Ctrl-Z | stop the whole run; suspend it (`fg` goes on) |",
-    "There are keys where standard input is a terminal and standard output is no pipe. With `NO_COLOR` the signs are words. With `TERM=dumb` and on a pipe nothing is drawn over: each subagent has a line when it starts and one when it ends. `-q` hides all of it.",
-    "The same run at 120, 80 and 40 columns:",
-    ...[120, 80, 40].map((columns) => renderFence("text", readScreen(columns))),
-  ];
-}
-
 function toolBlocks(): string[] {
   const tools = [
     SUBAGENT_SPEC,
     toParallelSpec({ agents: [], settings: DELEGATION }),
     CALL_SUBAGENT_SPEC,
+    SUBAGENTS_SPEC,
   ];
   return [
     "## The tools",
@@ -175,7 +152,7 @@ function answerBlocks(): string[] {
   const failed = toErrorEnvelope(NAMED, "max_turns must be between 1 and 50");
   return [
     "## What comes back",
-    "`subagent` answers with an envelope. All values of `metadata` are texts; all six are there when it succeeded.",
+    "`subagent` answers with an envelope. All values of `metadata` are texts; all six are there when it ended with success.",
     renderFence("json", JSON.stringify(envelope({}), null, 2)),
     "A call that was refused, or a subagent that failed, has these two:",
     renderFence("json", JSON.stringify(failed, null, 2)),
@@ -186,6 +163,47 @@ function answerBlocks(): string[] {
       (Object.keys(ENDINGS) as Ending[]).map(toEndingRow),
     ),
     "Output above `agent.subagent.output_max_size` bytes is cut on a character and ends with `[Output truncated]`. Where runs are recorded, the line before says where the whole is: `offshoot runs show ID`.",
+  ];
+}
+
+function backgroundBlocks(): string[] {
+  const id = REPORT.id;
+  const seconds = (ms: number): string => `${ms / 1000} s`;
+  return [
+    "## Background subagents",
+    "A call with `background: true` does not wait. It answers at once with the subagent's id:",
+    renderFence(
+      "json",
+      JSON.stringify(toOpenEnvelope(NAMED, { id, question: undefined }), null, 2),
+    ),
+    "Its report comes by itself, as a message before the next turn of its parent (`Subagent review (ID) has ended: …` with the envelope), unless `subagents` has collected it before. When the model gives its answer while some still work, or reports are unread, the run waits for them, tells their reports, and asks the model once more. The limits of the run hold meanwhile. At its turn limit it waits for nobody: they are stopped, and a notice names them and what was not read. A run that is cancelled, fails or ends otherwise stops them too: nothing that a run started goes on behind it.",
+    renderTable(
+      ["`subagents` with `action`", "does"],
+      [
+        [
+          "`wait`",
+          `waits until all that \`ids\` names have ended, without \`ids\` until one has, or until one asks: at most \`timeout_ms\` (${seconds(WAIT_MS)} when left out, ${seconds(MAX_WAIT_MS)} at most). Answers with \`ended\` (their envelopes), \`asks\` and \`running\``,
+        ],
+        ["`list`", "names all subagents of the run, with how they stand or how they ended"],
+        ["`stop`", "ends the one that `id` names, and answers with its envelope"],
+        [
+          "`message`",
+          "gives `text` to the one that `id` names: the answer to its question, else a message that it reads before its next turn",
+        ],
+      ],
+    ),
+    "Where an id is asked for, the label will do; of several with the same label the last is meant.",
+    "- They share the budget as all children do. One that has no budget left for its first call is refused at once; in a process of its own it waits for its place first. The parent's own calls take back what they hold beyond their share, and wait for them where that is not enough.\n- After a crash `offshoot runs resume` finds them again: those that work go on, what has ended is not done again, no report is told twice.\n- In the log a `child_end` of theirs has `background`, and a `child_news` is what their parent was told. `offshoot runs replay` gives the same reports before the same turns.\n- Tasks of `parallel_subagent`, `call_subagent` and the tools of a [server](server.md) have no `background`. Teams of the server work side by side by themselves.",
+    "### Asking again",
+    "`continue` names a subagent of the run that has ended. A new one begins with its whole conversation, as the record has it, and with the new `task_prompt` behind it. Agent, instructions, model, tools, limits and form of the answer stay unless the call says otherwise. It counts as one more subagent.",
+    "### Asking the parent",
+    ...renderTool(ASK_PARENT_SPEC),
+    "A subagent in its parent's process that has tools has this one too. It waits for the answer at most `agent.subagent.ask_timeout` seconds, which do not count as its time. A call of `subagent` or `parallel_subagent` that waits for it answers early for it, and it goes on as a background subagent:",
+    renderFence(
+      "json",
+      JSON.stringify(toOpenEnvelope(NAMED, { id, question: "Which of the two?" }), null, 2),
+    ),
+    "The parent answers with `subagents` and `message`. A question of a background subagent comes as a message before the parent's next turn. A parent that gives its final answer without answering leaves it none: the subagent is told so and goes on. So is one whose time to wait is over. Subagents in processes of their own cannot ask.",
   ];
 }
 

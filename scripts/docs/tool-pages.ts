@@ -59,7 +59,7 @@ function theDelegating(): string[] {
     "## subagent",
     "Offered by default. It hands one task to a subagent with a conversation of its own and gives back its report. A subagent never has more than the run that starts it: tools, paths, hosts, money and depth are intersected (`agent.subagent.*` in [the settings](config.md)). Where there are agents as files (`offshoot agents`), the argument `agent` names one. Several calls in one turn run side by side and share the budget alike.",
     renderTable(["argument", "type", "default", ""], parameterRows({ spec: SUBAGENT_SPEC })),
-    "Two more are offered with it. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own. All of it is in [delegation.md](delegation.md):",
+    "Two more are offered with it. `parallel_subagent` takes a list, `tasks`, each with the arguments above, and `max_concurrent` and `fail_fast`. `call_subagent` starts a subagent in a process of its own. `subagents` comes with `subagent`, for those that work in the background. A subagent has `ask_parent`. All of it is in [delegation.md](delegation.md):",
     renderTable(
       ["argument of `call_subagent`", "type", "default", ""],
       parameterRows({ spec: CALL_SUBAGENT_SPEC }),

@@ -47,6 +47,8 @@ export interface Account {
    * the signal aborts.
    */
   gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
+  /** Says that the run waits for a word of its parent: it gives nothing back until what this returns is called. */
+  pause(): () => void;
   /** The accounts of children: what they share is what this one has. */
   readonly family: Family;
 }
@@ -88,6 +90,7 @@ interface Source {
   close(spent: Amount, isStarted: boolean): void;
   /** So much is spent or set aside now, which may be more than was given. */
   cover(used: Amount): void;
+  pause(): () => void;
 }
 
 export interface Lacking {
@@ -180,6 +183,10 @@ class Ledger implements ChildAccount {
 
   async gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
     const purse = this.#purse;
+    if (this.#family?.isOpen) {
+      this.reach(least, most);
+      await this.#family.spareFor({ ...NOTHING, ...least }, signal);
+    }
     // Other money is there or is not: waiting brings no more of it.
     if (!purse?.gather) return;
     let isHoped = true;
@@ -191,6 +198,10 @@ class Ledger implements ChildAccount {
       if (KINDS.every((kind) => all[kind] <= (given[kind] ?? all[kind]))) return;
       isHoped = await purse.gather(all, this.#toAll(most), signal);
     }
+  }
+
+  pause(): () => void {
+    return this.#purse?.pause?.() ?? (() => {});
   }
 
   close(isStarted = true): void {

@@ -53,6 +53,13 @@ export function holdCall(account: Account, request: ModelRequest, prices: Prices
   return { request: { ...request, maxOutputTokens: output, isLengthOfBudget }, hold };
 }
 
+/** Whether nothing that the model says costs anything. */
+export function isFree({ costOf }: Pick<Prices, "costOf">): boolean {
+  return costOf(ONE_TOKEN) === 0;
+}
+
+const ONE_TOKEN = toUsage({ input: 1, output: 1 });
+
 /** What a call's cost depends on. */
 export type Priced = Pick<ModelRequest, "items" | "instructions" | "tools" | "maxOutputTokens">;
 

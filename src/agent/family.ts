@@ -26,24 +26,9 @@ import {
   NOTHING,
   toFigure,
 } from "./limits.ts";
+import type { Newcomer } from "./newcomer.ts";
 import { type FamilyParent, Quota } from "./quota.ts";
 import { Share } from "./share.ts";
-
-/** A child that is to be let in. */
-export interface Newcomer {
-  /** The call that asks for it. */
-  readonly callKey: string;
-  /** Most that it may ever have, beside what its parent has. */
-  readonly ceiling: Partial<Limits>;
-  /** What its first call takes, with an answer of ordinary length. */
-  readonly enough: Partial<Amount>;
-  /** What its first call takes at the least. */
-  readonly least: Partial<Amount>;
-  /** Whether another process spends it: what it was given cannot be taken back. */
-  readonly isFixed?: boolean | undefined;
-  /** Whether it is let in now or not at all: the others may wait for its parent, who waits for this. */
-  readonly isUrgent?: boolean | undefined;
-}
 
 export type CreateAccount = (ceiling: Limits, purse: Purse) => ChildAccount;
 
@@ -80,6 +65,8 @@ export class Family {
   /** What the parent keeps for itself. */
   #kept: Amount = NOTHING;
   #isAskingAbove = false;
+  /** The parent's own calls that wait for something to come back. */
+  readonly #parentWaits: (() => void)[] = [];
   /** How many children are open at once at most. */
   maxOpen = Number.POSITIVE_INFINITY;
   /** And how many of them in processes of their own. */
@@ -202,7 +189,52 @@ export class Family {
 
   /** A child has ended, and what it did not spend is free. */
   leave(share: Share): void {
-    if (this.#open.delete(share)) this.#serve();
+    if (!this.#open.delete(share)) return;
+    this.wakeParent();
+    this.#serve();
+  }
+
+  /** What its own calls wait for may have come, or may not come any more. */
+  wakeParent(): void {
+    for (const wake of this.#parentWaits.splice(0)) wake();
+  }
+
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  /**
+   * For the parent's own call beside its children: takes back what they hold beyond their share, and waits
+   * while there is too little and one of them may give something back.
+   */
+  async spareFor(needed: Amount, signal: AbortSignal): Promise<void> {
+    while (this.isOpen && this.#lacksForParent(needed)) {
+      const [first] = this.#open;
+      if (first) this.#takeSpare(first, (kind) => needed[kind] > this.#payer.left[kind]);
+      // One that waits for a word of the parent gives nothing back before it.
+      if (!this.#lacksForParent(needed) || !this.#isHoped(({ isPaused }) => !isPaused)) return;
+      throwIfAborted(signal);
+      await new Promise<void>((resolve) => {
+        this.#parentWaits.push(resolve);
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    throwIfAborted(signal);
+  }
+
+  #lacksForParent(needed: Amount): boolean {
+    return KINDS.some((kind) => needed[kind] > 0 && needed[kind] > this.#payer.left[kind]);
+  }
+
+  /** Shrinks those that hold more than a fair part of these kinds, and do not use it. */
+  #takeSpare(asking: Share, isWanted: (kind: LimitKind) => boolean, but?: Share): void {
+    const kinds = KINDS.filter(isWanted);
+    // Taking back changes who has it, and not how much there is.
+    const fair = eachKind((kind) => (kinds.includes(kind) ? this.#fairPart(kind, asking) : 0));
+    for (const share of this.#open) {
+      if (share === but || share.isFixed) continue;
+      share.shrink(eachKind((kind) => (kinds.includes(kind) ? share.spare(kind, fair[kind]) : 0)));
+    }
   }
 
   get #announcedCount(): number {
@@ -263,12 +295,7 @@ export class Family {
   /** Takes back what others hold beyond their share and do not use, then asks the run above. */
   #collect(asking: Share, needed: Amount): void {
     const kinds = KINDS.filter((kind) => needed[kind] > this.#free(kind));
-    // Taking back changes who has it, and not how much there is.
-    const fair = eachKind((kind) => (kinds.includes(kind) ? this.#fairPart(kind, asking) : 0));
-    for (const share of this.#open) {
-      if (share === asking || share.isFixed) continue;
-      share.shrink(eachKind((kind) => (kinds.includes(kind) ? share.spare(kind, fair[kind]) : 0)));
-    }
+    this.#takeSpare(asking, (kind) => kinds.includes(kind), asking);
     if (!this.#lacksAny(needed)) return;
     const more = eachKind((kind) => (kinds.includes(kind) ? needed[kind] + this.#kept[kind] : 0));
     this.#parent.reach(more, more);
@@ -350,9 +377,9 @@ export class Family {
   }
 
   /** Whether some child works on: it gives back what it does not use. */
-  #isHoped(): boolean {
+  #isHoped(isAtWork: (share: Share) => boolean = () => true): boolean {
     const stopped = new Set([...this.#waiting.keys()].map(({ share }) => share));
-    return [...this.#open].some((share) => !stopped.has(share));
+    return [...this.#open].some((share) => !stopped.has(share) && isAtWork(share));
   }
 
   /** Everybody waits. What the run above gives is for the one that waits longest. */

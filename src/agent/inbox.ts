@@ -17,11 +17,15 @@ const TOPIC = "steer";
 /** Of one message; more than anybody types, and less than any window. */
 const MAX_CHARS = 1_000_000;
 
-/** Leaves a message for a run. Rejects for one that has ended, or never was. */
+/**
+ * Leaves a message for a run. Rejects for one that has ended, or never was. The same key again is the same
+ * message.
+ */
 export async function steerRun(
   engine: Pick<Engine, "signal">,
   id: string,
   text: string,
+  key?: string,
 ): Promise<void> {
   if (text.trim() === "") {
     throw new Failure("invalid_request", "The message is empty. Say what the run is to know.", {
@@ -32,8 +36,8 @@ export async function steerRun(
     const message = `The message has ${text.length} characters; ${MAX_CHARS} are the most.`;
     throw new Failure("invalid_request", message, { param: "text" });
   }
-  const key = makeId("msg");
-  await engine.signal(id, TOPIC, { key, body: { id: key, text } });
+  const item = makeId("msg");
+  await engine.signal(id, TOPIC, { key: key ?? item, body: { id: item, text } });
 }
 
 /** The messages that came since the last turn, to be read before this one. Asked once a turn. */

@@ -14,12 +14,13 @@ import type { Item } from "../protocol/items.ts";
 import type { AnsweredBy, Continuation } from "../protocol/model-events.ts";
 import type { Ending, Notice, RunError, RunEvent } from "../protocol/run-events.ts";
 import type { Tool } from "../protocol/tools.ts";
-import { addUsage, NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
+import { addUsage, NO_USAGE, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest, Provider, Reasoning } from "../providers/provider.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
+import { awaitChildren, type Background, endChildren, hearChildren } from "./background.ts";
 import { type AbandonedTurns, chargeAbandoned, findAbandonedTurns } from "./broken-answer.ts";
-import { addCost, gatherCall, holdCall } from "./call-cost.ts";
+import { addCost, gatherCall, holdCall, isFree } from "./call-cost.ts";
 import { addResults, type Calls, resultsOf } from "./calls.ts";
 import type { ContextKeeper, Used } from "./context-keeper.ts";
 import { contextNotice } from "./context-notice.ts";
@@ -60,6 +61,8 @@ export interface LoopParts {
   readonly keeper?: ContextKeeper | undefined;
   /** What is said to the run meanwhile, where that is not what people leave for it. */
   readonly inbox?: ReadInbox | undefined;
+  /** Subagents that no call waits for; undefined where there can be none. */
+  readonly backgroundChildren?: Background | undefined;
 }
 
 /** What a client of the Responses API may ask of a model beyond what an agent does. */
@@ -119,16 +122,19 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
     const done = await begin(parts, progress);
     if (done) return done;
     while (hasTurnsLeft(parts, progress)) {
+      await hearChildren(parts, progress);
       const answer = await takeTurn(parts, progress);
       const outcome = await continueFrom(parts, progress, answer);
       if (outcome) return await summarise(parts, progress, outcome);
     }
     await hearTooLate(parts, progress);
+    await endChildren(parts, progress);
     const limit = plural(parts.task.max_turns, "turn");
     const message = `The run stopped at its limit of ${limit}.`;
     const outcome = end(parts, progress, { ending: "max_turns", message });
     return await summarise(parts, progress, outcome);
   } catch (thrown) {
+    await endChildren(parts, progress);
     return endFailed(parts, progress, toFailure(thrown));
   }
 }
@@ -203,6 +209,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
     notices,
     async hold(signal) {
       isReplayed = false;
+      await parts.backgroundChildren?.restore();
       const request = toRequest(parts, progress);
       const { costOf, tellsCost } = parts;
       await gatherCall(account, request, { costOf, tellsCost, signal });
@@ -244,6 +251,7 @@ async function continueFrom(
   progress: Progress,
   answer: Answer,
 ): Promise<RunOutcome | undefined> {
+  if (answer.reason === "refusal" || answer.reason === "length") await endChildren(parts, progress);
   if (answer.reason === "refusal")
     return end(parts, progress, { ending: "refused", message: REFUSED });
   if (answer.reason === "length") return end(parts, progress, { ending: "budget", message: CUT });
@@ -262,7 +270,8 @@ async function continueFrom(
   }
   await compact(parts, progress, { usage: answer.usage, since });
   if (waits) return await waitForClient(parts, progress);
-  return calls.length > 0 ? undefined : finishOrRepair(parts, progress);
+  if (calls.length > 0 || (await awaitChildren(parts, progress))) return undefined;
+  return finishOrRepair(parts, progress);
 }
 
 /** The run ends here, unless somebody else keeps it open until the answers have come. */
@@ -339,12 +348,6 @@ async function finishOrRepair(
   progress.notices.push({ type: "notice", code: "repair", message: checked.problem });
   return undefined;
 }
-
-function isFree({ costOf }: LoopParts): boolean {
-  return costOf(ONE_TOKEN) === 0;
-}
-
-const ONE_TOKEN = toUsage({ input: 1, output: 1 });
 
 interface End {
   readonly ending: Ending;

@@ -24,6 +24,8 @@ export class Share implements Purse {
   readonly account: ChildAccount;
   /** Whether another process spends it, so that nothing can be taken back. */
   isFixed = false;
+  /** How many questions to its parent it waits for. */
+  #pauses = 0;
   /** What it asked for last, in all: it is about to use it. */
   needed: Amount = NOTHING;
   readonly #family: Family;
@@ -103,6 +105,16 @@ export class Share implements Purse {
     else this.#place?.release();
     this.#hold.settle(spent);
     this.#family.leave(this);
+  }
+
+  get isPaused(): boolean {
+    return this.#pauses > 0;
+  }
+
+  pause(): () => void {
+    this.#pauses++;
+    this.#family.wakeParent();
+    return () => void this.#pauses--;
   }
 
   explain(kind: LimitKind): Lacking {

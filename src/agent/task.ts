@@ -65,6 +65,8 @@ export interface AgentTask {
   readonly label: string | null;
   /** The agent of a file that it is; left out for one that is none. */
   readonly agent?: string | null | undefined;
+  /** Whether it may ask its parent; left out where nobody could answer. */
+  readonly can_ask?: boolean | undefined;
   /** 0 for a run that a person started, 1 for its children. */
   readonly depth: number;
   /** Asked when the task is done, without tools: the answer is the run's output. Null to ask nothing. */

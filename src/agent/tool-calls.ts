@@ -14,6 +14,7 @@ import type { FunctionCallOutput } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { Gate } from "../tools/gate/gate.ts";
 import type { Account } from "./account.ts";
+import type { Background, CallNote } from "./background.ts";
 import type { MadeCall, OwnCall } from "./calls.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 import type { AgentTask } from "./task.ts";
@@ -35,6 +36,7 @@ export interface ToolParts {
   readonly parallelCalls?: number | undefined;
   /** What the run's last model call took: the next one, which has the results to read, takes more. */
   readonly lastCall?: Partial<Amount> | undefined;
+  readonly backgroundChildren?: Background | undefined;
 }
 
 /** A call as it stands in the journal. */
@@ -42,6 +44,8 @@ interface Done extends MadeCall {
   readonly thrown: string | null;
   /** What it took from the budget, its children's share included. */
   readonly spent: Partial<Amount>;
+  /** What it did with background children; most have nothing to do with any. */
+  readonly note?: CallNote | undefined;
 }
 
 /** Runs the calls and returns what came of them in call order. `turn` names their steps, once in a run. */
@@ -61,22 +65,31 @@ export async function runToolCalls(
       fn: async (step: Step) => {
         ranHere.add(at);
         parts.onCall?.();
+        await parts.backgroundChildren?.restore();
         const done = await runBeside(parts, { call, step, places });
         return done as unknown as Json;
       },
     }));
     const done = (await parts.context.all(steps)) as unknown as Done[];
-    for (const [at, { spent }] of done.entries()) {
-      if (ranHere.has(at)) continue;
-      parts.account.charge(spent);
-      if (spent.children) parts.account.family.charge(spent);
-      parts.onCall?.();
-    }
+    for (const [at, one] of done.entries()) countIn(parts, one, { isReplayed: !ranHere.has(at) });
     outputs.push(...done.map(({ item, shown = null }) => ({ item, shown })));
     const thrown = done.find((one) => one.thrown !== null)?.thrown;
     if (thrown && parts.task.on_throw === "end") throw new Failure("tool_failed", thrown);
   }
   return outputs;
+}
+
+/** What a call that was made means for the run; what the journal had of it was not counted here yet. */
+function countIn(
+  { account, backgroundChildren, onCall }: ToolParts,
+  { spent, note }: Done,
+  { isReplayed }: { readonly isReplayed: boolean },
+): void {
+  if (note) backgroundChildren?.learn(note, { isReplayed });
+  if (!isReplayed) return;
+  account.charge(spent);
+  if (spent.children) account.family.charge(spent);
+  onCall?.();
 }
 
 function toGroups(calls: readonly OwnCall[], gate: Gate): OwnCall[][] {
@@ -150,7 +163,9 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
   const end: RunEvent = { type: "tool_end", call_id, name, item, failed, at_ms: clock.now() };
   step.end([shown ? { ...end, shown } : end]);
   const below = parts.spentBelow(idempotencyKey);
+  const note = parts.backgroundChildren?.noteOf(idempotencyKey);
   return {
+    ...(note ? { note } : {}),
     item,
     shown: shown ?? null,
     thrown: thrown && typeof output === "string" ? output : null,

@@ -34,6 +34,14 @@ export async function findRun(store: Store, given: string): Promise<StoredRun> {
   return await findBelow(store, top, place.replace(/\/+$/, ""));
 }
 
+/** A node of a tree that is named from outside of it, by its id. Another name is one in the tree. */
+export async function findNode(store: Store, node: string): Promise<string> {
+  if (!OUTSIDE.test(node)) return node;
+  return (await findRun(store, node).catch(() => undefined))?.id ?? node;
+}
+
+const OUTSIDE = /^(last|(run|resp)_[^/]*)(\/|$)/;
+
 async function findTop(store: Store, name: string): Promise<StoredRun> {
   if (name === LAST) return await findLast(store);
   // A response of a server is a run under another name.

@@ -12,19 +12,25 @@ import { joinOptions } from "../protocol/own-options.ts";
 import { REPORT_WISH } from "../protocol/report-wish.ts";
 import type { ChildWish } from "./child.ts";
 import type { SummaryMode } from "./settings.ts";
+import { withCompanions } from "./tools/names.ts";
 
 export interface ChildBounds {
   readonly tools: readonly string[];
   readonly maxTurns: number;
   readonly limits: Limits;
   readonly summary: SummaryMode;
+  /** Whether it is where its parent can be asked. */
+  readonly canAsk?: boolean | undefined;
 }
 
 export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBounds): AgentTask {
   const { tools, maxTurns, limits } = bounds;
+  // One without tools may have a model that knows none.
+  const canAsk = bounds.canAsk === true && tools.length > 0 && wish.response === undefined;
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
+  const { can_ask: _, ...above } = parent;
   return {
-    ...parent,
+    ...above,
     ...toAddress(parent, wish),
     deployments: wish.model === undefined ? parent.deployments : undefined,
     model: wish.model ?? parent.model,
@@ -45,10 +51,13 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
     ),
     on_throw: "tell_model",
     // Tools of a request have names that are made anew for each run: what it may call is in the request.
-    grant: wish.response ? parent.grant : [...parent.grant, { tools }],
+    grant: wish.response
+      ? parent.grant
+      : [...parent.grant, { tools: withCompanions(tools, canAsk) }],
     limits,
     label: wish.label,
     agent: wish.agent ?? null,
+    ...(canAsk ? { can_ask: true } : {}),
     depth: parent.depth + 1,
     ...toReportWish(wish, bounds.summary),
     response: wish.response ?? null,

@@ -34,6 +34,10 @@ export interface ChildWish {
   readonly agent?: string | undefined;
   /** How long it may run, where that is less than every child may. */
   readonly timeoutMs?: number | undefined;
+  /** Whether its call does not wait for its end. */
+  readonly isBackground?: boolean | undefined;
+  /** The id of the child that it goes on from, for the record. */
+  readonly continues?: string | undefined;
   /** The conversation it begins with, in place of the prompt. */
   readonly items?: readonly Item[] | undefined;
   /**

@@ -3,6 +3,7 @@
  * what came back, and what the loop asked in between. Pure.
  */
 
+import { toNewsMessage } from "../agent/background.ts";
 import { toRepairRequest } from "../agent/structured-output.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { withoutAbandoned } from "../protocol/abandoned-work.ts";
@@ -65,6 +66,10 @@ class Reading {
       case "run_input":
         this.#whole.push(...event.items);
         // It goes on with them: what follows is no report.
+        this.#isDone = false;
+        return;
+      case "child_news":
+        this.#whole.push(toNewsMessage(event));
         this.#isDone = false;
         return;
       default:

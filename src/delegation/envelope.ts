@@ -14,7 +14,7 @@ export interface Envelope {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
-interface Named {
+export interface Named {
   readonly label: string;
   /** Of the child. */
   readonly depth: number;
@@ -23,6 +23,20 @@ interface Named {
 export function toErrorEnvelope({ label, depth }: Named, error: string): Envelope {
   const metadata = { subagent_label: label, recursion_depth: String(depth) };
   return { success: false, output: "", error, metadata };
+}
+
+/** Of a child that goes on without its call: the question is its output, where it has one. */
+export function toOpenEnvelope(
+  { label, depth }: Named,
+  { id, question }: { readonly id: string; readonly question: string | undefined },
+): Envelope {
+  const metadata = {
+    subagent_label: label,
+    recursion_depth: String(depth),
+    subagent_id: id,
+    completion_status: question === undefined ? "running" : "asks",
+  };
+  return { success: true, output: question ?? "", error: null, metadata };
 }
 
 interface EnvelopeOptions {

@@ -4,13 +4,15 @@ import type { Priced } from "../agent/call-cost.ts";
 import { withReportWish } from "../agent/report.ts";
 import type { AgentTask } from "../agent/task.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
+import { withCompanions } from "./tools/names.ts";
 
 export function toFirstRequest(task: AgentTask, specs: readonly FunctionTool[]): Priced {
-  const { instructions, tools, max_output_tokens } = task;
+  const { instructions, tools, max_output_tokens, can_ask = false } = task;
+  const named = withCompanions(tools, can_ask);
   return {
     items: withReportWish(task),
     instructions: instructions ?? undefined,
-    tools: specs.filter(({ name }) => tools.includes(name)),
+    tools: specs.filter(({ name }) => named.includes(name)),
     maxOutputTokens: max_output_tokens ?? undefined,
   };
 }

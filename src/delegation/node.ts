@@ -7,6 +7,7 @@ import type { RunEvent } from "../protocol/run-events.ts";
 import type { FunctionTool } from "../protocol/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
+import type { BackgroundChildren } from "./background.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
 import type { PlannedModel } from "./plan-cost.ts";
@@ -41,6 +42,8 @@ export interface DelegationNode {
   asksAbout(wishes: readonly ChildWish[]): string | undefined;
   /** Keeps what children say, where that is wanted. */
   readonly conversations?: Pick<Conversations, "open"> | undefined;
+  /** Its children that no call waits for; undefined where every call waits. */
+  readonly background?: BackgroundChildren | undefined;
   /** What the children of a call have spent, by the call's idempotency key; read by the loop. */
   readonly spentBelow: Map<string, Amount>;
 }

@@ -17,6 +17,8 @@ export interface DelegationSettings {
   readonly executor: ExecutorName;
   /** A child that is not done then is ended: every child has a limit. */
   readonly childTimeoutMs: number;
+  /** How long a child waits for its parent's answer. */
+  readonly askTimeoutMs: number;
   /** Most tokens of all subagents of a run together, at any depth; undefined for any number. */
   readonly maxTotalTokens?: number | undefined;
   /** Most time of all subagents of a run together: while several run, it passes once. */
@@ -41,5 +43,6 @@ export const DELEGATION: DelegationSettings = {
   maxProcesses: undefined,
   executor: "in_process",
   childTimeoutMs: 1_800_000,
+  askTimeoutMs: 300_000,
   planThresholdUsd: undefined,
 };

@@ -37,6 +37,8 @@ export interface Spawning {
   readonly signal: AbortSignal;
   /** Whether it is started now or not at all. */
   readonly isUrgent?: boolean | undefined;
+  /** Whether it goes on without its call; asked at its end. */
+  readonly isDetached?: (() => boolean) | undefined;
 }
 
 /** A child that may begin: its budget is set aside. Run once, which gives back what it did not spend. */
@@ -69,7 +71,8 @@ export async function orderChild(
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
   const limitsNow = toCeiling(account.family.limits, wish.limits ?? {});
-  const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary };
+  const canAsk = node.background !== undefined && spawning.executor === "in_process";
+  const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary, canAsk };
   await node.check(toChildTask(parent, wish, bounds));
   const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
   const { limits } = money;
@@ -178,7 +181,10 @@ function checkDepth({ task, settings, observe }: DelegationNode, { label }: Chil
 /** As it was asked for; what was not asked for is not there. */
 function toRequested(wish: ChildWish): JsonObject {
   const { agent, model, options, tools, maxTurns, limits, timeoutMs } = wish;
+  const { isBackground, continues } = wish;
   return {
+    ...(isBackground ? { background: true } : {}),
+    ...(continues === undefined ? {} : { continue: continues }),
     ...(options === undefined ? {} : { options }),
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
@@ -192,7 +198,7 @@ function toRequested(wish: ChildWish): JsonObject {
 async function runChild(
   node: DelegationNode,
   order: ChildOrder,
-  { executor, signal }: Spawning,
+  { executor, signal, isDetached }: Spawning,
 ): Promise<ChildReport> {
   const startedAtMs = node.now();
   const tellEnd = node.conversations?.open(signal);
@@ -200,7 +206,7 @@ async function runChild(
   let failure: Failure | undefined;
   try {
     report = await node.executors[executor].run(order, signal);
-    await finish(node, order, report);
+    await finish(node, order, { report, isBackground: isDetached?.() ?? false });
     return report;
   } catch (thrown) {
     failure = toFailure(thrown);
@@ -216,14 +222,18 @@ async function runChild(
 async function finish(
   node: DelegationNode,
   { task, key }: ChildOrder,
-  report: ChildReport,
+  { report, isBackground }: { readonly report: ChildReport; readonly isBackground: boolean },
 ): Promise<void> {
   const { id: child_id, ending, message, turns, usage, costUsd: cost_usd } = report;
   const label = task.label ?? key;
   const at_ms = node.now();
-  const flag = hasDoneNothing(task, report) ? { did_nothing: true } : {};
+  const flags = {
+    ...(hasDoneNothing(task, report) ? { did_nothing: true } : {}),
+    ...(isBackground ? { background: true } : {}),
+  };
+  const figures = { turns, usage, cost_usd };
   await node.emit([
-    { type: "child_end", child_id, label, ending, message, turns, usage, cost_usd, ...flag, at_ms },
+    { type: "child_end", child_id, label, ending, message, ...figures, ...flags, at_ms },
   ]);
 }
 

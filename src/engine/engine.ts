@@ -148,8 +148,11 @@ export interface RunContext {
    * run stays here, and asks for its turn again.
    */
   giveTurnBack(): Promise<void>;
-  /** Waits for somebody, without counting it against the time of this run and of those above it here. */
-  uncounted<Out>(work: () => Promise<Out>): Promise<Out>;
+  /**
+   * Waits for somebody, without counting it against the time of this run, and of those above it here
+   * unless they go on meanwhile (`alone`).
+   */
+  uncounted<Out>(work: () => Promise<Out>, options?: { readonly alone: boolean }): Promise<Out>;
   /** Called between two calls, outside of steps: where this process stops, the run stays here. */
   rest(): Promise<void>;
   /**
@@ -161,7 +164,11 @@ export interface RunContext {
   emit(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */
   readLog(): Promise<LoggedEvent[]>;
+  /** Other runs: what its children were given, have said, and are told. */
+  readonly runs: OtherRuns;
 }
+
+export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal">;
 
 export interface ChildOptions {
   readonly timeoutMs?: number | undefined;

@@ -21,6 +21,7 @@ import type {
   Engine,
   QueueLimits,
   RunBody,
+  RunContext,
   RunOutcome,
   SubmitOptions,
 } from "./engine.ts";
@@ -335,18 +336,16 @@ class LocalEngine implements Engine {
         const check = (child: string): void => this.#check(child, this.#broken.reasonOf);
         return waitForOutcome({ ...this.#seen, check }, id, signal, () => this.#adopt(id));
       },
-      cancel: async (id: string) => {
-        await this.#abortHere(id, { tree: true });
-      },
+      cancel: (id: string) => this.#abortHere(id, { tree: true }).then(() => {}),
     };
-    const uncounted = <Out>(work: () => Promise<Out>): Promise<Out> =>
-      waitUncounted(findAbove(this.#owned, owned), clock, work);
+    const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
+      waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
     const turns = {
       enter: (queue: string, lane: string) => this.#turns.enter(owned, queue, lane),
       giveBack: () => this.#turns.giveBack(owned).then(() => void this.#takeTurns()),
     };
     const parts = { store, hub, clock, owned, children, uncounted, resting: this.#resting };
-    const context = createRunContext({ ...parts, turns });
+    const context = createRunContext({ ...parts, turns, runs: this });
     return await callBody(this.#bodies.get(owned.run.name), { context, owned, clock, broken });
   }
 

@@ -9,7 +9,7 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { FinishedStep, Store } from "../store/store.ts";
 import { TURN_KEY } from "../store/turns.ts";
-import type { Child, ChildOptions, RunContext, RunOutcome, Step } from "./engine.ts";
+import type { Child, ChildOptions, OtherRuns, RunContext, RunOutcome, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import type { Resting } from "./resting.ts";
@@ -27,6 +27,7 @@ interface ContextParts {
   readonly uncounted: RunContext["uncounted"];
   readonly resting: Resting;
   readonly turns: OwnTurn;
+  readonly runs: OtherRuns;
 }
 
 /** The run's turn in a queue. */
@@ -69,6 +70,7 @@ class Context implements RunContext {
   readonly take: Take;
   readonly uncounted: RunContext["uncounted"];
   readonly isTakeover: boolean;
+  readonly runs: OtherRuns;
   readonly #parts: ContextParts;
   readonly #used = new Set<string>();
   #running = 0;
@@ -83,6 +85,7 @@ class Context implements RunContext {
     this.waitFor = createWaits(parts);
     this.take = createTakes(parts);
     this.uncounted = parts.uncounted;
+    this.runs = parts.runs;
     this.isTakeover = epoch > 1 && journal.get(TURN_KEY) !== epoch;
     this.#parts = parts;
   }

@@ -84,7 +84,11 @@ export function findAbandoned(log: readonly RunEvent[]): ReadonlySet<number> {
 }
 
 /** What others say or send meanwhile is not part of a turn. */
-const OF_OTHERS: ReadonlySet<RunEvent["type"]> = new Set(["child_event", "client_input"]);
+const OF_OTHERS: ReadonlySet<RunEvent["type"]> = new Set([
+  ...["child_event", "client_input"],
+  // Of a background child: no call is open while the model speaks.
+  "child_end",
+] as const);
 
 function dropTurn(
   log: readonly RunEvent[],

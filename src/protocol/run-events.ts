@@ -43,6 +43,7 @@ export type RunEvent =
   | ToolEnd
   | ChildStart
   | ChildEnd
+  | ChildNews
   | ChildEvent
   | ClientInput
   | ClientRefusal
@@ -232,7 +233,30 @@ export interface ChildEnd {
   readonly cost_usd: number | null;
   /** True where it completed without a tool call although it had tools; else it is not there. */
   readonly did_nothing?: boolean;
+  /** True where no call waited for its end; else it is not there. */
+  readonly background?: boolean;
   readonly at_ms: number;
+}
+
+/** What a run was told of its background children before its next turn, as a message of the user's role. */
+export interface ChildNews {
+  readonly type: "child_news";
+  /** The last turn before it. */
+  readonly turn: number;
+  /** True where the model had given its answer and was asked once more for this; else it is not there. */
+  readonly final?: boolean;
+  readonly news: readonly ChildWord[];
+  readonly at_ms: number;
+}
+
+export interface ChildWord {
+  readonly child_id: string;
+  readonly label: string;
+  readonly kind: "report" | "question";
+  /** What it is known by once it was told: the child's id, or the question's key. */
+  readonly mark: string;
+  /** Its envelope as JSON, or what it asks. */
+  readonly text: string;
 }
 
 /** What an agent of a team said or did, told again in the log of the run that started it. */
@@ -293,7 +317,8 @@ export interface Notice {
     | "context"
     | "report"
     | "unread"
-    | "process";
+    | "process"
+    | "background";
   readonly message: string;
   /** The parameters it is about, as requests spell them: `top_p`, `reasoning.effort`. */
   readonly params?: readonly string[];

@@ -4,7 +4,7 @@ import { type Account, createAccount } from "../agent/account.ts";
 import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
 import type { Amount, Limits } from "../agent/limits.ts";
-import { runLoop } from "../agent/loop.ts";
+import { type LoopParts, runLoop } from "../agent/loop.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../agent/task.ts";
@@ -13,11 +13,14 @@ import type { AgentDefinition } from "../delegation/agents/definition.ts";
 import type { Conversations } from "../delegation/conversations.ts";
 import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
+import type { DelegationNode } from "../delegation/node.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
+import { createOpenQuestions } from "../delegation/questions.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
-import type { RunBody } from "../engine/engine.ts";
+import { createAskParentTool } from "../delegation/tools/ask-parent.ts";
+import type { RunBody, RunContext } from "../engine/engine.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Tool } from "../tools/tool.ts";
@@ -68,10 +71,17 @@ export interface AgentBody {
   check(task: AgentTask): Promise<void>;
 }
 
+interface Asking {
+  readonly context: RunContext;
+  readonly task: AgentTask;
+  readonly account: Account;
+}
+
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
   const askers = createAskers(safety.ask);
+  const questions = createOpenQuestions();
   const open = parts.openAccount ?? createAccount;
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
   const known = { catalog, overrides };
@@ -86,6 +96,11 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     checkPriced(task.limits, model);
   };
 
+  const toAsk = ({ context, task, account }: Asking): readonly Tool[] => {
+    const { askTimeoutMs: timeoutMs } = settings;
+    return task.can_ask ? [createAskParentTool({ context, questions, account, timeoutMs })] : [];
+  };
+
   return {
     async run(context, input) {
       const read = parseTask(input);
@@ -98,22 +113,18 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
       const isRecorded = storePath !== undefined;
       const modelOf = toModelOf(parts, task);
-      const about = { agents, check: checkModel, modelOf, conversations, isRecorded };
-      const node = openNode({ ...place, ...about, settings, clock, observe, processChildren });
-      const all = [...tools, ...createDelegatingTools(node, task.tools)];
+      const about = { agents, check: checkModel, modelOf, conversations, isRecorded, questions };
+      const recorded = replay?.newsAfter;
+      const told = { settings, clock, observe, processChildren, recorded };
+      const node = openNode({ ...place, ...about, ...told });
+      const { background } = node;
+      const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place)];
       const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
-        const loop = { context, task, clock, checkOutput, account, spentBelow, calls: AGENT_CALLS };
-        const { provider } = model;
-        const played = replay
-          ? {
-              provider: replay.wrapProvider(provider),
-              gate: replay.wrapGate(gate),
-              own: replay.options,
-              inbox: replay.readInbox,
-            }
-          : { provider, gate };
+        const own = { context, task, clock, checkOutput, account, spentBelow };
+        const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
+        const played = toPlayed(replay, { provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
         return await runLoop({ ...loop, ...model, ...played, nativeTools });
       } finally {
@@ -129,6 +140,24 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       if (task.depth > 0) return;
       checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
+  };
+}
+
+/** What a replay puts in the place of the model and the tools. */
+function toPlayed(
+  replay: ReplayRun | undefined,
+  {
+    provider,
+    gate,
+    background,
+  }: Pick<LoopParts, "provider" | "gate"> & Pick<DelegationNode, "background">,
+): Pick<LoopParts, "provider" | "gate" | "own" | "inbox"> {
+  if (!replay) return { provider, gate };
+  return {
+    provider: replay.wrapProvider(provider),
+    gate: replay.wrapGate(gate, background),
+    own: replay.options,
+    inbox: replay.readInbox,
   };
 }
 

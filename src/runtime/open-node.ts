@@ -5,6 +5,7 @@ import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { AgentDefinition } from "../delegation/agents/definition.ts";
+import { BackgroundChildren, type BackgroundParts } from "../delegation/background.ts";
 import type { Executor } from "../delegation/child.ts";
 import { listDelegatingSpecs } from "../delegation/delegating-tools.ts";
 import { createInProcessExecutor, type OpenAccounts } from "../delegation/executors/in-process.ts";
@@ -12,6 +13,7 @@ import { createTotalTime } from "../delegation/executors/total-time.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
+import type { OpenQuestions } from "../delegation/questions.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunContext } from "../engine/engine.ts";
@@ -33,6 +35,10 @@ export interface NodeParts {
   readonly check: DelegationNode["check"];
   readonly conversations: DelegationNode["conversations"];
   readonly isRecorded?: boolean | undefined;
+  /** What children ask; left out where every call waits for its children. */
+  readonly questions?: OpenQuestions | undefined;
+  /** What a run that is played again was told of its background children. */
+  readonly recorded?: BackgroundParts["recorded"];
   /** What is known of a model, for what it may cost; throws for one that is none. */
   readonly modelOf: (ref: string) => PlannedModel;
 }
@@ -52,7 +58,7 @@ export function openNode(parts: NodeParts): DelegationNode {
       ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
       : (executor: Executor) => executor;
   const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
-  return {
+  const node: DelegationNode = {
     id: context.id,
     path: context.path,
     isRecorded: parts.isRecorded,
@@ -71,7 +77,14 @@ export function openNode(parts: NodeParts): DelegationNode {
         modelOf: parts.modelOf,
       }),
     spentBelow: new Map(),
+    get background() {
+      return background;
+    },
   };
+  const { questions, recorded } = parts;
+  const background =
+    questions && new BackgroundChildren({ context, node, questions, clock, recorded });
+  return node;
 }
 
 /** Of a program that embeds the runtime and did not say how. */

@@ -12,7 +12,7 @@ import type { OutputFormat } from "../providers/provider.ts";
 
 /** What a run is asked, with everything but the model and the input optional. */
 export interface RunRequest
-  extends Partial<Omit<AgentTask, "items" | "model" | "limits">>,
+  extends Partial<Omit<AgentTask, "items" | "model" | "limits" | "can_ask">>,
     OutputOptions {
   readonly model: string;
   /** The user's words, or a whole conversation. */

@@ -7,7 +7,7 @@ import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
-import { DELEGATING_TOOLS } from "../delegation/tools/names.ts";
+import { ASK_PARENT, DELEGATING_TOOLS, SUBAGENTS } from "../delegation/tools/names.ts";
 import type { Timeouts } from "../providers/http/transport.ts";
 import type { Quirks } from "../providers/wire.ts";
 import { CATALOGUE } from "../tools/catalogue.ts";
@@ -92,6 +92,7 @@ function toDelegation(config: Config): DelegationSettings {
     maxProcesses: config.get("agent.subagent.max_processes"),
     executor: config.get("agent.subagent.executor"),
     childTimeoutMs: config.get("agent.subagent.timeout") * 1000,
+    askTimeoutMs: config.get("agent.subagent.ask_timeout") * 1000,
     maxTotalTokens: config.get("agent.subagent.max_total_tokens"),
     maxTotalTimeMs: toMs(config.get("agent.subagent.max_total_time")),
     planThresholdUsd: config.get("plan_threshold_usd"),
@@ -130,7 +131,9 @@ function toRules(config: Config): Rule[] {
 export function knownTools(config: Pick<Config, "get">): string[] {
   const own = Object.keys(config.get("own_tools") ?? {});
   const built = CATALOGUE.map(({ tool }) => tool.spec.name);
-  return [...new Set([...built, ...DELEGATING_TOOLS, ...own, ...HOSTED_NAMES])];
+  return [
+    ...new Set([...built, ...DELEGATING_TOOLS, SUBAGENTS, ASK_PARENT, ...own, ...HOSTED_NAMES]),
+  ];
 }
 
 /** Rejects rules that every later command would refuse. `name` is the setting that is about to hold them. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import { type Account, type ChildAccount, createAccount } from "../../src/agent/account.ts";
-import type { Newcomer } from "../../src/agent/family.ts";
 import { type Limits, NO_LIMITS } from "../../src/agent/limits.ts";
+import type { Newcomer } from "../../src/agent/newcomer.ts";
 
 const limits = (some: Partial<Limits>): Limits => ({ ...NO_LIMITS, ...some });
 const { signal: NEVER } = new AbortController();

@@ -47,6 +47,11 @@ export function createChance(seed: number): Chance {
   };
 }
 
+interface ReplyUsage {
+  readonly input: number;
+  readonly output: number;
+}
+
 export interface TreeWish {
   readonly chance: Chance;
   readonly maxDepth: number;
@@ -86,7 +91,12 @@ export async function startRandomTree(wish: TreeWish): Promise<RandomTree> {
       checkInput() {},
     }),
     safety: { ...SAFETY, env },
-    delegation: { ...DELEGATION, maxDepth: wish.maxDepth, childTimeoutMs: PATIENCE_MS },
+    delegation: {
+      ...DELEGATION,
+      maxDepth: wish.maxDepth,
+      childTimeoutMs: PATIENCE_MS,
+      askTimeoutMs: 50,
+    },
     observe() {},
     openAccount(limits) {
       account = createAccount(limits);
@@ -147,10 +157,20 @@ function createRandomProvider(
 ): Provider {
   const makeId = createCountingIds();
   let calls = 0;
-  const toCall = (): ScriptedCall => ({
-    name: "subagent",
-    arguments: { label: `child ${calls++}`, task_prompt: "go on", max_turns: 4 },
-  });
+  const toCall = (): ScriptedCall => {
+    const background = !isDeep && chance() < 0.4 ? { background: true } : {};
+    const task = { label: `child ${calls++}`, task_prompt: "go on", max_turns: 4 };
+    return { name: "subagent", arguments: { ...task, ...background } };
+  };
+  const toReply = (request: ModelRequest, roll: number, usage: ReplyUsage) => {
+    const mayDelegate = JSON.stringify(request.tools).includes('"subagent"');
+    const isFirst = !request.items.some(({ type }) => type === "function_call_output");
+    const some = mayDelegate && roll < 0.55 ? 1 + Math.floor(chance() * 3) : 0;
+    const count = isDeep ? Number(mayDelegate && isFirst) : some;
+    if (count > 0) return reply.calls(Array.from({ length: count }, toCall), { usage });
+    const aside = isDeep ? undefined : toAside(request, chance);
+    return aside ? reply.calls([aside], { usage }) : reply.text("Done.", { usage });
+  };
   return {
     name: "random",
     async *stream(request, { run = "", signal }) {
@@ -161,14 +181,7 @@ function createRandomProvider(
       if (roll < 0.05 && !isDeep) throw new Failure("provider_failed", "It broke.");
       const output = Math.min(Math.floor(chance() * 200), request.maxOutputTokens ?? 200);
       const usage = { input: Math.floor(chance() * 50), output };
-      const mayDelegate = JSON.stringify(request.tools).includes('"subagent"');
-      const isFirst = !request.items.some(({ type }) => type === "function_call_output");
-      const some = mayDelegate && roll < 0.55 ? 1 + Math.floor(chance() * 3) : 0;
-      const count = isDeep ? Number(mayDelegate && isFirst) : some;
-      const said =
-        count > 0
-          ? reply.calls(Array.from({ length: count }, toCall), { usage })
-          : reply.text("Done.", { usage });
+      const said = toReply(request, roll, usage);
       const ending =
         roll > 0.95 && !isDeep
           ? ({ ...said, ending: "fail", message: "It was cut." } as const)
@@ -176,4 +189,23 @@ function createRandomProvider(
       yield* replyEvents(ending, request, { signal, makeId });
     },
   };
+}
+
+/** A word to a background child or to the parent, a wait or a stop; often none. */
+function toAside({ items, tools }: ModelRequest, chance: Chance): ScriptedCall | undefined {
+  const roll = chance();
+  const text = JSON.stringify(items);
+  if (roll < 0.1 && JSON.stringify(tools).includes('"ask_parent"')) {
+    return { name: "ask_parent", arguments: { question: "How?" } };
+  }
+  const ids = [...text.matchAll(/subagent_id\\":\\"([^"\\]+)/g)].map(([, id]) => id ?? "");
+  const id = ids.at(-1);
+  if (id === undefined || roll > 0.5) return undefined;
+  const actions = [
+    { action: "wait" },
+    { action: "message", id, text: "Like this." },
+    { action: "stop", id },
+    { action: "list" },
+  ];
+  return { name: "subagents", arguments: actions[Math.floor(chance() * actions.length)] ?? {} };
 }

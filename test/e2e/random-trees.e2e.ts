@@ -20,6 +20,7 @@ describe("a thousand random trees", () => {
   it("keep their budgets, grants, endings and numbers", async () => {
     let runs = 0;
     let deepest = 0;
+    let background = 0;
     const endings = new Set<string>();
     for (let first = 0; first < TREES; first += SIDE_BY_SIDE) {
       const seeds = Array.from({ length: SIDE_BY_SIDE }, (_, at) => first + at);
@@ -27,7 +28,10 @@ describe("a thousand random trees", () => {
         seeds.map(async (seed) => {
           const nodes = await growTree(seed);
           runs += nodes.length;
-          for (const { run } of nodes) {
+          for (const { run, log } of nodes) {
+            background += log.filter(
+              ({ event }) => event.type === "child_end" && event.background,
+            ).length;
             deepest = Math.max(deepest, run.path.split("/").length - 2);
             endings.add(String(run.ending));
           }
@@ -38,6 +42,7 @@ describe("a thousand random trees", () => {
         }),
       );
     }
+    assert.ok(background > TREES / 4, `only ${background} in the background`);
     assert.ok(runs > 2 * TREES, `only ${runs} runs`);
     assert.equal(deepest, 10, "how deep the deepest is");
     for (const ending of ["completed", "budget", "failed", "cancelled", "max_turns"]) {
@@ -137,6 +142,25 @@ function checkMoney(
     assert.ok(below <= spent[kind] + 1e-9, `${where}: ${kind} of its children is not counted`);
   }
   assert.ok(run.ending !== "completed" || spent.turns > 0, where);
+  if (run.ending === "completed") checkTold(log, where);
+}
+
+/** Of a background child a run that completes was told, once. */
+function checkTold(log: readonly LoggedEvent[], where: string): void {
+  const ended = log.flatMap(({ event }) =>
+    event.type === "child_end" && event.background ? [event.child_id] : [],
+  );
+  const news = log.flatMap(({ event }) => (event.type === "child_news" ? event.news : []));
+  const answers = log.flatMap(({ event }) =>
+    event.type === "tool_end" && event.name === "subagents" ? [JSON.stringify(event.item)] : [],
+  );
+  for (const id of ended) {
+    const told = news.filter((word) => word.kind === "report" && word.child_id === id).length;
+    const isCollected = answers.some((answer) =>
+      answer.includes(`\\"id\\":\\"${id}\\",\\"success`),
+    );
+    assert.ok(told === 1 || (told === 0 && isCollected), `${where}: ${id} was told ${told} times`);
+  }
 }
 
 function checkGrant({ log }: Node, children: readonly Node[], where: string): void {

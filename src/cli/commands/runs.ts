@@ -17,7 +17,7 @@ import type { Store, StoredRun } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { readDenials, renderDenial } from "../denials.ts";
-import { findRun } from "../find-run.ts";
+import { findNode, findRun } from "../find-run.ts";
 import type { Io } from "../io.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
@@ -140,17 +140,9 @@ async function showKeyCost(
   return true;
 }
 
-/** A node of a tree by any name that runs have; else as it was written, which may be its path. */
-async function findNode(store: Store, node: string): Promise<string> {
-  const found = node.startsWith("/")
-    ? undefined
-    : await findRun(store, node).catch(() => undefined);
-  return found?.id ?? node;
-}
-
 /** One run at a time: a second id would be left out in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {
-  // All behind the id is the message.
+  // All after the id is the message.
   if (subcommand === "steer") return;
   const most = subcommand === "list" ? 0 : 1;
   const extra = words[most];

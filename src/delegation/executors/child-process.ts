@@ -81,6 +81,7 @@ async function runChild(
     const { message } = toFailure(thrown);
     return { heard: frames.heard, said: message, exit: undefined, why: "not_started" };
   }
+  order.onStart?.();
   try {
     const why = await watch(child, frames, { signal, clock, limitMs: timeoutMs + LATE_MS });
     // What it still says in the time it is given to end counts too.

@@ -6,6 +6,7 @@
  * to be imitated from inside of one.
  */
 
+import { toNewsMessage } from "../../agent/background.ts";
 import { toUsd } from "../../base/text.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -111,6 +112,8 @@ function renderEvent(event: RunEvent): string {
       return `**Ended subagent** ${toCode(event.label)}: ${event.ending}`;
     case "run_input":
       return `**Message**\n\n${event.items.map(renderItem).join("\n\n")}`;
+    case "child_news":
+      return `**Told of subagents**\n\n${renderItem(toNewsMessage(event))}`;
     case "notice":
       return `_${toLine(event.message)}_`;
     case "run_resume":

@@ -35,7 +35,9 @@ interface Comparable {
 /** Calls that ran side by side end in any order: within a turn they are compared by call. */
 function toComparable(log: readonly LoggedEvent[]): Comparable[] {
   const open = findOpenAtEnd(log);
-  const kept = log.filter((logged) => COUNTS.has(logged.event.type) && !open.has(logged));
+  const kept = log.filter(
+    (logged) => COUNTS.has(logged.event.type) && !open.has(logged) && !isUntimed(logged.event),
+  );
   const groups: LoggedEvent[][] = [];
   for (const logged of kept) {
     const isCall = CALLS.has(logged.event.type);
@@ -71,6 +73,11 @@ function findOpenAtEnd(log: readonly LoggedEvent[]): ReadonlySet<LoggedEvent> {
   return new Set([...open, ...children]);
 }
 
+/** When a background child ended is chance; how, its own log tells. */
+function isUntimed(event: RunEvent): boolean {
+  return event.type === "child_end" && event.background === true;
+}
+
 const CHILDREN: ReadonlySet<RunEvent["type"]> = new Set(["child_start", "child_end"]);
 
 /** Whole items count; how a server cut them into pieces does not. */
@@ -84,6 +91,7 @@ const COUNTS: ReadonlySet<RunEvent["type"]> = new Set([
   "child_start",
   "child_end",
   "run_input",
+  "child_news",
   "run_end",
 ]);
 const CALLS: ReadonlySet<RunEvent["type"]> = new Set([
@@ -100,7 +108,10 @@ const VARYING: ReadonlySet<string> = new Set([
   "run_id",
   "parent_id",
   "child_id",
+  "mark",
   "call_key",
+  // Of a child that its call left when it asked, which is played as one that nobody waited for.
+  "background",
   "model_reason",
   "cost_usd",
   // A child's share depends on what its siblings have given back by then, and on what calls cost.

@@ -125,7 +125,7 @@ function readInputs(events: readonly RunEvent[]): Map<number, readonly Item[]> {
 }
 
 /** What is not a model's word: a turn's log has all of these between its start and its end. */
-const OURS: ReadonlySet<string> = new Set(["turn_start", "notice", "run_resume"]);
+const OURS: ReadonlySet<string> = new Set(["turn_start", "notice", "run_resume", "child_end"]);
 
 function isSaid(event: RunEvent): event is RunEvent & ModelEvent {
   return !OURS.has(event.type);

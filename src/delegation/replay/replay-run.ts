@@ -5,14 +5,15 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import type { RunEnd } from "../../protocol/run-events.ts";
+import type { ChildWord, RunEnd } from "../../protocol/run-events.ts";
 import type { ModelCall, ModelRequest, Provider } from "../../providers/provider.ts";
 import type { CallContext, ToolResult } from "../../tools/gate/call.ts";
 import type { Gate } from "../../tools/gate/gate.ts";
-import { isDelegating } from "../tools/names.ts";
+import type { BackgroundChildren } from "../background.ts";
+import { isDelegating, SUBAGENTS } from "../tools/names.ts";
 import {
   type BrokenTurn,
   type RecordedCall,
@@ -29,7 +30,9 @@ export interface ReplayRun {
   /** What was said to it before a turn. Nobody else speaks to a run that is played again. */
   readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
-  wrapGate(live: Gate): Gate;
+  wrapGate(live: Gate, background: BackgroundChildren | undefined): Gate;
+  /** What the run was told of its background children behind a turn; undefined where that is open. */
+  newsAfter(turn: number, isFinal: boolean): readonly ChildWord[] | undefined;
 }
 
 export interface ReplayWish {
@@ -59,16 +62,14 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     throw new Failure("conflict", `The record has no more to replay: ${what}.`);
   }
 
-  async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[], void> {
-    yield events;
-  }
-
   return {
     get isFaithful() {
       return isFaithful;
     },
     options: recorded?.start.settings.options,
     readInbox: async (before) => (isFaithful ? (recorded?.inputs.get(before) ?? []) : []),
+    newsAfter: (after, isFinal) =>
+      isFaithful && recorded ? readNews(recorded, { after, isFinal }) : undefined,
     wrapProvider: (live) => ({
       name: live.name,
       stream(request: ModelRequest, call: ModelCall) {
@@ -88,12 +89,13 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
         return live.stream(request, call);
       },
     }),
-    wrapGate: (live) => ({
+    wrapGate: (live, background) => ({
       ...live,
       async call(call, context) {
         const found = isFaithful ? findCall(recorded, context.idempotencyKey) : undefined;
         const known = found?.call.name === call.name ? found : undefined;
-        if (known?.result) return await replayCall(live, call, { context, result: known.result });
+        const result = known?.result;
+        if (result) return await replayCall(live, call, { context, result, background });
         if (known && recorded?.end)
           return await breakCall(live, call, { context, end: recorded.end });
         leave(`the call of ${call.name} in turn ${turn} is not in the record`);
@@ -105,15 +107,44 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
 
   /** A call that delegates is made: its children are replayed too. */
   async function replayCall(live: Gate, call: AskedCall, known: KnownCall): Promise<ToolResult> {
-    const { context, result: recordedResult } = known;
+    const { context, result: recordedResult, background } = known;
+    const { output } = recordedResult;
+    if (call.name === SUBAGENTS) background?.noteRecorded(context.idempotencyKey, output);
     if (!isDelegating(call.name)) return await playCall(recordedResult, context);
-    const result = await live.call(call, context);
-    if (isSameResult(result.output, recordedResult.output)) {
-      return { ...result, output: recordedResult.output };
-    }
+    const result = await live.call(toReplayed(call, output), context);
+    const isLeft = openStatus(result.output) !== undefined && openStatus(output) !== undefined;
+    if (isLeft || isSameResult(result.output, output)) return { ...result, output };
     leave(`${call.name} in turn ${turn} returned something else`);
     return result;
   }
+}
+
+interface NewsPlace {
+  readonly after: number;
+  readonly isFinal: boolean;
+}
+
+function readNews({ log }: RecordedRun, { after, isFinal }: NewsPlace): readonly ChildWord[] {
+  for (const { event } of log) {
+    if (event.type !== "child_news" || event.turn !== after) continue;
+    if ((event.final ?? false) === isFinal) return event.news;
+  }
+  return [];
+}
+
+/** Of a child that goes on without its call. */
+function openStatus(output: unknown): string | undefined {
+  const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
+  const metadata = isJsonObject(parsed) ? parsed["metadata"] : undefined;
+  const status = isJsonObject(metadata) ? metadata["completion_status"] : undefined;
+  return status === "running" || status === "asks" ? status : undefined;
+}
+
+/** A child that asked is played without its question: its call is told to leave it there. */
+function toReplayed(call: AskedCall, output: unknown): AskedCall {
+  const given = openStatus(output) === "asks" ? tryParseJson(call.arguments) : undefined;
+  if (!isJsonObject(given)) return call;
+  return { ...call, arguments: JSON.stringify({ ...given, background: true }) };
 }
 
 type AskedCall = Parameters<Gate["call"]>[0];
@@ -121,6 +152,7 @@ type AskedCall = Parameters<Gate["call"]>[0];
 interface KnownCall {
   readonly context: CallContext;
   readonly result: NonNullable<RecordedCall["result"]>;
+  readonly background: BackgroundChildren | undefined;
 }
 
 /** A call that was being made when the run ended. Its children are there to be replayed all the same. */
@@ -132,6 +164,10 @@ async function breakCall(
   // Whatever becomes of it, the run ends as it was recorded.
   if (isDelegating(call.name)) await live.call(call, context).catch(() => {});
   throw toRecordedFailure(end);
+}
+
+async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[], void> {
+  yield events;
 }
 
 /** What the model had said, and why it said no more. */

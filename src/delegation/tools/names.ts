@@ -3,6 +3,11 @@
 export const DELEGATING_TOOLS = ["subagent", "call_subagent", "parallel_subagent"] as const;
 export type DelegatingName = (typeof DELEGATING_TOOLS)[number];
 
+/** Offered together with `subagent`, wherever no call has to wait. */
+export const SUBAGENTS = "subagents";
+/** Offered to children whose parents can answer. */
+export const ASK_PARENT = "ask_parent";
+
 /** Whether its children always run in processes of their own. */
 export function needsProcess(name: string): boolean {
   return name === "call_subagent";
@@ -10,4 +15,13 @@ export function needsProcess(name: string): boolean {
 
 export function isDelegating(name: string): boolean {
   return (DELEGATING_TOOLS as readonly string[]).includes(name);
+}
+
+/** The names of all that a run with these tools is offered: some tools come with others. */
+export function withCompanions(tools: readonly string[], canAsk: boolean): readonly string[] {
+  const added = [
+    ...(tools.includes("subagent") ? [SUBAGENTS] : []),
+    ...(canAsk ? [ASK_PARENT] : []),
+  ];
+  return added.length === 0 ? tools : [...tools, ...added];
 }

@@ -14,11 +14,12 @@ import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { describeAgents, withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
 import type { ChildReport, ChildWish } from "../child.ts";
-import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
+import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import type { DelegationSettings } from "../settings.ts";
-import { spawn } from "../spawn.ts";
-import { NO_TIMEOUT_MS, readWish, SUBAGENT_SPEC, toKey } from "./subagent.ts";
+import type { Spawning } from "../spawn.ts";
+import { tellEnding } from "../tell-ending.ts";
+import { NO_TIMEOUT_MS, readWish, runChild, TASK_SPEC, toKey } from "./subagent.ts";
 
 /** What a call may ask for, where the setting allows no more by itself. */
 const MAX_CONCURRENT = 100;
@@ -38,7 +39,10 @@ interface TaskResult {
   readonly error: string | null;
   /** With everything below it. */
   readonly tokens_used: number;
-  readonly completion_status: "complete" | "incomplete";
+  /** `asks`: it waits for an answer, and goes on without this call. */
+  readonly completion_status: "complete" | "incomplete" | "asks";
+  /** Of one that asks. */
+  readonly subagent_id?: string | undefined;
 }
 
 export function createParallelSubagentTool(node: DelegationNode): Tool {
@@ -70,7 +74,7 @@ const DESCRIPTION =
 export type Surroundings = Pick<DelegationNode, "agents" | "settings">;
 
 export function toParallelSpec({ agents, settings }: Surroundings): FunctionTool {
-  const one = withAgents(SUBAGENT_SPEC, agents);
+  const one = withAgents(TASK_SPEC, agents);
   const named = agents.length > 0 ? `\n\nAgents for \`agent\`:\n${describeAgents(agents)}` : "";
   return {
     type: "function",
@@ -216,23 +220,23 @@ interface Ran {
 }
 
 /** Never rejects: one task's trouble is its own. */
-async function runTask(
-  node: DelegationNode,
-  wish: ChildWish,
-  spawning: Parameters<typeof spawn>[2],
-): Promise<Ran> {
+async function runTask(node: DelegationNode, wish: ChildWish, spawning: Spawning): Promise<Ran> {
   const { observe, settings } = node;
   const { label } = wish;
   const named = { label, depth: node.task.depth + 1 };
   try {
-    const report = await spawn(node, wish, spawning);
+    const run = await runChild(node, wish, spawning);
+    if (!run.report) {
+      return { label, envelope: toOpenEnvelope(named, run), report: undefined, isCancelled: false };
+    }
+    const { report } = run;
     const envelope = toEnvelope(named, report, {
       maxBytes: settings.outputMaxSize,
       isRecorded: node.isRecorded,
       observe,
     });
     const ran = { label, envelope, report, isCancelled: report.ending === "cancelled" };
-    tell(node, named, ran);
+    tellEnding(node, named, ran);
     return ran;
   } catch (thrown) {
     const { code, message } = toFailure(thrown);
@@ -242,31 +246,15 @@ async function runTask(
   }
 }
 
-function tell(
-  { observe }: DelegationNode,
-  named: { readonly label: string; readonly depth: number },
-  { envelope, report }: Ran,
-): void {
-  if (!report) return;
-  const { ending, turns: turns_used, usage } = report;
-  if (!envelope.success) {
-    observe({ event: "error", ...named, error: envelope.error ?? ending });
-    return;
-  }
-  if (ending === "max_turns") {
-    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
-  }
-  const status = ending === "completed" ? "complete" : "incomplete";
-  observe({ event: "complete", ...named, turns_used, tokens_consumed: usage.total_tokens, status });
-}
-
 function toResult({ label, envelope, report }: Ran, duration_ms: number): TaskResult {
   const { success, output, error, metadata } = envelope;
-  const { completion_status } = metadata;
+  const { completion_status, subagent_id } = metadata;
   // A call that broke off has spent what nobody counted; the account has what was set aside for it.
   const tokens_used = report ? Math.max(report.usage.total_tokens, report.spent.tokens) : 0;
+  const done = { label, success, output, duration_ms, error, tokens_used };
+  if (completion_status === "asks") return { ...done, completion_status, subagent_id };
   const status = completion_status === "complete" ? "complete" : "incomplete";
-  return { label, success, output, duration_ms, error, tokens_used, completion_status: status };
+  return { ...done, completion_status: status };
 }
 
 function wrong(message: string): Failure {

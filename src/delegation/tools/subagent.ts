@@ -11,10 +11,13 @@ import { toOwnNames } from "../../tools/same-tools.ts";
 import { type Tool, type ToolContext, ToolOutput } from "../../tools/tool.ts";
 import { withAgents } from "../agents/agent-spec.ts";
 import { readAgentWish } from "../agents/agent-wish.ts";
+import type { Ran } from "../background.ts";
 import type { ChildWish } from "../child.ts";
-import { type Envelope, toEnvelope, toErrorEnvelope } from "../envelope.ts";
+import { readContinued } from "../continued.ts";
+import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
-import { spawn } from "../spawn.ts";
+import { type Spawning, spawn } from "../spawn.ts";
+import { tellEnding } from "../tell-ending.ts";
 import { isDelegating } from "./names.ts";
 
 /** Longer than any child may live: its own limit ends it. */
@@ -22,7 +25,7 @@ export const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 export function createSubagentTool(node: DelegationNode): Tool {
   return {
-    spec: withAgents(SUBAGENT_SPEC, node.agents),
+    spec: withAgents(node.background ? SUBAGENT_SPEC : TASK_SPEC, node.agents),
     asksAbout: (input) => askAbout(node, input as Json),
     // Children of one turn run side by side.
     readOnly: true,
@@ -40,7 +43,40 @@ export function createSubagentTool(node: DelegationNode): Tool {
 const DESCRIPTION =
   "Delegate a focused task to a recursive agent instance with isolated conversation context. Use this when you need to explore a sub-problem independently without polluting the main conversation. Without `allowed_tools` it has all of your tools. Several calls in one turn run side by side.";
 
-export const SUBAGENT_SPEC: FunctionTool = {
+const PROPERTIES = {
+  label: {
+    type: "string",
+    minLength: 1,
+    description: "Unique identifier for tracking this subagent instance.",
+  },
+  task_prompt: {
+    type: "string",
+    minLength: 1,
+    description:
+      "The specific task for the subagent to complete. Should be self-contained and explicit.",
+  },
+  summary_prompt: {
+    type: "string",
+    default: REPORT_WISH,
+    description:
+      "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
+  },
+  allowed_tools: {
+    type: "array",
+    items: { type: "string" },
+    description:
+      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
+  },
+  max_turns: {
+    type: "integer",
+    minimum: 1,
+    maximum: 50,
+    description: "Most model calls it may make.",
+  },
+};
+
+/** Of a subagent whose call waits for it, and of each task of `parallel_subagent`. */
+export const TASK_SPEC: FunctionTool = {
   type: "function",
   name: "subagent",
   description: DESCRIPTION,
@@ -48,51 +84,66 @@ export const SUBAGENT_SPEC: FunctionTool = {
   parameters: {
     type: "object",
     required: ["label", "task_prompt"],
-    properties: {
-      label: {
-        type: "string",
-        minLength: 1,
-        description: "Unique identifier for tracking this subagent instance.",
-      },
-      task_prompt: {
-        type: "string",
-        minLength: 1,
-        description:
-          "The specific task for the subagent to complete. Should be self-contained and explicit.",
-      },
-      summary_prompt: {
-        type: "string",
-        default: REPORT_WISH,
-        description:
-          "How to summarize the subagent's findings, when its last answer is not to be its report: it is asked once more then.",
-      },
-      allowed_tools: {
-        type: "array",
-        items: { type: "string" },
-        description:
-          "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
-      },
-      max_turns: {
-        type: "integer",
-        minimum: 1,
-        maximum: 50,
-        description: "Most model calls it may make.",
-      },
-    },
+    properties: PROPERTIES,
     additionalProperties: false,
   },
 };
 
+export const SUBAGENT_SPEC: FunctionTool = {
+  ...TASK_SPEC,
+  parameters: {
+    ...TASK_SPEC.parameters,
+    properties: {
+      ...PROPERTIES,
+      background: {
+        type: "boolean",
+        description: "Answer at once with its id; its report comes to you later.",
+      },
+      continue: {
+        type: "string",
+        description:
+          "Id or label of a subagent of yours that has ended: it goes on with all that it knows.",
+      },
+    },
+  },
+};
+
+interface Call {
+  readonly wish: ChildWish;
+  /** The child that it goes on from. */
+  readonly continues: string | undefined;
+}
+
 /** Checks a call that may name an agent. */
-function readCall(input: Json, node: DelegationNode): ChildWish {
+function readCall(input: Json, node: DelegationNode): Call {
   const parent = { agents: node.agents, tools: node.task.tools };
-  return readAgentWish(input, (rest) => readWish(rest, node), parent);
+  if (!node.background || !isJsonObject(input)) {
+    return {
+      wish: readAgentWish(input, (rest) => readWish(rest, node), parent),
+      continues: undefined,
+    };
+  }
+  const { background, continue: continues, ...task } = input;
+  const wish = readAgentWish(task, (rest) => readWish(rest, node), parent);
+  return { wish: { ...wish, isBackground: readFlag(background) }, continues: readName(continues) };
+}
+
+function readFlag(given: Json | undefined): boolean {
+  if (given === undefined || given === null) return false;
+  if (typeof given === "boolean") return given;
+  throw wrong("Invalid input: `background` must be true or false");
+}
+
+function readName(given: Json | undefined): string | undefined {
+  if (given === undefined || given === null || given === "") return undefined;
+  if (typeof given === "string") return given;
+  throw wrong("Invalid input: `continue` must be the id or the label of a subagent");
 }
 
 /** A call that is wrong costs nothing: it is refused when it runs, in its own words. */
 function askAbout(node: DelegationNode, input: Json): string | undefined {
   try {
-    return node.asksAbout([readCall(input, node)]);
+    return node.asksAbout([readCall(input, node).wish]);
   } catch {
     return undefined;
   }
@@ -107,13 +158,16 @@ async function delegate(
   const named = { label, depth: node.task.depth + 1 };
   const { observe, settings } = node;
   try {
-    const wish = readCall(input, node);
-    const report = await spawn(node, wish, {
+    const { wish, continues } = readCall(input, node);
+    const whole = continues === undefined ? wish : await readContinued(node, wish, continues);
+    const ran = await runChild(node, whole, {
       callKey: context.idempotencyKey,
       key: toKey(label, context.idempotencyKey),
       executor: settings.executor,
       signal: context.signal,
     });
+    if (!ran.report) return toOpenEnvelope(named, ran);
+    const { report } = ran;
     const envelope = toEnvelope(named, report, {
       maxBytes: settings.outputMaxSize,
       isRecorded: node.isRecorded,
@@ -129,23 +183,14 @@ async function delegate(
   }
 }
 
-function tellEnding(
-  { observe }: DelegationNode,
-  named: { readonly label: string; readonly depth: number },
-  {
-    report,
-    envelope,
-  }: { readonly report: Awaited<ReturnType<typeof spawn>>; readonly envelope: Envelope },
-): void {
-  const { ending, turns: turns_used, usage } = report;
-  if (!envelope.success) {
-    observe({ event: "error", ...named, error: envelope.error ?? ending });
-    return;
-  }
-  if (ending === "max_turns")
-    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
-  const status = ending === "completed" ? "complete" : "incomplete";
-  observe({ event: "complete", ...named, turns_used, tokens_consumed: usage.total_tokens, status });
+/** Runs a child of a call, which may go on without it. */
+export async function runChild(
+  node: DelegationNode,
+  wish: ChildWish,
+  spawning: Spawning,
+): Promise<Ran> {
+  if (node.background) return await node.background.run(wish, spawning);
+  return { report: await spawn(node, wish, spawning) };
 }
 
 /** `research docs` of the call `run/tool:2.0` is `research-docs-2.0`: the same when it is asked for again. */

@@ -177,6 +177,7 @@ class RunWriter {
       case "tool_process":
       case "child_start":
       case "child_end":
+      case "child_news":
       case "client_refused":
         return;
       default:
@@ -383,8 +384,7 @@ class RunWriter {
     if (!this.response) return;
     // A client hears of faults that are this server's own; the log keeps what they were.
     const told = this.#answers ? withToldError(event) : event;
-    const response = endResponse(this.response, told, this.#output.select(this.#output.all));
-    this.#finishResponse(response);
+    this.#finishResponse(endResponse(this.response, told, this.#output.select(this.#output.all)));
   }
 
   fail(failure: Failure): EmittedEvent[] {

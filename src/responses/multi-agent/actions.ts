@@ -2,6 +2,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { MAX_WAIT_MS, WAIT_MS } from "../../delegation/waiting.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 
 export const ACTIONS = [
@@ -13,10 +14,6 @@ export const ACTIONS = [
   "list_agents",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
-
-/** How long a wait is where the model does not say, and at most. */
-const WAIT_MS = 300_000;
-const MAX_WAIT_MS = 1_800_000;
 
 const target = {
   type: "string",

@@ -12,6 +12,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { ChildReport, ChildWish } from "../../delegation/child.ts";
 import { toReport } from "../../delegation/executors/in-process.ts";
+import { createNews, type News } from "../../delegation/news.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import type { Engine, RunContext } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -30,7 +31,6 @@ import {
 } from "./team-history.ts";
 import { nameIn, readTeamLog, type TeamLog } from "./team-log.ts";
 import { createMail, type Letter, type Mail, toMessageItem } from "./team-mail.ts";
-import { createTeamNews, type TeamNews } from "./team-news.ts";
 
 export interface RosterParts {
   /** Whose team it is. */
@@ -61,7 +61,7 @@ interface NewTask {
 export class Roster {
   readonly crew: Crew;
   readonly mail: Mail;
-  readonly news: TeamNews;
+  readonly news: News;
   readonly #parts: RosterParts;
   readonly #members = new Map<string, Member>();
   readonly #statuses = new Map<string, Status>();
@@ -82,7 +82,7 @@ export class Roster {
     const { context, engine, node } = parts;
     this.#parts = parts;
     this.#heard = parts.heard;
-    this.news = createTeamNews(parts.clock);
+    this.news = createNews(parts.clock);
     this.crew = createCrew({ context, engine, node });
     const [rootId = context.id] = context.id.split("/");
     this.mail = createMail(engine, rootId);

@@ -210,6 +210,14 @@ export const SUBAGENT_KEYS = {
     narrows: true,
     summary: "Most seconds of a subagent",
   },
+  "agent.subagent.ask_timeout": {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    default: 300,
+    narrows: true,
+    summary: "Most seconds that a subagent waits for its parent's answer; not counted as its time",
+  },
 } as const satisfies Rows;
 
 export const TOOL_KEYS = {

@@ -137,7 +137,7 @@ function* askAll(
 
 /** Whether a tool hands on work: never called unless the user says so in words of his own. */
 export function isDelegating(name: string): boolean {
-  return (TOOLS as readonly string[]).includes(name);
+  return ([...TOOLS, "subagents", "ask_parent"] as readonly string[]).includes(name);
 }
 
 function toReport(answers: readonly ChildAnswer[], wanted: "list" | "sum"): Answer {

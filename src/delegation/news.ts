@@ -1,9 +1,9 @@
-/** That something happens in a team: jobs that are done one after the other, and those who wait for news. */
+/** That something happens among runs that work side by side: jobs that are done one after the other, and those who wait for news. */
 
-import { throwIfAborted } from "../../base/async.ts";
-import type { Clock } from "../../base/clock.ts";
+import { throwIfAborted } from "../base/async.ts";
+import type { Clock } from "../base/clock.ts";
 
-export interface TeamNews {
+export interface News {
   /** Grows with all that happens: whoever looks at more than one thing sees whether they fit together. */
   readonly changes: number;
   /** How many jobs are not done. */
@@ -15,7 +15,7 @@ export interface TeamNews {
   inOrder<Out>(job: () => Promise<Out>): Promise<Out>;
 }
 
-export function createTeamNews(clock: Clock): TeamNews {
+export function createNews(clock: Clock): News {
   let listeners: (() => void)[] = [];
   let changes = 0;
   let jobs = 0;

@@ -1,0 +1,391 @@
+/**
+ * The children of a run that no call waits for.
+ *
+ * They are ordered as all children are, and share alike. While some of them work, one step of the run is
+ * open, because their ends are written into its log at any time. What is journaled of them are notes:
+ * which call left which of them running, and which report or question the model was told. Whoever takes
+ * the run over learns the notes again and finds the children by them, behind the last thing that the
+ * journal has: only then is known what is left for them to spend.
+ */
+
+import type { Background, CallNote, LeftChildren } from "../agent/background.ts";
+import { parseTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
+import type { OtherRuns, RunContext } from "../engine/engine.ts";
+import type { ChildStart, ChildWord, LoggedEvent } from "../protocol/run-events.ts";
+import { BackgroundChild } from "./background-child.ts";
+import type { ChildReport, ChildWish } from "./child.ts";
+import { toReport } from "./executors/in-process.ts";
+import { createNews } from "./news.ts";
+import type { DelegationNode } from "./node.ts";
+import { type OpenQuestions, type Question, sendAnswer } from "./questions.ts";
+import { adoptChild, orderChild, type Spawning } from "./spawn.ts";
+
+export interface BackgroundParts {
+  readonly context: RunContext;
+  readonly node: DelegationNode;
+  readonly questions: OpenQuestions;
+  readonly clock: Clock;
+  /** What a recorded run was told after this turn, where it is played again. */
+  readonly recorded?:
+    | ((turn: number, isFinal: boolean) => readonly ChildWord[] | undefined)
+    | undefined;
+}
+
+/** What became of a call: its child has ended, or goes on without it, and may have asked something. */
+export type Ran =
+  | { readonly report: ChildReport }
+  | { readonly report: undefined; readonly id: string; readonly question: string | undefined };
+
+const MINUTE_MS = 60_000;
+
+export class BackgroundChildren implements Background {
+  readonly #parts: BackgroundParts;
+  readonly #news: ReturnType<typeof createNews>;
+  readonly #children = new Map<string, BackgroundChild>();
+  readonly #notes = new Map<string, { started: string[]; told: string[] }>();
+  /** Those whose reports nobody was told. */
+  readonly #outstanding = new Set<string>();
+  readonly #told = new Set<string>();
+  /** Questions that were answered here. */
+  readonly #answered = new Set<string>();
+  readonly #toRestore: string[] = [];
+  #restoring: Promise<void> | undefined;
+  /** How many steps were opened for them. */
+  #steps = 0;
+  #step: { readonly done: Promise<unknown>; close(): void } | undefined;
+  #closing: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: BackgroundParts) {
+    this.#parts = parts;
+    this.#news = createNews(parts.clock);
+  }
+
+  get isOpen(): boolean {
+    return this.#outstanding.size > 0;
+  }
+
+  /** Those that were left by their calls, in the order they were started. */
+  get all(): readonly BackgroundChild[] {
+    return [...this.#children.values()].filter(({ isDetached }) => isDetached);
+  }
+
+  get runs(): OtherRuns {
+    return this.#parts.context.runs;
+  }
+
+  readLog(): Promise<LoggedEvent[]> {
+    return this.#parts.context.readLog();
+  }
+
+  /** All children of the run so far, those that calls waited for too. */
+  async list(): Promise<JsonObject[]> {
+    const found = new Map<string, JsonObject>();
+    for (const { event } of await this.readLog()) {
+      if (event.type === "child_start") {
+        const { child_id: id, label } = event;
+        const { question } = this.#children.get(id) ?? {};
+        const open = question ? { status: "asks", question: question.text } : { status: "running" };
+        found.set(id, { id, label, ...open });
+      }
+      if (event.type === "child_end") {
+        found.set(event.child_id, { id: event.child_id, label: event.label, status: event.ending });
+      }
+    }
+    return [...found.values()];
+  }
+
+  noteOf(callKey: string): CallNote | undefined {
+    return this.#notes.get(callKey);
+  }
+
+  learn({ started, told }: CallNote, { isReplayed }: { readonly isReplayed: boolean }): void {
+    for (const id of started) {
+      this.#outstanding.add(id);
+      if (isReplayed) this.#toRestore.push(id);
+    }
+    this.#mark(told);
+  }
+
+  hear(news: readonly ChildWord[]): void {
+    this.#mark(news.map(({ mark }) => mark));
+  }
+
+  #mark(marks: readonly string[]): void {
+    for (const mark of marks) {
+      this.#told.add(mark);
+      this.#outstanding.delete(mark);
+    }
+  }
+
+  /** A call has told its model of these. */
+  note(callKey: string, marks: readonly string[]): void {
+    this.#noteFor(callKey).told.push(...marks);
+  }
+
+  /** A call that is played again has told its model of these. */
+  noteRecorded(callKey: string, output: unknown): void {
+    const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
+    const ended = isJsonObject(parsed) ? parsed["ended"] : undefined;
+    const ids = Array.isArray(ended) ? ended.filter(isJsonObject).map(({ id }) => String(id)) : [];
+    this.note(
+      callKey,
+      ids.map((id) => this.#toOwnId(id)),
+    );
+  }
+
+  #noteFor(callKey: string): { started: string[]; told: string[] } {
+    const known = this.#notes.get(callKey) ?? { started: [], told: [] };
+    this.#notes.set(callKey, known);
+    return known;
+  }
+
+  /** Runs a child for a call, which does not wait for it where it is a background child, or asks. */
+  async run(wish: ChildWish, spawning: Spawning): Promise<Ran> {
+    const { node, context } = this.#parts;
+    const { callKey, key, executor } = spawning;
+    const child = this.#create(`${context.id}/${key}`, wish.label);
+    const { isBackground = false } = wish;
+    if (isBackground) this.#open();
+    // Let in at once or not at all: others may wait for a word of this run.
+    const isUrgent = isBackground && executor === "in_process";
+    const begun = orderChild(node, wish, { ...child.toSpawning(spawning), isUrgent }).then(
+      (ordered) => child.begin(ordered),
+    );
+    this.#children.set(child.id, child);
+    try {
+      await begun;
+    } catch (thrown) {
+      this.#forget(child);
+      throw thrown;
+    }
+    if (isBackground) return this.#leave(child, callKey);
+    const question = await child.untilEndOrQuestion();
+    if (question) {
+      this.#open();
+      this.note(callKey, [question.key]);
+      return this.#leave(child, callKey, question.text);
+    }
+    this.#forget(child);
+    if (!child.report) throw child.failure ?? new Failure("internal", "The child has no ending.");
+    return { report: child.report };
+  }
+
+  #create(id: string, label: string): BackgroundChild {
+    const { node, questions, context } = this.#parts;
+    const onNews = (): void => {
+      this.#news.tell();
+      this.#closeIfDone();
+    };
+    return new BackgroundChild({ node, questions, signal: context.signal, onNews }, { id, label });
+  }
+
+  #leave(child: BackgroundChild, callKey: string, question?: string): Ran {
+    child.detach();
+    this.#noteFor(callKey).started.push(child.id);
+    return { report: undefined, id: child.id, question };
+  }
+
+  #forget(child: BackgroundChild): void {
+    child.leaveCall();
+    this.#children.delete(child.id);
+    this.#closeIfDone();
+  }
+
+  restore(): Promise<void> {
+    if (this.#toRestore.length === 0) return Promise.resolve();
+    this.#restoring ??= this.#restoreAll();
+    return this.#restoring;
+  }
+
+  async #restoreAll(): Promise<void> {
+    const log = await this.#parts.context.readLog();
+    for (const id of this.#toRestore) await this.#find(id, log);
+    this.#toRestore.length = 0;
+    this.#restoring = undefined;
+  }
+
+  async #find(id: string, log: readonly LoggedEvent[]): Promise<void> {
+    const { context, node } = this.#parts;
+    const { start, hasEnded } = readChild(id, log);
+    const input = await context.runs.input(id);
+    const child = this.#create(id, start?.label ?? id.slice(context.id.length + 1));
+    this.#children.set(id, child);
+    if (!start || input === undefined) {
+      child.lose("Subagent execution failed: it was cut before it was written down. Ask again.");
+      return;
+    }
+    if (hasEnded) {
+      const { events } = await context.runs.result(id);
+      const report = toReport(id, events);
+      const { spent } = report;
+      const whole = { ...spent, children: spent.children + 1 };
+      node.account.charge(whole);
+      node.account.family.charge(whole);
+      child.takeEnd(report);
+      return;
+    }
+    this.#open();
+    const key = id.slice(context.id.length + 1);
+    const own = { callKey: start.call_key, key, executor: node.settings.executor };
+    const spawning = child.toSpawning({ ...own, signal: context.signal });
+    const timeoutMs = Number(start.effective["timeout_ms"]);
+    child.detach();
+    const ordered = adoptChild(node, { key, task: parseTask(input), timeoutMs }, spawning);
+    // What is wrong with it is its report.
+    await child.begin(ordered).catch(() => {});
+  }
+
+  async look(turn: number): Promise<readonly ChildWord[]> {
+    return (await this.#replay(turn, false)) ?? this.unheard();
+  }
+
+  async settle(turn: number, stepKey: string): Promise<readonly ChildWord[]> {
+    const { context } = this.#parts;
+    const recorded = await this.#replay(turn, true);
+    if (recorded) return recorded;
+    await this.#answerNobody();
+    await context.waiting(stepKey, async () => {
+      while (this.#hasWork() && !this.unheard().some(({ kind }) => kind === "question")) {
+        await this.#news.changed(MINUTE_MS, context.signal);
+      }
+    });
+    return this.unheard();
+  }
+
+  #hasWork(): boolean {
+    return this.all.some(({ envelope }) => envelope === undefined);
+  }
+
+  /** The model has read these questions and has given its answer: nobody will answer them. */
+  async #answerNobody(): Promise<void> {
+    for (const { question } of this.all) {
+      if (!question || !this.#told.has(question.key) || this.#answered.has(question.key)) continue;
+      await this.answer(question, null, `${question.key}/nobody`);
+    }
+  }
+
+  async answer(question: Question, text: string | null, key: string): Promise<void> {
+    this.#answered.add(question.key);
+    await sendAnswer(this.#parts.context.runs, question, { text, key });
+  }
+
+  /** What was recorded is told again, once those it is about have come as far. */
+  async #replay(turn: number, isFinal: boolean): Promise<readonly ChildWord[] | undefined> {
+    const recorded = this.#parts.recorded?.(turn, isFinal);
+    for (const { kind, child_id } of recorded ?? []) {
+      if (kind === "report") await this.#children.get(this.#toOwnId(child_id))?.ended;
+    }
+    return recorded?.map((word) => {
+      const child_id = this.#toOwnId(word.child_id);
+      return { ...word, child_id, mark: word.kind === "report" ? child_id : word.mark };
+    });
+  }
+
+  /** A run that is played again has another id, and its children the same places. */
+  #toOwnId(id: string): string {
+    return `${this.#parts.context.id}${id.slice(id.lastIndexOf("/"))}`;
+  }
+
+  unheard(): ChildWord[] {
+    return this.all.flatMap((child) => [...this.#reportOf(child), ...this.#questionOf(child)]);
+  }
+
+  #reportOf({ id, label, envelope }: BackgroundChild): ChildWord[] {
+    if (!envelope || this.#told.has(id)) return [];
+    return [{ child_id: id, label, kind: "report", mark: id, text: JSON.stringify(envelope) }];
+  }
+
+  #questionOf({ id, label, question }: BackgroundChild): ChildWord[] {
+    if (!question || this.#told.has(question.key)) return [];
+    return [{ child_id: id, label, kind: "question", mark: question.key, text: question.text }];
+  }
+
+  /** Waits until `isDone`, or for so long. For calls. */
+  async waitUntil(isDone: () => boolean, { limitMs, signal, callKey }: WaitBounds): Promise<void> {
+    const { context, clock } = this.#parts;
+    const endsAtMs = clock.now() + limitMs;
+    await context.waiting(callKey, async () => {
+      for (let left = limitMs; left > 0 && !isDone(); left = endsAtMs - clock.now()) {
+        await this.#news.changed(left, signal);
+      }
+    });
+  }
+
+  async closed(): Promise<void> {
+    await this.#closing;
+  }
+
+  async end(): Promise<LeftChildren> {
+    const { context, recorded } = this.#parts;
+    try {
+      if (!context.signal.aborted) await this.restore();
+    } catch {
+      // What cannot be read is found by whoever looks after runs that nobody owns.
+    }
+    const open = this.all.filter(({ envelope }) => envelope === undefined);
+    // What another process goes on with is not ended here; what is played again ends as it did.
+    if (!context.isLost && !recorded)
+      for (const child of open) child.stop("The run that started it has ended.");
+    await Promise.all(open.map(({ ended }) => ended));
+    this.#closeIfDone();
+    await this.#closing;
+    const unread = this.all.filter(({ id }) => this.#outstanding.has(id) && !isIn(open, id));
+    return { stopped: open.map(toName), unread: unread.map(toName) };
+  }
+
+  /** While any of them works a step is open: their ends are written at any time. */
+  #open(): void {
+    if (this.#step) return;
+    const { context } = this.#parts;
+    const key = `background:${context.epoch}.${++this.#steps}`;
+    let close = (): void => {};
+    const over = new Promise<null>((resolve) => {
+      close = () => resolve(null);
+    });
+    // It does nothing by itself, so that it keeps no process from coming to rest.
+    const done = context
+      .step(key, () => context.waiting(`${context.id}/${key}`, () => over))
+      .catch(() => {});
+    this.#step = { done, close };
+  }
+
+  #closeIfDone(): void {
+    if (!this.#step || [...this.#children.values()].some(({ envelope }) => !envelope)) return;
+    this.#step.close();
+    this.#closing = this.#step.done;
+    this.#step = undefined;
+  }
+}
+
+export interface WaitBounds {
+  readonly limitMs: number;
+  readonly signal: AbortSignal;
+  /** The call that waits. */
+  readonly callKey: string;
+}
+
+function isIn(children: readonly BackgroundChild[], id: string): boolean {
+  return children.some((child) => child.id === id);
+}
+
+function toName({ label, id }: BackgroundChild): string {
+  return `\`${label}\` (${id})`;
+}
+
+/** As the log of its parent tells of it. */
+function readChild(
+  id: string,
+  log: readonly LoggedEvent[],
+): { readonly start: ChildStart | undefined; readonly hasEnded: boolean } {
+  const at = log.findLastIndex(
+    ({ event }) => event.type === "child_start" && event.child_id === id,
+  );
+  const start = log[at]?.event;
+  const hasEnded = log
+    .slice(at + 1)
+    .some(({ event }) => event.type === "child_end" && event.child_id === id);
+  return { start: start?.type === "child_start" ? start : undefined, hasEnded };
+}

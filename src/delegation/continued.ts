@@ -1,0 +1,106 @@
+/**
+ * A finished child that is asked again: a new child that begins with the whole conversation of the finished
+ * one, read from the record. What its call does not say stays as it was: agent, model, tools, limits.
+ */
+
+import { type AgentTask, parseTask } from "../agent/task.ts";
+import { Failure } from "../base/failure.ts";
+import type { Json, JsonObject } from "../base/json.ts";
+import type { OtherRuns } from "../engine/engine.ts";
+import type { Item } from "../protocol/items.ts";
+import type { ChildStart, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { ChildWish } from "./child.ts";
+import { readMessages } from "./conversation-messages.ts";
+import type { DelegationNode } from "./node.ts";
+
+/** Rejects with `Failure("invalid_request")` for a name that no finished child of the run has. */
+export async function readContinued(
+  { background }: DelegationNode,
+  wish: ChildWish,
+  name: string,
+): Promise<ChildWish> {
+  if (!background) throw refuse("A subagent cannot be asked again here");
+  const { runs } = background;
+  const start = findFinished(await background.readLog(), name);
+  const input = await runs.input(start.child_id);
+  if (input === undefined) throw refuse(`The record has no conversation of \`${name}\``);
+  const task = parseTask(input);
+  const before = toWhole(readMessages(task, await readEvents(runs, start.child_id), ""));
+  const asked: Item = { type: "message", role: "user", content: wish.prompt };
+  return {
+    ...wish,
+    ...(wish.agent === undefined ? toOwnWords(wish, task, start) : {}),
+    items: [...before, asked],
+    continues: start.child_id,
+  };
+}
+
+/** What the finished child had, where the call does not say otherwise. */
+function toOwnWords(
+  wish: ChildWish,
+  task: AgentTask,
+  { requested }: ChildStart,
+): Partial<ChildWish> {
+  const { model, options, instructions, agent, format } = task;
+  const { max_turns, timeout_ms, limits } = requested;
+  return {
+    model,
+    instructions,
+    ...(options ? { options } : {}),
+    agent: agent ?? undefined,
+    tools: wish.tools ?? task.tools,
+    maxTurns: wish.maxTurns ?? toNumber(max_turns),
+    timeoutMs: toNumber(timeout_ms),
+    ...(limits ? { limits: limits as JsonObject as ChildWish["limits"] } : {}),
+    ...(format.type === "json_schema" ? { schema: format.schema } : {}),
+    isJson: format.type === "json_object",
+  };
+}
+
+function toNumber(value: Json | undefined): number | undefined {
+  return typeof value === "number" ? value : undefined;
+}
+
+/** By its id, by its place below the run, or by its label; of several the last. */
+export function isNamed(
+  child: { readonly id: string; readonly label: string },
+  name: string,
+): boolean {
+  return child.id === name || child.label === name || child.id.endsWith(`/${name}`);
+}
+
+function findFinished(log: readonly LoggedEvent[], name: string): ChildStart {
+  const events = log.map(({ event }) => event);
+  const starts = events.filter((event): event is ChildStart => event.type === "child_start");
+  const start = starts.findLast(({ child_id: id, label }) => isNamed({ id, label }, name));
+  if (!start) {
+    const known = [...new Set(starts.map(({ label }) => label))];
+    const all = known.length > 0 ? known.join(", ") : "none";
+    throw refuse(`No subagent of yours is called \`${name}\`. Yours: ${all}`);
+  }
+  const at = events.lastIndexOf(start);
+  if (events.slice(at).some((event) => isEndOf(event, start.child_id))) return start;
+  throw refuse(`\`${name}\` has not ended: send it a message with \`subagents\``);
+}
+
+function isEndOf(event: RunEvent, id: string): boolean {
+  return event.type === "child_end" && event.child_id === id;
+}
+
+async function readEvents(runs: Pick<OtherRuns, "follow">, id: string): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const batch of runs.follow(id, -1)) for (const { event } of batch) events.push(event);
+  return events;
+}
+
+/** Servers refuse a call without its result: one that the child's end cut off is left out. */
+function toWhole(items: readonly Item[]): Item[] {
+  const answered = new Set(
+    items.flatMap((item) => (item.type === "function_call_output" ? [item.call_id] : [])),
+  );
+  return items.filter((item) => item.type !== "function_call" || answered.has(item.call_id));
+}
+
+function refuse(message: string): Failure {
+  return new Failure("invalid_request", message);
+}

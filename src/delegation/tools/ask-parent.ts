@@ -1,0 +1,65 @@
+/** `ask_parent`: a subagent asks the run that started it, and waits for the answer, so long and no longer. */
+
+import type { Account } from "../../agent/account.ts";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json } from "../../base/json.ts";
+import type { RunContext } from "../../engine/engine.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { type OpenQuestions, toAnswerTopic } from "../questions.ts";
+import { ASK_PARENT } from "./names.ts";
+import { NO_TIMEOUT_MS } from "./subagent.ts";
+
+export const ASK_PARENT_SPEC: FunctionTool = {
+  type: "function",
+  name: ASK_PARENT,
+  description: "Ask whoever gave you this task, where you cannot go on without an answer.",
+  strict: false,
+  parameters: {
+    type: "object",
+    required: ["question"],
+    properties: { question: { type: "string", minLength: 1 } },
+    additionalProperties: false,
+  },
+};
+
+interface AskParts {
+  readonly context: RunContext;
+  readonly questions: OpenQuestions;
+  readonly account: Pick<Account, "pause">;
+  readonly timeoutMs: number;
+}
+
+export function createAskParentTool({ context, questions, account, timeoutMs }: AskParts): Tool {
+  return {
+    spec: ASK_PARENT_SPEC,
+    // One question at a time.
+    readOnly: false,
+    effect: "delegate",
+    timeoutMs: NO_TIMEOUT_MS,
+    parse: readQuestion,
+    async run(input, { idempotencyKey: key }) {
+      const close = questions.open({ child: context.id, key, text: String(input) });
+      const goOn = account.pause();
+      const wait = (): Promise<Json> => context.waitFor(toAnswerTopic(key), timeoutMs);
+      try {
+        // The parent goes on meanwhile, in its own time.
+        const answer = await context.uncounted(() => context.waiting(key, wait), { alone: true });
+        if (answer === null) return `No answer came within ${timeoutMs / 1000} s. ${GO_ON}`;
+        const text = isJsonObject(answer) ? answer["text"] : undefined;
+        return typeof text === "string" ? text : `No answer: nobody will give one. ${GO_ON}`;
+      } finally {
+        goOn();
+        close();
+      }
+    },
+  };
+}
+
+const GO_ON = "Go on with what you know.";
+
+function readQuestion(input: Json): string {
+  const question = isJsonObject(input) ? input["question"] : undefined;
+  if (typeof question === "string" && question.trim() !== "") return question;
+  throw new Failure("invalid_request", "Invalid input: `question` must be a text");
+}

@@ -1,0 +1,166 @@
+/** `subagents`: waits for background subagents, lists them, stops one, or sends it a message. */
+
+import { steerRun } from "../../agent/inbox.ts";
+import { Failure } from "../../base/failure.ts";
+import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { FunctionTool } from "../../protocol/tools.ts";
+import type { Tool, ToolContext } from "../../tools/tool.ts";
+import type { BackgroundChildren } from "../background.ts";
+import type { BackgroundChild } from "../background-child.ts";
+import { isNamed } from "../continued.ts";
+import type { DelegationNode } from "../node.ts";
+import { MAX_WAIT_MS, WAIT_MS } from "../waiting.ts";
+import { SUBAGENTS } from "./names.ts";
+import { NO_TIMEOUT_MS } from "./subagent.ts";
+
+const ACTIONS = ["wait", "list", "stop", "message"] as const;
+type Action = (typeof ACTIONS)[number];
+
+export const SUBAGENTS_SPEC: FunctionTool = {
+  type: "function",
+  name: SUBAGENTS,
+  description:
+    "Background subagents: `wait` until those in `ids` (left out: the first) have ended, `list` all, `stop` one, or send it a `message`, which also answers its question.",
+  strict: false,
+  parameters: {
+    type: "object",
+    required: ["action"],
+    properties: {
+      action: { type: "string", enum: [...ACTIONS] },
+      ids: { type: "array", items: { type: "string" } },
+      timeout_ms: { type: "integer", minimum: 1, maximum: MAX_WAIT_MS },
+      id: { type: "string" },
+      text: { type: "string" },
+    },
+    additionalProperties: false,
+  },
+};
+
+interface Call {
+  readonly action: Action;
+  readonly ids: readonly string[];
+  readonly timeoutMs: number;
+  readonly id: string;
+  readonly text: string;
+}
+
+type Handler = (children: BackgroundChildren, call: Call, context: ToolContext) => Promise<Json>;
+
+const HANDLERS: Readonly<Record<Action, Handler>> = { wait, list, stop, message };
+
+export function createSubagentsTool({ background }: DelegationNode): Tool[] {
+  if (!background) return [];
+  return [
+    {
+      spec: SUBAGENTS_SPEC,
+      // What the turn asked for before it is done before it.
+      readOnly: false,
+      effect: "delegate",
+      timeoutMs: NO_TIMEOUT_MS,
+      parse: readCall,
+      run: (input, context) => {
+        const call = input as Call;
+        return HANDLERS[call.action](background, call, context);
+      },
+    },
+  ];
+}
+
+function readCall(input: Json): Call {
+  if (!isJsonObject(input)) throw wrong("the arguments must be an object");
+  const { action, ids, timeout_ms, id, text } = input;
+  const known = ACTIONS.find((one) => one === action);
+  if (!known) throw wrong(`\`action\` must be one of ${ACTIONS.join(", ")}`);
+  const needed = { stop: { id }, message: { id, text }, wait: {}, list: {} }[known];
+  for (const [name, value] of Object.entries(needed)) {
+    if (typeof value !== "string" || value.trim() === "") {
+      throw wrong(`\`${known}\` needs \`${name}\``);
+    }
+  }
+  return {
+    action: known,
+    ids: Array.isArray(ids) ? ids.filter((one) => typeof one === "string") : [],
+    timeoutMs:
+      typeof timeout_ms === "number" && timeout_ms > 0
+        ? Math.min(timeout_ms, MAX_WAIT_MS)
+        : WAIT_MS,
+    id: typeof id === "string" ? id : "",
+    text: typeof text === "string" ? text : "",
+  };
+}
+
+async function wait(
+  children: BackgroundChildren,
+  { ids, timeoutMs }: Call,
+  { signal, idempotencyKey: callKey }: ToolContext,
+): Promise<Json> {
+  const wanted = ids.map((id) => find(children, id));
+  const isOver = (): boolean => {
+    if (children.unheard().some(({ kind }) => kind === "question")) return true;
+    if (wanted.length > 0) return wanted.every(({ envelope }) => envelope);
+    return children.unheard().length > 0 || children.all.every(({ envelope }) => envelope);
+  };
+  await children.waitUntil(isOver, { limitMs: timeoutMs, signal, callKey });
+  const told = children.unheard();
+  const isTold = (id: string): boolean => told.some(({ child_id }) => child_id === id);
+  const ended = children.all.filter(
+    (child) => child.envelope && (wanted.includes(child) || isTold(child.id)),
+  );
+  children.note(callKey, [...ended.map(({ id }) => id), ...told.map(({ mark }) => mark)]);
+  return {
+    ended: ended.map(toEnded),
+    asks: children.all.flatMap(toAsking),
+    running: children.all.filter(({ envelope }) => !envelope).map(({ id }) => id),
+  };
+}
+
+async function list(children: BackgroundChildren): Promise<Json> {
+  return { subagents: await children.list() };
+}
+
+async function stop(
+  children: BackgroundChildren,
+  { id }: Call,
+  { idempotencyKey: callKey }: ToolContext,
+): Promise<Json> {
+  const child = find(children, id);
+  child.stop("Its parent stopped it.");
+  await child.ended;
+  children.note(callKey, [child.id]);
+  return { ended: [toEnded(child)] };
+}
+
+async function message(
+  children: BackgroundChildren,
+  { id, text }: Call,
+  { idempotencyKey: key }: ToolContext,
+): Promise<Json> {
+  const child = find(children, id);
+  if (child.envelope) {
+    const hint = "Ask it again with `subagent` and `continue`.";
+    throw new Failure("conflict", `\`${child.label}\` has ended. ${hint}`);
+  }
+  const { question } = child;
+  if (question) await children.answer(question, text, key);
+  else await steerRun(children.runs, child.id, text, key);
+  return { id: child.id, sent: question ? "answer" : "message" };
+}
+
+function find(children: BackgroundChildren, name: string): BackgroundChild {
+  const found = children.all.findLast((child) => isNamed(child, name));
+  if (found) return found;
+  const all = children.all.map(({ id }) => id).join(", ") || "none";
+  throw new Failure("not_found", `There is no background subagent \`${name}\`. There are: ${all}.`);
+}
+
+function toEnded({ id, envelope }: BackgroundChild): JsonObject {
+  return { id, ...envelope };
+}
+
+function toAsking({ id, label, question }: BackgroundChild): JsonObject[] {
+  return question ? [{ id, label, question: question.text }] : [];
+}
+
+function wrong(problem: string): Failure {
+  return new Failure("invalid_request", `The arguments do not fit: ${problem}.`);
+}
