@@ -170,7 +170,9 @@ const USAGE = { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 };
 const HEAD = { id: "chatcmpl-bench", created: 1, model: "test" };
 
 function begin(response: ServerResponse): void {
-  response.writeHead(200, { "content-type": EVENT_STREAM }).write(FIRST_FRAME);
+  // A role alone is no output yet.
+  const said = toFrame({ choices: [{ index: 0, delta: { content: "Let me see. " } }] });
+  response.writeHead(200, { "content-type": EVENT_STREAM }).write(FIRST_FRAME + said);
 }
 
 function send(response: ServerResponse, answer: Answer, isStreamed: boolean): void {

@@ -14,9 +14,10 @@ import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
 import type { OtherRuns, RunContext } from "../engine/engine.ts";
-import type { ChildStart, ChildWord, LoggedEvent } from "../protocol/run-events.ts";
+import type { ChildWord, LoggedEvent } from "../protocol/run-events.ts";
 import { BackgroundChild } from "./background-child.ts";
 import type { ChildReport, ChildWish } from "./child.ts";
+import { listChildren, readChild } from "./child-log.ts";
 import { toReport } from "./executors/in-process.ts";
 import { createNews } from "./news.ts";
 import type { DelegationNode } from "./node.ts";
@@ -40,6 +41,8 @@ export type Ran =
   | { readonly report: undefined; readonly id: string; readonly question: string | undefined };
 
 const MINUTE_MS = 60_000;
+/** How long a child that was found again has to come back to its question. */
+const FOUND_MS = 5000;
 
 export class BackgroundChildren implements Background {
   readonly #parts: BackgroundParts;
@@ -52,6 +55,8 @@ export class BackgroundChildren implements Background {
   /** Questions that were answered here. */
   readonly #answered = new Set<string>();
   readonly #toRestore: string[] = [];
+  /** Those that another process had started. */
+  readonly #found = new Set<string>();
   #restoring: Promise<void> | undefined;
   /** How many steps were opened for them. */
   #steps = 0;
@@ -82,19 +87,8 @@ export class BackgroundChildren implements Background {
 
   /** All children of the run so far, those that calls waited for too. */
   async list(): Promise<JsonObject[]> {
-    const found = new Map<string, JsonObject>();
-    for (const { event } of await this.readLog()) {
-      if (event.type === "child_start") {
-        const { child_id: id, label } = event;
-        const { question } = this.#children.get(id) ?? {};
-        const open = question ? { status: "asks", question: question.text } : { status: "running" };
-        found.set(id, { id, label, ...open });
-      }
-      if (event.type === "child_end") {
-        found.set(event.child_id, { id: event.child_id, label: event.label, status: event.ending });
-      }
-    }
-    return [...found.values()];
+    const asks = (id: string): string | undefined => this.#children.get(id)?.question?.text;
+    return listChildren(await this.readLog(), asks);
   }
 
   noteOf(callKey: string): CallNote | undefined {
@@ -125,15 +119,14 @@ export class BackgroundChildren implements Background {
     this.#noteFor(callKey).told.push(...marks);
   }
 
-  /** A call that is played again has told its model of these. */
-  noteRecorded(callKey: string, output: unknown): void {
+  /** A call that is played again has told its model of these, once they have come to their ends too. */
+  async noteRecorded(callKey: string, output: unknown): Promise<void> {
     const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
     const ended = isJsonObject(parsed) ? parsed["ended"] : undefined;
     const ids = Array.isArray(ended) ? ended.filter(isJsonObject).map(({ id }) => String(id)) : [];
-    this.note(
-      callKey,
-      ids.map((id) => this.#toOwnId(id)),
-    );
+    const own = ids.map((id) => this.#toOwnId(id));
+    await Promise.all(own.map((id) => this.#children.get(id)?.ended));
+    this.note(callKey, own);
   }
 
   #noteFor(callKey: string): { started: string[]; told: string[] } {
@@ -228,6 +221,7 @@ export class BackgroundChildren implements Background {
       return;
     }
     this.#open();
+    this.#found.add(id);
     const key = id.slice(context.id.length + 1);
     const own = { callKey: start.call_key, key, executor: node.settings.executor };
     const spawning = child.toSpawning({ ...own, signal: context.signal });
@@ -246,9 +240,9 @@ export class BackgroundChildren implements Background {
     const { context } = this.#parts;
     const recorded = await this.#replay(turn, true);
     if (recorded) return recorded;
-    await this.#answerNobody();
     await context.waiting(stepKey, async () => {
       while (this.#hasWork() && !this.unheard().some(({ kind }) => kind === "question")) {
+        await this.#answerNobody();
         await this.#news.changed(MINUTE_MS, context.signal);
       }
     });
@@ -261,10 +255,29 @@ export class BackgroundChildren implements Background {
 
   /** The model has read these questions and has given its answer: nobody will answer them. */
   async #answerNobody(): Promise<void> {
-    for (const { question } of this.all) {
-      if (!question || !this.#told.has(question.key) || this.#answered.has(question.key)) continue;
+    for (const child of this.all) {
+      const question = this.openQuestion(child);
+      if (!question || !this.#told.has(question.key)) continue;
       await this.answer(question, null, `${question.key}/nobody`);
     }
+  }
+
+  /** What a child waits for that nobody has answered. */
+  openQuestion({ question }: BackgroundChild): Question | undefined {
+    return question && !this.#answered.has(question.key) ? question : undefined;
+  }
+
+  /** The same, for an answer: a child that was found again may be about to ask once more what it had asked. */
+  async questionToAnswer(
+    child: BackgroundChild,
+    bounds: Omit<WaitBounds, "limitMs">,
+  ): Promise<Question | undefined> {
+    const hadAsked = [...this.#told].some((mark) => mark.startsWith(`${child.id}/tool:`));
+    if (hadAsked && this.#found.has(child.id)) {
+      const isSeen = (): boolean => child.question !== undefined || child.envelope !== undefined;
+      await this.waitUntil(isSeen, { ...bounds, limitMs: FOUND_MS });
+    }
+    return this.openQuestion(child);
   }
 
   async answer(question: Question, text: string | null, key: string): Promise<void> {
@@ -360,7 +373,7 @@ export class BackgroundChildren implements Background {
   }
 }
 
-export interface WaitBounds {
+interface WaitBounds {
   readonly limitMs: number;
   readonly signal: AbortSignal;
   /** The call that waits. */
@@ -373,19 +386,4 @@ function isIn(children: readonly BackgroundChild[], id: string): boolean {
 
 function toName({ label, id }: BackgroundChild): string {
   return `\`${label}\` (${id})`;
-}
-
-/** As the log of its parent tells of it. */
-function readChild(
-  id: string,
-  log: readonly LoggedEvent[],
-): { readonly start: ChildStart | undefined; readonly hasEnded: boolean } {
-  const at = log.findLastIndex(
-    ({ event }) => event.type === "child_start" && event.child_id === id,
-  );
-  const start = log[at]?.event;
-  const hasEnded = log
-    .slice(at + 1)
-    .some(({ event }) => event.type === "child_end" && event.child_id === id);
-  return { start: start?.type === "child_start" ? start : undefined, hasEnded };
 }

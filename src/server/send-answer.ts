@@ -1,6 +1,7 @@
 /**
  * Answers on the wire. A stream's frames are written once a batch; a client that reads slowly slows
- * itself alone, because the next batch is asked for when the last one is on its way.
+ * itself alone, because the next batch is asked for when the last one is on its way. Long texts are
+ * written in pieces, so that the socket holds no second copy of them.
  *
  * Nothing is sent before there is something to say: a response that fails at once is an HTTP error.
  */
@@ -20,6 +21,7 @@ import type {
   StreamEvent,
 } from "./route.ts";
 import { toFrames } from "./sse-frames.ts";
+import { toPieces } from "./text-pieces.ts";
 
 export interface SendSettings {
   /** How long a stream may be silent before a comment keeps it alive. */
@@ -43,7 +45,7 @@ export async function sendAnswer(
 ): Promise<void> {
   switch (answer.kind) {
     case "json":
-      return sendJson(response, answer);
+      return await sendJson(response, answer);
     case "events":
       return await sendEvents(response, answer, sending);
     case "bytes":
@@ -62,16 +64,31 @@ export function sendFailure(
   }
   // Whoever reports a failure needs something to report it by.
   if (!response.hasHeader(REQUEST_ID)) response.setHeader(REQUEST_ID, makeId("req"));
-  sendJson(response, toFailureAnswer(failure, speaks));
+  response.end(beginJson(response, toFailureAnswer(failure, speaks)));
 }
 
-function sendJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): void {
+async function sendJson(response: ServerResponse, answer: JsonAnswer): Promise<void> {
+  const pieces = toPieces(beginJson(response, answer));
+  if (pieces.length > 1) await writeAll(response, pieces);
+  response.end(pieces.length > 1 ? undefined : pieces[0]);
+}
+
+/** Writes the head, and returns the body. */
+function beginJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): string {
   const text = JSON.stringify(body);
   const length = String(Buffer.byteLength(text));
   const head = ["content-type", "application/json", "content-length", length];
   for (const name in headers) head.push(name, headers[name] ?? "");
   response.writeHead(status, head);
-  response.end(text);
+  return text;
+}
+
+/** Writes no more than the client takes. */
+async function writeAll(response: ServerResponse, texts: Iterable<string>): Promise<void> {
+  for (const text of texts) {
+    if (!response.write(text)) await drained(response);
+    if (response.destroyed) return;
+  }
 }
 
 async function sendBytes(
@@ -132,20 +149,21 @@ async function streamEvents(
   const told = createToldStream();
   try {
     for (const batch of held.batches) told.read(batch);
-    if (held.batches.length > 0) response.write(toFrames(held.batches.flat()));
+    await writeAll(response, toFrames(held.batches.flat()));
     for (let next = held.next; ; next = undefined) {
       const step = await (next ?? events.next());
       if (step.done) break;
       alive.refresh();
       told.read(step.value);
-      if (!response.write(toFrames(step.value))) await drained(response);
+      await writeAll(response, toFrames(step.value));
       // Ending the events says what that means for their run.
       if (response.destroyed) return;
     }
     response.end(DONE);
   } catch (thrown) {
     // A stream that just stops would look whole to some clients.
-    response.end(`${toFrames(told.toBroken(toFailure(thrown)))}${DONE}`);
+    await writeAll(response, toFrames(told.toBroken(toFailure(thrown))));
+    response.end(DONE);
   } finally {
     clearInterval(alive);
   }

@@ -5,16 +5,29 @@
 
 import type { EmittedEvent } from "../protocol/emitted.ts";
 import type { StreamEvent } from "./route.ts";
+import { toPieces } from "./text-pieces.ts";
 
-/** One text for a whole batch: it is written at once. */
-export function toFrames(batch: readonly StreamEvent[]): string {
+/** A longer frame goes by itself: the last events of an answer hold all of it, each. */
+const JOINED_LENGTH = 64 * 1024;
+
+/** What is written at once: one text for most batches. Frames are made when they are asked for. */
+export function* toFrames(batch: readonly StreamEvent[]): Generator<string> {
   let text = "";
   for (const event of batch) {
-    if ("frame" in event) text += `data: ${event.frame}\n\n`;
-    else if (isPlainDelta(event)) text += toDeltaFrame(event);
-    else text += `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    if (!("frame" in event) && isPlainDelta(event)) {
+      text += toDeltaFrame(event);
+      continue;
+    }
+    const data = "frame" in event ? event.frame : JSON.stringify(event);
+    text += "frame" in event ? "data: " : `event: ${event.type}\ndata: `;
+    if (data.length < JOINED_LENGTH) text += `${data}\n\n`;
+    else {
+      yield text;
+      yield* toPieces(data);
+      text = "\n\n";
+    }
   }
-  return text;
+  if (text !== "") yield text;
 }
 
 type TextDelta = Extract<EmittedEvent, { type: "response.output_text.delta" }>;

@@ -9,6 +9,9 @@ import { toWish } from "../../src/delegation/agents/agent-wish.ts";
 import type { AgentDefinition } from "../../src/delegation/agents/definition.ts";
 import { toChildTask } from "../../src/delegation/child-task.ts";
 import { toTask } from "../../src/runtime/run-request.ts";
+import { createRuntime } from "../../src/runtime/runtime.ts";
+import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
+import { startOpenUpstream } from "../open-upstream.ts";
 
 const SERVER = "http://127.0.0.1:9/v1";
 
@@ -83,5 +86,29 @@ describe("a child of an agent with an address", () => {
     assert.deepEqual(addressOf(same), ["openai-chat", "http://parent/v1", "PARENT"]);
     const other = await childOf(parent, "model: openai/m", "provider: openai-chat");
     assert.deepEqual(addressOf(other), ["openai-chat", null, null]);
+  });
+
+  it("runs there, and the server sees the key of the file alone", async (t) => {
+    const call = { label: "one", task_prompt: "Look.", agent: "a" };
+    const parent = await startChatUpstream({
+      engine: script(reply.calls([{ name: "subagent", arguments: call }]), reply.text("Done.")),
+    });
+    const child = await startOpenUpstream(() => ({ text: "Seen." }));
+    t.after(() => Promise.all([parent.close(), child.close()]));
+    const agents = [await parse("model: custom/m", `url: ${child.url}`, "api_key_name: CHILD")];
+    const env = { PARENT: "parent-secret", CHILD: "child-secret" };
+    const runtime = await createRuntime({ agents, env });
+    t.after(() => runtime.close());
+    const run = await runtime.run({
+      ...{ model: "custom/main", provider: "openai-chat", url: parent.url, input: "Go" },
+      ...{ api_key_name: "PARENT", tools: ["subagent"] },
+    });
+    assert.equal((await run.result()).output_text, "Done.");
+    assert.deepEqual(
+      child.sent.map(({ headers, body }) => [headers.authorization, body["model"]]),
+      [["Bearer child-secret", "m"]],
+    );
+    assert.equal(parent.requests[0]?.headers["authorization"], "Bearer parent-secret");
+    assert.match(JSON.stringify(parent.requests[1]?.body), /Seen\./);
   });
 });

@@ -42,6 +42,8 @@ describe("a subagent that asks its parent", () => {
     assert.deepEqual(sent, { id: `${id}/painter-1.0`, sent: "answer" });
     assert.match(JSON.stringify(waited), /I was told: Blue\./);
     assert.deepEqual([end.output_text, newsIn(events)], ["painted", []]);
+    const { left, divergence } = await tree.runtime.replay({ id });
+    assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
   it("ends its part of `parallel_subagent` early: the others are waited for", async (t) => {
@@ -95,9 +97,11 @@ describe("a subagent that asks its parent", () => {
       },
       painter: asking,
     });
-    const { events, end } = await tree.run({ tools: TOOLS });
+    const { id, events, end } = await tree.run({ tools: TOOLS });
     assert.deepEqual(newsIn(events), ["question painter", "report painter"]);
     assert.equal(end.output_text, "painted");
+    const { left, divergence } = await tree.runtime.replay({ id });
+    assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
   it("waits so long and no longer, which is not counted as its time", async (t) => {

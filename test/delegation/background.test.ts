@@ -78,7 +78,9 @@ describe("a background subagent", () => {
       },
       slow: holdOnce("slow"),
     });
-    const { end, events } = await tree.run({ tools: TOOLS });
+    const { id, end, events } = await tree.run({ tools: TOOLS });
+    const { left, divergence } = await tree.runtime.replay({ id });
+    assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
     assert.deepEqual([end.output_text, end.turns], ["with the report", 3]);
     assert.deepEqual(newsIn(events), ["report slow"]);
     assert.match(asked.at(-1)?.at(-1) ?? "", /Give your whole answer again/);

@@ -103,6 +103,29 @@ describe("a client that reads nothing", () => {
   });
 });
 
+describe("a model that never stops", () => {
+  it("costs the memory of one answer, and its response ends with what came of it", async () => {
+    const limit = 16 * MB;
+    await using flood = await startFlood(Number.POSITIVE_INFINITY);
+    const env = { OFFSHOOT_MAX_ANSWER_BYTES: String(limit) };
+    await using served = await serve({ args: floodModel(flood), env });
+    const before = await residentBytes(served);
+    for (const asked of [{ store: false }, { store: true }, { stream: true }]) {
+      const { body } = await served.ask("POST", "/v1/responses", { input: "Hi", ...asked });
+      const last = typeof body === "string" ? readEvents(body).at(-1) : undefined;
+      const response = last?.type === "response.failed" ? last.response : body;
+      const { status, error, output_text } = response as EmittedResponse;
+      assert.deepEqual([status, error?.code], ["failed", "server_error"]);
+      assert.match(error?.message ?? "", /`max_answer_bytes`/);
+      assert.ok(output_text.length > limit / 2 && output_text.length <= limit);
+    }
+    assert.equal(flood.asked, 3, "it is not asked again");
+    // Copies that nobody needs any more count until the runtime collects them.
+    const grown = (await residentBytes(served)) - before;
+    assert.ok(grown < 32 * limit, `grown by ${grown} bytes`);
+  });
+});
+
 describe("two servers on one record", () => {
   it("follow, cancel and delete each other's responses", async () => {
     await using upstream = await startSlowUpstream();

@@ -209,13 +209,13 @@ describe("`options` in a request", () => {
 
 describe("what a chat answer says of what was left out", () => {
   const messages = [{ role: "user", content: "Hi", name: "Zoe" }];
-  const body = { messages, store: true, acme_thing: 1, metadata: { who: "me" } };
+  const body = { messages, audio: { voice: "ash" }, acme_thing: 1, metadata: { who: "me" } };
 
   it("stands in a field of our own, and of what nobody knows in the metadata", async (t) => {
     const server = await start(t);
     const { body: made } = await server.ask("POST", "/v1/chat/completions", body);
     const { offshoot, metadata } = made as { offshoot: object; metadata: object };
-    assert.deepEqual(offshoot, { ignored: ["acme_thing", "store", "messages.name"] });
+    assert.deepEqual(offshoot, { ignored: ["acme_thing", "audio", "messages.name"] });
     assert.deepEqual(metadata, { who: "me", offshoot_ignored: "acme_thing" });
   });
 
@@ -229,7 +229,7 @@ describe("what a chat answer says of what was left out", () => {
     const told = chunks.filter(({ offshoot }) => offshoot);
     assert.equal(told.length, 1);
     assert.equal(told[0].choices[0].finish_reason, "stop");
-    assert.deepEqual(told[0].offshoot.ignored, ["acme_thing", "store", "messages.name"]);
+    assert.deepEqual(told[0].offshoot.ignored, ["acme_thing", "audio", "messages.name"]);
   });
 });
 

@@ -89,6 +89,29 @@ describe("a stream on the wire", () => {
     ]);
   });
 
+  it("is written in pieces where a frame is long, and in whole characters", async (t) => {
+    const longest = 1024 * 1024;
+    const long = `${"x".repeat(longest - 1)}\u{1f642}${"y".repeat(2 * longest)}`;
+    const { writes, url } = await startSender(t, async function* () {
+      yield [{ frame: "1" }, { frame: long }, { frame: "2" }];
+    });
+    const text = await (await fetch(url)).text();
+    assert.ok(text === `data: 1\n\ndata: ${long}\n\ndata: 2\n\ndata: [DONE]\n\n`);
+    const lengths = writes.map(({ length }) => length);
+    assert.ok(Math.max(...lengths) <= longest + 1, lengths.join());
+  });
+
+  it("is as whole as an answer in one, however long", async (t) => {
+    const said = "\u{1f642}\n".repeat(400_000);
+    const answer = reply.text(said, { pieceLength: 90_000 });
+    const server = await startServer(t, script(answer, answer));
+    const { output_text } = await server.create({ input: "Hi" });
+    assert.ok(output_text === said);
+    const body = { input: "Hi", stream: true };
+    const streamed = String((await server.ask("POST", "/v1/responses", body)).body);
+    assert.ok(lastOf(readEvents(streamed)).output_text === said);
+  });
+
   it("is not kept alive while nobody reads it", async (t) => {
     const send = { keepAliveMs: 1, commitMs: 1 };
     const sender = await startSender(

@@ -109,7 +109,7 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
   async function replayCall(live: Gate, call: AskedCall, known: KnownCall): Promise<ToolResult> {
     const { context, result: recordedResult, background } = known;
     const { output } = recordedResult;
-    if (call.name === SUBAGENTS) background?.noteRecorded(context.idempotencyKey, output);
+    if (call.name === SUBAGENTS) await background?.noteRecorded(context.idempotencyKey, output);
     if (!isDelegating(call.name)) return await playCall(recordedResult, context);
     const result = await live.call(toReplayed(call, output), context);
     const isLeft = openStatus(result.output) !== undefined && openStatus(output) !== undefined;

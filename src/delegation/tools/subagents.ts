@@ -9,6 +9,7 @@ import type { BackgroundChildren } from "../background.ts";
 import type { BackgroundChild } from "../background-child.ts";
 import { isNamed } from "../continued.ts";
 import type { DelegationNode } from "../node.ts";
+import type { Question } from "../questions.ts";
 import { MAX_WAIT_MS, WAIT_MS } from "../waiting.ts";
 import { SUBAGENTS } from "./names.ts";
 import { NO_TIMEOUT_MS } from "./subagent.ts";
@@ -95,10 +96,13 @@ async function wait(
   { signal, idempotencyKey: callKey }: ToolContext,
 ): Promise<Json> {
   const wanted = ids.map((id) => find(children, id));
+  // One that waits for this run's answer does not end before it.
+  const isStill = (child: BackgroundChild): boolean =>
+    child.envelope !== undefined || children.openQuestion(child) !== undefined;
   const isOver = (): boolean => {
     if (children.unheard().some(({ kind }) => kind === "question")) return true;
-    if (wanted.length > 0) return wanted.every(({ envelope }) => envelope);
-    return children.unheard().length > 0 || children.all.every(({ envelope }) => envelope);
+    if (wanted.length > 0) return wanted.every(isStill);
+    return children.unheard().length > 0 || children.all.every(isStill);
   };
   await children.waitUntil(isOver, { limitMs: timeoutMs, signal, callKey });
   const told = children.unheard();
@@ -109,7 +113,7 @@ async function wait(
   children.note(callKey, [...ended.map(({ id }) => id), ...told.map(({ mark }) => mark)]);
   return {
     ended: ended.map(toEnded),
-    asks: children.all.flatMap(toAsking),
+    asks: children.all.flatMap((child) => toAsking(child, children.openQuestion(child))),
     running: children.all.filter(({ envelope }) => !envelope).map(({ id }) => id),
   };
 }
@@ -133,14 +137,14 @@ async function stop(
 async function message(
   children: BackgroundChildren,
   { id, text }: Call,
-  { idempotencyKey: key }: ToolContext,
+  { idempotencyKey: key, signal }: ToolContext,
 ): Promise<Json> {
   const child = find(children, id);
   if (child.envelope) {
     const hint = "Ask it again with `subagent` and `continue`.";
     throw new Failure("conflict", `\`${child.label}\` has ended. ${hint}`);
   }
-  const { question } = child;
+  const question = await children.questionToAnswer(child, { signal, callKey: key });
   if (question) await children.answer(question, text, key);
   else await steerRun(children.runs, child.id, text, key);
   return { id: child.id, sent: question ? "answer" : "message" };
@@ -157,7 +161,7 @@ function toEnded({ id, envelope }: BackgroundChild): JsonObject {
   return { id, ...envelope };
 }
 
-function toAsking({ id, label, question }: BackgroundChild): JsonObject[] {
+function toAsking({ id, label }: BackgroundChild, question: Question | undefined): JsonObject[] {
   return question ? [{ id, label, question: question.text }] : [];
 }
 

@@ -107,8 +107,8 @@ export function createHttpProvider(options: HttpProviderOptions): Provider {
       () => toRetrying(call),
     );
     try {
-      yield dropAbsurdCost(first, call);
-      for await (const batch of rest) yield dropAbsurdCost(batch, call);
+      yield first;
+      yield* rest;
     } catch (thrown) {
       throw redactFailure(thrown, options.redact);
     } finally {
@@ -218,16 +218,16 @@ async function askWhole(sending: Sending): Promise<WholeAnswer> {
     ? await readDocument(sending, answer)
     : await collectAnswer(readRedacted(sending, answer));
   if (!read.failure) checkSaid(read.events);
-  return { ...read, events: dropAbsurdCost(read.events, sending.call) };
+  return read;
 }
 
 async function readDocument(
-  { options, request }: Sending,
+  { options, request, call }: Sending,
   answer: HttpAnswer,
 ): Promise<WholeAnswer> {
   const decoder = options.wire.decoder(request, options.quirks);
   const events = readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
-  return { events, failure: undefined };
+  return { events: dropAbsurdCost(events, call), failure: undefined };
 }
 
 async function* readRedacted(
@@ -329,8 +329,10 @@ async function* readBatches(
   answer: HttpAnswer,
 ): AsyncGenerator<Batch, void> {
   const decoder = wire.decoder(request, quirks);
-  if (isDocument(answer))
-    return yield readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
+  if (isDocument(answer)) {
+    const whole = readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
+    return yield dropAbsurdCost(whole, call);
+  }
   if (typeOf(answer).startsWith("text/html")) throw await toPageFailure(vendor, answer);
 
   let batch: ModelEvent[] = [];
@@ -342,7 +344,7 @@ async function* readBatches(
       if (batch.length === 0) continue;
       const full = batch;
       batch = [];
-      yield full;
+      yield dropAbsurdCost(full, call);
     }
     reader.end();
     decoder.end(batch);
@@ -355,7 +357,7 @@ async function* readBatches(
     // Reached as well when whoever reads leaves.
     if (!isWhole && decoder.usage) call.onUsage?.(decoder.usage);
   }
-  if (batch.length > 0) yield batch;
+  if (batch.length > 0) yield dropAbsurdCost(batch, call);
 }
 
 function typeOf({ headers }: HttpAnswer): string {

@@ -103,28 +103,31 @@ describe("`response.inject` of the served API", () => {
     socket.close();
   });
 
-  it("is not forgotten by a server that is killed", async () => {
-    const team = createTeam();
-    await using upstream = await closing(team.upstream);
-    await using place = await createPlace();
-    const first = await serve({ key: KEY, args: modelAt(upstream), place });
-    const socket = open(first);
-    socket.on("error", () => {});
-    socket.send({ ...asked, store: true });
-    const { id } = await answerCall(socket, ({ type }) => type === "response.inject.created");
-    first.command.child.kill("SIGKILL");
-    await first.command.ended.catch(() => {});
-    socket.close();
-    await using second = await serve({ key: KEY, args: modelAt(upstream), place });
-    team.letThink();
-    const response = await until(async () => {
-      const { body } = await second.ask("GET", `/v1/responses/${id}`);
-      const found = body as EmittedResponse;
-      return found.status === "completed" ? found : undefined;
-    }, "the response of the server that was killed");
-    assert.equal(response.output_text, "It is 7 kilos. Thought.");
-    assert.equal(response.output.filter(({ type }) => type === "function_call").length, 1);
-  });
+  for (const workers of [1, 3]) {
+    it(`is not forgotten by a server with ${workers} worker(s) that is killed`, async () => {
+      const team = createTeam();
+      await using upstream = await closing(team.upstream);
+      await using place = await createPlace();
+      const args = [...modelAt(upstream), "--workers", String(workers)];
+      const first = await serve({ key: KEY, args, place });
+      const socket = open(first);
+      socket.on("error", () => {});
+      socket.send({ ...asked, store: true });
+      const { id } = await answerCall(socket, ({ type }) => type === "response.inject.created");
+      first.command.child.kill("SIGKILL");
+      await first.command.ended.catch(() => {});
+      socket.close();
+      await using second = await serve({ key: KEY, args, place });
+      team.letThink();
+      const response = await until(async () => {
+        const { body } = await second.ask("GET", `/v1/responses/${id}`);
+        const found = body as EmittedResponse;
+        return found.status === "completed" ? found : undefined;
+      }, "the response of the server that was killed");
+      assert.equal(response.output_text, "It is 7 kilos. Thought.");
+      assert.equal(response.output.filter(({ type }) => type === "function_call").length, 1);
+    });
+  }
 });
 
 async function closing(opening: Promise<Upstream>): Promise<Upstream & AsyncDisposable> {

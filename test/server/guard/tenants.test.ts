@@ -24,6 +24,10 @@ const MAKERS: Readonly<Record<string, (send: Send) => Promise<string[]>>> = {
     const made = await send({ path: "/v1/conversations", body: { items: [item] } });
     return [idOf(made), "msg_heliotrope"];
   },
+  chat: async (send) => {
+    const body = { messages: [{ role: "user", content: SECRET }], store: true };
+    return [idOf(await send({ path: "/v1/chat/completions", body }))];
+  },
   files: async (send) => [idOf(await uploadFile(send))],
   vector_stores: async (send) => {
     const file = idOf(await uploadFile(send));
