@@ -89,9 +89,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   "index.ts": [
     ...["agent/limits.ts", "agent/task.ts", "base"],
     ...["delegation/agents/definition.ts", "delegation/agents/own-agents.ts", "delegation/plan.ts"],
-    ...["delegation/settings.ts"],
-    ...["delegation/subagent-events.ts", "protocol", "providers", "responses", "runtime"],
-    ...["tools", "version.ts"],
+    ...["delegation/settings.ts", "delegation/subagent-events.ts", "engine/engine.ts"],
+    ...["protocol", "providers", "responses", "runtime", "tools", "version.ts"],
   ],
   "version.ts": [],
 };

@@ -198,7 +198,7 @@ function backgroundBlocks(): string[] {
     "`continue` names a subagent of the run that has ended. A new one begins with its whole conversation, as the record has it, and with the new `task_prompt` behind it. Agent, instructions, model, tools, limits and form of the answer stay unless the call says otherwise. It counts as one more subagent.",
     "### Asking the parent",
     ...renderTool(ASK_PARENT_SPEC),
-    "A subagent in its parent's process that has tools has this one too. It waits for the answer at most `agent.subagent.ask_timeout` seconds, which do not count as its time. A call of `subagent` or `parallel_subagent` that waits for it answers early for it, and it goes on as a background subagent:",
+    "A subagent in its parent's process that has tools, and whose parent has `subagents` to answer with, has this one too. It waits for the answer at most `agent.subagent.ask_timeout` seconds, which do not count as its time. A call of `subagent` or `parallel_subagent` that waits for it answers early for it, and it goes on as a background subagent:",
     renderFence(
       "json",
       JSON.stringify(toOpenEnvelope(NAMED, { id, question: "Which of the two?" }), null, 2),

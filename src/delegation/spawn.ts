@@ -71,7 +71,9 @@ export async function orderChild(
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
   const limitsNow = toCeiling(account.family.limits, wish.limits ?? {});
-  const canAsk = node.background !== undefined && spawning.executor === "in_process";
+  // Its parent must have the tool to answer with.
+  const canAnswer = node.background !== undefined && parent.tools.includes("subagent");
+  const canAsk = canAnswer && spawning.executor === "in_process";
   const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary, canAsk };
   await node.check(toChildTask(parent, wish, bounds));
   const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });

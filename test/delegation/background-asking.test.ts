@@ -104,6 +104,22 @@ describe("a subagent that asks its parent", () => {
     assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
+  it("has no tool for it where its parent has none to answer with", async (t) => {
+    const offered: string[] = [];
+    const tree = await startBackground(t, {
+      go: ({ outputs }) =>
+        outputs.length === 0
+          ? toCalls(["parallel_subagent", { tasks: [{ label: "a", task_prompt: "a" }] }])
+          : reply.text("done"),
+      a({ request }) {
+        offered.push(...request.tools.map((tool) => ("name" in tool ? String(tool.name) : "")));
+        return reply.text("a done");
+      },
+    });
+    await tree.run({ tools: ["parallel_subagent", "hold"] });
+    assert.deepEqual(offered, ["hold", "parallel_subagent"]);
+  });
+
   it("waits so long and no longer, which is not counted as its time", async (t) => {
     const clock = createManualClock(0);
     const tree = await startBackground(

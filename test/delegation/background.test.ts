@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply } from "../../src/testing/index.ts";
 import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-bench.ts";
-import { begin, eventsOfType, type Role, spawning, toCalls } from "./family.ts";
+import { begin, envelopesIn, eventsOfType, type Role, spawning, toCalls } from "./family.ts";
 
 const BACKGROUND = { background: true };
 
@@ -224,6 +224,26 @@ describe("a background subagent", () => {
     const { end, events } = await tree.run({ tools: TOOLS, max_turns: 2 });
     assert.deepEqual([end.ending, end.output_text], ["max_turns", "an answer"]);
     assert.ok(eventsOfType(events, "notice").some(({ code }) => code === "background"));
+  });
+
+  it("is refused at once where the run may have no more", async (t) => {
+    const tree = await startBackground(t, {
+      go({ outputs }) {
+        if (outputs.length === 0) {
+          return toCalls(spawning("a", BACKGROUND), spawning("b", BACKGROUND));
+        }
+        tree.release("a");
+        return reply.text("done");
+      },
+      a: holdOnce("a"),
+    });
+    const { end, events } = await tree.run({ tools: TOOLS, limits: { children: 1 } });
+    const { a, b } = envelopesIn(events);
+    assert.deepEqual(
+      [a?.success, b?.success, b?.error],
+      [true, false, "The budget of 1 subagent is used up."],
+    );
+    assert.deepEqual([end.ending, end.spent["children"]], ["completed", 1]);
   });
 
   it("has its share of the budget, and gives back what it does not use", async (t) => {

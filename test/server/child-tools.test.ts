@@ -31,12 +31,12 @@ const ROWS: readonly Row[] = [
   {
     what: "has what needs no approval",
     mcp: { require_approval: "never" },
-    tools: ["bash_read", "subagent", "write"],
+    tools: ["bash_read", "subagent", "subagents", "write"],
   },
   {
     what: "has nothing that its parent's client approves first",
     mcp: { require_approval: { never: { tool_names: ["bash_read", "subagent"] } } },
-    tools: ["bash_read", "subagent"],
+    tools: ["bash_read", "subagent", "subagents"],
   },
   {
     what: "has nothing that must always be approved",
@@ -46,12 +46,12 @@ const ROWS: readonly Row[] = [
   {
     what: "has nothing that the request does not offer",
     mcp: { require_approval: "never", allowed_tools: ["subagent"] },
-    tools: ["subagent"],
+    tools: ["subagent", "subagents"],
   },
   {
     what: "has what only reads where the client allows that",
     mcp: { require_approval: "never", allowed_tools: { read_only: true } },
-    tools: ["bash_read", "subagent"],
+    tools: ["bash_read", "subagent", "subagents"],
   },
 ];
 
