@@ -14,8 +14,11 @@ import { MODEL_RETRY } from "../../base/retry.ts";
 import type { ModelCall } from "../provider.ts";
 import { createFairQueue, type RunKey } from "./fair-queue.ts";
 
-/** Most accounts take this many at once, and a few runs in parallel never notice a limiter. */
-export const START_LIMIT = 16;
+/**
+ * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved. From 16
+ * on, as it was before, 100 subagents waited 0.4 s for a limit that grew with each answer.
+ */
+export const START_LIMIT = 64;
 /** One call is always tried: its answer is the only way to learn that the vendor is well again. */
 export const MIN_LIMIT = 1;
 /** Past this the process is busy reading streams, and a vendor that takes more is not the limit. */
