@@ -25,7 +25,7 @@ export function treeBlocks(): string[] {
     renderTable(["sign", "meaning"], STATES),
     "The name in brackets is the subagent's id without the run's. `offshoot runs show`, `runs tree` and `runs replay --from` take it: `parser-1.0`, or `parser-1.0/inner-2.1` for one below it. Without a run's id it is that of the newest tree that has one.",
     "| key | what it does |\n|---|---|\n| `↑` `↓`, `k` `j` | pick a subagent |\n| `x` | stop it and all below it, after `y` |\n| `m` | write a message for it: Enter sends, Esc leaves |\n| `Esc` | back |\n| Ctrl-C, Ctrl-Z | stop the whole run; suspend it (`fg` goes on) |",
-    "There are keys where standard input is a terminal and standard output is no pipe. With `NO_COLOR` the signs are words. With `TERM=dumb` and on a pipe nothing is drawn over: each subagent has a line when it starts and one when it ends. `-q` hides all of it.",
+    "There are keys where standard input is a terminal and standard output is not a pipe. With `NO_COLOR` the signs are words. With `TERM=dumb` and on a pipe nothing is drawn over: each subagent has a line when it starts and one when it ends. `-q` hides all of it.",
     "The same run at 120, 80 and 40 columns:",
     ...[120, 80, 40].map((columns) => renderFence("text", readScreen(columns))),
   ];
