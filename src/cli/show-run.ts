@@ -40,7 +40,7 @@ export async function showRun(run: Run, opening: Promise<Projection>, io: ShowIo
     const end = await run.result();
     // A run that was cancelled because nobody reads it is a cancelled run; one that was over is not.
     if (isUnread && end.ending !== "completed") return ENDINGS.cancelled.exit;
-    await tellId(run, io);
+    if (hasBegun(end)) await tellId(run, io);
     return await showEnd(end, projection, io);
   } catch (thrown) {
     // What cannot be shown must not go on spending.
@@ -86,6 +86,11 @@ function createInterrupt(run: Run, io: ShowIo): () => void {
     // A run that cannot be cancelled has ended, which `follow` is about to see.
     run.cancel().catch(() => {});
   };
+}
+
+/** A run that failed before it cost anything has its error to show, and nothing else. */
+function hasBegun({ ending, usage }: RunEnd): boolean {
+  return ending !== "failed" || usage.total_tokens > 0;
 }
 
 /** What one can look at afterwards, and how. */

@@ -232,7 +232,7 @@ describe("bad input to run", { concurrency: 3 }, () => {
     await using place = await createPlace();
     await rm(place.home, { recursive: true });
     await writeFile(place.home, "");
-    await checkAt(place, { name: "", args: ["Hi"], says: /The store `.*` cannot be used/ });
+    await checkAt(place, { name: "", args: ["Hi"], says: /The store `.*` cannot be made/ });
   });
 
   it("a database that is none", async () => {

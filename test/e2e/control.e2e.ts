@@ -36,14 +36,14 @@ describe("a tree of another process", () => {
       await waitForRun(place, "/stopped-1.0");
       await waitForRun(place, "/steered-1.1");
       const follower = place.start(["runs", "follow", "last"]);
-      await follower.waitForStderr("subagent steered: started");
+      await follower.waitForStderr("subagent steered [steered-1.1]: started");
 
       const cancelled = await succeed(place, "cancel", "last/stopped-1.0");
       assert.match(cancelled.stderr, /stopped-1\.0 has ended: cancelled; run_\w+ goes on/);
       const late = place.start(["runs", "follow", "last", "--from-now", "-o", "jsonl"]);
       const steered = await succeed(place, "steer", "last/steered", "Look", "at", "b");
       assert.match(steered.stderr, /^left for run_\w+\/steered-1\.1: it reads it before its next/);
-      await follower.waitForStderr("subagent stopped: cancelled");
+      await follower.waitForStderr("subagent stopped [stopped-1.0]: cancelled");
       model.release();
 
       const ended = await command.ended;
