@@ -121,7 +121,9 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
   const output = Math.min(wanted, left.tokens - input, affordable(left.usd, input, prices));
   // Says which of them is used up.
   if (output < MIN_OUTPUT_TOKENS) account.hold(toCost(MIN_OUTPUT_TOKENS)).release();
-  return { output, cost: toCost(output) };
+  const cost = toCost(output);
+  // What floats add to the last cent must not make a call too dear that was found to fit.
+  return { output, cost: { ...cost, usd: Math.min(cost.usd ?? 0, left.usd) } };
 }
 
 /** With less than this there is nothing left to begin a call of unknown price with. */

@@ -15,7 +15,7 @@ import type { Notice } from "../protocol/run-events.ts";
 
 const TOPIC = "steer";
 /** Of one message; more than anybody types, and less than any window. */
-const MAX_CHARS = 1_000_000;
+const MAX_CHARS = 100_000;
 
 /**
  * Leaves a message for a run. Rejects for one that has ended, or never was. The same key again is the same

@@ -127,16 +127,21 @@ export async function runLoop(parts: LoopParts): Promise<RunOutcome> {
       const outcome = await continueFrom(parts, progress, answer);
       if (outcome) return await summarise(parts, progress, outcome);
     }
-    await hearTooLate(parts, progress);
-    await endChildren(parts, progress);
+    await close(parts, progress);
     const limit = plural(parts.task.max_turns, "turn");
     const message = `The run stopped at its limit of ${limit}.`;
     const outcome = end(parts, progress, { ending: "max_turns", message });
     return await summarise(parts, progress, outcome);
   } catch (thrown) {
-    await endChildren(parts, progress);
+    await close(parts, progress);
     return endFailed(parts, progress, toFailure(thrown));
   }
+}
+
+/** Before an ending that nothing more is asked after. Never rejects. */
+async function close(parts: LoopParts, progress: Progress): Promise<void> {
+  await hearTooLate(parts, progress).catch(() => {});
+  await endChildren(parts, progress);
 }
 
 function hasTurnsLeft({ task }: LoopParts, { turns }: Progress): boolean {
@@ -225,6 +230,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
     },
     onBroken(usage) {
       progress.usage = addUsage(progress.usage, usage);
+      progress.costUsd = isFree(parts) ? costBefore : null;
     },
   }).catch((thrown: unknown) => {
     // A call that could not be paid for was not made.
@@ -251,7 +257,7 @@ async function continueFrom(
   progress: Progress,
   answer: Answer,
 ): Promise<RunOutcome | undefined> {
-  if (answer.reason === "refusal" || answer.reason === "length") await endChildren(parts, progress);
+  if (answer.reason === "refusal" || answer.reason === "length") await close(parts, progress);
   if (answer.reason === "refusal")
     return end(parts, progress, { ending: "refused", message: REFUSED });
   if (answer.reason === "length") return end(parts, progress, { ending: "budget", message: CUT });

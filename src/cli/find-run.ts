@@ -62,7 +62,11 @@ async function findLast(store: Store): Promise<StoredRun> {
 }
 
 async function findBelow(store: Store, { id }: StoredRun, place: string): Promise<StoredRun> {
-  const exact = await store.getRun(place === "" ? id : `${id}/${place}`);
+  if (place === "") {
+    const message = `The name of the subagent is missing after \`/\`. \`offshoot runs tree ${id}\` has their names.`;
+    throw new Failure("not_found", message);
+  }
+  const exact = await store.getRun(`${id}/${place}`);
   if (exact) return exact;
   const { run, near } = await findByBeginning(store, `${id}/${place}`);
   if (run) return run;

@@ -25,14 +25,13 @@ export interface ChildBounds {
 
 export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBounds): AgentTask {
   const { tools, maxTurns, limits } = bounds;
-  // One without tools may have a model that knows none.
-  const canAsk = bounds.canAsk === true && tools.length > 0 && wish.response === undefined;
+  const canAsk = mayAsk(wish, bounds);
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
   const { can_ask: _, ...above } = parent;
   return {
     ...above,
     ...toAddress(parent, wish),
-    deployments: wish.model === undefined ? parent.deployments : undefined,
+    deployments: toDeployments(parent, wish),
     model: wish.model ?? parent.model,
     // What is one vendor's word is not another's: another model begins with none.
     options: joinOptions(isOtherModel ? undefined : parent.options, wish.options) ?? null,
@@ -64,6 +63,18 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
   };
 }
 
+/** A list of tools is a whitelist: a child that has one cannot ask, unless the list says so. */
+function mayAsk({ tools: named, canAsk, response }: ChildWish, bounds: ChildBounds): boolean {
+  if (bounds.canAsk !== true || response !== undefined) return false;
+  // One without tools may have a model that knows none.
+  return bounds.tools.length > 0 && (named === undefined || canAsk === true);
+}
+
+function toDeployments(parent: AgentTask, wish: ChildWish): AgentTask["deployments"] {
+  if (wish.sameAddress) return wish.sameAddress.deployments;
+  return wish.model === undefined ? parent.deployments : undefined;
+}
+
 /**
  * Where a child's model is asked. The server and the key that a person named are those of that vendor
  * alone. A server of the agent's file gets the key that the file names or the vendor's own, never the
@@ -71,8 +82,12 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
  */
 function toAddress(
   parent: AgentTask,
-  { model, address }: ChildWish,
+  { model, address, sameAddress }: ChildWish,
 ): Pick<AgentTask, "provider" | "url" | "api_key_name"> {
+  if (sameAddress) {
+    const { provider, url, api_key_name } = sameAddress;
+    return { provider, url, api_key_name };
+  }
   const isElsewhere = model !== undefined && vendorIn(model) !== vendorIn(parent.model);
   const { provider, url, api_key_name } = isElsewhere ? NO_ADDRESS : parent;
   if (!address) return { provider, url, api_key_name };

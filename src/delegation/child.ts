@@ -23,6 +23,12 @@ export interface ChildWish {
   readonly model?: string | undefined;
   /** Where that model is asked and with which key, where its agent's file says so. */
   readonly address?: ChildAddress | undefined;
+  /** Whether it may ask its parent although its tools are named. */
+  readonly canAsk?: boolean | undefined;
+  /** Where a finished child was asked that is asked again. */
+  readonly sameAddress?:
+    | Pick<AgentTask, "provider" | "url" | "api_key_name" | "deployments">
+    | undefined;
   /** Fields of the vendor's own, over those of its parent where it keeps its parent's model. */
   readonly options?: JsonObject | undefined;
   readonly limits?: Partial<Limits> | undefined;

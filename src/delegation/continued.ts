@@ -42,9 +42,13 @@ function toOwnWords(
   { requested }: ChildStart,
 ): Partial<ChildWish> {
   const { model, options, instructions, agent, format } = task;
+  const { provider, url, api_key_name, deployments } = task;
   const { max_turns, timeout_ms, limits } = requested;
+  if (agent) checkWithin(wish, task, toNumber(max_turns));
   return {
     model,
+    // The same server and the same key, whatever its parent's are.
+    sameAddress: { provider, url, api_key_name, deployments },
     instructions,
     ...(options ? { options } : {}),
     agent: agent ?? undefined,
@@ -55,6 +59,15 @@ function toOwnWords(
     ...(format.type === "json_schema" ? { schema: format.schema } : {}),
     isJson: format.type === "json_object",
   };
+}
+
+/** What an agent's file allows holds when it is asked again, too. */
+function checkWithin({ tools, maxTurns }: ChildWish, task: AgentTask, turns = Infinity): void {
+  const missing = tools?.find((tool) => !task.tools.includes(tool));
+  if (missing !== undefined) throw refuse(`The agent \`${task.agent}\` has no tool \`${missing}\``);
+  if (maxTurns === undefined || maxTurns <= turns) return;
+  const most = `at most ${turns} turns, and max_turns asks for ${maxTurns}`;
+  throw refuse(`The agent \`${task.agent}\` has ${most}`);
 }
 
 function toNumber(value: Json | undefined): number | undefined {

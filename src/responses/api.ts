@@ -11,6 +11,7 @@ import { undoAfter } from "../base/busy.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
+import type { Json } from "../base/json.ts";
 import { clip } from "../base/text.ts";
 import type { QueuedPlace } from "../engine/engine.ts";
 import type { EmittedResponse } from "../protocol/emitted.ts";
@@ -160,6 +161,7 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
     },
     async steer(id, caller, body) {
       await findOwn(id, caller);
+      await shelf.checkRoom(caller.tenant, (body ?? null) as Json);
       return await steerResponse(durable, id, body);
     },
     async delete(id, caller) {

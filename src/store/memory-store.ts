@@ -6,7 +6,7 @@
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { MemoryTurns } from "./memory-turns.ts";
-import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
+import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -170,7 +170,10 @@ class MemoryStore implements Store {
     const entry = this.#entries.get(id);
     if (!entry) throw toUnknownRun(id);
     const known = entry.signals.some((other) => other.topic === topic && other.key === key);
-    if (!known) entry.signals.push({ topic, key, body, taken: false });
+    if (known) return;
+    const waiting = entry.signals.filter((one) => one.topic === topic && !one.taken);
+    checkWaiting(waiting.reduce((sum, one) => sum + JSON.stringify(one.body).length, 0));
+    entry.signals.push({ topic, key, body, taken: false });
   }
 
   async takeSignal(id: string, epoch: number, topic: string): Promise<Json | undefined> {

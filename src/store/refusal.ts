@@ -50,3 +50,14 @@ export function toContentLost({ kind, id }: { kind: string; id: string }): Failu
   const message = `The bytes of ${kind} \`${id}\` were replaced or removed by another meanwhile. Try again.`;
   return new Failure("conflict", message);
 }
+
+/** How many characters of messages may wait for a run; it reads all of them at once. */
+const MAX_WAITING_CHARS = 4_000_000;
+
+/** Throws where so much waits already that the next message is refused. */
+export function checkWaiting(chars: number): void {
+  if (chars < MAX_WAITING_CHARS) return;
+  const message =
+    "Too many messages wait for this run. It reads them before its next turn; try again then.";
+  throw new Failure("rate_limited", message);
+}

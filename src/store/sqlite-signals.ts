@@ -1,6 +1,7 @@
 /** Messages in the table `signals`. What takes or leaves one is called inside a transaction. */
 
 import type { Json } from "../base/json.ts";
+import { checkWaiting } from "./refusal.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
 import type { FoundSignal } from "./store.ts";
@@ -17,6 +18,9 @@ export class SqliteSignals {
   }
 
   put(id: string, signal: { topic: string; key: string; body: Json }): void {
+    const sql = `select coalesce(sum(length(body)), 0) as n from signals
+      where run_id = ? and topic = ? and taken = 0`;
+    checkWaiting(Number(this.#db.get(sql, ...toPlace(id, signal.topic))?.["n"]));
     this.#db.run(
       "insert into signals (run_id, topic, key, body) values (?, ?, ?, ?) on conflict do nothing",
       ...[toColumn(id), toColumn(signal.topic), toColumn(signal.key), JSON.stringify(signal.body)],

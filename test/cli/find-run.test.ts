@@ -32,7 +32,6 @@ describe("a run is found", () => {
     resp_01a: "run_01a",
     run_01b: "run_01b",
     "run_01a/p": "run_01a/parser-1.0",
-    "last/": "run_01b",
     "last/parser-1.0": "run_01b/parser-1.0",
     "last/parser-1.0/deep": "run_01b/parser-1.0/deep-2.0",
     "last/parser-1.1/": "run_01b/parser-1.1",
@@ -49,6 +48,7 @@ describe("a run is not found", () => {
   const NAMES: Readonly<Record<string, RegExp>> = {
     run_x: /^There is no run `run_x`\. `offshoot runs list` has the ids\.$/,
     run_01: /^`run_01` is the beginning of 7 runs \(.*, …\)\. Write more of the id\.$/,
+    "last/": /^The name of the subagent is missing after `\/`/,
     "last/parser": /^`parser` is the beginning of 3 runs/,
     "last/reader": /^Run run_01b has no subagent `reader`\. `offshoot runs tree run_01b` has/,
     "/root": /^There is no run ``/,

@@ -111,4 +111,49 @@ describe("a child of an agent with an address", () => {
     assert.equal(parent.requests[0]?.headers["authorization"], "Bearer parent-secret");
     assert.match(JSON.stringify(parent.requests[1]?.body), /Seen\./);
   });
+
+  it("holds when its agent is asked again, and so do its tools and turns", async (t) => {
+    const again = { label: "two", task_prompt: "More.", continue: "one" };
+    const parent = await startChatUpstream({
+      engine: script(
+        reply.calls([
+          { name: "subagent", arguments: { label: "one", task_prompt: "x", agent: "a" } },
+        ]),
+        reply.calls([
+          { name: "subagent", arguments: again },
+          { name: "subagent", arguments: { ...again, allowed_tools: ["write"] } },
+          { name: "subagent", arguments: { ...again, max_turns: 50 } },
+        ]),
+        reply.text("Done."),
+      ),
+    });
+    const child = await startOpenUpstream(() => ({ text: "Seen." }));
+    t.after(() => Promise.all([parent.close(), child.close()]));
+    const agents = [
+      await parse(
+        ...["model: custom/m", `url: ${child.url}`, "api_key_name: CHILD"],
+        ...["tools: [read]", "budget:", "  turns: 2"],
+      ),
+    ];
+    const env = { PARENT: "parent-secret", CHILD: "child-secret" };
+    const runtime = await createRuntime({ agents, env });
+    t.after(() => runtime.close());
+    const run = await runtime.run({
+      ...{ model: "custom/main", provider: "openai-chat", url: parent.url, input: "Go" },
+      ...{ api_key_name: "PARENT", tools: ["read", "write", "subagent"] },
+    });
+    assert.equal((await run.result()).output_text, "Done.");
+    assert.deepEqual(
+      child.sent.map(({ headers }) => headers.authorization),
+      ["Bearer child-secret", "Bearer child-secret"],
+    );
+    assert.equal(
+      parent.requests.length,
+      3,
+      "nothing of the child's was asked of its parent's server",
+    );
+    const told = JSON.stringify(parent.requests[2]?.body);
+    assert.match(told, /The agent `a` has no tool `write`/);
+    assert.match(told, /at most 2 turns, and max_turns asks for 50/);
+  });
 });

@@ -139,7 +139,7 @@ describe("an agent in a run", () => {
         seen[0]?.instructions,
         seen[0]?.tools.map((one) => "name" in one && one.name),
       ],
-      ["small", "Count, and nothing else.", ["read", "ask_parent"]],
+      ["small", "Count, and nothing else.", ["read"]],
     );
     assert.equal(seen.length, 2, "the answer that was no document was sent back once");
     const [start] = childStarts(events);

@@ -153,6 +153,9 @@ describe("the field `summary_prompt`", () => {
   }
 });
 
+/** What comes with the tools of a child that may delegate and ask. */
+const COMPANIONS = ["subagent", "subagents", "ask_parent"];
+
 describe("the field `allowed_tools`", () => {
   const request = { tools: ["read", "grep", "bash_find", "subagent"] };
 
@@ -181,7 +184,7 @@ describe("the field `allowed_tools`", () => {
 
   it("left out gives all of the parent's tools", async (t) => {
     const { asked } = await delegate(t, CALL, { request });
-    const named = toolsOf(asked[0]).filter((name) => name !== "subagent");
+    const named = toolsOf(asked[0]).filter((name) => !COMPANIONS.includes(name));
     assert.deepEqual(named.sort(), ["bash_find", "grep", "read"]);
   });
 

@@ -121,5 +121,11 @@ const VARYING: ReadonlySet<string> = new Set([
 ]);
 
 function toText(event: RunEvent): string {
-  return JSON.stringify(event, (key, value: unknown) => (VARYING.has(key) ? undefined : value));
+  const isCut = "ending" in event && CUT.has(event.ending);
+  return JSON.stringify(event, (key, value: unknown) =>
+    VARYING.has(key) || (isCut && key === "usage") ? undefined : value,
+  );
 }
+
+/** What a call used that was cut off is an estimate of the moment. */
+const CUT: ReadonlySet<string> = new Set(["cancelled", "timeout", "failed"]);

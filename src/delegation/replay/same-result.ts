@@ -3,8 +3,13 @@
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import type { FunctionCallOutput } from "../../protocol/items.ts";
 
-/** Figures that `parallel_subagent` tells its model. Tokens count abandoned work too, which is not replayed. */
-const FIGURES: ReadonlySet<string> = new Set(["duration_ms", "total_duration_ms", "tokens_used"]);
+/** Figures that a model is told. Tokens count abandoned and interrupted work too, which is not replayed. */
+const FIGURES: ReadonlySet<string> = new Set([
+  "duration_ms",
+  "total_duration_ms",
+  "tokens_used",
+  "tokens_consumed",
+]);
 
 type Output = FunctionCallOutput["output"];
 

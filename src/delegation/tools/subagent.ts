@@ -18,7 +18,7 @@ import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../e
 import type { DelegationNode } from "../node.ts";
 import { type Spawning, spawn } from "../spawn.ts";
 import { tellEnding } from "../tell-ending.ts";
-import { isDelegating } from "./names.ts";
+import { ASK_PARENT, isDelegating } from "./names.ts";
 
 /** Longer than any child may live: its own limit ends it. */
 export const NO_TIMEOUT_MS = 2 ** 31 - 1;
@@ -65,7 +65,7 @@ const PROPERTIES = {
     type: "array",
     items: { type: "string" },
     description:
-      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
+      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named; `ask_parent` lets it ask you.",
   },
   max_turns: {
     type: "integer",
@@ -224,6 +224,7 @@ export function readWish(input: Json, node: Pick<DelegationNode, "tools">): Chil
     instructions: null,
     summaryPrompt: readSummary(summary_prompt),
     tools: readTools(allowed_tools, node),
+    canAsk: Array.isArray(allowed_tools) && allowed_tools.includes(ASK_PARENT),
     maxTurns: readTurns(max_turns),
   };
 }
@@ -246,7 +247,8 @@ function readTools(
     throw wrong("Invalid input: `allowed_tools` must be a list of tool names");
   }
   const own = tools.map(({ spec }) => spec.name);
-  const names = toOwnNames(given as string[], own);
+  const asked = (given as string[]).filter((name) => name !== ASK_PARENT);
+  const names = toOwnNames(asked, own);
   const delegating = names.find(isDelegating);
   if (delegating) throw wrong(`Tool '${delegating}' cannot be used by subagents`);
   const unknown = names.find((name) => !own.includes(name));

@@ -54,10 +54,12 @@ interface ChatsParts extends Pick<ShelfParts, "shelf" | "clock"> {
 }
 
 const KIND = "chat_completion";
+/** The messages of a completion, apart: they may be large, and a list of completions does not read them. */
+const MESSAGES_KIND = "chat_completion.messages";
 
 export function createChatsApi(parts: ChatsParts): ChatsApi {
   const { shelf, clock, ttlMs } = parts;
-  const find = async (id: string, { tenant }: Caller): Promise<KeptChat> => {
+  const find = async (id: string, { tenant }: Caller): Promise<StoredChat> => {
     const thing = await shelf.get(nameChat(tenant, id));
     if (thing) return readKept(thing);
     throw toUnknownChat(id);
@@ -66,18 +68,23 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
     checkRoom: (messages, { tenant }) => shelf.checkRoom(tenant, [...messages]),
     async keep({ completion, messages }, { tenant }) {
       const nowMs = clock.now();
-      await shelf.put({
-        ...nameChat(tenant, completion.id),
-        parent: null,
-        body: { completion: completion as unknown as JsonObject, messages: [...messages] },
+      const times = {
         created_at_ms: nowMs,
         expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
-      });
+      };
+      const { id } = completion;
+      const body = completion as unknown as JsonObject;
+      await shelf.putAll([
+        { ...nameChat(tenant, id), parent: null, body, ...times },
+        { ...nameMessages(tenant, id), parent: id, body: [...messages], ...times },
+      ]);
     },
     list: (query, { tenant }) => listChats(parts, tenant, query),
-    get: async (id, caller) => (await find(id, caller)).completion,
+    get: find,
     async messages(id, query, caller) {
-      const { messages } = await find(id, caller);
+      await find(id, caller);
+      const kept = (await shelf.get(nameMessages(caller.tenant, id)))?.body;
+      const messages: Json[] = Array.isArray(kept) ? [...kept] : [];
       const paging = parsePaging(query, { defaultOrder: "asc" });
       return pageOf(
         messages.map((message, at) => toStoredMessage(`${id}-${at}`, message)),
@@ -86,11 +93,10 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
     },
     async update(id, body, caller) {
       const { metadata } = parseAs(UpdateChat, body, "request");
-      await shelf.change(nameChat(caller.tenant, id), (kept) => {
-        const { completion, messages } = readBody(kept);
-        return { completion: { ...completion, metadata: metadata ?? {} }, messages };
-      });
-      return (await find(id, caller)).completion;
+      await shelf.change(nameChat(caller.tenant, id), (kept) =>
+        isJsonObject(kept) ? { ...kept, metadata: metadata ?? {} } : undefined,
+      );
+      return await find(id, caller);
     },
     async delete(id, { tenant }) {
       if (!(await shelf.delete(nameChat(tenant, id)))) throw toUnknownChat(id);
@@ -99,26 +105,12 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
   };
 }
 
-interface KeptChat {
-  readonly completion: StoredChat;
-  readonly messages: Json[];
+function readKept({ id, body }: Pick<Thing, "id" | "body">): StoredChat {
+  return { ...(isJsonObject(body) ? body : {}), id };
 }
 
-function readKept({ id, body }: Pick<Thing, "id" | "body">): KeptChat {
-  const { completion, messages } = readBody(body);
-  return { completion: { ...completion, id }, messages };
-}
-
-function readBody(body: Json): { completion: JsonObject; messages: Json[] } {
-  const { completion, messages } = isJsonObject(body) ? body : {};
-  return {
-    completion: isJsonObject(completion) ? completion : {},
-    messages: Array.isArray(messages) ? [...messages] : [],
-  };
-}
-
-/** Read at once while one page is put together. */
-const READ_AT_ONCE = 100;
+/** Read at once while one page is put together: answers may be large. */
+const READ_AT_ONCE = 20;
 
 async function listChats(
   { shelf }: ChatsParts,
@@ -133,7 +125,7 @@ async function listChats(
   for (;;) {
     const asked = { ...paging, after, limit: READ_AT_ONCE };
     const things = await shelf.list(toThingQuery({ tenant, kind: KIND }, asked));
-    found.push(...things.map((thing) => readKept(thing).completion).filter(fits));
+    found.push(...things.map(readKept).filter(fits));
     after = things.at(-1)?.id;
     // One more than fits says that there is more. A filter that few pass may have to read them all.
     if (found.length > paging.limit || things.length < READ_AT_ONCE) break;
@@ -182,6 +174,10 @@ function pageOf(
 
 function nameChat(tenant: string, id: string): ThingName {
   return { tenant, kind: KIND, id };
+}
+
+function nameMessages(tenant: string, id: string): ThingName {
+  return { tenant, kind: MESSAGES_KIND, id };
 }
 
 function toUnknownChat(id: string): Failure {
