@@ -23,7 +23,7 @@ export async function renderCliPage(): Promise<string> {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
+  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it after `y` and Enter, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
   completions:
     "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, behind `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
 };

@@ -6,8 +6,10 @@
  * a question or an answer of its own; and what was typed before the question is thrown away.
  */
 
-import { throwIfAborted } from "../base/async.ts";
+import { setImmediate as nextRound } from "node:timers/promises";
+import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
+import { clip } from "../base/text.ts";
 import { ANSWERS, type Answer, type Ask, type Asker, type Question } from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
@@ -44,7 +46,8 @@ export function createAskOnTerminal(
   return {
     ask(question, signal) {
       const answer = last.then(() => askNext(question, signal));
-      last = answer.catch(() => {});
+      // An answer for the whole tree settles the next question before that is shown.
+      last = answer.then(nextRound, nextRound);
       return answer;
     },
     async quiet() {
@@ -55,23 +58,52 @@ export function createAskOnTerminal(
 
 async function askOn(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Answer> {
   let shown = renderQuestion(question, terminal.columns);
-  const choices = question.child ? CHILD_CHOICES : CHOICES;
+  const { choices, keys } = question.child ? OF_CHILD : OF_ROOT;
   for (;;) {
-    const line = await terminal.ask(`${shown}${choices}`, signal);
+    const line = await readAnswer(terminal, `${shown}${choices}`, { question, signal });
     // The end of the input: whoever was there has left.
     if (line === undefined) return "cancel";
     const word = line.trim().toLowerCase();
     const answer = ANSWERS.find((one) => word !== "" && one.startsWith(word));
     if (answer) return answer;
-    shown = "";
+    shown = `Type ${keys}, then Enter.\n`;
   }
 }
 
-const CHOICES = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel: ";
+interface Asking {
+  readonly question: Question;
+  readonly signal: AbortSignal;
+}
+
+/** A question that is withdrawn says so: what is shown next must not stand behind it. */
+async function readAnswer(
+  terminal: Terminal,
+  prompt: string,
+  { question: { child }, signal }: Asking,
+): Promise<string | undefined> {
+  try {
+    return await terminal.ask(prompt, signal);
+  } catch (thrown) {
+    if (signal.aborted) {
+      const who = child ? `${clip(escapeText(child.label), 80)}: ` : "";
+      const why = escapeText(toAbortFailure(signal).message);
+      terminal.show(`\nno longer needed: ${who}${why}\n`);
+    }
+    throw thrown;
+  }
+}
+
+const OF_ROOT = {
+  choices: "Approve this tool call? [Y]es [N]o [A]lways [C]ancel the whole run: ",
+  keys: "y, n, a or c",
+};
 
 /** `always` is for the subagent that asks. */
-const CHILD_CHOICES =
-  "Approve this tool call? [Y]es [N]o [A]lways for this subagent [T]ree: always for all [C]ancel: ";
+const OF_CHILD = {
+  choices:
+    "Approve this tool call? [Y]es [N]o [A]lways for this subagent [T]ree: always for all [C]ancel the whole run: ",
+  keys: "y, n, a, t or c",
+};
 
 export function renderQuestion(
   { child, tool, arguments: text, reason, sandbox, always }: Question,

@@ -1,6 +1,6 @@
 /**
  * What a person calls a run: its id or the beginning of it, `last`, and for a subagent the name of a run
- * above it with the place below that: `last/parser-1.0`. All commands read names here.
+ * above it with the place below that, `last/parser-1.0`, or its label where that is one's alone. All commands read names here.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -17,6 +17,8 @@ export const RUN_NAMES = {
   "last/parser-1.0":
     "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
   "parser-1.0": "A subagent of the newest tree that has one of this name",
+  '"part 01"':
+    "A subagent by its label, where no other of its tree has the same; also behind a run: `last/part 01`",
   "resp_01k…": "A response of a server",
 } as const;
 
@@ -50,9 +52,29 @@ async function findTop(store: Store, name: string): Promise<StoredRun> {
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(name, near);
   const named = recent.find(({ id, parent_id }) => parent_id !== null && toNodeName(id) === name);
-  if (named) return named;
-  const message = `There is no run \`${clip(name, 80)}\`. \`offshoot runs list\` has the ids.`;
-  throw new Failure("not_found", message);
+  const labelled = named ?? findByLabel(recent, name);
+  if (labelled) return labelled;
+  const where =
+    "`offshoot runs list` has the ids, `offshoot runs tree last` the names of subagents";
+  throw new Failure("not_found", `There is no run \`${clip(name, 80)}\`. ${where}.`);
+}
+
+/** The subagent of the newest tree that has one with this label; a child's title is its label. */
+function findByLabel(recent: readonly StoredRun[], label: string): StoredRun | undefined {
+  const labelled = recent.filter(({ parent_id, title }) => parent_id !== null && title === label);
+  const [newest] = labelled;
+  if (!newest) return undefined;
+  const same = labelled.filter(({ id }) => rootOf(id) === rootOf(newest.id));
+  if (same.length === 1) return newest;
+  const what = `\`${clip(label, 80)}\` is the label of ${same.length} subagents (${listSome(same)})`;
+  throw new Failure(
+    "not_found",
+    `${what}. Write the name of one, as in the brackets of \`runs tree\`.`,
+  );
+}
+
+function rootOf(id: string): string {
+  return id.split("/", 1)[0] ?? id;
 }
 
 async function findLast(store: Store): Promise<StoredRun> {
@@ -68,9 +90,12 @@ async function findBelow(store: Store, { id }: StoredRun, place: string): Promis
   }
   const exact = await store.getRun(`${id}/${place}`);
   if (exact) return exact;
-  const { run, near } = await findByBeginning(store, `${id}/${place}`);
+  const { run, near, recent } = await findByBeginning(store, `${id}/${place}`);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(place, near);
+  const below = recent.filter((one) => one.id.startsWith(`${id}/`));
+  const labelled = findByLabel(below, place);
+  if (labelled) return labelled;
   const what = `Run ${id} has no subagent \`${clip(place, 80)}\``;
   throw new Failure("not_found", `${what}. \`offshoot runs tree ${id}\` has their names.`);
 }
@@ -93,8 +118,11 @@ async function findByBeginning(store: Store, beginning: string): Promise<Near> {
 }
 
 function toAmbiguous(name: string, near: readonly StoredRun[]): Failure {
-  const some = near.slice(0, 3).map(({ id }) => id);
-  const list = near.length > some.length ? `${some.join(", ")}, …` : some.join(", ");
-  const what = `\`${clip(name, 80)}\` is the beginning of ${near.length} runs (${list})`;
+  const what = `\`${clip(name, 80)}\` is the beginning of ${near.length} runs (${listSome(near)})`;
   return new Failure("not_found", `${what}. Write more of the id.`);
+}
+
+function listSome(runs: readonly StoredRun[]): string {
+  const some = runs.slice(0, 3).map(({ id }) => id);
+  return runs.length > some.length ? `${some.join(", ")}, …` : some.join(", ");
 }

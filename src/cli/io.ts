@@ -59,6 +59,8 @@ export interface Terminal {
   readonly columns: number;
   /** Shows the text and reads what is typed behind it, up to Enter; undefined at the end of the input. */
   ask(prompt: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Writes the text where the cursor is. */
+  show(text: string): void;
 }
 
 export interface KeyListener {

@@ -23,6 +23,7 @@ export function openTerminalDevice(): Terminal | undefined {
       show(prompt);
       return await readLineFrom(new ReadStream(openSync(DEVICE, "r")), signal);
     },
+    show,
   };
 }
 

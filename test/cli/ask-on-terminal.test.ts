@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { createAskOnTerminal, renderQuestion } from "../../src/cli/ask-on-terminal.ts";
 import type { Terminal } from "../../src/cli/io.ts";
-import type { Question } from "../../src/tools/gate/ask.ts";
+import type { Asker, Question } from "../../src/tools/gate/ask.ts";
 import { patience } from "../patience.ts";
 
 const QUESTION: Question = {
@@ -16,6 +16,14 @@ const QUESTION: Question = {
   always: ["shell(ls *)"],
 };
 
+const CHILD: Asker = {
+  label: "look\u001b[2J",
+  agent: "reviewer",
+  path: "/root/look-1.0",
+  depth: 1,
+  task: "Look at a.",
+};
+
 /** A terminal on which these lines are typed. */
 function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: string[] } {
   const shown: string[] = [];
@@ -26,6 +34,7 @@ function typing(...lines: (string | undefined)[]): Terminal & { readonly shown: 
       shown.push(prompt);
       return lines.shift();
     },
+    show: (text) => void shown.push(text),
   };
 }
 
@@ -58,6 +67,11 @@ describe("a question on the terminal", () => {
       terminal.shown.map((text) => text.includes("Tool Call: shell")),
       [true, false, false, false],
     );
+    const again = terminal.shown.slice(1).map((text) => text.split("\n")[0]);
+    assert.deepEqual(again, Array(3).fill("Type y, n, a or c, then Enter."));
+    const ofChild = typing("q", "n");
+    await ask(ofChild, { ...QUESTION, child: CHILD });
+    assert.match(ofChild.shown[1] ?? "", /^Type y, n, a, t or c, then Enter\.\n/);
   });
 
   it("shows the call whole, escaped, with why it is asked", () => {
@@ -76,22 +90,18 @@ describe("a question on the terminal", () => {
   });
 
   it("says which subagent asks, for what task, and offers the whole tree", async () => {
-    const child = {
-      label: "look\u001b[2J",
-      agent: "reviewer",
-      path: "/root/look-1.0",
-      depth: 1,
-      task: "Look at a.",
-    };
     const terminal = typing("t");
-    assert.equal(await ask(terminal, { ...QUESTION, child }), "tree");
+    assert.equal(await ask(terminal, { ...QUESTION, child: CHILD }), "tree");
     const [shown = ""] = terminal.shown;
     assert.match(
       shown,
       /^ {2}subagent: "look\\u001b\[2J" \(agent reviewer, \/root\/look-1\.0, depth 1\)$/m,
     );
     assert.match(shown, /^ {2}its task: "Look at a\."$/m);
-    assert.match(shown, /\[A\]lways for this subagent \[T\]ree: always for all \[C\]ancel: $/);
+    assert.match(
+      shown,
+      /\[A\]lways for this subagent \[T\]ree: always for all \[C\]ancel the whole run: $/,
+    );
   });
 
   it("shows arguments that are no JSON as one text", () => {
@@ -115,6 +125,7 @@ describe("a question on the terminal", () => {
     const terminal: Terminal = {
       columns: 80,
       ask: () => new Promise((resolve) => waiting.push(resolve)),
+      show: () => {},
     };
     const asking = createAskOnTerminal({ openTerminal: () => terminal });
     const signal = patience();
@@ -125,6 +136,7 @@ describe("a question on the terminal", () => {
     assert.equal(waiting.length, 1);
     waiting[0]?.("y");
     assert.equal(await first, "yes");
+    await settle();
     await settle();
     waiting[1]?.("n");
     assert.equal(await second, "no");
@@ -139,6 +151,40 @@ describe("a question on the terminal", () => {
       asking?.ask(QUESTION, signal),
     ]);
     assert.deepEqual([answers, terminal.shown.length], [["cancel", "cancel"], 1]);
+  });
+
+  it("that is withdrawn ends its line and says why", async () => {
+    const withdrawn = new AbortController();
+    const shown: string[] = [];
+    const terminal: Terminal = {
+      columns: 80,
+      ask: (_, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+          withdrawn.abort(new Failure("cancelled", "The run was cancelled."));
+        }),
+      show: (text) => void shown.push(text),
+    };
+    const asking = createAskOnTerminal({ openTerminal: () => terminal });
+    const asked = asking?.ask({ ...QUESTION, child: CHILD }, withdrawn.signal);
+    await assert.rejects(async () => await asked, { code: "cancelled" });
+    assert.deepEqual(shown, ["\nno longer needed: look\\u{1b}[2J: The run was cancelled.\n"]);
+  });
+
+  it("is not shown where the answer before has settled it", async () => {
+    const terminal = typing("t", "n");
+    const asking = createAskOnTerminal({ openTerminal: () => terminal });
+    const settled = new AbortController();
+    const first = asking?.ask({ ...QUESTION, child: CHILD }, patience());
+    const second = asking?.ask({ ...QUESTION, child: CHILD }, settled.signal);
+    // The gate takes some steps from the answer to what it settles.
+    const settle = async (): Promise<void> => {
+      await first;
+      for (let steps = 0; steps < 20; steps++) await undefined;
+      settled.abort(new Failure("cancelled", "Another answer allows it."));
+    };
+    await Promise.all([settle(), assert.rejects(async () => await second, { code: "cancelled" })]);
+    assert.equal(terminal.shown.length, 1);
   });
 
   it("is not shown to a run that is over", async () => {

@@ -13,13 +13,30 @@ const IDS = [
   "run_01b/parser-1.1",
 ];
 
+/** Of some of them; the root of a tree has the beginning of its prompt. */
+const TITLES: Readonly<Record<string, string>> = {
+  run_01a: "part 01",
+  "run_01a/parser-1.0": "old part",
+  "run_01b/parser-1.0": "part 01",
+  "run_01b/parser-1.1": "twice",
+  "run_01b/parser-1.0/deep-2.0": "twice",
+};
+
 async function open(): Promise<Store> {
   const store = createMemoryStore();
   for (const [at, id] of [...IDS, "run_01b/parser-1.0/deep-2.0", "run_01c"].entries()) {
     const slash = id.lastIndexOf("/");
     const parent_id = slash < 0 ? null : id.slice(0, slash);
     const name = id === "run_01c" ? "index" : "agent";
-    const run = { id, parent_id, path: "", name, input: null, title: "", created_at_ms: at };
+    const run = {
+      id,
+      parent_id,
+      path: "",
+      name,
+      input: null,
+      title: TITLES[id] ?? "",
+      created_at_ms: at,
+    };
     await store.createRun(run);
   }
   return store;
@@ -36,6 +53,10 @@ describe("a run is found", () => {
     "last/parser-1.0/deep": "run_01b/parser-1.0/deep-2.0",
     "last/parser-1.1/": "run_01b/parser-1.1",
     "run_01b/parser-1.1": "run_01b/parser-1.1",
+    "part 01": "run_01b/parser-1.0",
+    "old part": "run_01a/parser-1.0",
+    "last/part 01": "run_01b/parser-1.0",
+    "parser-1.0/twice": "run_01b/parser-1.0/deep-2.0",
   };
   for (const [name, id] of Object.entries(NAMES)) {
     it(`as \`${name}\``, async () => {
@@ -46,7 +67,12 @@ describe("a run is found", () => {
 
 describe("a run is not found", () => {
   const NAMES: Readonly<Record<string, RegExp>> = {
-    run_x: /^There is no run `run_x`\. `offshoot runs list` has the ids\.$/,
+    run_x:
+      /^There is no run `run_x`\. `offshoot runs list` has the ids, `offshoot runs tree last` the/,
+    twice:
+      /^`twice` is the label of 2 subagents \(run_01b\/\S+, run_01b\/\S+\)\. Write the name of/,
+    "last/twice": /^`twice` is the label of 2 subagents/,
+    "last/old part": /^Run run_01b has no subagent `old part`/,
     run_01: /^`run_01` is the beginning of 7 runs \(.*, …\)\. Write more of the id\.$/,
     "last/": /^The name of the subagent is missing after `\/`/,
     "last/parser": /^`parser` is the beginning of 3 runs/,

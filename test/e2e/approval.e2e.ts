@@ -12,7 +12,7 @@ import { createPlace, type Place } from "./command.ts";
 import { startOnTerminal } from "./terminal.ts";
 import { CHAT, runAt } from "./wires.ts";
 
-const QUESTION = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel: ";
+const QUESTION = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel the whole run: ";
 
 const write = (path: string, content: string) => ({
   name: "write",

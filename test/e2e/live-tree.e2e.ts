@@ -59,8 +59,10 @@ describe(...unless(TERMINAL_LACK)("the live tree of 24 subagents"), () => {
     terminal.type("\x1b[B");
     await tree.sees(/part 05.* ←$/);
     terminal.type("x");
-    await tree.sees(/^Stop part-05-1\.4 and all below it\? \[y\/N\]$/);
+    await tree.sees(/^Stop part-05-1\.4 and all below it\? y, Enter$/);
     terminal.type("y");
+    await tree.sees(/^Enter stops part-05-1\.4 and all below it$/);
+    terminal.type("\r");
     await tree.sees(/^– part 05 .*cancelled · /);
     terminal.type("km");
     await tree.sees(/^to part-\d\d-1\.\d+: _ \(Enter sends, Esc leaves\)$/);

@@ -118,7 +118,7 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     await using upstream = await CHAT.start({ engine });
     const args = [...runAt(upstream, CHAT, "Ask one."), "--tools", "write,subagent"];
     const terminal = startOnTerminal(place, args);
-    await terminal.shows("[C]ancel: ");
+    await terminal.shows("[C]ancel the whole run: ");
     assert.match(terminal.screen, /\[\d+A\r.\[J\r\nTool Call: write/);
     terminal.type("y\n");
     await terminal.shows("completed");

@@ -4,6 +4,7 @@
  */
 
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
+import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
 import { createRunFold, type RunFold, toToldFigures } from "../../delegation/ledger/run-figures.ts";
 import { toNodeName } from "../../delegation/ledger/tree.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
@@ -13,6 +14,7 @@ import type {
   Ending,
   LoggedEvent,
   RunEvent,
+  ToolEnd,
 } from "../../protocol/run-events.ts";
 
 export interface LiveNode {
@@ -41,7 +43,14 @@ export interface LiveNode {
 /** What became of a node by one event. */
 export type NodeNews =
   | { readonly type: "started"; readonly node: LiveNode }
-  | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd };
+  | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd }
+  | { readonly type: "refused"; readonly children: readonly RefusedChild[] };
+
+/** A child that was asked for and never started. */
+export interface RefusedChild {
+  readonly label: string;
+  readonly why: string;
+}
 
 export interface NodeEnd {
   readonly ending: Ending;
@@ -56,8 +65,12 @@ export interface TreeCounts {
   readonly running: number;
   readonly queued: number;
   readonly completed: number;
+  /** Cancelled: somebody wanted it so. */
+  readonly stopped: number;
   /** Ended in any other way. */
   readonly failed: number;
+  /** Asked for and never started. */
+  readonly refused: number;
 }
 
 export interface LiveTree {
@@ -128,7 +141,9 @@ class Tree implements LiveTree {
   #running = 0;
   #queued = 0;
   #completed = 0;
+  #stopped = 0;
   #failed = 0;
+  #refused = 0;
 
   constructor(now: () => number) {
     this.#now = now;
@@ -139,8 +154,14 @@ class Tree implements LiveTree {
   }
 
   get counts(): TreeCounts {
-    const [running, queued] = [this.#running, this.#queued];
-    return { running, queued, completed: this.#completed, failed: this.#failed };
+    return {
+      running: this.#running,
+      queued: this.#queued,
+      completed: this.#completed,
+      stopped: this.#stopped,
+      failed: this.#failed,
+      refused: this.#refused,
+    };
   }
 
   find(id: string): LiveNode | undefined {
@@ -158,7 +179,7 @@ class Tree implements LiveTree {
       case "tool_start":
         return this.#queue(node, event);
       case "tool_end":
-        return this.#unqueueCall(node, event.call_id);
+        return this.#endCall(node, event);
       case "run_resume":
         return this.#unqueueAll(node);
       case "child_start":
@@ -238,6 +259,7 @@ class Tree implements LiveTree {
     this.#unqueueAll(node);
     this.#running--;
     if (ending === "completed") this.#completed++;
+    else if (ending === "cancelled") this.#stopped++;
     else this.#failed++;
     for (let at: Node | undefined = node; at?.isEnded && at.open.size === 0; at = at.parent) {
       at.parent?.open.delete(at);
@@ -262,10 +284,14 @@ class Tree implements LiveTree {
   }
 
   /** Those that the call has not started by its end are not started at all. */
-  #unqueueCall(node: Node, id: string): undefined {
-    const at = node.calls.findIndex(({ callId }) => callId === id);
+  #endCall(node: Node, event: ToolEnd): NodeNews | undefined {
+    const at = node.calls.findIndex(({ callId }) => callId === event.call_id);
     const [call] = at < 0 ? [] : node.calls.splice(at, 1);
     this.#queued -= call?.labels.length ?? 0;
+    const children = isDelegating(event.name) ? toRefused(event, call?.labels ?? []) : [];
+    if (children.length === 0) return undefined;
+    this.#refused += children.length;
+    return { type: "refused", children };
   }
 
   /** A run that was taken over makes its open calls again. */
@@ -318,6 +344,17 @@ export function* below(node: LiveNode): Generator<LiveNode> {
     yield child;
     yield* below(child);
   }
+}
+
+/** `waiting`: those that were not started by the end of the call. */
+function toRefused(event: ToolEnd, waiting: readonly string[]): RefusedChild[] {
+  // Also one that was at work is told to be cancelled; it has its own ending.
+  const hasRun = (label: string, error: string): boolean =>
+    error.startsWith("Cancelled: ") && !waiting.includes(label);
+  return answersIn(event)
+    .filter(isRefusal)
+    .filter(({ label, error }) => !hasRun(label, error))
+    .map(({ label, error }) => ({ label, why: error.replace(/^Not started: /, "") }));
 }
 
 /** The children that a call of a delegating tool asks for. */

@@ -9,6 +9,7 @@
 
 import { clip, plural, withThousands } from "../../base/text.ts";
 import { NO_ANSWER } from "../../delegation/envelope.ts";
+import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -187,10 +188,13 @@ class TextOutput {
     if (!isHidden) this.#line(`${toShown(name)}(${toShown(text)})`);
   }
 
-  #showResult({ name, item, failed }: ToolEnd): void {
+  #showResult(event: ToolEnd): void {
+    const { name, item, failed } = event;
     if (this.#options.brief || item.type !== "function_call_output") return;
+    // Who was not started is told with the tree, by name.
+    if (failed && isDelegating(name) && answersIn(event).some(isRefusal)) return;
     const output = typeof item.output === "string" ? item.output : JSON.stringify(item.output);
-    // How a child ended is said in the tree; a call that started none, or got no answer, is said here.
+    // How a child ended is said in the tree; a call that was refused, or got no answer, is said here.
     const hasRun = output.includes("Subagent execution failed") && !output.includes(NO_ANSWER);
     if (this.#isInTree(name) && (!failed || hasRun)) return;
     const shown = failed ? toShown(output) : `+${output.length} chars`;

@@ -1,6 +1,8 @@
 /**
- * The keys of a live tree: arrows (or j and k) pick a subagent, `x` stops it when `y` follows, `m` writes a
- * message for it. A state machine over what the terminal sends; it draws nothing and reads nothing itself.
+ * The keys of a live tree: arrows (or j and k) pick a subagent, `x` stops it when `y` and Enter follow, `m`
+ * writes a message for it. A state machine over what the terminal sends; it draws nothing and reads nothing
+ * itself. Text that somebody types for what comes after the run must not stop anybody: a key that means
+ * nothing lets go of the one that is picked.
  */
 
 import { toFailure } from "../../base/failure.ts";
@@ -24,7 +26,7 @@ export interface KeyTargets extends TreeControls {
 type Mode =
   | { readonly type: "idle" }
   | { readonly type: "picked"; readonly id: string }
-  | { readonly type: "confirming"; readonly id: string }
+  | { readonly type: "confirming"; readonly id: string; readonly isSure: boolean }
   | { readonly type: "writing"; readonly id: string; readonly text: string };
 
 const IDLE: Mode = { type: "idle" };
@@ -84,11 +86,7 @@ export class TreeKeys {
       const text = this.#note === "" ? keys : `${this.#note} · ${keys}`;
       return [{ text: clipToWidth(text, columns), look: "dim" }];
     }
-    if (this.#mode.type === "confirming") {
-      const question = " and all below it? [y/N]";
-      const shown = clipToWidth(name, Math.max(8, columns - question.length - 5));
-      return [{ text: `Stop ${shown}${question}`, look: "warn" }];
-    }
+    if (this.#mode.type === "confirming") return toConfirming(name, this.#mode.isSure, columns);
     return toWriting(name, this.#mode.text, columns);
   }
 
@@ -96,7 +94,7 @@ export class TreeKeys {
     this.#note = "";
     const mode = this.#mode;
     if (mode.type === "writing") this.#write(mode, key);
-    else if (mode.type === "confirming") this.#confirm(mode.id, key);
+    else if (mode.type === "confirming") this.#confirm(mode, key);
     else this.#pick(mode, key);
   }
 
@@ -104,9 +102,9 @@ export class TreeKeys {
     const step = STEPS[key];
     if (step !== undefined) this.#move(step);
     else if (mode.type === "idle") return;
-    else if (key === "\x1b") this.#mode = IDLE;
-    else if (key === "x") this.#mode = { type: "confirming", id: mode.id };
+    else if (key === "x") this.#mode = { type: "confirming", id: mode.id, isSure: false };
     else if (key === "m") this.#mode = { type: "writing", id: mode.id, text: "" };
+    else this.#mode = IDLE;
   }
 
   #move(step: number): void {
@@ -117,15 +115,19 @@ export class TreeKeys {
     this.#mode = next ? { type: "picked", id: next.id } : IDLE;
   }
 
-  #confirm(id: string, key: string): void {
+  #confirm({ id, isSure }: Extract<Mode, { type: "confirming" }>, key: string): void {
+    if (!isSure && (key === "y" || key === "Y")) {
+      this.#mode = { type: "confirming", id, isSure: true };
+      return;
+    }
     this.#mode = { type: "picked", id };
-    if (key !== "y" && key !== "Y") return;
+    if (!isSure || !isEnter(key)) return;
     this.#do(this.#targets.onStop(id), `Stopping ${this.#nameOf(id)}`);
   }
 
   #write({ id, text }: Extract<Mode, { type: "writing" }>, key: string): void {
     if (key === "\x1b") this.#mode = { type: "picked", id };
-    else if (key === "\r" || key === "\n") this.#send(id, text.trim());
+    else if (isEnter(key)) this.#send(id, text.trim());
     else this.#mode = { type: "writing", id, text: edit(text, key) };
   }
 
@@ -146,6 +148,18 @@ export class TreeKeys {
   #nameOf(id: string): string {
     return this.#targets.list().find((target) => target.id === id)?.name ?? id;
   }
+}
+
+function isEnter(key: string): boolean {
+  return key === "\r" || key === "\n";
+}
+
+function toConfirming(name: string, isSure: boolean, columns: number): Line {
+  const [head, tail] = isSure
+    ? ["Enter stops ", " and all below it"]
+    : ["Stop ", " and all below it? y, Enter"];
+  const shown = clipToWidth(name, Math.max(8, columns - head.length - tail.length));
+  return [{ text: `${head}${shown}${tail}`, look: "warn" }];
 }
 
 /** Backspace, Ctrl-U, or what was typed; other keys that are no text do nothing. */

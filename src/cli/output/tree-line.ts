@@ -1,6 +1,7 @@
 /**
  * One line about one run: `├ ● parser [parser-1.0] · read a.ts · 1,234 tokens · $0.02 · 4 s`. Where the
- * terminal is too narrow for all of it, the label is cut first, then what it does; figures and state stay.
+ * terminal is too narrow for all of it, the label is cut first, then what it does; figures and state stay. The
+ * one that is picked keeps its label, so that a person sees whom the keys are for, and loses figures.
  */
 
 import { withThousands } from "../../base/text.ts";
@@ -96,17 +97,19 @@ type Fitted = Pick<NodeLine, "label" | "name" | "action" | "figures">;
 function fit({ label, name, action, figures, short, isPicked }: NodeLine, columns: number): Fitted {
   const room = columns - (isPicked ? 2 : 0);
   const left = (part: Omit<Fitted, "label">): number => room - widthOfAll({ ...part, label: "" });
-  const least = Math.min(LEAST_LABEL, widthOf(label));
+  const least = isPicked ? widthOf(label) : Math.min(LEAST_LABEL, widthOf(label));
   const named = { name, action, figures };
   if (left(named) >= widthOf(label)) return { ...named, label };
+  const bare = { name: "", action: "" };
+  const fewer = isPicked ? short.map((_, at) => ({ ...bare, figures: short.slice(at) })) : [];
   const tries: readonly Omit<Fitted, "label">[] = [
-    { name: "", action, figures },
-    { name: "", action: clipToWidth(action, LEAST_ACTION), figures },
-    { name: "", action: "", figures },
+    { ...bare, action, figures },
+    { ...bare, action: clipToWidth(action, LEAST_ACTION), figures },
+    { ...bare, figures },
+    ...fewer,
   ];
-  const found = tries.find((part) => left(part) >= least) ?? {
-    ...{ name: "", action: "", figures: short },
-  };
+  const last = { ...bare, figures: isPicked ? [] : short };
+  const found = tries.find((part) => left(part) >= least) ?? last;
   const shown = clipToWidth(label, Math.max(1, left(found)));
   // What the label leaves is for what it does.
   const rest = room - widthOfAll({ ...found, label: shown, action: "" }) - 3;

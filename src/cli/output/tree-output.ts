@@ -7,7 +7,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { breakAtWords, clip, plural, withThousands } from "../../base/text.ts";
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
-import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { Ending, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { KeyReader, Output } from "../io.ts";
 import { canRedraw, cleanForTerminal, draw, isStyled, looksOf, paint } from "../terminal.ts";
 import { toMoney, toPartialMoney, toSeconds, toShortCount } from "./amounts.ts";
@@ -18,6 +18,7 @@ import {
   type LiveTree,
   type NodeEnd,
   type NodeNews,
+  type RefusedChild,
 } from "./live-tree.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 import { TreeKeys } from "./tree-keys.ts";
@@ -131,13 +132,14 @@ class TreeOutput implements TreeProjection {
     if (news.type === "ended") {
       this.#keys.forget(news.node.id);
       await this.#say(this.#toEndLines(news.node, news.end));
+    } else if (news.type === "refused") {
+      await this.#say(news.children.flatMap((child) => this.#toRefusedLines(child)));
     } else if (this.#isLive) this.#endRootLine();
     else await this.#say([[{ text: `subagent ${toNamed(news.node)}: started` }]]);
   }
 
   /** `✓ count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free` */
   #toEndLines(node: LiveNode, end: NodeEnd): Line[] {
-    const { stderr } = this.#options;
     // Who stopped it knows why.
     const isPlain = end.ending === "completed" || end.ending === "cancelled";
     const why = isPlain ? "" : clip(cleanForTerminal(end.message), REASON_CHARS);
@@ -149,21 +151,40 @@ class TreeOutput implements TreeProjection {
       toMoney(end.costUsd, end.tokens),
     ];
     const said = ` · ${figures.join(" · ")}`;
-    const hasSigns = this.#isLive && isStyled(stderr);
-    const head: Line = hasSigns
-      ? [{ text: `${SIGNS[end.ending].sign} `, look: SIGNS[end.ending].look }]
-      : [{ text: "subagent ", look: "dim" }];
     const whole: Line = [
-      ...head,
+      ...this.#toEndHead(end.ending),
       { text: toNamed(node) },
       { text: `: ${words.join(" · ")}${said}`, look: "dim" },
     ];
-    if (!this.#isLive || widthOf(toPlain(whole)) < stderr.columns) return [whole];
-    const reason = why === "" ? [] : breakAtWords(why, stderr.columns - 3);
-    return [
-      this.#toShortEnd(node, end),
-      ...reason.map((text): Line => [{ text: `  ${text}`, look: "dim" }]),
+    if (this.#hasRoom(whole)) return [whole];
+    return [this.#toShortEnd(node, end), ...this.#toReason(why)];
+  }
+
+  /** `– part 09: not started: its first call may take $0.01, and …` */
+  #toRefusedLines({ label, why }: RefusedChild): Line[] {
+    const reason = clip(cleanForTerminal(why), REASON_CHARS);
+    const named: Line = [
+      ...this.#toEndHead("cancelled"),
+      { text: toShown(label) },
+      { text: ": not started", look: "dim" },
     ];
+    const whole: Line = [...named, { text: `: ${reason}`, look: "dim" }];
+    return this.#hasRoom(whole) ? [whole] : [named, ...this.#toReason(reason)];
+  }
+
+  #toEndHead(ending: Ending): Line {
+    const { sign, look } = SIGNS[ending];
+    const hasSigns = this.#isLive && isStyled(this.#options.stderr);
+    return hasSigns ? [{ text: `${sign} `, look }] : [{ text: "subagent ", look: "dim" }];
+  }
+
+  #hasRoom(line: Line): boolean {
+    return !this.#isLive || widthOf(toPlain(line)) < this.#options.stderr.columns;
+  }
+
+  #toReason(why: string): Line[] {
+    const lines = why === "" ? [] : breakAtWords(why, this.#options.stderr.columns - 3);
+    return lines.map((text): Line => [{ text: `  ${text}`, look: "dim" }]);
   }
 
   /** On a narrow terminal: the label is cut, and the reason has a line of its own. */
@@ -191,14 +212,16 @@ class TreeOutput implements TreeProjection {
   /** What the root's own figures leave out. */
   async #sumUp(): Promise<void> {
     const { totals } = this.#totals;
-    if (totals.runs === 1 || this.#options.quiet) return;
+    const { refused } = this.#tree.counts;
+    if ((totals.runs === 1 && refused === 0) || this.#options.quiet) return;
     const figures = [
       plural(totals.turns, "turn"),
       plural(totals.tool_calls, "tool call"),
       `${withThousands(totals.usage.total_tokens)} tokens`,
       toPartialMoney(totals.known_usd, totals.unknown_calls),
     ];
-    const text = `with ${plural(totals.runs - 1, "subagent")}: ${figures.join(" · ")}`;
+    const missing = refused === 0 ? "" : `, ${refused} not started`;
+    const text = `with ${plural(totals.runs - 1, "subagent")}${missing}: ${figures.join(" · ")}`;
     this.#live.clear();
     await this.#write([{ text, look: "dim" }]);
   }

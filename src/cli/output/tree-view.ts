@@ -115,13 +115,15 @@ function toLeft(usd: number): string {
 }
 
 function toRootAction(root: LiveNode, counts: TreeCounts): string {
-  const { running, queued, completed, failed } = counts;
+  const { running, queued, completed, stopped, failed, refused } = counts;
   if (running + queued === 0) return toAction(root);
   const words: readonly (readonly [number, string])[] = [
     [running, "running"],
     [queued, "queued"],
     [completed, "done"],
+    [stopped, "stopped"],
     [failed, "failed"],
+    [refused, "not started"],
   ];
   return words.flatMap(([count, word]) => (count > 0 ? [`${count} ${word}`] : [])).join(", ");
 }

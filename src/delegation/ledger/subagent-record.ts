@@ -3,12 +3,12 @@
  * they happened. A refusal is told by the answer that its call got; it has left nothing else.
  */
 
-import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
-import { type ChildEnd, ENDINGS, type RunEvent, type ToolEnd } from "../../protocol/run-events.ts";
+import { type ChildEnd, ENDINGS, type RunEvent } from "../../protocol/run-events.ts";
 import type { StoredRun } from "../../store/store.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { toSpawnEvent } from "../telemetry/child-events.ts";
 import { isDelegating } from "../tools/names.ts";
+import { type Answer, answersIn, isRefusal } from "./call-answers.ts";
 import { type RecordReader, readTree } from "./tree.ts";
 
 export interface RecordedEvent {
@@ -74,35 +74,9 @@ function toEndEvents(
   return [...(ending === "max_turns" ? [limit] : []), { event: "complete", ...named, ...figures }];
 }
 
-/** What one child came to, as its parent's model was told. */
-interface Answer {
-  readonly label: string;
-  readonly output: string;
-  readonly error: string | undefined;
-}
-
-function answersIn({ item }: ToolEnd): Answer[] {
-  const output = item.type === "function_call_output" ? item.output : "";
-  const parsed = typeof output === "string" ? tryParseJson(output) : undefined;
-  if (!isJsonObject(parsed)) return [];
-  const { results } = parsed;
-  const all = Array.isArray(results) ? results.filter(isJsonObject) : [parsed];
-  return all.map(toAnswer);
-}
-
-function toAnswer(envelope: JsonObject): Answer {
-  const { metadata, label, output, error } = envelope;
-  const named = isJsonObject(metadata) ? metadata["subagent_label"] : label;
-  return {
-    label: typeof named === "string" ? named : "",
-    output: typeof output === "string" ? output : "",
-    error: typeof error === "string" ? error : undefined,
-  };
-}
-
-/** A child that ran and failed has its own ending in the log. */
-function toRefusals({ label, error }: Answer, depth: number): SubagentEvent[] {
-  if (error === undefined || error.startsWith("Subagent execution failed")) return [];
+function toRefusals(answer: Answer, depth: number): SubagentEvent[] {
+  if (!isRefusal(answer)) return [];
+  const { label, error } = answer;
   const [, max] = /^Maximum subagent recursion depth \((\d+)\)/.exec(error) ?? [];
   const limit = { label, current_depth: depth - 1, max_depth: Number(max) };
   return [

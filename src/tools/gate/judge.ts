@@ -163,7 +163,8 @@ async function askUntil(
 ): Promise<Answer | Failure | { readonly known: string }> {
   const settled = new AbortController();
   const settle = (): void => {
-    if (findKnown() !== undefined) settled.abort(new Failure("cancelled", "It was answered."));
+    if (findKnown() !== undefined)
+      settled.abort(new Failure("cancelled", "Another answer allows it."));
   };
   const stops = [memory.always, memory.tree].map((one) => one.onAdd(settle));
   try {

@@ -39,15 +39,25 @@ describe("the keys of a live tree", () => {
 
   it("stop the one that is picked when that is confirmed, and nothing else does", () => {
     const { keys, said, hint } = open();
-    keys.press("xy");
+    keys.press("xy\r");
     assert.deepEqual(said, [], "nothing is picked");
     keys.press("jx");
-    assert.equal(hint(), "Stop a-1.0 and all below it? [y/N]");
-    for (const other of ["n", "\r", ESC, "x"]) keys.press(`${other}x`);
+    assert.equal(hint(), "Stop a-1.0 and all below it? y, Enter");
+    for (const other of ["n", "\r", ESC, "x", "yy", "yn", `y${ESC}`]) keys.press(`${other}x`);
     assert.deepEqual(said, []);
     keys.press("y");
+    assert.deepEqual([said, hint()], [[], "Enter stops a-1.0 and all below it"]);
+    keys.press("\r");
     assert.deepEqual(said, ["stop run/a-1.0"]);
     assert.equal(hint(), "Stopping a-1.0 · x stop · m message · Esc back");
+  });
+
+  it("let text that is typed meanwhile stop nobody and reach nobody", () => {
+    for (const typed of ["make xyz\r", "make proxy\r", "check the galaxy\r", "jq .max x.json\r"]) {
+      const { keys, said } = open();
+      for (const key of typed) keys.press(key);
+      assert.deepEqual([typed, said, keys.pickedId], [typed, [], undefined]);
+    }
   });
 
   it("leave a message as it was typed and mended, and none that is empty or was left", () => {
@@ -57,7 +67,7 @@ describe("the keys of a live tree", () => {
     keys.press("no\x15Looc\x7fk, 漢\x1b[D!\r");
     assert.deepEqual(said, ["run/a-1.0: Look, 漢!"]);
     keys.press("m  \r");
-    keys.press(`mnever${ESC}\r`);
+    keys.press(`mnever${ESC}`);
     assert.equal(said.length, 1);
     assert.equal(hint(), "x stop · m message · Esc back");
   });
@@ -76,13 +86,13 @@ describe("the keys of a live tree", () => {
     targets.shift();
     keys.forget("run/a-1.0");
     assert.equal(hint(), "It has ended.");
-    keys.press("y");
+    keys.press("y\r");
     assert.deepEqual(said, []);
   });
 
   it("say why somebody could not be stopped", async () => {
     const { keys, hint } = open(["c-1.2"]);
-    keys.press("jxy");
+    keys.press("jxy\r");
     await new Promise(setImmediate);
     assert.match(hint() ?? "", /^It is another's\. · x stop/);
   });

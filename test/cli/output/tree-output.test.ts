@@ -1,82 +1,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { KeyListener, Output } from "../../../src/cli/io.ts";
-import { createLiveBlock, type LiveBlock } from "../../../src/cli/output/live-block.ts";
-import type { ProjectionOptions } from "../../../src/cli/output/output.ts";
-import { createTextOutput } from "../../../src/cli/output/text-output.ts";
-import { createTreeOutput, type TreeProjection } from "../../../src/cli/output/tree-output.ts";
+import type { KeyListener } from "../../../src/cli/io.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
-import { createManualClock, type ManualClock } from "../../../src/testing/index.ts";
 import { call, childEnd, childStart, end, start, tool } from "../../delegation/ledger-record.ts";
-import { createTerminalScreen, type TerminalScreen } from "./terminal-screen.ts";
-
-interface Bench {
-  readonly tree: TreeProjection;
-  readonly clock: ManualClock;
-  /** Writes events of one run as one batch. */
-  write(run_id: string, ...events: readonly RunEvent[]): Promise<void>;
-}
-
-function open(
-  streams: { readonly stdout: Output; readonly stderr: Output },
-  flags: Partial<ProjectionOptions> = {},
-): Bench {
-  const clock = createManualClock(1000);
-  const off = { brief: false, quiet: false, isStructured: false, doneMarker: false };
-  const tree = createTreeOutput({ ...off, ...flags, ...streams, clock }, createTextOutput);
-  const next = new Map<string, number>();
-  return {
-    tree,
-    clock,
-    async write(run_id, ...events) {
-      const first = next.get(run_id) ?? 0;
-      next.set(run_id, first + events.length);
-      await tree.write(events.map((event, at) => ({ run_id, seq: first + at, event })));
-    },
-  };
-}
-
-function openPipe(flags = {}): Bench & { readonly said: { stdout: string; stderr: string } } {
-  const said = { stdout: "", stderr: "" };
-  const pipe = (name: "stdout" | "stderr"): Output => ({
-    isTerminal: false,
-    columns: 80,
-    write: (text) => {
-      said[name] += text;
-    },
-  });
-  return { ...open({ stdout: pipe("stdout"), stderr: pipe("stderr") }, flags), said };
-}
-
-interface Look extends Partial<ProjectionOptions> {
-  readonly columns?: number;
-  readonly rows?: number;
-  readonly isStyled?: boolean;
-}
-
-function openTerminal({ columns = 100, rows, isStyled, ...flags }: Look = {}): Bench & {
-  readonly screen: TerminalScreen;
-  readonly live: LiveBlock;
-} {
-  const screen = createTerminalScreen(columns);
-  const output = { ...screen.output, columns, isStyled, ...(rows === undefined ? {} : { rows }) };
-  const live = createLiveBlock(output);
-  return { ...open({ stdout: output, stderr: output }, { live, ...flags }), screen, live };
-}
+import { asking, openPipe, openTerminal, orders, text } from "./tree-bench.ts";
 
 const [toolStart] = tool("read", 1600, 1700) as [RunEvent, RunEvent];
-const text = (delta: string): RunEvent => ({ type: "text_delta", index: 0, part: 0, delta });
-const asking: RunEvent = { type: "turn_start", turn: 1, at_ms: 1000 };
-
-function orders(...labels: readonly string[]): RunEvent[] {
-  return labels.map((label) => ({
-    type: "tool_start",
-    call_id: `call_${label}`,
-    name: "subagent",
-    arguments: JSON.stringify({ label, task_prompt: "Look." }),
-    at_ms: 1000,
-  }));
-}
 
 describe("subagents on a pipe", () => {
   it("are a line at the start and one at the end, and the answer stays the root's", async () => {
@@ -179,6 +108,17 @@ describe("subagents on a terminal", () => {
     await write("run_1", text("Done."), end(3000));
     assert.equal(screen.lines[3], "Done.");
     assert.equal(clock.sleeping, 0, "nothing ticks when nothing runs");
+    tree.close();
+  });
+
+  it("that were cancelled are counted as stopped, and not as failed", async () => {
+    const { screen, write, clock, tree } = openTerminal();
+    const begun = ["a", "b", "c"].map((label) => childStart(`run_1/${label}`, label, 1000));
+    await write("run_1", start("run_1", 1000), ...begun);
+    await write("run_1", childEnd("run_1/a", "a", { ending: "cancelled" }));
+    await write("run_1", childEnd("run_1/b", "b", { ending: "failed" }));
+    await clock.advance(100);
+    assert.match(screen.lines.at(-2) ?? "", /^● root · 1 running, 1 stopped, 1 failed · /);
     tree.close();
   });
 
@@ -336,6 +276,24 @@ describe("subagents on a terminal", () => {
 });
 
 describe("the keys of a tree on a terminal", () => {
+  it("leave the one that is picked its label where the terminal is narrow", async () => {
+    const typed: { listener?: KeyListener } = {};
+    const { screen, write, clock, tree } = openTerminal({
+      columns: 40,
+      openKeys(listener) {
+        typed.listener = listener;
+        return { pause() {}, resume() {}, close() {} };
+      },
+    });
+    const label = "review the parser";
+    await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", label, 1000));
+    await write("run_1/a-1.0", start("run_1/a-1.0", 1000, label), ...call(1, 1, 2, 0.25), asking);
+    await clock.advance(4000);
+    typed.listener?.onKeys("j");
+    assert.equal(screen.lines[1], "└ ● review the parser · $0.25 · 4 s ←");
+    tree.close();
+  });
+
   it("stop a subagent, wait while there is a question, and are given back", async () => {
     const said: string[] = [];
     const typed: { listener?: KeyListener } = {};
@@ -355,7 +313,7 @@ describe("the keys of a tree on a terminal", () => {
     });
     await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", "a", 1000));
     assert.equal(screen.lines.at(-1), "↑ ↓ pick a subagent");
-    typed.listener?.onKeys("jxy");
+    typed.listener?.onKeys("jxy\r");
     assert.deepEqual(said, ["stop run_1/a-1.0"]);
     assert.match(screen.lines[1] ?? "", /^└ – a \[a-1\.0\] · stopping · .* ←$/);
     typed.listener?.onSuspend();
