@@ -6,7 +6,8 @@ import { describe, it } from "node:test";
 import { KINDS } from "../src/agent/limits.ts";
 import { ENDINGS } from "../src/protocol/run-events.ts";
 import { RUN_FIELDS } from "../src/runtime/run-request.ts";
-import { RUNTIME_OPTIONS } from "../src/runtime/runtime.ts";
+import { createRuntime, RUNTIME_OPTIONS } from "../src/runtime/runtime.ts";
+import { createScriptedProvider, reply } from "../src/testing/index.ts";
 import { ANSWERS } from "../src/tools/gate/ask.ts";
 
 // From build/test/ up to the checkout.
@@ -40,6 +41,28 @@ describe("docs/library.md", () => {
       ...inner.split(", ").map((name) => name.replaceAll("`", "")),
     ];
     assert.deepEqual(sorted(named), sorted(RUN_FIELDS));
+  });
+
+  it("has everything that a run and a runtime can do, and says when it rejects", async (t) => {
+    const provider = createScriptedProvider(reply.text("Hello."));
+    const runtime = await createRuntime({ env: {}, provider });
+    t.after(() => runtime.close());
+    const run = await runtime.run({ model: "mine/any", input: "Hello" });
+    await run.result();
+    const started = sectionOf("`runtime.run(request)`");
+    for (const name of Object.keys(run))
+      assert.match(started, new RegExp(`^\\| \`${name}\\b`, "m"));
+    const named = namesIn(sectionOf("Other calls of a runtime"), "call");
+    assert.deepEqual(sorted(named), sorted(Object.keys(runtime)));
+    const throws = sectionOf("What throws");
+    for (const name of ["attach", "steer", "runtime.cancel", "run.cancel"]) {
+      assert.ok(throws.includes(`\`${name}\``), name);
+    }
+    await assert.rejects(runtime.attach("run_none"), { code: "not_found" });
+    for (const reject of [() => run.steer("x"), () => runtime.cancel(run.id)]) {
+      await assert.rejects(reject, { code: "conflict" });
+    }
+    await assert.rejects(runtime.steer(run.id, " "), { code: "invalid_request" });
   });
 
   it("has every ending, in the same words", () => {

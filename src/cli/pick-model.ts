@@ -2,9 +2,16 @@
 
 import { Failure } from "../base/failure.ts";
 import { chooseModel, type ModelChoice } from "../providers/models/choose-model.ts";
+import { parseModelRef } from "../providers/models/model-ref.ts";
+import { movedTo, toShownUrl } from "../providers/vendors/base-url.ts";
 import { checkProvider } from "../providers/vendors/provider-names.ts";
 import type { Config } from "../runtime/config/config.ts";
-import { addressOfModel, catalogOf, nameModel } from "../runtime/model-address.ts";
+import {
+  addressOfModel,
+  catalogOf,
+  type ModelAddress,
+  nameModel,
+} from "../runtime/model-address.ts";
 import type { Network } from "../runtime/network.ts";
 import type { Io } from "./io.ts";
 
@@ -41,7 +48,26 @@ export async function pickModel(
     },
   });
   const address = addressOfModel(config, choice.ref);
-  const reason = address.note === undefined ? choice.reason : `${choice.reason}; ${address.note}`;
+  const notes = [address.note, toPlaceNote(config, choice, { address, env })];
+  const reason = [choice.reason, ...notes.filter((note) => note !== undefined)].join("; ");
   const { apiKeyName } = address;
   return { ...choice, reason, apiKeyName, baseUrl: address.url ?? choice.baseUrl };
+}
+
+/** Where it is asked, unless that is the vendor's own address, or this command line says it. */
+function toPlaceNote(
+  config: Config,
+  { ref, baseUrl }: ModelChoice,
+  { address, env }: { readonly address: ModelAddress; readonly env: Io["env"] },
+): string | undefined {
+  if (address.url !== undefined) {
+    const source = config.sourceOf("url");
+    if (source.startsWith("--")) return undefined;
+    return `asked at ${toShownUrl(address.url)} (\`url\`, ${source})`;
+  }
+  const catalog = catalogOf(config);
+  const { vendor } = parseModelRef(ref, "custom", catalog);
+  if (baseUrl !== undefined || !catalog.has(vendor)) return undefined;
+  const moved = movedTo(vendor, env, catalog);
+  return moved && `asked at ${toShownUrl(moved.url)} (\`${moved.variable}\`)`;
 }

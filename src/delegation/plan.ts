@@ -24,7 +24,7 @@ import {
   toTreeRange,
 } from "./plan-cost.ts";
 import type { DelegationSettings } from "./settings.ts";
-import { isDelegating } from "./tools/names.ts";
+import { isDelegating, withCompanions } from "./tools/names.ts";
 
 /** Crosses the wire: `offshoot run --plan --output json`. */
 export interface Plan {
@@ -50,6 +50,7 @@ export interface PlannedRun {
   readonly description: string | null;
   readonly model: string;
   readonly model_reason: string;
+  /** All that its model is offered, also those that come with others. */
   readonly tools: readonly string[];
   /** The folder it works in. */
   readonly root: string;
@@ -169,6 +170,8 @@ function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): Planne
     maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
     summary: settings.summary,
     limits: toShare(parent, toCeiling(parent.limits, wish.limits ?? {}), settings),
+    // As when it is spawned in the process of its parent, which needs the tool to answer with.
+    canAsk: parent.tools.includes("subagent"),
   });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   return planRun(task, { name: wish.label, description: null, timeoutMs }, parts);
@@ -195,7 +198,8 @@ function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): 
   return {
     name: named.name,
     description: named.description,
-    ...{ model, model_reason, tools, root },
+    ...{ model, model_reason, root },
+    tools: withCompanions(tools, task.can_ask ?? false),
     reads: listsOf("reads"),
     writes: listsOf("writes"),
     hosts: listsOf("hosts"),

@@ -88,14 +88,14 @@ describe("a plan", () => {
     );
     assert.deepEqual(
       [subagent?.model, subagent?.tools, subagent?.reads, subagent?.max_turns],
-      ["x/dear", ["read", "subagent"], [["src/**"]], 10],
+      ["x/dear", ["read", "subagent", "subagents", "ask_parent"], [["src/**"]], 10],
     );
     assert.deepEqual(subagent?.limits, limits({ tokens: 500, usd: 1, children: 2 }));
     assert.equal(subagent?.timeout_s, 1800);
     const [agent] = agents;
     assert.deepEqual(
       [agent?.name, agent?.model, agent?.tools, agent?.max_turns, agent?.timeout_s, agent?.problem],
-      ["reviewer", "x/cheap", ["read"], 2, 60, null],
+      ["reviewer", "x/cheap", ["read", "ask_parent"], 2, 60, null],
     );
     assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 500, usd: 0.5, children: 2 }));
   });
@@ -192,7 +192,7 @@ describe("a plan as text", () => {
     const text = renderPlan(toPlan(task, { ...PARTS, agents: [AGENT] }));
     for (const line of [
       /^Nothing was sent\./,
-      /\nrun\n {2}model +x\/dear \(--model\)\n {2}tools +read, subagent\n {2}reads +\/project\n/,
+      /\nrun\n {2}model +x\/dear \(--model\)\n {2}tools +read, subagent, subagents\n {2}reads +\/project\n/,
       /\nsubagent \(at most 4, 3 levels deep\)\n {2}model +x\/dear \(its parent's\)\n/,
       /\nagent reviewer: Reviews\.\n {2}model +x\/cheap \(asked for by its parent\)\n/,
       / {2}limits +2 turns, \$0\.50, 60 s\n {2}inherits +0 tokens of its parent's conversation\n/,

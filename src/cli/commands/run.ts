@@ -55,7 +55,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
-    if (!config.get("quiet")) await io.stderr.write(`model: ${choice.reason}\n`);
+    if (!config.get("quiet")) await io.stderr.write(toHead(agent, choice));
     const tools = await pickTools(config.get("tools"), runtime);
     for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
     const request: RunRequest = {
@@ -89,6 +89,11 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   } finally {
     await runtime.close();
   }
+}
+
+/** Who answers: the agent that was asked for, and the model. */
+function toHead(agent: AgentDefinition | undefined, { reason }: PickedModel): string {
+  return `${agent ? `agent: ${agent.name}\n` : ""}model: ${reason}\n`;
 }
 
 /** Of the agents that a run is told of, those that it cannot call, and why. */

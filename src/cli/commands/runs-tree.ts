@@ -122,8 +122,9 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
 }
 
 /** With its name in the tree, which commands take: several may have one label. */
-function toName({ id, label, depth }: TreeNode): string {
-  if (depth === 0) return toShown(label ?? "root", 60);
+function toName({ id, label, depth, agent }: TreeNode): string {
+  const own = agent === null ? "root" : `root (agent ${agent})`;
+  if (depth === 0) return toShown(label ?? own, 60);
   const name = toNodeName(id);
   return `${toShown(label ?? name, 60)} [${toShown(name, 200)}]`;
 }

@@ -1,16 +1,10 @@
 /** `offshoot runs`: the record of runs, all of it read from their logs. */
 
 import { Failure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { toAbandoned, toEnded } from "../../engine/ending.ts";
-import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
-import type { Item } from "../../protocol/items.ts";
-import type { LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { lastWords } from "../../runtime/run-request.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
@@ -24,7 +18,6 @@ import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
 import { type OutputFormatName, openProjection } from "../output/output.ts";
 import { skipCutTurns } from "../output/skip-cut-turns.ts";
-import { textsOf, toSummary } from "../output/text-output.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { isStructured, showRun } from "../show-run.ts";
 import { cleanForTerminal, toOneLine } from "../terminal.ts";
@@ -82,9 +75,11 @@ async function onRun(
 ): Promise<number | undefined> {
   const { call, io } = asked;
   switch (subcommand) {
-    case "show":
+    case "show": {
+      const { show } = await import("./runs-show.ts");
       await show(store, stored, asked);
       break;
+    }
     case "why-denied":
       await whyDenied(store, stored, asked);
       break;
@@ -199,18 +194,6 @@ function toRow(stored: StoredRun, state: RunState): Row {
   return { id: stored.id, when, state, title: stored.title };
 }
 
-async function show(store: Store, stored: StoredRun, { call, io }: Asked): Promise<void> {
-  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
-  const state = await createStateOf(store)(stored);
-  if (call.options["json"]) {
-    await io.stdout.write(
-      `${JSON.stringify({ ...stored, state, events: events.map(({ event }) => event) })}\n`,
-    );
-    return;
-  }
-  await io.stdout.write(renderRun(stored, state, events));
-}
-
 /** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
 async function whyDenied(store: Store, stored: StoredRun, { call, io }: Asked): Promise<void> {
   const denials = await readDenials(store, stored.id);
@@ -222,84 +205,6 @@ async function whyDenied(store: Store, stored: StoredRun, { call, io }: Asked): 
     await io.stderr.write(`No tool call of ${stored.id}, or of a run below it, was denied.\n`);
   }
   await io.stdout.write(cleanForTerminal(denials.map(renderDenial).join("")));
-}
-
-function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEvent[]): string {
-  const partial = createPartialAnswer();
-  const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap((event) => {
-    const left = partial(event);
-    return [...(left === "" ? [] : [`partial  ${left}`]), ...renderEvent(event)];
-  });
-  const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
-  const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
-  const head = [`run      ${stored.id}`, `ending   ${state}${hint}`];
-  return cleanForTerminal([...head, ...lines, ""].join("\n"));
-}
-
-function toOptionsLine(options: JsonObject | undefined): string[] {
-  return options ? [`options  ${clip(JSON.stringify(options), 200)}`] : [];
-}
-
-/** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
-function renderEvent(event: RunEvent): string[] {
-  switch (event.type) {
-    case "run_start":
-      return [
-        `model    ${event.settings.model_reason}`,
-        ...toOptionsLine(event.settings.options),
-        `tools    ${event.settings.tools.join(", ") || "none"}`,
-        `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
-        ...event.input.map(renderInput),
-      ];
-    case "turn_start":
-      return [`turn ${event.turn}`];
-    case "item_end":
-      return renderItem(event.item as unknown as Record<string, unknown>);
-    case "tool_decision":
-      return event.verdict === "deny"
-        ? [`  denied ${event.name} (${event.by}): ${event.reason}`]
-        : [];
-    case "tool_end":
-      return [
-        `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
-      ];
-    case "run_input":
-      return textsOf(event.items).map((text) => `input    ${clip(text, 200)}`);
-    case "notice":
-      return [`  note   ${event.message}`];
-    case "run_resume":
-      return [`resumed  (owner ${event.epoch})`];
-    case "run_end":
-      return renderEnd(event);
-    default:
-      return [];
-  }
-}
-
-function renderItem(item: Record<string, unknown>): string[] {
-  if (item["type"] === "function_call") return [`  call   ${item["name"]}(${item["arguments"]})`];
-  if (item["type"] !== "message") return [`  ${item["type"]}`];
-  const parts = Array.isArray(item["content"]) ? item["content"] : [{ text: item["content"] }];
-  return parts.map(
-    (part: { text?: unknown; refusal?: unknown }) => `  text   ${part.text ?? part.refusal ?? ""}`,
-  );
-}
-
-/** What was asked as its words; everything else as it is. */
-function renderInput(item: Item): string {
-  if (item.type !== "message") return `input    ${clip(JSON.stringify(item), 200)}`;
-  const name = item.role === "user" ? "prompt" : item.role;
-  return `${name.padEnd(8)} ${clip(lastWords([{ ...item, role: "user" }]), 400)}`;
-}
-
-function outputOf(item: { type: string }): string {
-  const output = "output" in item ? item.output : item;
-  return typeof output === "string" ? output : JSON.stringify(output);
-}
-
-function renderEnd(end: RunEnd): string[] {
-  const why = end.message === "" ? [] : [`why      ${end.message}`];
-  return [...why, `spent    ${toSummary(end, undefined)}`];
 }
 
 /** `delete` or `cancel`. */

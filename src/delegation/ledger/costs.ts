@@ -8,7 +8,8 @@ import { listNodes, type RecordReader, readTree, type TreeNode } from "./tree.ts
 
 /** What costs can be told by, with what `seconds` counts there. */
 export const COST_KEYS = {
-  agent: "Label of the subagent; `root` for the run itself. Time from start to end, waits included",
+  agent:
+    "Label of the subagent; for the run itself its `--agent`, else `root`. Time from start to end, waits included",
   model: "`vendor/model`. Time from asking to the end of the answer",
   tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
   user: "The `safety_identifier` of a stored response's request, else its `user`; `none` for runs that have neither. Time from start to end",
@@ -51,7 +52,7 @@ export async function readCosts(
     });
     if (by === "tool") continue;
     const keyOf: Record<typeof by, (node: TreeNode) => string> = {
-      agent: ({ label }) => label ?? "root",
+      agent: ({ label, agent }) => label ?? agent ?? "root",
       model: ({ model }) => model ?? "unknown",
       user: () => user,
     };

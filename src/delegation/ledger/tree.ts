@@ -1,6 +1,7 @@
 /** A run with everything below it, read from the record. */
 
 import { Failure } from "../../base/failure.ts";
+import { isJsonObject } from "../../base/json.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import type { Store, StoredRun } from "../../store/store.ts";
@@ -15,6 +16,8 @@ export interface TreeNode extends RunFigures {
   readonly path: string;
   readonly title: string;
   readonly depth: number;
+  /** The agent of a file that it is; null for one that is none, or has left no record. */
+  readonly agent: string | null;
   /** `unrecorded`: its parent tells of it, and it has left no log of its own. */
   readonly status: StoredRun["status"] | "unrecorded";
   /** It completed without a tool call although it had tools, by its parent's word. */
@@ -48,6 +51,12 @@ export async function readTree(
   const run = await record.getRun(id);
   if (run) return readNode(record, run, { depth: 0, visit, did_nothing: false });
   throw new Failure("not_found", `There is no run \`${id}\`.`);
+}
+
+/** The agent of a file that a recorded run is: `run --agent NAME`, or the agent that its parent called. */
+export function agentOf({ input }: Pick<StoredRun, "input">): string | null {
+  const agent = isJsonObject(input) ? input["agent"] : undefined;
+  return typeof agent === "string" ? agent : null;
 }
 
 /** The name of a run in its tree, its id without the root's: `parser-1.0/inner-2.1`. All commands take it. */
@@ -126,6 +135,7 @@ async function readNode(
   return {
     ...fold.figures,
     ...{ id, parent_id, path, title, status, depth, did_nothing },
+    agent: agentOf(run),
     label: fold.figures.label ?? (parent_id === null ? null : title),
     started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
     children: [...children, ...told.values()],
@@ -144,6 +154,7 @@ function toUnrecorded(parent: StoredRun, start: ChildStart, depth: number): Tree
     title: label,
     label,
     depth: depth + 1,
+    agent: null,
     model: typeof model === "string" ? model : null,
     status: "unrecorded",
     did_nothing: false,

@@ -30,6 +30,31 @@ export function baseUrlOf(
   });
 }
 
+export interface MovedTo {
+  readonly variable: string;
+  readonly url: string;
+}
+
+/** Where a variable of the environment moves a vendor to; undefined where none does, or it has no URL. */
+export function movedTo(
+  name: string,
+  env: BaseUrlSources["env"],
+  catalog: Catalog = CATALOG,
+): MovedTo | undefined {
+  const vendor = catalog.of(name);
+  const variable = vendor.baseUrlVariable;
+  const text = (variable !== undefined && env[variable]) || "";
+  if (variable === undefined || !URL.canParse(withScheme(vendor, text))) return undefined;
+  return { variable, url: fromVariable(vendor, text, variable) };
+}
+
+/** An address as it may be shown: without the name and password, and the query, that it may have. */
+export function toShownUrl(text: string): string {
+  if (!URL.canParse(text)) return clip(text, 80);
+  const { protocol, host, pathname } = new URL(text);
+  return `${protocol}//${host}${pathname.replace(/\/+$/, "")}`;
+}
+
 /** The base for one of the vendor's wires, whichever of them the given one was written for. */
 export function baseForWire(
   { wirePaths }: { readonly wirePaths?: Vendor["wirePaths"] | undefined },
@@ -53,16 +78,22 @@ function fillBaseUrl(name: string, baseUrl: string, env: BaseUrlSources["env"]):
 }
 
 function fromVariable(vendor: Vendor, text: string, variable: string): string {
-  const { baseUrl, basePath, local } = vendor;
-  // Some leave the scheme out: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`. A key goes by TLS alone.
-  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
-  const scheme = local ? "http" : "https";
-  const { url, href } = parseBaseUrl(hasScheme ? text : `${scheme}://${toHost(text)}`, variable);
+  const { baseUrl, basePath } = vendor;
+  const { url, href } = parseBaseUrl(withScheme(vendor, text), variable);
   if (basePath === undefined) return href;
-  if (!hasScheme && url.port === "" && baseUrl !== "") url.port = new URL(baseUrl).port;
+  if (!hasScheme(text) && url.port === "" && baseUrl !== "") url.port = new URL(baseUrl).port;
   // A path of the user's own is meant; a bare host gets the vendor's.
   const path = url.pathname.replace(/\/+$/, "");
   return `${url.origin}${path === "" ? basePath : path}${url.search}`;
+}
+
+/** Some leave the scheme out: `OLLAMA_HOST=0.0.0.0`, `box:11434`, `:8000`. A key goes by TLS alone. */
+function withScheme({ local }: Vendor, text: string): string {
+  return hasScheme(text) ? text : `${local ? "http" : "https"}://${toHost(text)}`;
+}
+
+function hasScheme(text: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(text);
 }
 
 /** A server's listening address as one to connect to. */

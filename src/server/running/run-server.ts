@@ -10,6 +10,7 @@ import type { Log } from "../../base/log.ts";
 import { openBooks } from "./books.ts";
 import { makeFirstKey } from "./first-key.ts";
 import type { LoadedServer } from "./generation.ts";
+import { refuseOwnAddress, toModelNote } from "./own-address.ts";
 import { createReloader, watchFiles } from "./reload.ts";
 import { openServing, type Serving } from "./serving.ts";
 import { openWorkerLink } from "./worker-link.ts";
@@ -41,6 +42,8 @@ export type Load = () => Promise<LoadedServer>;
 export async function runServer(load: Load, around: ServerProcess): Promise<number> {
   if (cluster.isWorker) return await runWorker(load, around);
   const loaded = await load();
+  // Before a first key is made and shown.
+  refuseOwnAddress(loaded, loaded.settings);
   return loaded.settings.workers > 1
     ? await runPrimary(loaded, load, around)
     : await runAlone(loaded, load, around);
@@ -190,9 +193,4 @@ function refuse({ tell }: ServerProcess): (thrown: unknown) => undefined {
 function tellReloaded({ tell }: ServerProcess, changed: readonly string[]): void {
   const later = changed.length === 0 ? "" : `; ${changed.join(", ")} at the next start`;
   tell(`new settings${later}`);
-}
-
-function toModelNote({ usual, own }: LoadedServer): string {
-  if (usual) return `, model ${usual.model}`;
-  return own ? `, models of ${own.url}` : "";
 }

@@ -22,6 +22,7 @@ import { createDrain, type Drain, toCut } from "./drain.ts";
 import { type Generation, type LoadedServer, openGeneration } from "./generation.ts";
 import { createHealth } from "./health.ts";
 import { type Listener, openListener, type Upgrade } from "./listener.ts";
+import { refuseOwnAddress, toOwnAddress } from "./own-address.ts";
 import { removeOrphans, sweep, sweepBooks } from "./sweep.ts";
 import { readTls } from "./tls.ts";
 
@@ -136,6 +137,7 @@ class OneServing implements Serving {
     const upgrade: Upgrade = (...asked) => this.#current?.sockets.upgrade(...asked);
     const listening = { host, port, socket, tls, upgrade };
     this.#listener = await openListener(listening, this.#drain.watchApp(app));
+    await this.#refuseOwnAddress(this.#listener);
     this.#every(TAKE_OVER_MS, () => this.#takeOver());
     this.#every(SWEEP_MS, () => this.#sweep());
     const { shelf } = this.#current.responses;
@@ -155,6 +157,7 @@ class OneServing implements Serving {
       throw new Failure("conflict", message);
     }
     // All that can be wrong comes before anything is changed.
+    if (this.#listener) refuseOwnAddress(loaded, toOwnAddress(this.#listener.url));
     const tls = settings.tls && (await readTls(settings.tls));
     const next = await this.#openGeneration(loaded);
     if (tls) this.#listener?.setTls(tls);
@@ -205,6 +208,18 @@ class OneServing implements Serving {
     await this.#tracer?.close();
     await this.#guard.budgets.flush();
     await this.#parts.books.close();
+  }
+
+  /** With port 0 it is known only now. */
+  async #refuseOwnAddress(listener: Listener): Promise<void> {
+    try {
+      refuseOwnAddress(this.#loaded, toOwnAddress(listener.url));
+    } catch (thrown) {
+      const closed = listener.close();
+      listener.destroy();
+      await closed;
+      throw thrown;
+    }
   }
 
   async #openGeneration(loaded: LoadedServer): Promise<Generation> {

@@ -53,6 +53,25 @@ describe("offshoot run --agent", () => {
     assert.equal(sent?.body["top_k"], 4);
   });
 
+  it("is named in its output, and by show, tree and cost of its run", async (t) => {
+    const upstream = await open(t);
+    const sandbox = createSandbox(t);
+    const file = agent("helper", "model: custom/m", `url: ${upstream.url}`);
+    put(userAgent(sandbox, "helper"), file);
+    const { stderr } = await start(sandbox, "--agent", "helper", "Hi");
+    assert.match(stderr, /^agent: helper\nmodel: custom\/m /m);
+    const [, id = ""] = /^run: (\S+)/m.exec(stderr) ?? assert.fail(stderr);
+    const runs = async (...words: string[]): Promise<string> => {
+      const io = createFakeIo(sandbox);
+      assert.equal(await main(["runs", ...words], io), 0, io.written.stderr);
+      return io.written.stdout;
+    };
+    assert.match(await runs("show", id), /^agent {4}helper$/m);
+    assert.match(await runs("tree", id), /^root \(agent helper\): completed /m);
+    assert.equal(JSON.parse(await runs("tree", id, "--json")).agent, "helper");
+    assert.match(await runs("cost", "--by", "agent"), /^helper +1 /m);
+  });
+
   it("answers with JSON that fits the file's schema", async (t) => {
     const upstream = await open(t, '{"city":"Paris"}');
     const sandbox = createSandbox(t);

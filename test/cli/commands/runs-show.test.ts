@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { main } from "../../../src/cli/main.ts";
+import type { ChildWord, RunEvent } from "../../../src/protocol/run-events.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../../src/store/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
@@ -72,6 +73,35 @@ describe("what a run is doing", () => {
     ] as const) {
       assert.match((await runs(sandbox, "replay", id, ...flags)).stderr, why);
     }
+  });
+
+  it("is shown with the tools that come with others", async (t) => {
+    const sandbox = createSandbox(t);
+    const io = createFakeIo({ ...sandbox, env: { OFFSHOOT_PROBE_LOCAL: "false" } });
+    const asked = ["--tools", "read,subagent", "ask a subagent to say hello"];
+    assert.equal(await main(["run", "-m", "embedded", ...asked], io), 0, io.written.stderr);
+    const [{ id }] = JSON.parse((await runs(sandbox, "list", "--json")).stdout);
+    const shown = await runs(sandbox, "show", id);
+    assert.match(shown.stdout, /^tools {4}read, subagent, subagents$/m);
+    const all = JSON.parse((await runs(sandbox, "list", "--all", "--json")).stdout);
+    const child = all.find((run: { id: string }) => run.id !== id)?.id ?? assert.fail("no child");
+    assert.match((await runs(sandbox, "show", child)).stdout, /^tools {4}.*, ask_parent$/m);
+  });
+
+  it("is shown with what its background subagents reported and asked", async (t) => {
+    const sandbox = createSandbox(t);
+    const news: ChildWord[] = [
+      { child_id: "run_1/a-1.0", label: "part a", kind: "report", mark: "1", text: "All\ngood" },
+      { child_id: "run_1/b-1.1", label: "part b", kind: "question", mark: "2", text: "Which one?" },
+    ];
+    await record(sandbox, async (store) => {
+      await store.createRun(newRun("run_1", { name: "agent" }));
+      const epoch = (await store.claim("run_1", "worker")) ?? 0;
+      const told: RunEvent = { type: "child_news", turn: 1, news, at_ms: 2 };
+      await store.append("run_1", epoch, 0, [start("run_1", 1), told]);
+    });
+    const { stdout } = await runs(sandbox, "show", "run_1");
+    assert.match(stdout, /^ {2}report part a: All good\n {2}asked {2}part b: Which one\?$/m);
   });
 
   it("lets a run whose process died be cancelled, with what it had said and used", async (t) => {

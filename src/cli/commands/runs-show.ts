@@ -1,0 +1,129 @@
+/** `offshoot runs show ID`: one run from its log, a line for each thing that happened. */
+
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
+import { clip } from "../../base/text.ts";
+import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
+import { agentOf } from "../../delegation/ledger/tree.ts";
+import { withCompanions } from "../../delegation/tools/names.ts";
+import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
+import type { Item } from "../../protocol/items.ts";
+import type { ChildWord, LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import { lastWords } from "../../runtime/run-request.ts";
+import type { Store, StoredRun } from "../../store/store.ts";
+import type { CommandCall } from "../command.ts";
+import type { Io } from "../io.ts";
+import { textsOf, toSummary } from "../output/text-output.ts";
+import { createStateOf, isServers, type RunState } from "../run-state.ts";
+import { cleanForTerminal } from "../terminal.ts";
+
+export async function show(
+  store: Store,
+  stored: StoredRun,
+  { call, io }: { readonly call: CommandCall; readonly io: Pick<Io, "stdout"> },
+): Promise<void> {
+  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
+  const state = await createStateOf(store)(stored);
+  if (call.options["json"]) {
+    await io.stdout.write(
+      `${JSON.stringify({ ...stored, state, events: events.map(({ event }) => event) })}\n`,
+    );
+    return;
+  }
+  await io.stdout.write(renderRun(stored, state, events));
+}
+
+function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEvent[]): string {
+  const partial = createPartialAnswer();
+  const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap((event) => {
+    const left = partial(event);
+    return [...(left === "" ? [] : [`partial  ${left}`]), ...renderEvent(event, stored)];
+  });
+  const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
+  const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
+  const agent = agentOf(stored);
+  const head = [
+    `run      ${stored.id}`,
+    `ending   ${state}${hint}`,
+    ...(agent === null ? [] : [`agent    ${agent}`]),
+  ];
+  return cleanForTerminal([...head, ...lines, ""].join("\n"));
+}
+
+function toOptionsLine(options: JsonObject | undefined): string[] {
+  return options ? [`options  ${clip(JSON.stringify(options), 200)}`] : [];
+}
+
+/** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
+function renderEvent(event: RunEvent, stored: StoredRun): string[] {
+  switch (event.type) {
+    case "run_start":
+      return [
+        `model    ${event.settings.model_reason}`,
+        ...toOptionsLine(event.settings.options),
+        `tools    ${toOffered(event.settings.tools, stored).join(", ") || "none"}`,
+        `held     approve ${event.settings.approve ?? "unknown"}, sandbox ${event.settings.sandbox ?? "unknown"}`,
+        ...event.input.map(renderInput),
+      ];
+    case "turn_start":
+      return [`turn ${event.turn}`];
+    case "item_end":
+      return renderItem(event.item as unknown as Record<string, unknown>);
+    case "tool_decision":
+      return event.verdict === "deny"
+        ? [`  denied ${event.name} (${event.by}): ${event.reason}`]
+        : [];
+    case "tool_end":
+      return [
+        `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
+      ];
+    case "run_input":
+      return textsOf(event.items).map((text) => `input    ${clip(text, 200)}`);
+    case "child_news":
+      return event.news.map(renderNews);
+    case "notice":
+      return [`  note   ${event.message}`];
+    case "run_resume":
+      return [`resumed  (owner ${event.epoch})`];
+    case "run_end":
+      return renderEnd(event);
+    default:
+      return [];
+  }
+}
+
+/** With those that come with others: the log has the tools that the run was given. */
+function toOffered(tools: readonly string[], stored: StoredRun): readonly string[] {
+  if (isServers(stored)) return tools;
+  return withCompanions(tools, isJsonObject(stored.input) && stored.input["can_ask"] === true);
+}
+
+/** What it was told of a subagent in the background. */
+function renderNews({ kind, label, text }: ChildWord): string {
+  return `  ${kind === "report" ? "report" : "asked "} ${label}: ${clip(text.replace(/\s+/g, " "), 200)}`;
+}
+
+function renderItem(item: Record<string, unknown>): string[] {
+  if (item["type"] === "function_call") return [`  call   ${item["name"]}(${item["arguments"]})`];
+  if (item["type"] !== "message") return [`  ${item["type"]}`];
+  const parts = Array.isArray(item["content"]) ? item["content"] : [{ text: item["content"] }];
+  return parts.map(
+    (part: { text?: unknown; refusal?: unknown }) => `  text   ${part.text ?? part.refusal ?? ""}`,
+  );
+}
+
+/** What was asked as its words; everything else as it is. */
+function renderInput(item: Item): string {
+  if (item.type !== "message") return `input    ${clip(JSON.stringify(item), 200)}`;
+  const name = item.role === "user" ? "prompt" : item.role;
+  return `${name.padEnd(8)} ${clip(lastWords([{ ...item, role: "user" }]), 400)}`;
+}
+
+function outputOf(item: { type: string }): string {
+  const output = "output" in item ? item.output : item;
+  return typeof output === "string" ? output : JSON.stringify(output);
+}
+
+function renderEnd(end: RunEnd): string[] {
+  const why = end.message === "" ? [] : [`why      ${end.message}`];
+  return [...why, `spent    ${toSummary(end, undefined)}`];
+}
