@@ -1,4 +1,4 @@
-/** The tables of docs/library.md have every name that the code has, and no other. */
+/** The tables of docs/library.md have every name that the code has, and no other; docs/testing.md every reply. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -76,5 +76,13 @@ describe("docs/library.md", () => {
       assert.match(sectionOf("`runtime.run(request)`"), new RegExp(`\`${kind}\``));
     for (const answer of ANSWERS)
       assert.match(sectionOf("Approval"), new RegExp(`\`"${answer}"\``));
+  });
+});
+
+describe("docs/testing.md", () => {
+  it("has every reply", () => {
+    const testing = readFileSync(new URL("../../docs/testing.md", import.meta.url), "utf8");
+    for (const name of Object.keys(reply))
+      assert.match(testing, new RegExp(`\`reply\\.${name}\\(`));
   });
 });

@@ -248,6 +248,43 @@ export async function renderEmbeddedPage(): Promise<string> {
   ]);
 }
 
+/** By the names that `reply` has: a test compares them. */
+const REPLIES: readonly (readonly [string, string])[] = [
+  ['`reply.text("Hello")`', "Says it."],
+  [
+    "`reply.calls([{ name, arguments }])`",
+    "Calls tools. `arguments` is an object, or text that is sent as it is, also where it is not JSON. `call_id` is made up unless given; the option `text` says something before.",
+  ],
+  ['`reply.reasoning("Hm.", then)`', "Thinks, then goes on as the reply `then` does."],
+  ['`reply.refusal("No.")`', "Refuses."],
+  ['`reply.length("Cut he")`', "Says it, and is cut off by the token limit."],
+  [
+    '`reply.searched({ query, pages }, "It rains.")`',
+    "Searches with the vendor's own tool, and cites `pages` (`{ url, title }`).",
+  ],
+  ['`reply.picture(png, "A cat.")`', "Draws a picture: `png` is base64."],
+  ['`reply.failure("broke", { text })`', "Says `text`, then breaks off with an error."],
+  ['`reply.silence("Well")`', "Says it, then nothing more until it is cancelled."],
+  ["`reply.status(429, body, headers)`", "An HTTP answer in place of the model's."],
+  [
+    "`reply.raw(lines)`",
+    "An event stream word for word: the whole body, or a list with one `data:` payload for each entry.",
+  ],
+];
+
+const REQUEST_FIELDS: readonly (readonly [string, string])[] = [
+  ["`model`", "The vendor's own name of the model."],
+  ["`instructions`", "The system prompt, or undefined."],
+  [
+    "`items`",
+    "The whole conversation, oldest first, as items of the Responses API: `message`, `function_call`, `function_call_output`, `reasoning`, …",
+  ],
+  ["`tools`, `toolChoice`", "What it may call, and whether it must."],
+  ["`format`", '`{ type: "text" }`, or the JSON that is asked for.'],
+  ["`temperature`, `topP`, `maxOutputTokens`", "As they were sent; undefined where they were not."],
+  ["`reasoning`", "`effort` and `summary`."],
+];
+
 export function renderTestingPage(): string {
   return renderPage("Testing against a model's server", [
     renderFence(
@@ -262,6 +299,26 @@ const upstream = await startChatUpstream({
 await upstream.close();`,
     ),
     "`startChatUpstream` is a server on the loopback that refuses what the real one refuses. It is as strict as OpenAI: give Offshoot's `custom` vendor its address, because `vllm` and others send fields that OpenAI does not know. There is one for each API: `startResponsesUpstream`, `startMessagesUpstream` (Anthropic), `startGeminiUpstream`, `startBedrockUpstream`, `startCohereUpstream`, `startOllamaUpstream` and `startLlamacppUpstream`. Without an `engine` the [embedded model](embedded.md) answers. `faults` makes the answer go wrong: a fault, a list of them, or a function of the request's number.",
+    "## What it answers",
+    "`script(a, b, …)` gives fixed replies, one for each request, in order. `respond(choose)` chooses by what a request says, for runs that ask side by side. `choose` must return its reply at once: an async function is refused with a 400 that says so.",
+    renderFence(
+      "ts",
+      `import { reply, respond, startChatUpstream } from "offshoot/testing";
+
+const upstream = await startChatUpstream({
+  engine: respond(({ items, tools }) => {
+    if (items.some(({ type }) => type === "function_call_output")) return reply.text("It rains.");
+    if (tools.length === 0) return reply.refusal("I have no tools.");
+    return reply.calls([{ name: "weather", arguments: { city: "Oslo" } }]);
+  }),
+});
+await upstream.close();`,
+    ),
+    renderTable(["reply", "what the model does"], REPLIES),
+    "A reply takes options at its end: `usage` (`{ input, cached, output, reasoning }`, tokens to report) and `pieceLength` (characters of each delta).",
+    "What `choose` is given is one request of any API in the same form:",
+    renderTable(["field", "meaning"], REQUEST_FIELDS),
+    "`upstream.requests` has the requests as they came over HTTP: `method`, `path`, `headers` and the parsed `body`. `await upstream.waitForRequest(2)` waits for the second one.",
     "## Faults",
     "`FAULTS` holds one of each, with what a client must make of it: the same answer as without the fault, or an error, and never a short answer as if it were whole.",
     renderTable(

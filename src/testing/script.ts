@@ -10,7 +10,7 @@ import { createEmbeddedProvider } from "../providers/embedded/provider.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import { withLogprobs } from "./logprobs.ts";
-import { rejectionExchange, serverError } from "./rejection.ts";
+import { type Rejection, reject, rejectionExchange, serverError } from "./rejection.ts";
 import type { Reply } from "./reply.ts";
 import { createCountingIds, replyEvents } from "./reply-events.ts";
 
@@ -32,7 +32,10 @@ export function script(...replies: readonly Reply[]): Script {
   return { kind: "script", next: () => rest.shift(), makeId: createCountingIds() };
 }
 
-/** A reply for each request, chosen by what it says: for runs that ask side by side. */
+/**
+ * A reply for each request, chosen by what it says: for runs that ask side by side. `choose` returns it at
+ * once: what gives a promise is answered with HTTP 400.
+ */
 export function respond(choose: (request: ModelRequest) => Reply): Script {
   return { kind: "script", next: choose, makeId: createCountingIds() };
 }
@@ -79,10 +82,23 @@ export async function openAnswer(
     const reply = script.next(request);
     if (!reply)
       return { kind: "exchange", exchange: rejectionExchange(serverError("script exhausted")) };
+    // A program without types can give anything. Not 500, which a client would try again.
+    if (!isReply(reply)) return { kind: "exchange", exchange: rejectionExchange(toNoReply(reply)) };
     if (reply.kind === "answer")
       return replyEvents(reply, request, { signal, makeId: script.makeId });
     return { kind: "exchange", exchange: toExchange(reply) };
   }
+}
+
+function isReply(given: unknown): given is Reply {
+  return typeof given === "object" && given !== null && "kind" in given;
+}
+
+function toNoReply(given: unknown): Rejection {
+  const what = given instanceof Promise ? "a promise" : `a value of type ${typeof given}`;
+  return reject(
+    `The function of \`respond\` returned ${what}. It must return a reply at once, such as \`reply.text("Hello")\`: it cannot be async.`,
+  );
 }
 
 function toExchange(reply: Exclude<Reply, { kind: "answer" }>): Exchange {

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
+import { toWarningLine } from "../../src/cli/terminal.ts";
+import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
 import { type AgentPlace, loadAgents } from "../../src/delegation/agents/load-agents.ts";
 import { toAgentPlaces, toProjectAgentsFolder } from "../../src/delegation/agents/places.ts";
 
@@ -39,6 +41,20 @@ describe("agents of the user and of the project", () => {
   it("are none where there are no folders", async (t) => {
     const { places } = createHome(t);
     assert.deepEqual(await loadAgents(places), { agents: [], files: [], warnings: [] });
+  });
+
+  it("are left out in one short line while they are as `agents new` wrote them", async (t) => {
+    const { places, put } = createHome(t);
+    put("user/reviewer.md", toAgentTemplate("reviewer"));
+    const { agents, files, warnings } = await loadAgents(places);
+    assert.deepEqual(agents, []);
+    assert.match(
+      files[0]?.problem ?? "",
+      /reviewer\.md:\d+: `description` is still the template's/,
+    );
+    const line = toWarningLine(warnings[0] ?? "");
+    assert.equal(warnings.length, 1);
+    assert.ok(line.length <= 90 && line.includes("`reviewer`"), line);
   });
 
   it("are all listed, and a trusted one of the project wins", async (t) => {

@@ -95,7 +95,7 @@ describe("a plan", () => {
     const [agent] = agents;
     assert.deepEqual(
       [agent?.name, agent?.model, agent?.tools, agent?.max_turns, agent?.timeout_s, agent?.problem],
-      ["reviewer", "x/cheap", ["read", "ask_parent"], 2, 60, null],
+      ["reviewer", "x/cheap", ["read"], 2, 60, null],
     );
     assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 500, usd: 0.5, children: 2 }));
   });

@@ -42,6 +42,19 @@ describe("the served API", () => {
     assert.ok(!stderr.includes("Hello"), "no prompt is logged");
   });
 
+  it("does not start where it would ask itself, and makes no key then", async () => {
+    await using place = await createPlace();
+    const env = { OPENAI_API_KEY: "osk_1", OPENAI_BASE_URL: "http://localhost:8593/v1" };
+    for (const more of [[], ["--workers", "2"]]) {
+      const ended = await place.run(["serve", "--port", "8593", ...more], { env });
+      assert.deepEqual([ended.code, ended.stdout], [2, ""]);
+      assert.match(
+        ended.stderr,
+        /^offshoot: `OPENAI_BASE_URL` \(http:\/\/localhost:8593\/v1\) is .*\n$/,
+      );
+    }
+  });
+
   it("makes a key at its first start, shows it once, and asks for it", async () => {
     await using place = await createPlace();
     const first = place.start(["serve", "--port", "0"]);

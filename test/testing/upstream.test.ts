@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { startChatUpstream } from "../../src/testing/chat-upstream.ts";
 import { reply } from "../../src/testing/reply.ts";
-import { script } from "../../src/testing/script.ts";
+import { respond, type Script, script } from "../../src/testing/script.ts";
 import { post } from "./post.ts";
 
 const BODY = { model: "m", messages: [{ role: "user", content: "Hi" }], stream: true };
@@ -62,6 +62,21 @@ describe("upstream", () => {
     assert.deepEqual(request.body, BODY);
     await request.ended;
     assert.equal(request.aborted, false);
+  });
+
+  it("refuses what `respond` returns later, or what is no reply, in one line", async () => {
+    for (const [choose, what] of [
+      [async () => reply.text("Hi"), "a promise"],
+      [() => "Hi", "a value of type string"],
+    ] as const) {
+      // As a program without types does it.
+      const engine: Script = Reflect.apply(respond, undefined, [choose]);
+      await using upstream = await startChatUpstream({ engine });
+      const answer = await post(`${upstream.url}/chat/completions`, BODY);
+      assert.equal(answer.status, 400);
+      const { message } = JSON.parse(answer.text).error;
+      assert.ok(message.startsWith(`The function of \`respond\` returned ${what}. `), message);
+    }
   });
 
   it("notices a client that leaves", async () => {

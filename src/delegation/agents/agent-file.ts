@@ -19,6 +19,7 @@ import {
   BUDGET,
   type BudgetKind,
   UNEDITED_DESCRIPTION,
+  UNEDITED_PROBLEM,
 } from "./definition.ts";
 
 const FIELDS = [
@@ -170,7 +171,7 @@ function readDescription(fields: Fields, path: string): string {
   const text = typeof value === "string" ? value.replace(/\s+/g, " ").trim() : "";
   if (text === "") throw wrong(path, line, "`description` says in a line what the agent is for.");
   if (text === UNEDITED_DESCRIPTION) {
-    throw wrong(path, line, "`description` is still the template's. Say when to call the agent.");
+    throw wrong(path, line, UNEDITED_PROBLEM);
   }
   if (text.length <= MAX_DESCRIPTION_CHARS) return text;
   const message = `\`description\` has ${text.length} characters; at most ${MAX_DESCRIPTION_CHARS} are sent.`;

@@ -40,6 +40,9 @@ export type BudgetKind = LimitKind | "seconds";
 
 /** Stands in a new file in place of a description. It tells a model nothing, so it is refused. */
 export const UNEDITED_DESCRIPTION = "Says in one line when to call it and what comes back.";
+/** What is wrong with an agent that still has it. */
+export const UNEDITED_PROBLEM =
+  "`description` is still the template's. Say when to call the agent.";
 
 export const AGENT_NAME = /^[a-z][a-z0-9_-]{0,63}$/;
 

@@ -8,7 +8,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "nod
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { parseAgentFile } from "./agent-file.ts";
-import type { AgentDefinition, AgentScope } from "./definition.ts";
+import { type AgentDefinition, type AgentScope, UNEDITED_PROBLEM } from "./definition.ts";
 
 export interface AgentPlace {
   readonly scope: AgentScope;
@@ -84,6 +84,10 @@ function toForeignWarning({ folder, foreign }: AgentPlace): string[] {
 }
 
 function toWarning({ name, path, standing, problem }: AgentFile): string[] {
+  // Every command says it until somebody has edited the file, so it is short.
+  if (standing === "broken" && problem.endsWith(UNEDITED_PROBLEM)) {
+    return [`agent \`${name}\` is left out: edit its description (\`offshoot agents check\`)`];
+  }
   if (standing === "broken") return [`The agent \`${name}\` is left out. ${problem}`];
   if (standing !== "untrusted" && standing !== "changed") return [];
   const why = standing === "changed" ? "has changed since it was trusted" : "is not trusted";
