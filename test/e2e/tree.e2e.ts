@@ -124,6 +124,31 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     await terminal.shows("completed");
     assert.equal(await terminal.ended, 0, terminal.screen);
   });
+
+  it("show one question where its answer is for the whole tree", async () => {
+    await using place = await createPlace();
+    const toWrite = (label: string) => JSON.stringify({ path: `${label}.txt`, content: "x" });
+    const orders = LABELS.map((label) => ({
+      name: "subagent",
+      arguments: JSON.stringify({ label, task_prompt: `Write ${label}.` }),
+    }));
+    const engine = respond(({ items }) => {
+      const said = JSON.stringify(items);
+      if (said.includes("function_call_output")) return reply.text("Done.");
+      const label = LABELS.find((one) => said.includes(`Write ${one}.`));
+      if (label === undefined) return reply.calls(orders);
+      return reply.calls([{ name: "write", arguments: toWrite(label) }]);
+    });
+    await using upstream = await CHAT.start({ engine });
+    const args = [...runAt(upstream, CHAT, "Ask all."), "--tools", "write,subagent"];
+    const terminal = startOnTerminal(place, args);
+    await terminal.shows("[C]ancel the whole run: ");
+    terminal.type("q\n");
+    await terminal.shows("Type y, n, a, t or c, then Enter.");
+    terminal.type("t\n");
+    assert.equal(await terminal.ended, 0, terminal.screen);
+    assert.equal(terminal.screen.split("Tool Call: write").length, 2, terminal.screen);
+  });
 });
 
 describe("a tree from the record", () => {

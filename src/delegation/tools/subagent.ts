@@ -65,7 +65,7 @@ const PROPERTIES = {
     type: "array",
     items: { type: "string" },
     description:
-      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named; `ask_parent` lets it ask you.",
+      "Names of the tools it may use; left out, all of yours. `subagent` cannot be named.",
   },
   max_turns: {
     type: "integer",

@@ -10,7 +10,7 @@ import type { Log } from "../../base/log.ts";
 import { openBooks } from "./books.ts";
 import { makeFirstKey } from "./first-key.ts";
 import type { LoadedServer } from "./generation.ts";
-import { refuseOwnAddress, toModelNote } from "./own-address.ts";
+import { refuseOwnAddress, toModelNote, toOwnAddress } from "./own-address.ts";
 import { createReloader, watchFiles } from "./reload.ts";
 import { openServing, type Serving } from "./serving.ts";
 import { openWorkerLink } from "./worker-link.ts";
@@ -96,7 +96,7 @@ async function runPrimary(
   );
   // The primary reads the settings first: what is wrong is said once, and no worker hears of it.
   const reload = createReloader(async () => {
-    const next = await load().catch(refuse(around));
+    const next = await loadElsewhere(load, started.url).catch(refuse(around));
     if (!next) return;
     workers.reload();
     await files.set(next.files);
@@ -112,6 +112,13 @@ async function runPrimary(
   stopReloading();
   files.close();
   return await workers.stop();
+}
+
+/** Rejects settings with a model at the address that the server listens at. */
+async function loadElsewhere(load: Load, listening: string): Promise<LoadedServer> {
+  const loaded = await load();
+  refuseOwnAddress(loaded, toOwnAddress(listening));
+  return loaded;
 }
 
 async function runWorker(load: Load, around: ServerProcess): Promise<number> {
