@@ -52,7 +52,7 @@ describe("offshoot run --plan", () => {
     assert.match(stdout, /^Nothing was sent\./);
     assert.match(stdout, /\nrun\n {2}model +embedded\/offline /);
     assert.match(stdout, /\nsubagent \(any number, 3 levels deep\)\n/);
-    assert.match(stdout, /\nagent counter: Counts lines\.\n[\s\S]* {2}tools +read, ask_parent\n/);
+    assert.match(stdout, /\nagent counter: Counts lines\.\n[\s\S]* {2}tools +read\n/);
     assert.match(stdout, /\nTotal cost {2}free\n/);
     assert.deepEqual(await place.runIds(), []);
   });
