@@ -176,7 +176,7 @@ function backgroundBlocks(): string[] {
       "json",
       JSON.stringify(toOpenEnvelope(NAMED, { id, question: undefined }), null, 2),
     ),
-    "Its report comes by itself, as a message before the next turn of its parent (`Subagent review (ID) has ended: …` with the envelope), unless `subagents` has collected it before. When the model gives its answer while some still work, or reports are unread, the run waits for them, tells their reports, and asks the model once more. The limits of the run hold meanwhile. At its turn limit it waits for nobody: they are stopped, and a notice names them and what was not read. A run that is cancelled, fails or ends otherwise stops them too: nothing that a run started goes on behind it.",
+    "Its report comes by itself, as a message before the next turn of its parent (`Subagent review (ID) has ended: …` with the envelope), unless `subagents` has collected it before. When the model gives its answer while some still work, or reports are unread, the run waits for them, tells their reports, and asks the model once more. The limits of the run hold meanwhile. At its turn limit it waits for nobody: they are stopped, and a notice names them and what was not read. A run that is cancelled, fails or ends otherwise stops them too: nothing that a run started outlives it.",
     renderTable(
       ["`subagents` with `action`", "does"],
       [

@@ -242,7 +242,7 @@ export async function renderEmbeddedPage(): Promise<string> {
   ]);
   return renderPage("The embedded model", [
     await renderTranscript(["run", "-m", "embedded", "compute 2**64 % 97"], ANSWER_ALONE),
-    "`embedded/offline` needs no key and no network. It is no language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It fills a JSON schema only with what the input or a tool's result states. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model. So a script that lost its key never takes words of this model for an answer.",
+    "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It fills a JSON schema only with what the input or a tool's result states. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model. So a script that lost its key never takes words of this model for an answer.",
     `## What it understands: ${INTENTS.length} kinds of request`,
     ...intents,
   ]);

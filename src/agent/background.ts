@@ -29,7 +29,7 @@ export interface Background {
   noteOf(callKey: string): CallNote | undefined;
   /** Called with each note, in the order of the calls; `isReplayed` for those that the journal had. */
   learn(note: CallNote, how: { readonly isReplayed: boolean }): void;
-  /** Finds those again that a past owner of the run has left. Before anything is done anew. */
+  /** Finds the children again that a past owner of the run has left. Called before anything is done. */
   restore(): Promise<void>;
   /** What was not told yet. */
   look(turn: number): Promise<readonly ChildWord[]>;

@@ -75,7 +75,7 @@ interface Asking {
   readonly signal: AbortSignal;
 }
 
-/** A question that is withdrawn says so: what is shown next must not stand behind it. */
+/** A question that is withdrawn says so: what is shown next must not stand on its line. */
 async function readAnswer(
   terminal: Terminal,
   prompt: string,

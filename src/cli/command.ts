@@ -14,7 +14,7 @@ export interface Command {
   readonly options: Readonly<Record<string, Option>>;
   /** Subcommands by name with a line each, when the first word behind the command is one. */
   readonly subcommands?: Readonly<Record<string, string>>;
-  /** What stands behind a subcommand, for completion, where it can be listed. */
+  /** What follows a subcommand, for completion, where it can be listed. */
   readonly operands?: { readonly kind: CompletedKind; readonly notFor: readonly string[] };
   readonly examples: readonly string[];
   /** Imports the code, so that a command pays for itself alone. */

@@ -18,7 +18,7 @@ export const RUN_NAMES = {
     "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
   "parser-1.0": "A subagent of the newest tree that has one of this name",
   '"part 01"':
-    "A subagent by its label, where no other of its tree has the same; also behind a run: `last/part 01`",
+    "A subagent by its label, where no other of its tree has the same; also after a run: `last/part 01`",
   "resp_01k…": "A response of a server",
 } as const;
 

@@ -100,7 +100,7 @@ function alignRows(rows: readonly (readonly [string, string])[], columns: number
   });
 }
 
-/** Breaks what is not broken yet; further lines begin where the first does, or a little behind it. */
+/** Breaks what is not broken yet; further lines begin where the first does, or a little after it. */
 function wrap(text: string, columns: number): string {
   if (text.includes("\n") || text.length <= columns) return text;
   const indent = /^ */.exec(text)?.[0] ?? "";

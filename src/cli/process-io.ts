@@ -40,7 +40,7 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
       () => {},
     ),
     openTerminal: openTerminalDevice,
-    // A program behind a pipe may read the keys itself, as pagers do.
+    // A program after a pipe may read the keys itself, as pagers do.
     openKeys: (listener) =>
       isatty(0) && !look(1).isStream ? openTerminalKeys(listener) : undefined,
     onInterrupt(callback, { hangups = "all" } = {}) {

@@ -4,7 +4,7 @@
  * They are ordered as all children are, and share alike. While some of them work, one step of the run is
  * open, because their ends are written into its log at any time. What is journaled of them are notes:
  * which call left which of them running, and which report or question the model was told. Whoever takes
- * the run over learns the notes again and finds the children by them, behind the last thing that the
+ * the run over learns the notes again and finds the children by them, after the last thing that the
  * journal has: only then is known what is left for them to spend.
  */
 

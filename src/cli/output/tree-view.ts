@@ -1,6 +1,6 @@
 /**
  * The live lines of a tree: the root with what all of it has come to, then as many of its runs as there is
- * room for, those that wait to be started behind those that run, then one line for the others. The lines
+ * room for, those that wait to be started after those that run, then one line for the others. The lines
  * that are not shown are counted, not made.
  */
 

@@ -31,7 +31,7 @@ export interface ReplayRun {
   readInbox(turn: number): Promise<readonly Item[]>;
   wrapProvider(live: Provider): Provider;
   wrapGate(live: Gate, background: BackgroundChildren | undefined): Gate;
-  /** What the run was told of its background children behind a turn; undefined where that is open. */
+  /** What the run was told of its background children after a turn; undefined where that is open. */
   newsAfter(turn: number, isFinal: boolean): readonly ChildWord[] | undefined;
 }
 

@@ -215,7 +215,7 @@ function checkScope({ scopes }: Key, scope: Scope | null): void {
 }
 
 /**
- * All that is asked for may cost something, but for what ends it, or tells it something: what that costs is
+ * All that is asked for may cost something, except for what ends it, or tells it something: what that costs is
  * the response's own. Looking at what runs, steering and ending it must not wait until it has ended.
  */
 function isSpending(route: string): boolean {
