@@ -67,7 +67,7 @@ try {
       await responses.api.retrieve(next(), CALLER);
     }),
     compare("list the newest 20 runs", [small, large], async ({ responses }) => {
-      await responses.durable.store.listRuns({ limit: 20, parent_id: null });
+      await responses.durable.record.listRuns({ limit: 20, parent_id: null });
     }),
     compare("delete", [small, large], async ({ responses, next }) => {
       await responses.api.delete(next(), CALLER);

@@ -1,7 +1,8 @@
 /** Why calls of a run, and of those below it, were refused, told from their logs. */
 
 import { clip } from "../base/text.ts";
-import { type RecordReader, readTree } from "../delegation/ledger/tree.ts";
+import { readTree } from "../delegation/ledger/tree.ts";
+import type { RecordReader } from "../engine/engine.ts";
 import { DECIDERS, type RunEvent, type ToolDecision } from "../protocol/run-events.ts";
 
 export interface Denial extends Omit<ToolDecision, "type"> {

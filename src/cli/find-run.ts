@@ -6,9 +6,10 @@
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
 import { toNodeName } from "../delegation/ledger/tree.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
 import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
-import type { Store, StoredRun } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** The names, one line each, for the docs. */
 export const RUN_NAMES = {
@@ -26,7 +27,7 @@ const LAST = "last";
 /** How far back the beginning of an id is looked for. */
 const MAX_LOOKED_AT = 1000;
 
-export async function findRun(store: Store, given: string): Promise<StoredRun> {
+export async function findRun(store: Store, given: string): Promise<RunRecord> {
   const exact = await store.getRun(given);
   if (exact) return exact;
   const slash = given.indexOf("/");
@@ -44,7 +45,7 @@ export async function findNode(store: Store, node: string): Promise<string> {
 
 const OUTSIDE = /^(last|(run|resp)_[^/]*)(\/|$)/;
 
-async function findTop(store: Store, name: string): Promise<StoredRun> {
+async function findTop(store: Store, name: string): Promise<RunRecord> {
   if (name === LAST) return await findLast(store);
   // A response of a server is a run under another name.
   const beginning = name.startsWith("resp_") ? toRunId(name) : name;
@@ -60,7 +61,7 @@ async function findTop(store: Store, name: string): Promise<StoredRun> {
 }
 
 /** The subagent of the newest tree that has one with this label; a child's title is its label. */
-function findByLabel(recent: readonly StoredRun[], label: string): StoredRun | undefined {
+function findByLabel(recent: readonly RunRecord[], label: string): RunRecord | undefined {
   const labelled = recent.filter(({ parent_id, title }) => parent_id !== null && title === label);
   const [newest] = labelled;
   if (!newest) return undefined;
@@ -77,13 +78,13 @@ function rootOf(id: string): string {
   return id.split("/", 1)[0] ?? id;
 }
 
-async function findLast(store: Store): Promise<StoredRun> {
+async function findLast(store: Store): Promise<RunRecord> {
   const [last] = await store.listRuns({ limit: 1, parent_id: null, without: INDEX_BODY });
   if (last) return last;
   throw new Failure("not_found", 'There is no run yet. Start one: offshoot run "…"');
 }
 
-async function findBelow(store: Store, { id }: StoredRun, place: string): Promise<StoredRun> {
+async function findBelow(store: Store, { id }: RunRecord, place: string): Promise<RunRecord> {
   if (place === "") {
     const message = `The name of the subagent is missing after \`/\`. \`offshoot runs tree ${id}\` has their names.`;
     throw new Failure("not_found", message);
@@ -102,10 +103,10 @@ async function findBelow(store: Store, { id }: StoredRun, place: string): Promis
 
 interface Near {
   /** The one that has this beginning, with what is below it. */
-  readonly run: StoredRun | undefined;
-  readonly near: readonly StoredRun[];
+  readonly run: RunRecord | undefined;
+  readonly near: readonly RunRecord[];
   /** All that were looked at, the newest first. */
-  readonly recent: readonly StoredRun[];
+  readonly recent: readonly RunRecord[];
 }
 
 async function findByBeginning(store: Store, beginning: string): Promise<Near> {
@@ -117,12 +118,12 @@ async function findByBeginning(store: Store, beginning: string): Promise<Near> {
   return { run, near, recent };
 }
 
-function toAmbiguous(name: string, near: readonly StoredRun[]): Failure {
+function toAmbiguous(name: string, near: readonly RunRecord[]): Failure {
   const what = `\`${clip(name, 80)}\` is the beginning of ${near.length} runs (${listSome(near)})`;
   return new Failure("not_found", `${what}. Write more of the id.`);
 }
 
-function listSome(runs: readonly StoredRun[]): string {
+function listSome(runs: readonly RunRecord[]): string {
   const some = runs.slice(0, 3).map(({ id }) => id);
   return runs.length > some.length ? `${some.join(", ")}, …` : some.join(", ");
 }

@@ -4,8 +4,9 @@ import { systemClock } from "../base/clock.ts";
 import { createOwners, type Owners } from "../engine/owners.ts";
 import { createLiveness } from "../engine/worker.ts";
 import type { Ending } from "../protocol/run-events.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import { AGENT_BODY } from "../runtime/agent-body.ts";
-import type { RunStatus, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 
 /** `queued`: no process has it yet, or it waits for its turn. `interrupted`: its process is gone. */
 export type RunState = Ending | "running" | "queued" | "interrupted";

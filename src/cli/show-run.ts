@@ -3,8 +3,8 @@
 import { FAILURES } from "../base/failure.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { ENDINGS, type RunEnd } from "../protocol/run-events.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
 import type { Run } from "../runtime/runtime.ts";
-import type { StoredRun } from "../store/store.ts";
 import type { Io } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
 import type { Projection } from "./output/output.ts";
@@ -63,7 +63,7 @@ export async function showEnd(end: RunEnd, projection: Projection, io: Io): Prom
 }
 
 /** Whether a stored run answers with a document. */
-export function isStructured({ input }: Pick<StoredRun, "input">): boolean {
+export function isStructured({ input }: Pick<RunRecord, "input">): boolean {
   const { format } = (input ?? {}) as { readonly format?: { readonly type?: string } };
   return format?.type !== undefined && format.type !== "text";
 }

@@ -10,8 +10,8 @@ import { type Failure, toFailure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Redact } from "../base/redact.ts";
+import type { RecordReader } from "../engine/engine.ts";
 import type { Ending, RunEnd, RunEvent } from "../protocol/run-events.ts";
-import type { Store } from "../store/store.ts";
 import type { ChildReport } from "./child.ts";
 import { readMessages } from "./conversation-messages.ts";
 import { hasNoAnswer, NO_ANSWER } from "./envelope.ts";
@@ -32,7 +32,7 @@ interface EndedChild {
 interface ConversationParts {
   /** A folder for each root, in it a file for each child. */
   readonly dir: string;
-  readonly record: Pick<Store, "readEvents">;
+  readonly record: Pick<RecordReader, "readEvents">;
   /** Waits for the ending of a run of this process. */
   whenEnded(id: string, signal: AbortSignal): Promise<unknown>;
   /** Writes a file that only the user may read, whole or not at all. */

@@ -2,8 +2,9 @@
 
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Ending, RunEnd } from "../protocol/run-events.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import { NO_USAGE } from "../protocol/usage.ts";
-import type { RunStatus, Store } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import type { RunOutcome } from "./engine.ts";
 
 /** The ending of a body that threw. The signal's reason explains it better than what was thrown. */

@@ -9,9 +9,20 @@
 
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import type { RunStatus } from "../store/store.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
+
+/** Looks at what is written of runs, whoever runs them. All of it only reads. */
+export interface RecordReader {
+  /** With what it was given and gave, which may be megabytes; `Engine.status` is cheap. */
+  getRun(id: string): Promise<RunRecord | undefined>;
+  /** Newest first. */
+  listRuns(query: RunQuery): Promise<RunRecord[]>;
+  /** Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. */
+  readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]>;
+}
 
 export interface Engine {
+  readonly record: RecordReader;
   /** Names a body. Called once a name, before `start` or `submit`. */
   define(name: string, body: RunBody): void;
   /** Names a queue that runs of this process take their turns in. */
@@ -42,6 +53,19 @@ export interface Engine {
    * process, and when it has ended for that of another; one whose process died is taken over for it.
    */
   cancel(id: string, options: { tree: boolean }): Promise<void>;
+  /**
+   * Whether a living process has the run. One on another machine may have to be watched before that is
+   * known: until then it counts as living, or with `surely` it is waited for.
+   */
+  isHeld(run: Held, options?: { readonly surely: boolean }): Promise<boolean>;
+  /** Who has it, in words for a person: `process 12 on host`. */
+  nameHolder(run: Held): Promise<string>;
+  /** Removes the run and every run below it, all or none. Who still runs one of them loses it. */
+  delete(id: string): Promise<void>;
+  /** How many runs of a queue wait for their turn, in all processes. */
+  countWaiting(queue: string): Promise<number>;
+  /** Rejects with the reason where a run of ordinary size could not be written down now. */
+  checkWritable(): Promise<void>;
   /** Leaves a message for `waitFor` or `take`. The same key again is the same message. */
   signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void>;
   /**
@@ -57,9 +81,11 @@ export interface Engine {
    * rest there. Resolves when nothing runs that `stop` would interrupt. Starts nothing from here on.
    */
   drain(): Promise<void>;
-  /** Aborts what still runs here, without an ending: it can be resumed. Closes the store. */
+  /** Aborts what still runs here, without an ending: it can be resumed. Closes what it keeps runs in. */
   stop(): Promise<void>;
 }
+
+export type Held = Pick<RunStatus, "id" | "owner">;
 
 export interface SubmitOptions {
   readonly id: string;

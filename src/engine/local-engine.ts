@@ -5,403 +5,178 @@
  * Owns the store from here on: `stop` closes it.
  */
 
-import { type Clock, systemClock } from "../base/clock.ts";
-import { Failure, toFailure } from "../base/failure.ts";
+import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import { toUnknownRun } from "../store/refusal.ts";
-import type { RunStatus, Store } from "../store/store.ts";
 import { findAbandoned, findTrees, takeOver } from "./abandoned.ts";
-import { createBrokenRuns } from "./broken-runs.ts";
-import { callBody, writeEnding } from "./call-body.ts";
-import { askToCancel, type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
-import { toAbandoned, toEnded, toStopped } from "./ending.ts";
+import { askToCancel } from "./cancels.ts";
+import { toAbandoned, toEnded } from "./ending.ts";
 import type {
-  ChildOptions,
   Engine,
+  Held,
   QueueLimits,
+  RecordReader,
   RunBody,
-  RunContext,
   RunOutcome,
   SubmitOptions,
 } from "./engine.ts";
 import { followRun } from "./follow.ts";
-import { createHub, type Hub, type Observe } from "./hub.ts";
-import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
+import type { Observe } from "./hub.ts";
+import type { LocalEngineOptions } from "./local-engine-options.ts";
+import { LocalRuns } from "./local-runs.ts";
 import { waitForOutcome } from "./outcome.ts";
-import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
-import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
-import { createOwners, type Owners } from "./owners.ts";
-import { createResting } from "./resting.ts";
-import { createRunContext } from "./run-context.ts";
-import { holdToLimit } from "./time-limit.ts";
-import { createTurns, type Turns } from "./turns.ts";
-import { waitUncounted } from "./uncounted.ts";
-import {
-  createHeartbeat,
-  createLiveness,
-  createRhythm,
-  type Heartbeat,
-  isYoung,
-  makeWorkerId,
-} from "./worker.ts";
-
-/** Journal key of a run's time limit, so that it holds after a takeover too. */
-const LIMIT_KEY = "@limit_ms";
+import { isYoung } from "./worker.ts";
 
 export function createLocalEngine(options: LocalEngineOptions): Engine {
   return new LocalEngine(options);
 }
 
 class LocalEngine implements Engine {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  readonly #hub: Hub;
-  readonly #heartbeat: Heartbeat;
-  readonly #cancels: CancelWatch;
-  readonly #owners: Owners;
-  readonly #observers = new Set<Observe>();
-  readonly #leavers = new Set<(id: string) => void>();
-  readonly #bodies = new Map<string, RunBody>();
-  /** Runs whose claim is on its way: a second start of one of them joins the first. */
-  readonly #launching = new Map<string, Promise<boolean>>();
-  readonly #owned = new Map<string, OwnedRun>();
-  readonly #resting = createResting(this.#owned, (id) => this.#hub.isFollowed(id));
-  /** Settles for each owned run when its body is done and its ending written or given up. */
-  readonly #executions = new Map<string, Promise<void>>();
-  /** Runs that end with everything below them. */
-  readonly #treeEnds = new Set<string>();
-  readonly #broken = createBrokenRuns();
-  /** What those see of runs who follow them or wait for their ending. */
-  readonly #seen: Parameters<typeof followRun>[0];
-  readonly #turns: Turns;
-  #stopped = false;
+  readonly record: RecordReader;
+  readonly #here: LocalRuns;
 
-  constructor({ store, isAlive, observe, around, ...options }: LocalEngineOptions) {
-    const { clock = systemClock, workerId = makeWorkerId() } = options;
-    this.#store = store;
-    this.#clock = clock;
-    if (observe) this.#observers.add(observe);
-    this.#hub = createHub(clock, this.#observers);
-    const rhythm = createRhythm();
-    this.#heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm });
-    this.#cancels = createCancelWatch({
-      ...{ store, clock, owner: workerId },
-      onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
-    });
-    this.#owners = createOwners({
-      ...{ store, clock, workerId },
-      lifeOf: createLiveness(around, isAlive, rhythm),
-      isHere: (id) => this.#isHere(id),
-    });
-    const isOwned = (id: string): boolean => this.#owned.has(id);
-    this.#seen = { store, hub: this.#hub, isOwned, check: (id) => this.#check(id) };
-    this.#turns = createTurns({
-      ...{ store, owner: workerId, beat: () => this.#heartbeat.begin() },
-      launch: ({ id, epoch }) => this.#launch(id, { epoch }),
-    });
+  constructor(options: LocalEngineOptions) {
+    this.record = options.store;
+    this.#here = new LocalRuns(this, options);
   }
 
   define(name: string, body: RunBody): void {
-    if (this.#bodies.has(name)) throw new Failure("internal", `Body \`${name}\` is defined twice.`);
-    this.#bodies.set(name, body);
+    const { bodies } = this.#here;
+    if (bodies.has(name)) throw new Failure("internal", `Body \`${name}\` is defined twice.`);
+    bodies.set(name, body);
   }
 
   defineQueue(name: string, limits: QueueLimits): void {
-    this.#turns.define(name, limits);
+    this.#here.turns.define(name, limits);
   }
 
   retire(): void {
-    this.#turns.close();
+    this.#here.turns.close();
   }
 
   async start(roots?: readonly string[]): Promise<string[]> {
-    const unfinished = await this.#store.listUnfinished();
-    const statusOf = (id: string): Promise<RunStatus | undefined> => this.#store.getRunStatus(id);
+    const { store, bodies, owners, clock, broken } = this.#here;
+    const unfinished = await store.listUnfinished();
+    const statusOf = (id: string): Promise<RunStatus | undefined> => store.getRunStatus(id);
     const trees = roots ? await findTrees(unfinished, { roots, statusOf }) : unfinished;
     const abandoned = await findAbandoned(trees, {
-      isHere: (id) => this.#isHere(id),
-      hasBody: (name) => this.#bodies.has(name),
-      isOther: (owner) => this.#owners.isOther(owner),
-      isYoung: (createdAtMs) => isYoung(this.#clock, createdAtMs),
+      isHere: (id) => this.#here.isHere(id),
+      hasBody: (name) => bodies.has(name),
+      isOther: (owner) => owners.isOther(owner),
+      isYoung: (createdAtMs) => isYoung(clock, createdAtMs),
     });
     const taken = await takeOver(abandoned, async ({ id, epoch }) => {
-      const isStuck = await this.#broken.isStuck(id, this.#store);
-      if (isStuck || this.#stopped || this.#resting.isDraining) return false;
-      return await this.#launch(id, { from: epoch });
+      const isStuck = await broken.isStuck(id, store);
+      if (isStuck || this.#here.isStopped || this.#here.resting.isDraining) return false;
+      return await this.#here.launch(id, { from: epoch });
     });
-    await this.#takeTurns();
+    await this.#here.takeTurns();
     return taken;
   }
 
   async submit(name: string, input: Json, options: SubmitOptions): Promise<void> {
-    this.#checkRunnable(options.id, name);
+    const { turns, clock } = this.#here;
+    this.#here.checkRunnable(options.id, name);
     const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
-    const created_at_ms = this.#clock.now();
+    const created_at_ms = clock.now();
     const run = { id, parent_id, path, name, input, title, created_at_ms, tenant };
-    const isNew = await this.#turns.create(run, options.queue);
-    if (isNew && !options.isHeld) await this.#launch(id, { limitMs: timeoutMs, from: 0 });
+    const isNew = await turns.create(run, options.queue);
+    if (isNew && !options.isHeld) await this.#here.launch(id, { limitMs: timeoutMs, from: 0 });
   }
 
   async resume(id: string): Promise<void> {
-    const run = await this.#store.getRunStatus(id);
+    const { store, owners, broken } = this.#here;
+    const run = await store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
-    this.#checkRunnable(id, run.name);
-    if (await this.#owners.hasSurely(run)) throw await this.#owners.toRunning(run);
-    this.#broken.forget(id);
-    if (await this.#launch(id, { from: run.epoch })) return;
-    const now = (await this.#store.getRunStatus(id)) ?? run;
-    throw now.status === "ended" ? toEnded(now) : await this.#owners.toRunning(now);
+    this.#here.checkRunnable(id, run.name);
+    if (await owners.hasSurely(run)) throw await owners.toRunning(run);
+    broken.forget(id);
+    if (await this.#here.launch(id, { from: run.epoch })) return;
+    const now = (await store.getRunStatus(id)) ?? run;
+    throw now.status === "ended" ? toEnded(now) : await owners.toRunning(now);
   }
 
   async status(id: string): Promise<RunStatus | undefined> {
-    return await this.#store.getRunStatus(id);
+    return await this.#here.store.getRunStatus(id);
   }
 
   async input(id: string): Promise<Json | undefined> {
-    return (await this.#store.getRun(id))?.input;
+    return (await this.record.getRun(id))?.input;
   }
 
   async result(id: string, signal?: AbortSignal): Promise<RunOutcome> {
-    return await waitForOutcome(this.#seen, id, signal, async () => {});
+    return await waitForOutcome(this.#here.seen, id, signal, async () => {});
   }
 
   follow(id: string, after: number, signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> {
-    return followRun(this.#seen, id, after, signal);
+    return followRun(this.#here.seen, id, after, signal);
   }
 
   async cancel(id: string, { tree }: { tree: boolean }): Promise<void> {
-    if (await this.#abortHere(id, { tree })) return;
-    const run = await this.#store.getRunStatus(id);
+    if (await this.#here.abort(id, { tree })) return;
+    const { store, bodies, owners, seen } = this.#here;
+    const run = await store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
-    const canTakeOver = this.#bodies.has(run.name);
-    if (!canTakeOver && !(await this.#owners.has(run))) throw toAbandoned(id);
-    await askToCancel(this.#store, { id, tree });
-    await waitForOutcome(this.#seen, id, undefined, async () => {
-      if (canTakeOver) await this.#adopt(id);
-      else if (!(await this.#owners.has(run))) throw toAbandoned(id);
+    const canTakeOver = bodies.has(run.name);
+    if (!canTakeOver && !(await owners.has(run))) throw toAbandoned(id);
+    await askToCancel(store, { id, tree });
+    await waitForOutcome(seen, id, undefined, async () => {
+      if (canTakeOver) await this.#here.adopt(id);
+      else if (!(await owners.has(run))) throw toAbandoned(id);
     });
   }
 
+  async isHeld(run: Held, { surely } = { surely: false }): Promise<boolean> {
+    const { owners } = this.#here;
+    return surely ? await owners.hasSurely(run) : await owners.has(run);
+  }
+
+  async nameHolder(run: Held): Promise<string> {
+    return await this.#here.owners.name(run);
+  }
+
+  async delete(id: string): Promise<void> {
+    await this.#here.store.deleteTree(id);
+  }
+
+  async countWaiting(queue: string): Promise<number> {
+    return await this.#here.store.countWaiting(queue);
+  }
+
+  async checkWritable(): Promise<void> {
+    await this.#here.store.checkWritable();
+  }
+
   async signal(id: string, topic: string, message: { body: Json; key: string }): Promise<void> {
-    const run = await this.#store.getRunStatus(id);
+    const { store, hub } = this.#here;
+    const run = await store.getRunStatus(id);
     if (!run) throw toUnknownRun(id);
     if (run.status === "ended") throw toEnded(run);
-    await this.#store.putSignal(id, { topic, ...message });
-    this.#hub.ring(id);
+    await store.putSignal(id, { topic, ...message });
+    hub.ring(id);
   }
 
   watch(observe: Observe, leave: (id: string) => void = () => {}): () => void {
-    this.#observers.add(observe);
-    this.#leavers.add(leave);
-    return () => void (this.#observers.delete(observe) && this.#leavers.delete(leave));
+    const { observers, leavers } = this.#here;
+    observers.add(observe);
+    leavers.add(leave);
+    return () => void (observers.delete(observe) && leavers.delete(leave));
   }
 
   async idle(): Promise<void> {
-    while (this.#launching.size + this.#executions.size > 0 || this.#turns.taking !== undefined) {
-      const all = [...this.#launching.values(), ...this.#executions.values(), this.#turns.taking];
-      await Promise.allSettled(all);
-    }
+    await this.#here.idle();
   }
 
   drain(): Promise<void> {
-    this.#turns.close();
-    return this.#resting.drain();
+    this.#here.turns.close();
+    return this.#here.resting.drain();
   }
 
   async stop(): Promise<void> {
-    if (this.#stopped) return;
-    this.#stopped = true;
-    this.#turns.close();
-    await Promise.allSettled(this.#launching.values());
-    for (const owned of this.#owned.values()) owned.lose(toStopped());
-    this.#hub.ringAll();
-    await Promise.all(this.#executions.values());
-    await this.#heartbeat.end();
-    await this.#store.close();
-  }
-
-  /** False when none of them runs here. */
-  async #abortHere(id: string, { tree }: { tree: boolean }): Promise<boolean> {
-    await this.#launching.get(id);
-    return this.#abortOwned(id, { tree });
-  }
-
-  #abortOwned(id: string, { tree }: { tree: boolean }): boolean {
-    const own = this.#owned.get(id);
-    // One that this process gave up is cancelled where it runs next.
-    const here = [...(own && !own.lost ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
-    if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
-    abortAll(here, new Failure("cancelled", "The run was cancelled."));
-    return here.length > 0;
-  }
-
-  #isHere(id: string): boolean {
-    return this.#owned.has(id) || this.#launching.has(id);
-  }
-
-  #checkRunnable(id: string, name: string): void {
-    if (this.#stopped) throw toStopped();
-    if (this.#bodies.has(name)) return;
-    throw new Failure("invalid_request", `Run ${id} needs \`${name}\`, which is not defined here.`);
-  }
-
-  /** Claims the run and starts its body. False when it has ended, or another process was faster. */
-  #launch(id: string, options: LaunchOptions): Promise<boolean> {
-    if (this.#stopped) return Promise.reject(toStopped());
-    const owned = this.#owned.get(id);
-    if (owned && !owned.lost) return Promise.resolve(true);
-    const known = this.#launching.get(id);
-    if (known !== undefined) return known;
-    // One that was given up here comes to its end first.
-    const ended = Promise.resolve(this.#executions.get(id));
-    const launch = ended
-      .then(() => this.#claim(id, options))
-      .finally(() => {
-        this.#launching.delete(id);
-        this.#rest();
-      });
-    this.#launching.set(id, launch);
-    return launch;
-  }
-
-  async #claim(id: string, { limitMs, from, epoch: own }: LaunchOptions): Promise<boolean> {
-    const [store, hub] = [this.#store, this.#hub];
-    // First the beat, then the claim: an owner nobody has heard of would count as dead.
-    await this.#heartbeat.begin();
-    const epoch = own ?? (await store.claim(id, this.#heartbeat.workerId, from));
-    if (epoch === undefined) return false;
-    // Read after the claim: from here on nobody else can add to them.
-    const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
-    if (!run) throw toUnknownRun(id);
-    const owned = createOwnedRun({ store, hub, run, epoch, journal });
-    if (limitMs !== undefined) {
-      await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
-    }
-    if (this.#observers.size > 0 && run.next_seq > 0) {
-      for (const first of await store.readEvents(id, -1, 1)) this.#tell(first);
-    }
-    const broken = this.#broken.take(id);
-    this.#owned.set(id, owned);
-    this.#cancels.begin();
-    // Asked for while its last owner was dying; whoever comes later is heard by the watch.
-    const cancels = epoch > 1 ? await findCancels(store, this.#heartbeat.workerId) : [];
-    for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
-    this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY), broken));
-    return true;
-  }
-
-  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: Failure): Promise<void> {
-    const { id } = owned.run;
-    if (broken) this.#treeEnds.add(id);
-    const done = new AbortController();
-    if (typeof limitMs === "number") {
-      void holdToLimit(id, { limitMs, clock: this.#clock, runs: this.#owned }, done.signal);
-    }
-    try {
-      const outcome = await this.#runBody(owned, broken);
-      if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
-      const parts = { store: this.#store, clock: this.#clock, owned };
-      for (const logged of await writeEnding(parts, outcome)) this.#tell(logged);
-      this.#broken.forget(id);
-    } catch (thrown) {
-      if (!owned.lost) this.#broken.add(id, toFailure(thrown));
-      for (const leave of this.#leavers) leave(id);
-    } finally {
-      done.abort();
-      owned.close();
-      this.#treeEnds.delete(id);
-      this.#owned.delete(id);
-      this.#executions.delete(id);
-      this.#rest();
-      this.#resting.changed();
-      this.#hub.ring(id);
-      if (this.#turns.leave(id)) void this.#takeTurns();
-    }
-  }
-
-  /** What cannot be taken now is taken with the next start. */
-  async #takeTurns(): Promise<void> {
-    if (!this.#stopped) await this.#turns.take().catch(() => {});
-    this.#rest();
-  }
-
-  async #runBody(owned: OwnedRun, broken: Failure | undefined): Promise<RunOutcome> {
-    const [store, hub, clock] = [this.#store, this.#hub, this.#clock];
-    const children = {
-      start: this.#startChild.bind(this),
-      result: (id: string, signal: AbortSignal) => {
-        const check = (child: string): void => this.#check(child, this.#broken.reasonOf);
-        return waitForOutcome({ ...this.#seen, check }, id, signal, () => this.#adopt(id));
-      },
-      cancel: (id: string) => this.#abortHere(id, { tree: true }).then(() => {}),
-    };
-    const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
-      waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
-    const turns = {
-      enter: (queue: string, lane: string) => this.#turns.enter(owned, queue, lane),
-      giveBack: () => this.#turns.giveBack(owned).then(() => void this.#takeTurns()),
-    };
-    const parts = { store, hub, clock, owned, children, uncounted, resting: this.#resting };
-    const context = createRunContext({ ...parts, turns, runs: this });
-    return await callBody(this.#bodies.get(owned.run.name), { context, owned, clock, broken });
-  }
-
-  /**
-   * A run ends after everything below it. After a takeover there may be children that nobody waits for:
-   * their parent was cancelled before it came to them.
-   */
-  async #endBelow(id: string): Promise<void> {
-    const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
-    for (const run of await this.#store.listRuns(query)) {
-      const isElsewhere = !this.#isHere(run.id) && (await this.#owners.has(run));
-      if (isElsewhere || !this.#bodies.has(run.name)) continue;
-      this.#treeEnds.add(run.id);
-      await this.#launch(run.id, { from: run.epoch });
-      this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
-      await this.#executions.get(run.id);
-    }
-  }
-
-  async #startChild(
-    parent: OwnedRun,
-    key: string,
-    { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
-  ): Promise<string> {
-    const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
-    await this.submit(name, input, { id, path, title, parent_id: parent.run.id, timeoutMs });
-    await this.#adopt(id);
-    // The parent may have been cancelled after the child was written down and before it ran.
-    if (parent.signal.aborted) this.#owned.get(id)?.abort(toFailure(parent.signal.reason));
-    return id;
-  }
-
-  /** Takes over a child whose owner is gone. */
-  async #adopt(id: string): Promise<void> {
-    if (this.#owned.has(id)) return;
-    const run = await this.#store.getRunStatus(id);
-    if (run?.status === "running" && !(await this.#owners.has(run))) {
-      await this.#launch(id, { from: run.epoch });
-    }
-  }
-
-  #tell(logged: LoggedEvent): void {
-    for (const observe of this.#observers) observe(logged);
-  }
-
-  /** Throws when there is nothing to wait for any more. */
-  #check(id: string, whyBroken = this.#broken.tell): void {
-    const broken = whyBroken(id);
-    if (broken) throw broken;
-    if (this.#stopped) throw toStopped();
-  }
-
-  /** Stops the beat when this process has nothing that could be taken over. */
-  #rest(): void {
-    if (this.#owned.size > 0 || this.#launching.size > 0) return;
-    this.#heartbeat.pause();
-    this.#cancels.pause();
+    await this.#here.stop();
   }
 }

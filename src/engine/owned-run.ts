@@ -8,13 +8,14 @@
 import { setMaxListeners } from "node:events";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { Store, StoredRun } from "../store/store.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
+import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
 import { createUncounted, type Uncounted } from "./uncounted.ts";
 
 export interface OwnedRun {
-  readonly run: StoredRun;
+  readonly run: RunRecord;
   readonly epoch: number;
   /** What finished steps of earlier owners returned. */
   readonly journal: ReadonlyMap<string, Json>;
@@ -36,7 +37,7 @@ export interface OwnedRun {
 interface OwnedRunOptions {
   readonly store: Store;
   readonly hub: Hub;
-  readonly run: StoredRun;
+  readonly run: RunRecord;
   readonly epoch: number;
   readonly journal: ReadonlyMap<string, Json>;
 }

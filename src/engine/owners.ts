@@ -2,10 +2,11 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { Store, StoredRun, Worker } from "../store/store.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
+import type { Store, Worker } from "../store/store.ts";
 import { BEAT_MS, type Life } from "./worker.ts";
 
-type Owned = Pick<StoredRun, "id" | "owner">;
+type Owned = Pick<RunStatus, "id" | "owner">;
 
 export interface Owners {
   /** Whether somebody runs it, here or elsewhere. */
@@ -15,6 +16,8 @@ export interface Owners {
   /** Whether this is another process, and it may live. */
   isOther(owner: string): Promise<boolean>;
   toRunning(run: Owned): Promise<Failure>;
+  /** In words for a person. */
+  name(run: Owned): Promise<string>;
 }
 
 interface OwnersParts {
@@ -43,15 +46,21 @@ export function createOwners(parts: OwnersParts): Owners {
       await clock.sleep(BEAT_MS, undefined);
     }
   }
+  const findWorker = ({ id, owner }: Owned): Promise<Worker | undefined> =>
+    store.getWorker(isHere(id) ? workerId : (owner ?? workerId));
   return {
     isOther,
     hasSurely: async ({ id, owner }) =>
       isHere(id) || (owner !== null && (await isSurelyOther(owner))),
     has: async ({ id, owner }) => isHere(id) || (owner !== null && (await isOther(owner))),
-    async toRunning({ id, owner }) {
-      const worker = await store.getWorker(isHere(id) ? workerId : (owner ?? workerId));
+    async toRunning(run) {
+      const worker = await findWorker(run);
       const where = worker ? `process ${worker.pid}` : "another process";
-      return new Failure("conflict", `Run ${id} is still running in ${where}.`);
+      return new Failure("conflict", `Run ${run.id} is still running in ${where}.`);
+    },
+    async name(run) {
+      const worker = await findWorker(run);
+      return worker ? `process ${worker.pid} on ${worker.host}` : "another process";
     },
   };
 }

@@ -95,7 +95,9 @@ export function createHeartbeat(
   const self = { id: workerId, host, pid, boot, pid_namespace: pidNamespace, started };
   let timer: NodeJS.Timeout | undefined;
   let first: Promise<void> | undefined;
+  let hasBeaten = false;
   const beat = async (beat_at_ms: number): Promise<void> => {
+    hasBeaten = true;
     await store.beat({ ...self, beat_at_ms, beat_ms: around.monotonicMs() });
     rhythm.beaten(around.monotonicMs());
   };
@@ -118,7 +120,8 @@ export function createHeartbeat(
     },
     async end() {
       clearInterval(timer);
-      await beat(0);
+      // Whoever only looked was never in the record.
+      if (hasBeaten) await beat(0);
     },
   };
 }

@@ -13,7 +13,7 @@ import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import type { Json } from "../base/json.ts";
 import { clip } from "../base/text.ts";
-import type { QueuedPlace } from "../engine/engine.ts";
+import type { Engine, QueuedPlace } from "../engine/engine.ts";
 import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
@@ -25,7 +25,7 @@ import { cancelSubagent, readSubagent, type SteeredResponse, steerResponse } fro
 import type { DirectModel, DirectModels, ModelTarget } from "./direct/direct-model.ts";
 import { areModelTools, findDirectItems, toDirectRequest } from "./direct/direct-request.ts";
 import { createDirectResponse, type DirectParts } from "./direct/direct-response.ts";
-import { type RunPlace, readResponse } from "./fold/read-response.ts";
+import { readResponse } from "./fold/read-response.ts";
 import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts";
 import { followStored } from "./follow-stored.ts";
 import { claimMade, findMade, type Once, toOnceKey } from "./idempotency.ts";
@@ -85,9 +85,9 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   readonly clock: Clock;
   readonly shelf: Shelf;
   /** Where stored responses run. */
-  readonly durable: RunPlace;
+  readonly durable: Engine;
   /** Where the others run; what it keeps is removed when they end. */
-  readonly passing: RunPlace;
+  readonly passing: Engine;
   readonly defaults: RequestDefaults;
   /** How long a stored response is kept; null for ever. */
   readonly ttlMs: number | null;
@@ -231,7 +231,7 @@ async function openOnce(
   const made = await findMade(shelf, key, clock.now());
   if (made !== undefined) {
     const runId = toRunId(made);
-    const run = await durable.engine.status(runId);
+    const run = await durable.status(runId);
     if (!run) return await openRun(parts, asked, { caller, runId, keep: nothing, undo: nothing });
     if (run.ending !== "failed") {
       return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
@@ -306,7 +306,7 @@ async function openRun(
       return other;
     }
     const options = { id: runId, title, tenant: caller.tenant, queue };
-    await place.engine.submit(RESPONSE_BODY, encodeTask(task), options);
+    await place.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
     await undoAfter(thrown, async () => {
       if (store) await undo(thing);
@@ -337,10 +337,7 @@ function toCharge(
 }
 
 /** What still runs is no conversation yet: an answer to half of it would be an answer to something else. */
-async function checkEnded(
-  { engine }: RunPlace,
-  previous: string | null | undefined,
-): Promise<void> {
+async function checkEnded(engine: Engine, previous: string | null | undefined): Promise<void> {
   if (!previous || (await engine.status(toRunId(previous)))?.status !== "running") return;
   const message = `The response \`${clip(previous, 80)}\` has not ended yet. Go on with it when it has.`;
   throw new Failure("conflict", message, { param: "previous_response_id" });
@@ -371,7 +368,7 @@ async function removeResponse(
 
 /** Ends what still runs of a response, and gives what is to be removed of it in one transaction. */
 export async function doomResponse(
-  durable: RunPlace,
+  durable: Engine,
   tenant: string,
   id: string,
 ): Promise<DoomedThing> {

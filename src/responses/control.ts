@@ -7,9 +7,9 @@ import { z } from "zod";
 import { steerRun } from "../agent/inbox.ts";
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
+import type { Engine } from "../engine/engine.ts";
 import { open } from "../protocol/open.ts";
 import { parseAs } from "../protocol/parse.ts";
-import type { RunPlace } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
 import { cancelRun } from "./run-response.ts";
 
@@ -32,20 +32,20 @@ export function readSubagent(body: unknown): string | undefined {
 }
 
 /** Ends one subagent with all below it. The response goes on, and is told. */
-export async function cancelSubagent(place: RunPlace, id: string, name: string): Promise<void> {
+export async function cancelSubagent(place: Engine, id: string, name: string): Promise<void> {
   await cancelRun(place, await findSubagent(place, toRunId(id), name));
 }
 
 /** Leaves a message. Rejects with `conflict` where it is too late. */
 export async function steerResponse(
-  place: RunPlace,
+  place: Engine,
   id: string,
   body: unknown,
 ): Promise<SteeredResponse> {
   const { text, subagent: name = null } = parseAs(SteerResponse, body, "request");
   const runId = toRunId(id);
   const run = name === null ? runId : await findSubagent(place, runId, name);
-  await steerRun(place.engine, run, text).catch((thrown: unknown) => {
+  await steerRun(place, run, text).catch((thrown: unknown) => {
     if (!(thrown instanceof Failure) || thrown.code !== "conflict") throw thrown;
     const what = name === null ? "This response" : `The subagent \`${clip(name, 80)}\``;
     throw new Failure("conflict", `${what} has ended.`);
@@ -57,15 +57,13 @@ export async function steerResponse(
 const MAX_NAMED = 20;
 
 /** Whatever is below a response is its owner's. */
-async function findSubagent(
-  { engine, store }: RunPlace,
-  runId: string,
-  name: string,
-): Promise<string> {
+async function findSubagent(engine: Engine, runId: string, name: string): Promise<string> {
   const id = `${runId}/${name}`;
   if (await engine.status(id)) return id;
   const query = { parent_id: runId, status: "running", limit: MAX_NAMED } as const;
-  const names = (await store.listRuns(query)).map((run) => `\`${run.id.slice(runId.length + 1)}\``);
+  const names = (await engine.record.listRuns(query)).map(
+    (run) => `\`${run.id.slice(runId.length + 1)}\``,
+  );
   const known = names.length === 0 ? "None runs now." : `Those that run: ${names.join(", ")}.`;
   const message = `This response has no subagent \`${clip(name, 80)}\`. ${known}`;
   throw new Failure("not_found", message, { param: "subagent" });

@@ -5,9 +5,10 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
-import { type RunPlace, readSaid } from "./fold/read-response.ts";
+import { readSaid } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
 import { findKept } from "./kept-response.ts";
 import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
@@ -15,7 +16,7 @@ import type { ResponseWish } from "./request/response-wish.ts";
 
 export interface BeforeParts {
   readonly shelf: Shelf;
-  readonly place: RunPlace;
+  readonly place: Engine;
   /** What a conversation held when it had come so far. */
   readonly readConversation: (
     tenant: string,

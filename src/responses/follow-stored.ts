@@ -4,13 +4,14 @@
  */
 
 import { Failure } from "../base/failure.ts";
-import { followResponse, type RunPlace } from "./fold/read-response.ts";
+import type { Engine } from "../engine/engine.ts";
+import { followResponse } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
 import type { Events } from "./live-response.ts";
 
 type From = Parameters<typeof followResponse>[2];
 
-export async function* followStored(place: RunPlace, id: string, from: From): Events {
+export async function* followStored(place: Engine, id: string, from: From): Events {
   const { signal } = from;
   const told = new AbortController();
   const onAbort = (): void => told.abort(toContinued(id, signal?.reason));

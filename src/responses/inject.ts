@@ -7,19 +7,19 @@ import { parseTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import type { Json } from "../base/json.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
-import type { RunStatus } from "../store/store.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import type { Caller } from "./caller.ts";
-import type { RunPlace } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
 import { INJECT_TOPIC, type InjectedAnswers } from "./multi-agent/injected-answers.ts";
 import { readWish } from "./request/response-wish.ts";
 import { withId } from "./request/with-id.ts";
 
 export interface InjectParts {
-  readonly durable: RunPlace;
-  readonly passing: RunPlace;
+  readonly durable: Engine;
+  readonly passing: Engine;
   /** Items of a client, checked and limited as those of a request. */
   readonly findInput: (input: unknown, caller: Caller) => Promise<readonly Item[]>;
 }
@@ -58,8 +58,8 @@ async function inject(parts: InjectParts, { id, input, caller }: Injection): Pro
   const items = (await parts.findInput(input, caller)).map(withId);
   const answers: InjectedAnswers = { key: makeId("inj"), items };
   const body = answers as unknown as Json;
-  await place.engine.signal(run.id, INJECT_TOPIC, { key: answers.key, body }).catch(toEnded);
-  for await (const batch of place.engine.follow(run.id, run.next_seq - 1)) {
+  await place.signal(run.id, INJECT_TOPIC, { key: answers.key, body }).catch(toEnded);
+  for await (const batch of place.follow(run.id, run.next_seq - 1)) {
     if (batch.some((logged) => isTaken(logged, answers.key))) return;
   }
   throw new Failure("conflict", "This response has ended.");
@@ -70,10 +70,10 @@ async function findTeam(
   { durable, passing }: InjectParts,
   id: string,
   { tenant }: Caller,
-): Promise<{ readonly place: RunPlace; readonly run: RunStatus }> {
+): Promise<{ readonly place: Engine; readonly run: RunStatus }> {
   for (const place of [durable, passing]) {
-    const run = await place.engine.status(toRunId(id));
-    const task = run && (await place.engine.input(run.id));
+    const run = await place.status(toRunId(id));
+    const task = run && (await place.input(run.id));
     if (!run || task === undefined) continue;
     const wish = readWish(parseTask(task).response ?? {});
     if (wish.tenant !== tenant) continue;

@@ -1,9 +1,10 @@
 /** A response as its run tells it, to whoever asked for it or asks again. */
 
 import { Failure } from "../base/failure.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { EmittedResponse } from "../protocol/emitted.ts";
 import type { PlacedItem } from "./fold/given-items.ts";
-import { followResponse, type RunPlace } from "./fold/read-response.ts";
+import { followResponse } from "./fold/read-response.ts";
 import { followStored } from "./follow-stored.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import type { AskedResponse } from "./request/plan-response.ts";
@@ -15,7 +16,7 @@ interface Started {
 }
 
 /** A response whose run has begun, here or elsewhere. */
-export function toLive(place: RunPlace, { id, runId, asked }: Started): LiveResponse {
+export function toLive(place: Engine, { id, runId, asked }: Started): LiveResponse {
   const { store, background } = asked;
   let failure: Failure | undefined;
   let injected: readonly PlacedItem[] = [];
@@ -64,13 +65,13 @@ async function readLast(
 }
 
 /** Ends what still runs and leaves nothing of it. */
-async function forget({ engine, store }: RunPlace, runId: string): Promise<void> {
-  await cancelRun({ engine, store }, runId);
-  await store.deleteTree(runId);
+async function forget(engine: Engine, runId: string): Promise<void> {
+  await cancelRun(engine, runId);
+  await engine.delete(runId);
 }
 
 /** Does nothing to a run that has ended. Resolves when it has. */
-export async function cancelRun({ engine }: RunPlace, runId: string): Promise<void> {
+export async function cancelRun(engine: Engine, runId: string): Promise<void> {
   const run = await engine.status(runId);
   if (!run || run.status === "ended") return;
   try {

@@ -6,7 +6,6 @@ import { createRedact, findSecrets } from "../base/redact.ts";
 import { type Conversations, createConversations } from "../delegation/conversations.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Store } from "../store/store.ts";
 import type { Environment } from "./paths.ts";
 import { writePrivateFile } from "./private-file.ts";
 
@@ -15,18 +14,17 @@ interface Options {
   readonly subagentLog?: Log | undefined;
   readonly env: Environment;
   readonly delegation: Pick<DelegationSettings, "persistenceEnabled">;
-  readonly store: Store;
-  readonly engine: Pick<Engine, "result">;
+  readonly engine: Pick<Engine, "result" | "record">;
   readonly clock: Clock;
 }
 
 export function openConversations(options: Options): Conversations | undefined {
   const { conversationsDir: dir, subagentLog: log = silentLog, delegation } = options;
-  const { env, store, engine, clock } = options;
+  const { env, engine, clock } = options;
   if (dir === undefined || !delegation.persistenceEnabled) return undefined;
   const secrets = findSecrets(env);
   return createConversations({
-    ...{ dir, log, clock, record: store, write: writePrivateFile },
+    ...{ dir, log, clock, record: engine.record, write: writePrivateFile },
     // A call's arguments are JSON inside of a text: a secret stands in them as JSON spells it.
     redact: createRedact([...secrets, ...secrets.map(toEscaped)]),
     whenEnded: (id, signal) => engine.result(id, signal),

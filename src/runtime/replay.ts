@@ -11,15 +11,16 @@ import { toNodeName } from "../delegation/ledger/tree.ts";
 import { type Divergence, findDivergence } from "../delegation/replay/compare-logs.ts";
 import { type RecordedRun, readRecordedRun } from "../delegation/replay/recorded-run.ts";
 import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run.ts";
+import type { RecordReader } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
 import type { RunEnd } from "../protocol/run-events.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import type { Store, StoredRun } from "../store/store.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 
 export interface ReplayRequest {
   /** Where the record is; only read. */
-  readonly store: Store;
+  readonly record: RecordReader;
   /** The root of the tree. */
   readonly id: string;
   readonly change?: ReplayChange | undefined;
@@ -46,11 +47,11 @@ type Parts = Omit<AgentParts, "replay" | "openModel"> & {
 };
 
 export async function replayTree(
-  { store, id, change }: ReplayRequest,
+  { record, id, change }: ReplayRequest,
   parts: Parts,
 ): Promise<Replayed> {
-  await requireReplayable(store, id);
-  const recorded = await readTree(store, id);
+  await requireReplayable(record, id);
+  const recorded = await readTree(record, id);
   const root = recorded.get("/root")?.run;
   if (!root) throw new Failure("not_found", `${id} ended before it began: nothing to replay.`);
   const changed = change && findNode(recorded, change.node);
@@ -77,32 +78,32 @@ export async function replayTree(
 }
 
 interface Recorded {
-  readonly stored: StoredRun;
+  readonly stored: RunRecord;
   readonly run: RecordedRun | undefined;
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
 /** Every run of the tree by its path below the root, which is `/root` wherever it was recorded. */
-async function readTree(store: Store, id: string): Promise<Map<string, Recorded>> {
+async function readTree(record: RecordReader, id: string): Promise<Map<string, Recorded>> {
   const tree = new Map<string, Recorded>();
-  const visit = async (stored: StoredRun, path: string): Promise<void> => {
-    const log = await store.readEvents(stored.id, -1, ALL);
+  const visit = async (stored: RunRecord, path: string): Promise<void> => {
+    const log = await record.readEvents(stored.id, -1, ALL);
     tree.set(path, { stored, run: readRecordedRun(stored.id, path, log) });
-    const children = await store.listRuns({ limit: ALL, parent_id: stored.id });
+    const children = await record.listRuns({ limit: ALL, parent_id: stored.id });
     for (const child of children) await visit(child, `${path}${child.id.slice(stored.id.length)}`);
   };
-  const root = await store.getRun(id);
+  const root = await record.getRun(id);
   if (!root) throw new Failure("not_found", `There is no run \`${id}\`.`);
   await visit(root, "/root");
   return tree;
 }
 
 /** Only what this replays is compared: anything else would part from its record at the first event. */
-async function requireReplayable(store: Store, id: string): Promise<void> {
-  const run = await store.getRun(id);
+async function requireReplayable(record: RecordReader, id: string): Promise<void> {
+  const run = await record.getRun(id);
   if (!run) throw new Failure("not_found", `There is no run \`${id}\`.`);
-  const root = run.parent_id === null ? run : ((await findRoot(store, run)) ?? run);
+  const root = run.parent_id === null ? run : ((await findRoot(record, run)) ?? run);
   if (root.name !== AGENT_BODY) {
     const message = `Run ${root.id} is a server's ${root.name}, which cannot be replayed: only runs of \`offshoot run\` can.`;
     throw new Failure("invalid_request", message);
@@ -117,9 +118,9 @@ async function requireReplayable(store: Store, id: string): Promise<void> {
 }
 
 /** Undefined where the runs above it are gone. */
-async function findRoot(store: Store, run: StoredRun): Promise<StoredRun | undefined> {
-  let at: StoredRun | undefined = run;
-  while (at && at.parent_id !== null) at = await store.getRun(at.parent_id);
+async function findRoot(record: RecordReader, run: RunRecord): Promise<RunRecord | undefined> {
+  let at: RunRecord | undefined = run;
+  while (at && at.parent_id !== null) at = await record.getRun(at.parent_id);
   return at;
 }
 
@@ -154,8 +155,7 @@ const SILENT: Awaited<ReturnType<AgentParts["openModel"]>> = {
 };
 
 async function runAgain(body: AgentBody, recorded: ReadonlyMap<string, Recorded>) {
-  const store = createMemoryStore();
-  const engine = createLocalEngine({ store });
+  const engine = createLocalEngine({ store: createMemoryStore() });
   engine.define(AGENT_BODY, body.run);
   try {
     const id = "replay";
@@ -165,7 +165,7 @@ async function runAgain(body: AgentBody, recorded: ReadonlyMap<string, Recorded>
     const { events } = await engine.result(id);
     const end = events.at(-1);
     if (end?.type !== "run_end") throw new Failure("internal", "The replay has no ending.");
-    return { logs: await readTree(store, id), end };
+    return { logs: await readTree(engine.record, id), end };
   } finally {
     await engine.stop();
   }

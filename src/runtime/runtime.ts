@@ -121,7 +121,7 @@ export interface Runtime {
   /** Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects as `cancel` does. */
   steer(id: string, text: string): Promise<void>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
-  replay(request: Omit<ReplayRequest, "store">): Promise<Replayed>;
+  replay(request: Omit<ReplayRequest, "record">): Promise<Replayed>;
   /** The Responses API over this runtime; once. Closed with it. */
   openResponses(settings: ResponsesSettings): Promise<OpenedResponses>;
   /** Ends what still runs here, without an ending, and gives everything back. */
@@ -152,7 +152,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
   const agents = await openAgents(options.agents ?? [], toolbox.names);
   const { store, shelf, chunks } = await openStores(storePath);
   const engine = createLocalEngine({ store, clock, observe: watch.observe });
-  const conversations = openConversations({ ...options, env, delegation, store, engine, clock });
+  const conversations = openConversations({ ...options, env, delegation, engine, clock });
   const agentParts: AgentParts = {
     clock,
     toolbox,
@@ -177,13 +177,13 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
-    ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
+    ...createRunCalls({ engine, clock, agent, agentParts, known }),
     async openResponses(settings) {
       const { openResponses } = await import("./responses/open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
       const { openEmbeddings } = await import("./open-embeddings.ts");
       const inside = {
-        ...{ engine, store, ...kept, clock, agent: agentParts },
+        ...{ engine, ...kept, clock, agent: agentParts },
         openEmbeddings: (wish: EmbeddingWish) => openEmbeddings(wish, modelParts),
       };
       responses = openResponses(inside, settings);
@@ -218,7 +218,6 @@ async function openAgents(
 
 interface RunCallParts {
   readonly engine: Engine;
-  readonly store: Store;
   readonly clock: Clock;
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
@@ -228,7 +227,7 @@ interface RunCallParts {
 type RunCalls = Pick<Runtime, "run" | "plan" | "resume" | "replay" | "attach" | "cancel" | "steer">;
 
 function createRunCalls(parts: RunCallParts): RunCalls {
-  const { engine, store, clock, agent, agentParts, known } = parts;
+  const { engine, clock, agent, agentParts, known } = parts;
   return {
     async run(request) {
       const task = toTask(request);
@@ -251,7 +250,10 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     },
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
-      return await replayTree({ store, ...request }, { ...agentParts, conversations: undefined });
+      return await replayTree(
+        { record: engine.record, ...request },
+        { ...agentParts, conversations: undefined },
+      );
     },
     async attach(id) {
       if (!(await engine.status(id))) throw toUnknownRun(id);

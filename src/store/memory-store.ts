@@ -5,6 +5,7 @@
 
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import { MemoryTurns } from "./memory-turns.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type {
@@ -12,10 +13,7 @@ import type {
   FoundSignal,
   NewRun,
   RunFinish,
-  RunQuery,
-  RunStatus,
   Store,
-  StoredRun,
   UnfinishedRun,
   Worker,
 } from "./store.ts";
@@ -28,7 +26,7 @@ export function createMemoryStore(): Store {
 
 interface Entry {
   /** Changed in place by its owner's writes; copied on the way out. */
-  readonly run: { -readonly [Field in keyof StoredRun]: StoredRun[Field] };
+  readonly run: { -readonly [Field in keyof RunRecord]: RunRecord[Field] };
   readonly steps: Map<string, Json>;
   readonly events: RunEvent[];
   readonly signals: Signal[];
@@ -92,7 +90,7 @@ class MemoryStore implements Store {
     return { id: entry.run.id, epoch };
   }
 
-  async getRun(id: string): Promise<StoredRun | undefined> {
+  async getRun(id: string): Promise<RunRecord | undefined> {
     const entry = this.#entries.get(id);
     return entry && { ...entry.run };
   }
@@ -101,7 +99,7 @@ class MemoryStore implements Store {
     return this.getRun(id);
   }
 
-  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<StoredRun[]> {
+  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<RunRecord[]> {
     // The sort is stable, so that reversing first puts the younger of two equals in front.
     const runs = [...this.#entries.values()].map(({ run }) => ({ ...run })).reverse();
     runs.sort((a, b) => b.created_at_ms - a.created_at_ms);
@@ -260,7 +258,7 @@ class MemoryStore implements Store {
   }
 }
 
-function toStored(run: NewRun): StoredRun {
+function toStored(run: NewRun): RunRecord {
   const { id, parent_id, path, name, input, title, created_at_ms } = run;
   return {
     ...{ id, parent_id, path, name, input, title, created_at_ms },

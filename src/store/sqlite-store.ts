@@ -9,6 +9,7 @@ import { whenFree } from "../base/busy.ts";
 import { systemClock } from "../base/clock.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
@@ -22,10 +23,7 @@ import type {
   FoundSignal,
   NewRun,
   RunFinish,
-  RunQuery,
-  RunStatus,
   Store,
-  StoredRun,
   UnfinishedRun,
   Worker,
 } from "./store.ts";
@@ -131,7 +129,7 @@ class SqliteStore implements Store {
     return await this.#db.write("process", () => this.#turns.take(owner, queue));
   }
 
-  async getRun(id: string): Promise<StoredRun | undefined> {
+  async getRun(id: string): Promise<RunRecord | undefined> {
     const row = this.#db.get("select * from runs where id = ?", toColumn(id));
     return row && toRun(this.#db, row);
   }
@@ -142,7 +140,7 @@ class SqliteStore implements Store {
     return row && toRunStatus(row);
   }
 
-  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<StoredRun[]> {
+  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<RunRecord[]> {
     const terms = ["true"];
     const values: SqlValue[] = [];
     if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
@@ -392,11 +390,11 @@ class SqliteStore implements Store {
     if (refusal) throw refusal;
   }
 
-  #current(id: string): Pick<StoredRun, "epoch" | "status" | "next_seq"> | undefined {
+  #current(id: string): Pick<RunRecord, "epoch" | "status" | "next_seq"> | undefined {
     const sql = "select epoch, status, next_seq from runs where id = ?";
     const row = this.#db.get(sql, toColumn(id));
     if (!row) return undefined;
-    const status = row["status"] as StoredRun["status"];
+    const status = row["status"] as RunRecord["status"];
     return { epoch: Number(row["epoch"]), status, next_seq: Number(row["next_seq"]) };
   }
 }

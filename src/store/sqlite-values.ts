@@ -2,9 +2,9 @@
 
 import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
+import type { RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
-import type { RunStatus, StoredRun } from "./store.ts";
 import { fromColumn, fromNullable, toColumn } from "./text-column.ts";
 
 /** Longer values go to `blobs`, so that listing runs or batches does not read through them. */
@@ -34,7 +34,7 @@ export function readValue(db: Database, id: string, row: SqlRow, column: string)
   return json === null || json === undefined ? null : (JSON.parse(String(json)) as Json);
 }
 
-export function toRun(db: Database, row: SqlRow): StoredRun {
+export function toRun(db: Database, row: SqlRow): RunRecord {
   const status = toRunStatus(row);
   const [input, result] = ["input", "result"].map((name) => readValue(db, status.id, row, name));
   return { ...status, input: input ?? null, result: result ?? null };
@@ -51,10 +51,10 @@ export function toRunStatus(row: SqlRow): RunStatus {
     name: fromColumn(row["name"]),
     title: fromColumn(row["title"]),
     created_at_ms: Number(row["created_at_ms"]),
-    status: row["status"] as StoredRun["status"],
+    status: row["status"] as RunRecord["status"],
     epoch: Number(row["epoch"]),
     owner: fromNullable(row["owner"]),
-    ending: (row["ending"] ?? null) as StoredRun["ending"],
+    ending: (row["ending"] ?? null) as RunRecord["ending"],
     ended_at_ms: row["ended_at_ms"] as number | null,
     next_seq: Number(row["next_seq"]),
   };

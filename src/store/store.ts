@@ -9,16 +9,17 @@
 
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { TurnStore } from "./turns.ts";
 
 export interface Store extends TurnStore {
   /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
   createRun(run: NewRun): Promise<boolean>;
-  getRun(id: string): Promise<StoredRun | undefined>;
+  getRun(id: string): Promise<RunRecord | undefined>;
   /** The run without what it was given and gave, which may be megabytes: for who asks again and again. */
   getRunStatus(id: string): Promise<RunStatus | undefined>;
   /** Newest first. */
-  listRuns(query: RunQuery): Promise<StoredRun[]>;
+  listRuns(query: RunQuery): Promise<RunRecord[]>;
   /** Every run that has not ended, oldest first, without what it holds: asked again and again. */
   listUnfinished(): Promise<UnfinishedRun[]>;
   /**
@@ -68,16 +69,11 @@ export interface Store extends TurnStore {
   close(): Promise<void>;
 }
 
-export interface NewRun {
-  readonly id: string;
-  readonly parent_id: string | null;
-  readonly path: string;
-  /** Which body runs it: the name given to `engine.define`. */
-  readonly name: string;
-  readonly input: Json;
-  /** One line for a listing: the beginning of the prompt. */
-  readonly title: string;
-  readonly created_at_ms: number;
+export interface NewRun
+  extends Pick<
+    RunRecord,
+    "id" | "parent_id" | "path" | "name" | "input" | "title" | "created_at_ms"
+  > {
   /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
   readonly tenant?: string | undefined;
 }
@@ -89,38 +85,14 @@ export interface FinishedStep {
   readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
 }
 
-export interface StoredRun extends Omit<NewRun, "tenant"> {
-  readonly status: "running" | "ended";
-  readonly epoch: number;
-  readonly owner: string | null;
-  readonly ending: Ending | null;
-  readonly result: Json;
-  readonly ended_at_ms: number | null;
-  /** The number the next event gets. */
-  readonly next_seq: number;
-}
-
-export type RunStatus = Omit<StoredRun, "input" | "result">;
-
 export type UnfinishedRun = Pick<
-  StoredRun,
+  RunRecord,
   "id" | "parent_id" | "name" | "owner" | "epoch" | "created_at_ms"
 >;
 
 export interface FoundSignal {
   readonly run_id: string;
   readonly body: Json;
-}
-
-export interface RunQuery {
-  readonly limit: number;
-  readonly status?: StoredRun["status"] | undefined;
-  /** Only the children of this run; null for runs that have no parent. */
-  readonly parent_id?: string | null | undefined;
-  /** Leaves out the runs of this body. */
-  readonly without?: string | undefined;
-  /** Only runs older than this id. */
-  readonly before?: string | undefined;
 }
 
 export interface RunFinish {

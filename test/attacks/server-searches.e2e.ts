@@ -68,7 +68,7 @@ const TAKEN: Readonly<Record<string, object>> = {
 async function makeStore({ send, responses }: AttackedServer): Promise<string> {
   const file = await uploadFile(send, "The quick brown fox jumps over the lazy dog.");
   const store = idOf(await send({ path: "/v1/vector_stores", body: { file_ids: [file] } }));
-  await responses.durable.engine.idle();
+  await responses.durable.idle();
   return `/v1/vector_stores/${store}/search`;
 }
 

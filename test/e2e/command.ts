@@ -12,7 +12,7 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
-import type { StoredRun } from "../../src/store/store.ts";
+import type { RunRecord } from "../../src/protocol/run-record.ts";
 import { lateMessage, PATIENCE_MS } from "../patience.ts";
 
 export const CLI = fileURLToPath(new URL("../../../dist/bin/cli.js", import.meta.url));
@@ -57,7 +57,7 @@ export interface RunningCommand {
   readonly ended: Promise<Ended>;
 }
 
-export type ShownRun = StoredRun & { readonly events: readonly RunEvent[] };
+export type ShownRun = RunRecord & { readonly events: readonly RunEvent[] };
 
 /** `files` are written into the working folder, by their relative paths. */
 export async function createPlace(

@@ -5,14 +5,15 @@ import { describe, it } from "node:test";
 import type { Amount, LimitKind, Limits } from "../../src/agent/limits.ts";
 import { LIMIT_KINDS, NO_LIMITS } from "../../src/agent/limits.ts";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
-import type { Store, StoredRun } from "../../src/store/store.ts";
+import type { RunRecord } from "../../src/protocol/run-record.ts";
+import type { Store } from "../../src/store/store.ts";
 import { createChance, type RandomTree, startRandomTree } from "../delegation/random-tree.ts";
 
 const TREES = 1000;
 const SIDE_BY_SIDE = 50;
 
 interface Node {
-  readonly run: StoredRun;
+  readonly run: RunRecord;
   readonly log: readonly LoggedEvent[];
 }
 

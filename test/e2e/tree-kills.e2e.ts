@@ -15,10 +15,11 @@ import { fileURLToPath } from "node:url";
 import { readTree } from "../../src/delegation/ledger/tree.ts";
 import { dropReportWish } from "../../src/protocol/report-wish.ts";
 import type { LoggedEvent, RunEnd } from "../../src/protocol/run-events.ts";
+import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/store/sqlite-store.ts";
-import type { Store, StoredRun } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { type ScriptEngine, startChatUpstream } from "../../src/testing/index.ts";
 import { type AnswerReply, reply } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";
@@ -200,7 +201,7 @@ async function checkTree(path: string, kills: number): Promise<void> {
 }
 
 /** What the tree says of a run is what the run says of itself, however often it was interrupted. */
-async function checkFigures(store: Store, run: StoredRun, end: RunEnd): Promise<void> {
+async function checkFigures(store: Store, run: RunRecord, end: RunEnd): Promise<void> {
   const { turns, tool_calls, usage } = await readTree(store, run.id);
   assert.deepEqual([turns, tool_calls, usage], [end.turns, end.tool_calls, end.usage], run.id);
 }
@@ -222,7 +223,7 @@ async function checkReplay(path: string, asked: readonly string[]): Promise<void
 }
 
 /** Numbers without gaps, and one ending, which is the last thing said. */
-function checkLog(run: StoredRun, log: readonly LoggedEvent[]): RunEnd {
+function checkLog(run: RunRecord, log: readonly LoggedEvent[]): RunEnd {
   assert.deepEqual([run.status, run.ending, run.next_seq], ["ended", "completed", log.length]);
   assert.deepEqual(
     log.map(({ seq }) => seq),
@@ -236,7 +237,7 @@ function checkLog(run: StoredRun, log: readonly LoggedEvent[]): RunEnd {
 }
 
 /** A parent that is gone on with may be told of an ending again; never by one process twice. */
-function checkChildren(run: StoredRun, log: readonly LoggedEvent[], runs: readonly StoredRun[]) {
+function checkChildren(run: RunRecord, log: readonly LoggedEvent[], runs: readonly RunRecord[]) {
   const children = runs.filter(({ parent_id }) => parent_id === run.id).map(({ id }) => id);
   const told = new Set<string>();
   let here = new Set<string>();

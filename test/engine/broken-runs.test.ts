@@ -5,7 +5,8 @@ import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
-import { type Bench, completed, createBench, until } from "./engine-bench.ts";
+import { type Bench, completed, until } from "./engine-bench.ts";
+import { openLocalBench } from "./local-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const FULL = new Failure("store_full", "There is no room.");
@@ -32,7 +33,7 @@ async function withDisk(test: (bench: Bench, disk: Disk) => Promise<void>): Prom
       };
     },
   });
-  const bench = await createBench(async () => store);
+  const bench = await openLocalBench(async () => store);
   await test(bench, disk);
   await bench.close();
 }

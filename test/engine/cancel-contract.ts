@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
-  createBench,
   createGate,
   notice,
+  type OpenBench,
   readAll,
   settle,
   toTexts,
@@ -18,11 +17,11 @@ import { aborted } from "./engine-contract.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
-export function describeCancelling(name: string, createStore: () => Promise<Store>): void {
+export function describeCancelling(name: string, openBench: OpenBench): void {
   const onBench =
     (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
     async () => {
-      const bench = await createBench(createStore);
+      const bench = await openBench();
       await test(bench);
       await bench.close();
     };

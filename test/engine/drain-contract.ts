@@ -3,21 +3,20 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunContext } from "../../src/engine/engine.ts";
-import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
-  createBench,
   createGate,
   type Gate,
+  type OpenBench,
   settle,
 } from "./engine-bench.ts";
 
 const RUN = { id: "run_1", title: "" };
 
-export function describeDraining(name: string, createStore: () => Promise<Store>): void {
+export function describeDraining(name: string, openBench: OpenBench): void {
   const onBench = (work: (bench: Bench) => Promise<void>) => async (): Promise<void> => {
-    const bench = await createBench(createStore);
+    const bench = await openBench();
     try {
       await work(bench);
     } finally {

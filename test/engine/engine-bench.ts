@@ -1,68 +1,52 @@
 /**
- * A workplace for engine tests: one store, and engines over it that come and go. An engine made here
- * can crash: from then on its store answers nothing any more, as if the process had been killed.
+ * A workplace for engine tests: engines over one record that come and go. The suites of the contract
+ * see no more of it than this, so that every engine can run them; each has a file that opens its own
+ * (`local-bench.ts`).
  */
 
 import { setImmediate } from "node:timers/promises";
+import type { Failure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
-import type { Engine, RunOutcome } from "../../src/engine/engine.ts";
-import { createLocalEngine } from "../../src/engine/local-engine.ts";
-import type { LocalEngineOptions } from "../../src/engine/local-engine-options.ts";
+import type { Engine, RecordReader, RunOutcome } from "../../src/engine/engine.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
-import type { Store } from "../../src/store/store.ts";
 import { untilTrue } from "../patience.ts";
-import { createManualClock, type ManualClock } from "./manual-clock.ts";
+import type { ManualClock } from "./manual-clock.ts";
 
 export interface Bench {
-  readonly store: Store;
   readonly clock: ManualClock;
-  /** An engine that takes all others for dead. */
-  engine(options?: Partial<LocalEngineOptions>): CrashingEngine;
-  /** Stops what has not crashed, and closes the store. */
+  /** What is written of runs, as somebody sees it who runs nothing. */
+  readonly record: RecordReader;
+  /** An engine that takes all others for dead, unless it is told otherwise. */
+  engine(options?: BenchEngineOptions): CrashingEngine;
+  /** How many finished steps of a run are in its journal. */
+  countSteps(id: string): Promise<number>;
+  /** Stops what has not crashed. */
   close(): Promise<void>;
 }
 
+export type OpenBench = () => Promise<Bench>;
+
+export interface BenchEngineOptions {
+  readonly workerId?: string | undefined;
+  /** Whether another owner lives; the engine finds out by itself where this is given and undefined. */
+  readonly isAlive?: ((worker: { readonly id: string }) => boolean) | undefined;
+  readonly faults?: Faults | undefined;
+}
+
+/** What goes wrong between an engine and what it keeps. */
+export interface Faults {
+  /** Events are written later than everything else. */
+  readonly slowLog?: boolean | undefined;
+  /** The process hangs right after it has taken a message. */
+  readonly hangsTaking?: boolean | undefined;
+  /** Why an ending cannot be written; undefined where it can. */
+  readonly refuseEnding?: (() => Failure | undefined) | undefined;
+}
+
 export interface CrashingEngine extends Engine {
+  /** From here on nothing of it is written or read, as if its process had been killed. */
   crash(): void;
-}
-
-export async function createBench(createStore: () => Promise<Store>): Promise<Bench> {
-  const store = await createStore();
-  const clock = createManualClock();
-  const engines: { engine: Engine; crashed: boolean }[] = [];
-  return {
-    store,
-    clock,
-    engine(options = {}) {
-      const entry = { engine: undefined as unknown as Engine, crashed: false };
-      const shared = options.store ?? store;
-      const mortal = createMortalStore(shared, () => entry.crashed);
-      const isAlive = (): boolean => false;
-      entry.engine = createLocalEngine({ clock, isAlive, ...options, store: mortal });
-      engines.push(entry);
-      const crash = (): void => {
-        entry.crashed = true;
-      };
-      return Object.assign(entry.engine, { crash });
-    },
-    async close() {
-      for (const { engine, crashed } of engines) if (!crashed) await engine.stop();
-      await store.close();
-    },
-  };
-}
-
-/** The store as one process sees it: it closes only its own view, and dies with the process. */
-function createMortalStore(store: Store, isDead: () => boolean): Store {
-  return new Proxy(store, {
-    get(target, name) {
-      if (name === "close") return async () => {};
-      const method = Reflect.get(target, name, target) as (...values: unknown[]) => unknown;
-      return (...values: unknown[]) =>
-        isDead() ? new Promise(() => {}) : Reflect.apply(method, target, values);
-    },
-  });
 }
 
 export interface Gate {

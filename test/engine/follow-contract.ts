@@ -3,14 +3,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
-import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
-  createBench,
   createGate,
   type Gate,
   notice,
+  type OpenBench,
   readAll,
   settle,
   until,
@@ -18,11 +17,11 @@ import {
 
 const RUN = { id: "run_1", title: "a run" };
 
-export function describeFollow(name: string, createStore: () => Promise<Store>): void {
+export function describeFollow(name: string, openBench: OpenBench): void {
   const onBench =
     (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
     async () => {
-      const bench = await createBench(createStore);
+      const bench = await openBench();
       await test(bench);
       await bench.close();
     };
@@ -76,7 +75,7 @@ export function describeFollow(name: string, createStore: () => Promise<Store>):
         await engine.submit("writer", null, RUN);
         for await (const batch of engine.follow("run_1", -1)) {
           const last = batch.at(-1)?.seq ?? -1;
-          const stored = (await bench.store.getRun("run_1"))?.next_seq ?? 0;
+          const stored = (await bench.record.getRun("run_1"))?.next_seq ?? 0;
           if (stored <= last) missing.push(last);
         }
         assert.deepEqual(missing, []);
@@ -141,38 +140,6 @@ export function describeFollow(name: string, createStore: () => Promise<Store>):
         });
         assert.equal((await reading).length, 31);
         assert.deepEqual(await reading, await readAll(owner, "run_1"));
-      }),
-    );
-
-    it(
-      "looks at no more than the status and the log of another process's run",
-      onBench(async (bench) => {
-        const owner = bench.engine();
-        const gate = createGate();
-        defineWriter(owner, 30, gate);
-        await owner.submit("writer", "x".repeat(1000), RUN);
-        let looks = 0;
-        const store = new Proxy(bench.store, {
-          get(target, name) {
-            // All of what the run was given, and gave, would be parsed at each look.
-            assert.notEqual(name, "getRun");
-            if (name === "getRunStatus") looks++;
-            const method = Reflect.get(target, name, target) as (...values: unknown[]) => unknown;
-            return method.bind(target);
-          },
-        });
-        const leave = new AbortController();
-        const left = (async () => {
-          for await (const _ of bench.engine({ store }).follow("run_1", -1, leave.signal));
-        })();
-        await until(() => {
-          bench.clock.advance(200);
-          return looks > 5;
-        });
-        leave.abort(new Error("gone"));
-        await assert.rejects(left, /gone/);
-        gate.open();
-        await owner.result("run_1");
       }),
     );
 

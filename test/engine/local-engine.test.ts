@@ -9,8 +9,11 @@ import { describeCancelling } from "./cancel-contract.ts";
 import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
+import { type LocalBench, openLocalBench } from "./local-bench.ts";
+import { describeStoreUse } from "./local-store-use.ts";
 import { describeOwnership } from "./ownership-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
+import { describeRecord } from "./record-contract.ts";
 import { describeTaking } from "./take-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
@@ -23,11 +26,14 @@ const stores: Readonly<Record<string, () => Promise<Store>>> = {
 };
 
 for (const [name, createStore] of Object.entries(stores)) {
-  describeEngine(name, createStore);
-  describeOwnership(name, createStore);
-  describeCancelling(name, createStore);
-  describeFollow(name, createStore);
-  describeDraining(name, createStore);
-  describeQueues(name, createStore);
-  describeTaking(name, createStore);
+  const openBench = (): Promise<LocalBench> => openLocalBench(createStore);
+  describeEngine(name, openBench);
+  describeOwnership(name, openBench);
+  describeCancelling(name, openBench);
+  describeFollow(name, openBench);
+  describeDraining(name, openBench);
+  describeQueues(name, openBench);
+  describeTaking(name, openBench);
+  describeRecord(name, openBench);
+  describeStoreUse(name, openBench);
 }

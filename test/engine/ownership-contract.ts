@@ -5,13 +5,12 @@ import { describe, it } from "node:test";
 import { Failure, toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
 import type { RunBody } from "../../src/engine/engine.ts";
-import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
-  createBench,
   createGate,
   notice,
+  type OpenBench,
   readAll,
   settle,
   toTexts,
@@ -21,11 +20,11 @@ import { aborted } from "./engine-contract.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
-export function describeOwnership(name: string, createStore: () => Promise<Store>): void {
+export function describeOwnership(name: string, openBench: OpenBench): void {
   const onBench =
     (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
     async () => {
-      const bench = await createBench(createStore);
+      const bench = await openBench();
       await test(bench);
       await bench.close();
     };
@@ -98,18 +97,7 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
       "still has the message when the process died right after taking it",
       onBench(async (bench) => {
         const first = bench.engine();
-        const store = new Proxy(bench.store, {
-          get(target, key) {
-            const method = Reflect.get(target, key, target) as (...values: unknown[]) => unknown;
-            if (key !== "takeSignal") return method.bind(target);
-            return async (...values: unknown[]) => {
-              const taken = await Reflect.apply(method, target, values);
-              if (taken !== undefined) await new Promise(() => {});
-              return taken;
-            };
-          },
-        });
-        const dying = bench.engine({ store });
+        const dying = bench.engine({ faults: { hangsTaking: true } });
         defineWaiter(dying);
         defineWaiter(first);
         await dying.submit("waiter", null, RUN);
@@ -225,8 +213,8 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
         await settle();
         for (const id of ["run_1", "run_2", "run_3"]) {
           const [parent, child] = [
-            await bench.store.getRun(id),
-            await bench.store.getRun(`${id}/a`),
+            await bench.record.getRun(id),
+            await bench.record.getRun(`${id}/a`),
           ];
           assert.deepEqual([parent?.epoch, child?.epoch], [2, 2], id);
           assert.equal(child?.owner, parent?.owner, "a tree stays together");
@@ -255,23 +243,8 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
         const heir = bench.engine({ isAlive: () => false });
         define(heir);
         assert.deepEqual(await heir.start(["mine"]), ["run_1", "run_1/a"]);
-        assert.equal((await bench.store.getRun("run_2/a"))?.owner, "first");
+        assert.equal((await bench.record.getRun("run_2/a"))?.owner, "first");
         assert.deepEqual(await heir.start(), ["run_2", "run_2/a"]);
-      }),
-    );
-
-    it(
-      "starts a run that was written down and never claimed, once nobody can be about to",
-      onBench(async (bench) => {
-        const engine = bench.engine();
-        engine.define("agent", async () => completed(null));
-        const created_at_ms = bench.clock.now();
-        const run = { ...RUN, parent_id: null, path: "/root", name: "agent", input: null };
-        await bench.store.createRun({ ...run, created_at_ms });
-        assert.deepEqual(await engine.start(), []);
-        bench.clock.advance(10_001);
-        assert.deepEqual(await engine.start(), ["run_1"]);
-        assert.equal((await engine.result("run_1")).ending, "completed");
       }),
     );
 
@@ -315,14 +288,9 @@ export function describeOwnership(name: string, createStore: () => Promise<Store
       "tells whoever waits when an ending cannot be written, and can be tried again",
       onBench(async (bench) => {
         let isFull = true;
-        const store = new Proxy(bench.store, {
-          get(target, key) {
-            const method = Reflect.get(target, key, target) as (...values: unknown[]) => unknown;
-            if (key !== "finish" || !isFull) return method.bind(target);
-            return () => Promise.reject(new Failure("internal", "The disk is full."));
-          },
-        });
-        const engine = bench.engine({ store, isAlive: () => true });
+        const refuseEnding = (): Failure | undefined =>
+          isFull ? new Failure("internal", "The disk is full.") : undefined;
+        const engine = bench.engine({ faults: { refuseEnding }, isAlive: () => true });
         engine.define("agent", async () => completed("done"));
         await engine.submit("agent", null, RUN);
         await assert.rejects(engine.result("run_1"), { message: "The disk is full." });

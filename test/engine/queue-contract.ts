@@ -2,13 +2,12 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
-  createBench,
   createGate,
   type Gate,
+  type OpenBench,
   until,
 } from "./engine-bench.ts";
 
@@ -26,11 +25,11 @@ interface Queued {
   end(id: string): void;
 }
 
-export function describeQueues(name: string, createStore: () => Promise<Store>): void {
+export function describeQueues(name: string, openBench: OpenBench): void {
   const onBench =
     (test: (bench: Bench, queued: Queued) => Promise<void>): (() => Promise<void>) =>
     async () => {
-      const bench = await createBench(createStore);
+      const bench = await openBench();
       await test(bench, createQueued());
       await bench.close();
     };
@@ -46,7 +45,7 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
         for (const engine of engines) queued.define(engine, { atOnce: 1 });
         for (const [at, id] of ["a1", "a2", "a3", "b1"].entries()) {
           await submit(engines[at % 2] ?? engines[0], id);
-          await until(async () => id === "a1" || (await bench.store.getRun(id))?.owner === null);
+          await until(async () => id === "a1" || (await bench.record.getRun(id))?.owner === null);
         }
         for (const id of ["a1", "b1", "a2", "a3"]) {
           await until(async () => {
@@ -70,7 +69,7 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
         queued.define(first, { atOnce: 1 });
         await submit(first, "a1");
         await submit(first, "a2");
-        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         first.crash();
         const second = bench.engine();
         queued.define(second, { atOnce: 1 });
@@ -92,7 +91,7 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
         const engine = bench.engine();
         queued.define(engine, { atOnce: 1 });
         for (const id of ["a1", "a2", "a3"]) await submit(engine, id);
-        await until(async () => (await bench.store.getRun("a3"))?.owner === null);
+        await until(async () => (await bench.record.getRun("a3"))?.owner === null);
         await engine.cancel("a2", { tree: true });
         assert.equal((await engine.result("a2")).ending, "cancelled");
         queued.end("a1");
@@ -109,7 +108,7 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
         const engines = [bench.engine(alive), bench.engine(alive)] as const;
         for (const engine of engines) queued.define(engine, { atOnce: 8, here: 1 });
         for (const id of ["a1", "a2"]) await submit(engines[0], id);
-        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         await engines[1].start();
         await until(() => queued.begun.length === 2);
         for (const id of ["a1", "a2"]) queued.end(id);
@@ -123,7 +122,7 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
         const [old, next] = [bench.engine(alive), bench.engine(alive)];
         for (const engine of [old, next]) queued.define(engine, { atOnce: 1 });
         for (const id of ["a1", "a2"]) await submit(old, id);
-        await until(async () => (await bench.store.getRun("a2"))?.owner === null);
+        await until(async () => (await bench.record.getRun("a2"))?.owner === null);
         old.retire();
         queued.end("a1");
         await old.idle();
@@ -138,8 +137,8 @@ export function describeQueues(name: string, createStore: () => Promise<Store>):
 }
 
 /** In whichever engine: one asks again for runs of another only when the bench's clock is turned. */
-async function untilEnded({ store }: Bench, id: string): Promise<void> {
-  await until(async () => (await store.getRun(id))?.status === "ended");
+async function untilEnded({ record }: Bench, id: string): Promise<void> {
+  await until(async () => (await record.getRun(id))?.status === "ended");
 }
 
 function createQueued(): Queued {

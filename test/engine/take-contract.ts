@@ -4,16 +4,15 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import type { Engine, RunContext } from "../../src/engine/engine.ts";
-import type { Store } from "../../src/store/store.ts";
-import { type Bench, completed, createBench, createGate, settle } from "./engine-bench.ts";
+import { type Bench, completed, createGate, type OpenBench, settle } from "./engine-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
-export function describeTaking(name: string, createStore: () => Promise<Store>): void {
+export function describeTaking(name: string, openBench: OpenBench): void {
   const onBench =
     (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
     async () => {
-      const bench = await createBench(createStore);
+      const bench = await openBench();
       await test(bench);
       await bench.close();
     };
@@ -45,22 +44,6 @@ export function describeTaking(name: string, createStore: () => Promise<Store>):
         gate.open();
         const { result } = await engine.result("run_1");
         assert.deepEqual(result, [["a", "b"], ["c"], []]);
-      }),
-    );
-
-    it(
-      "writes nothing where there is nothing",
-      onBench(async (bench) => {
-        const writes: string[] = [];
-        const engine = bench.engine({ store: watchWrites(bench.store, writes) });
-        engine.define("agent", async (context) => {
-          writes.length = 0;
-          const found = await context.take("t", "one");
-          return completed([found, [...writes]]);
-        });
-        await engine.submit("agent", null, RUN);
-        assert.deepEqual((await engine.result("run_1")).result, [[], []]);
-        assert.deepEqual(await bench.store.readSteps("run_1"), new Map());
       }),
     );
 
@@ -153,19 +136,5 @@ export function describeTaking(name: string, createStore: () => Promise<Store>):
         assert.match(end.message, /takes `t` twice before `one`/);
       }),
     );
-  });
-}
-
-/** Notes every call that could write. */
-function watchWrites(store: Store, writes: string[]): Store {
-  return new Proxy(store, {
-    get(target, key) {
-      const method = Reflect.get(target, key, target) as (...values: unknown[]) => unknown;
-      return (...values: unknown[]) => {
-        if (/^(save|append|finish|put|takeSignal$|beat)/.test(String(key)))
-          writes.push(String(key));
-        return Reflect.apply(method, target, values);
-      };
-    },
   });
 }

@@ -17,10 +17,10 @@ const NEVER = new Promise<never>(() => {});
 describe("a locked record", () => {
   it("is told as soon as the response could not be written", async (t) => {
     const store = createMemoryStore();
-    const place = { store, engine: createLocalEngine({ store }) };
-    t.after(() => place.engine.stop());
+    const engine = createLocalEngine({ store });
+    t.after(() => engine.stop());
     const api = createResponsesApi({
-      ...{ clock: systemClock, durable: place, passing: place, ttlMs: null },
+      ...{ clock: systemClock, durable: engine, passing: engine, ttlMs: null },
       sealKey: new Uint8Array(32),
       // Whoever waits for the lock a second time waits for ever here.
       shelf: { ...createMemoryShelf(store), put: () => Promise.reject(BUSY), delete: () => NEVER },

@@ -198,7 +198,7 @@ describe("a replay of a tree", () => {
       });
       assert.equal(end.ending, ending);
       const before = requests.length;
-      const replayed = await replayTree({ store, id }, parts);
+      const replayed = await replayTree({ record: store, id }, parts);
       assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
       assert.deepEqual([replayed.end.ending, replayed.end.message], [end.ending, end.message]);
       assert.equal(requests.length, before, "nothing is sent");
@@ -208,7 +208,7 @@ describe("a replay of a tree", () => {
   it("sends nothing and comes to the same", async (t) => {
     const { id, end, store, parts, requests } = await record(t);
     const before = requests.length;
-    const replayed = await replayTree({ store, id }, parts);
+    const replayed = await replayTree({ record: store, id }, parts);
     assert.equal(replayed.divergence, undefined);
     assert.deepEqual([replayed.runs, replayed.left], [3, []]);
     assert.equal(replayed.end.output_text, end.output_text);
@@ -226,7 +226,7 @@ describe("a replay of a tree", () => {
       assert.ok(start?.type === "run_start");
       assert.deepEqual(start.settings.options, options, "a child with its parent's model has them");
     }
-    const replayed = await replayTree({ store, id }, parts);
+    const replayed = await replayTree({ record: store, id }, parts);
     assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
   });
 
@@ -234,7 +234,7 @@ describe("a replay of a tree", () => {
     const { id, store, parts, requests } = await record(t);
     const before = requests.length;
     const interrupted = await copyTree(store, id, interrupt);
-    const replayed = await replayTree({ store: interrupted, id }, parts);
+    const replayed = await replayTree({ record: interrupted, id }, parts);
     assert.deepEqual([replayed.divergence, replayed.left], [undefined, []]);
     assert.equal(requests.length, before, "nothing is sent");
   });
@@ -256,7 +256,7 @@ describe("a replay of a tree", () => {
   it("names the first thing that is different", async (t) => {
     const { id, store, parts } = await record(t);
     const delegation = { ...parts.delegation, defaultMaxTurns: 1 };
-    const { divergence } = await replayTree({ store, id }, { ...parts, delegation });
+    const { divergence } = await replayTree({ record: store, id }, { ...parts, delegation });
     assert.match(divergence?.path ?? "", /^\/root\/(one|two)-1\.[01]$/);
     assert.match(divergence?.recorded ?? "", /"max_turns":10/);
     assert.match(divergence?.replayed ?? "", /"max_turns":1\b/);
@@ -267,7 +267,7 @@ describe("a replay of a tree", () => {
     for (const node of ["/root/two-1.1", "two-1.1"]) {
       const before = requests.length;
       const change = { node, prompt: "Say three." };
-      const { left, end } = await replayTree({ store, id, change }, parts);
+      const { left, end } = await replayTree({ record: store, id, change }, parts);
       const asked = requests.slice(before).map(({ body }) => JSON.stringify(body));
       assert.equal(asked.length, 2, "the child's turn, and its parent's next");
       assert.ok(asked.some((body) => body.includes("Say three.")));
@@ -286,8 +286,13 @@ describe("a replay of a tree", () => {
     const { id, store, parts } = await record(t);
     const change = { node: "/root/nobody", prompt: "x" };
     const message = /`\/root\/nobody`\. It has: run_\w+, (one|two)-1\.\d, (one|two)-1\.\d\.$/;
-    await assert.rejects(replayTree({ store, id, change }, parts), { code: "not_found", message });
-    await assert.rejects(replayTree({ store, id: "run_none" }, parts), { code: "not_found" });
+    await assert.rejects(replayTree({ record: store, id, change }, parts), {
+      code: "not_found",
+      message,
+    });
+    await assert.rejects(replayTree({ record: store, id: "run_none" }, parts), {
+      code: "not_found",
+    });
   });
 });
 

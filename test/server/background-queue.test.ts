@@ -19,7 +19,7 @@ describe("background responses that wait", () => {
     };
     const ids: string[] = [];
     for (const input of ["a1", "a2", "a3", "a4", "b1"]) ids.push(await create(input));
-    for (const id of ids) await durable.engine.result(toRunId(id));
+    for (const id of ids) await durable.result(toRunId(id));
     assert.deepEqual(asked.length, 5);
     assert.ok(asked.indexOf("b1") < asked.indexOf("a4"), asked.join(" "));
   });
@@ -46,7 +46,7 @@ describe("background responses that wait", () => {
     // What runs while its client waits is no matter of the queue.
     const { status } = await server.ask("POST", "/v1/responses/input_tokens", { input: "Hi" });
     assert.equal(status, 200);
-    for (const { id } of await server.responses.durable.store.listRuns({ limit: 10 })) {
+    for (const { id } of await server.responses.durable.record.listRuns({ limit: 10 })) {
       await server.runtime.engine.cancel(id, { tree: true }).catch(() => {});
     }
   });

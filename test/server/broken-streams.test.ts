@@ -15,7 +15,7 @@ import { BEGINNING, createGatedModel } from "./streams-bench.ts";
 /** From here on nothing can be written down. */
 function breakStore({ responses }: TestServer): void {
   const full = () => Promise.reject(new Failure("store_failed", "The disk /secret is full."));
-  Object.assign(responses.durable.store, { append: full, saveStep: full, finish: full });
+  Object.assign(responses.durable.record, { append: full, saveStep: full, finish: full });
 }
 
 describe("a stream whose record cannot be written", () => {

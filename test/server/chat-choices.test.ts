@@ -88,7 +88,7 @@ describe("several choices of a chat completion", () => {
     const server = await startServer(t, answers);
     const { status, body } = await server.ask("POST", PATH, { messages: MESSAGES, n: 3 });
     assert.equal(status, 400, JSON.stringify(body));
-    const runs = await server.responses.passing.store.listRuns({ limit: 10 });
+    const runs = await server.responses.passing.record.listRuns({ limit: 10 });
     assert.equal(runs.length, 0);
   });
 

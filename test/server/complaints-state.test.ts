@@ -153,7 +153,7 @@ describe("9: what is stored", () => {
     for (const path of [storePath, `${storePath}-wal`]) {
       if (existsSync(path)) assert.ok(!readFileSync(path).includes("MARKER"), path);
     }
-    assert.deepEqual(await server.responses.passing.store.listRuns({ limit: 10 }), []);
+    assert.deepEqual(await server.responses.passing.record.listRuns({ limit: 10 }), []);
   });
 
   it("does not vanish: not behind others, not with a restart", async (t) => {

@@ -22,7 +22,7 @@ describe("costs by user", () => {
     for (const one of requests) {
       ids.push(toRunId((await server.create({ input: "Hi", ...one })).id));
     }
-    const rows = await readCosts(server.responses.durable.store, ids, "user");
+    const rows = await readCosts(server.responses.durable.record, ids, "user");
     assert.deepEqual(
       rows.map(({ key, calls, input_tokens }) => [key, calls, input_tokens]),
       [

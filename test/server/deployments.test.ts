@@ -69,7 +69,7 @@ async function deploy(
   });
   return {
     ...{ ...server, upstreams },
-    logOf: async (id) => await server.responses.durable.store.readEvents(toRunId(id), -1, 1000),
+    logOf: async (id) => await server.responses.durable.record.readEvents(toRunId(id), -1, 1000),
   };
 }
 

@@ -95,7 +95,7 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
     const [a, b, c] = await Promise.all([...both, third]);
     assert.deepEqual([b?.text, c?.text], [a?.text, a?.text]);
     assert.equal(server.upstream.requests.length, 1);
-    const runs = await server.responses.durable.store.listRuns({ limit: 10 });
+    const runs = await server.responses.durable.record.listRuns({ limit: 10 });
     assert.equal(runs.length, 1);
   });
 
@@ -124,7 +124,7 @@ describe("a request that is sent again with its `Idempotency-Key`", () => {
   it("gets a background response as it began", async (t) => {
     const server = await startServer(t, createCounter());
     const first = await send(server, "one", { ...HI, background: true });
-    await server.responses.durable.engine.idle();
+    await server.responses.durable.idle();
     const again = await send(server, "one", { ...HI, background: true });
     assert.equal(again.id, first.id);
     assert.equal(server.upstream.requests.length, 1);
@@ -265,7 +265,7 @@ describe("an `Idempotency-Key` over one record", () => {
     const [one, two] = await startTwo(t, createCounter());
     const { id } = await send(one, "one", HI);
     // What the record holds after a crash between the two: the response, and no run.
-    await one.responses.durable.store.deleteTree(id.replace("resp_", "run_"));
+    await one.responses.durable.delete(id.replace("resp_", "run_"));
     const again = await send(two, "one", HI);
     assert.equal(again.status, 200, again.text);
     assert.equal(again.id, id);

@@ -228,7 +228,7 @@ describe("an MCP server that is not there", () => {
     assert.match(error.message, /^Error retrieving tool list from MCP server: 'small'\. /);
     assert.deepEqual([error.type, error.code], ["external_connector_error", "http_error"]);
     assert.equal(server.upstream.requests.length, 0);
-    const list = await server.responses.durable.store.listRuns({ limit: 1 });
+    const list = await server.responses.durable.record.listRuns({ limit: 1 });
     const events = await server.ask("GET", `/v1/responses/${toResponse(list[0]?.id)}?stream=true`);
     assert.match(String(events.body), /response\.mcp_list_tools\.failed/);
     assert.match(String(events.body), /response\.failed/);

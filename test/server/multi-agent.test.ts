@@ -226,8 +226,8 @@ describe("what an agent can do with the others", () => {
     const server = await startServer(t, script);
     const made = await server.create({ input: "Go.", ...team });
     assert.equal(made.status, "completed");
-    const { store } = server.responses.durable;
-    const runs = await store.listRuns({ limit: 10 });
+    const { record } = server.responses.durable;
+    const runs = await record.listRuns({ limit: 10 });
     assert.deepEqual(
       runs.map(({ status }) => status),
       ["ended", "ended"],

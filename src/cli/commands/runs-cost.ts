@@ -3,7 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip, withThousands } from "../../base/text.ts";
 import { COST_KEYS, type CostKey, type CostRow, readCosts } from "../../delegation/ledger/costs.ts";
-import type { RecordReader } from "../../delegation/ledger/tree.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import { toPartialMoney, toSeconds } from "../output/amounts.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";

@@ -4,14 +4,15 @@ import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
 import type { RunBody } from "../../engine/engine.ts";
 import type { Owners } from "../../engine/owners.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
+import type { Store } from "../../store/store.ts";
 import { isServers, openOwners } from "../run-state.ts";
 import { withEngine } from "../with-engine.ts";
 
 /** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */
 export async function deleteRun(
   store: Store,
-  stored: StoredRun,
+  stored: RunRecord,
   { force }: { readonly force: boolean },
 ): Promise<void> {
   const owners = openOwners(store);
@@ -23,7 +24,7 @@ export async function deleteRun(
 }
 
 /** Asks the process that runs it to end it with all below it, and waits until it has. */
-export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> {
+export async function cancelRun(store: Store, { id }: RunRecord): Promise<void> {
   const now = await store.getRun(id);
   if (now?.status !== "running") return;
   try {
@@ -39,7 +40,7 @@ export async function cancelRun(store: Store, { id }: StoredRun): Promise<void> 
   }
 }
 
-function isQueued(run: StoredRun): boolean {
+function isQueued(run: RunRecord): boolean {
   return run.status === "running" && run.owner === null && isServers(run);
 }
 
@@ -51,8 +52,8 @@ const endAtOnce: RunBody = async ({ signal }) => {
 };
 
 /** From the top: who is cancelled with its tree takes those below it along. */
-async function findRunning(store: Store, owners: Owners, top: StoredRun): Promise<StoredRun[]> {
-  const running: StoredRun[] = [];
+async function findRunning(store: Store, owners: Owners, top: RunRecord): Promise<RunRecord[]> {
+  const running: RunRecord[] = [];
   for (const { id } of listNodes(await readTree(store, top.id))) {
     const run = await store.getRun(id);
     if (run?.status !== "running") continue;
@@ -63,8 +64,8 @@ async function findRunning(store: Store, owners: Owners, top: StoredRun): Promis
 
 async function toRefusal(
   store: Store,
-  { id }: StoredRun,
-  [first]: readonly StoredRun[],
+  { id }: RunRecord,
+  [first]: readonly RunRecord[],
 ): Promise<Failure> {
   if (first && isQueued(first)) {
     const message = `Not deleted: run ${id} waits for its turn in a server's queue. Cancel it with \`offshoot runs cancel ${id}\`, or cancel and delete it with \`--force\`.`;

@@ -3,8 +3,8 @@
 import { createLog } from "../../base/log.ts";
 import { createRedact } from "../../base/redact.ts";
 import { readSubagentEvents } from "../../delegation/ledger/subagent-record.ts";
-import type { RecordReader } from "../../delegation/ledger/tree.ts";
 import { createSubagentLog, toSubagentFields } from "../../delegation/telemetry/subagent-log.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import type { RecordCall } from "./runs-tree.ts";
 

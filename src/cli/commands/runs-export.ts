@@ -2,8 +2,9 @@
 
 import { Failure } from "../../base/failure.ts";
 import { renderSession } from "../../delegation/ledger/session.ts";
-import { type RecordReader, readTree } from "../../delegation/ledger/tree.ts";
+import { readTree } from "../../delegation/ledger/tree.ts";
 import { readTreeEvents } from "../../delegation/ledger/tree-events.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import type { Output } from "../io.ts";
 import { createJsonLines } from "../output/json-line.ts";
 import { cleanForTerminal } from "../terminal.ts";

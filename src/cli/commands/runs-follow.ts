@@ -7,9 +7,10 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ENDINGS } from "../../protocol/run-events.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { toRun } from "../../runtime/run-handle.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
 import { followTree } from "../output/follow-tree.ts";
@@ -30,7 +31,7 @@ interface Following {
 /** Returns the run's own exit code, or that of an interrupted command for one that is left. */
 export async function follow(
   store: Store,
-  stored: StoredRun,
+  stored: RunRecord,
   { call, config, io, clock = systemClock }: Following,
 ): Promise<number> {
   const leaving = new AbortController();
@@ -53,7 +54,7 @@ const DETACHED = new Failure("cancelled", "The run is not followed any longer.")
 
 async function open(
   store: Store,
-  stored: StoredRun,
+  stored: RunRecord,
   { call: { options }, config, io }: Following,
 ): Promise<Projection> {
   const format = toFormat(options, config);
@@ -84,7 +85,7 @@ interface Showing {
   readonly leaving: AbortController;
 }
 
-async function show(engine: Engine, { id }: StoredRun, showing: Showing): Promise<number> {
+async function show(engine: Engine, { id }: RunRecord, showing: Showing): Promise<number> {
   const { store, io, clock, leaving } = showing;
   const over = new AbortController();
   // What is wrong with the store shows in the following itself.
@@ -130,7 +131,7 @@ async function watchOwner(
   }
 }
 
-function toInterrupted({ id, name }: Pick<StoredRun, "id" | "name">): Failure {
+function toInterrupted({ id, name }: Pick<RunRecord, "id" | "name">): Failure {
   const next = isServers({ name }) ? "offshoot serve" : `offshoot runs resume ${id.split("/")[0]}`;
   const message = `Run ${id} was interrupted: its process is gone. Go on with it: ${next}`;
   return new Failure("conflict", message);

@@ -2,11 +2,11 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip, plural } from "../../base/text.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { ReplayChange, Replayed } from "../../runtime/replay.ts";
 import { createRuntime } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
-import type { StoredRun } from "../../store/store.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
 import { cleanForTerminal } from "../terminal.ts";
@@ -20,7 +20,7 @@ interface Replaying {
 
 /** Returns the exit code: 1 where the replay is not the record. */
 export async function replay(
-  { id }: StoredRun,
+  { id }: RunRecord,
   { change, call: { options }, config, io }: Replaying,
 ): Promise<number> {
   const runtime = await createRuntime(toRuntimeOptions(config, io));

@@ -8,8 +8,9 @@ import { withCompanions } from "../../delegation/tools/names.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ChildWord, LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { textsOf, toSummary } from "../output/text-output.ts";
@@ -18,7 +19,7 @@ import { cleanForTerminal } from "../terminal.ts";
 
 export async function show(
   store: Store,
-  stored: StoredRun,
+  stored: RunRecord,
   { call, io }: { readonly call: CommandCall; readonly io: Pick<Io, "stdout"> },
 ): Promise<void> {
   const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
@@ -32,7 +33,7 @@ export async function show(
   await io.stdout.write(renderRun(stored, state, events));
 }
 
-function renderRun(stored: StoredRun, state: RunState, events: readonly LoggedEvent[]): string {
+function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEvent[]): string {
   const partial = createPartialAnswer();
   const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap((event) => {
     const left = partial(event);
@@ -54,7 +55,7 @@ function toOptionsLine(options: JsonObject | undefined): string[] {
 }
 
 /** One line for each thing that happened; what is said bit by bit is shown once it is whole. */
-function renderEvent(event: RunEvent, stored: StoredRun): string[] {
+function renderEvent(event: RunEvent, stored: RunRecord): string[] {
   switch (event.type) {
     case "run_start":
       return [
@@ -92,7 +93,7 @@ function renderEvent(event: RunEvent, stored: StoredRun): string[] {
 }
 
 /** With those that come with others: the log has the tools that the run was given. */
-function toOffered(tools: readonly string[], stored: StoredRun): readonly string[] {
+function toOffered(tools: readonly string[], stored: RunRecord): readonly string[] {
   if (isServers(stored)) return tools;
   return withCompanions(tools, isJsonObject(stored.input) && stored.input["can_ask"] === true);
 }

@@ -2,7 +2,8 @@
 
 import { steerRun } from "../../agent/inbox.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
+import type { Store } from "../../store/store.ts";
 import { readPiped } from "../input.ts";
 import type { Io } from "../io.ts";
 import { createStateOf } from "../run-state.ts";
@@ -10,7 +11,7 @@ import { withEngine } from "../with-engine.ts";
 
 export async function steer(
   store: Store,
-  stored: StoredRun,
+  stored: RunRecord,
   { words, io }: { readonly words: readonly string[]; readonly io: Io },
 ): Promise<void> {
   const { id } = stored;
@@ -35,7 +36,7 @@ async function readMessage(words: readonly string[], io: Io): Promise<string> {
   throw new Failure("invalid_request", `${what}. Write it behind the id: ${example}`);
 }
 
-function toOver({ id, ending }: StoredRun): Failure {
+function toOver({ id, ending }: RunRecord): Failure {
   const message = `Run ${id} has ended already (${ending}) and reads no more messages. Start another one with offshoot run.`;
   return new Failure("conflict", message);
 }

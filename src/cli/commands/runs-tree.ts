@@ -6,12 +6,12 @@ import { toDurationMs } from "../../delegation/ledger/costs.ts";
 import {
   addUp,
   listNodes,
-  type RecordReader,
   readTree,
   type Totals,
   type TreeNode,
   toNodeName,
 } from "../../delegation/ledger/tree.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPartialMoney, toSeconds } from "../output/amounts.ts";

@@ -3,11 +3,12 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { toAbandoned, toEnded } from "../../engine/ending.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { createRuntime, type Run } from "../../runtime/runtime.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { readDenials, renderDenial } from "../denials.ts";
@@ -70,7 +71,7 @@ async function onRecord(
 
 async function onRun(
   subcommand: string,
-  stored: StoredRun,
+  stored: RunRecord,
   { store, ...asked }: Asked & { readonly store: Store },
 ): Promise<number | undefined> {
   const { call, io } = asked;
@@ -189,13 +190,13 @@ interface Row {
   readonly title: string;
 }
 
-function toRow(stored: StoredRun, state: RunState): Row {
+function toRow(stored: RunRecord, state: RunState): Row {
   const when = new Date(stored.created_at_ms).toISOString().slice(0, 19).replace("T", " ");
   return { id: stored.id, when, state, title: stored.title };
 }
 
 /** Every refusal of a run and of those below it, from their logs: the call, who decided, by which rule, and where that stands. */
-async function whyDenied(store: Store, stored: StoredRun, { call, io }: Asked): Promise<void> {
+async function whyDenied(store: Store, stored: RunRecord, { call, io }: Asked): Promise<void> {
   const denials = await readDenials(store, stored.id);
   if (call.options["json"]) {
     await io.stdout.write(`${JSON.stringify(denials)}\n`);
@@ -208,7 +209,7 @@ async function whyDenied(store: Store, stored: StoredRun, { call, io }: Asked): 
 }
 
 /** `delete` or `cancel`. */
-async function remove(store: Store, stored: StoredRun, { call, config, io }: Asked): Promise<void> {
+async function remove(store: Store, stored: RunRecord, { call, config, io }: Asked): Promise<void> {
   const { cancelRun, deleteRun } = await import("./runs-delete.ts");
   if (call.words[0] === "delete") {
     await deleteRun(store, stored, { force: call.options["force"] === true });
@@ -227,7 +228,7 @@ async function remove(store: Store, stored: StoredRun, { call, config, io }: Ask
 }
 
 /** Its own body ends it, so that its ending has what it has used. Nothing is sent. */
-async function cancelInterrupted(stored: StoredRun, config: Config, io: Io): Promise<void> {
+async function cancelInterrupted(stored: RunRecord, config: Config, io: Io): Promise<void> {
   const runtime = await createRuntime(toRuntimeOptions(config, io));
   try {
     await runtime.engine.cancel(stored.id, { tree: true });
@@ -238,7 +239,7 @@ async function cancelInterrupted(stored: StoredRun, config: Config, io: Io): Pro
 }
 
 /** What a server began has the server's settings, keys and budgets. */
-function toServers({ id, name }: StoredRun, state: RunState): Failure {
+function toServers({ id, name }: RunRecord, state: RunState): Failure {
   const what = `Run ${id} is a server's ${name}`;
   if (state === "running") return new Failure("conflict", `${what}, and is running.`);
   return new Failure("conflict", `${what}: start \`offshoot serve\` to continue it.`);
@@ -277,7 +278,7 @@ async function resume(
   }
 }
 
-async function requireOwn(store: Store, stored: StoredRun): Promise<void> {
+async function requireOwn(store: Store, stored: RunRecord): Promise<void> {
   if (stored.status === "ended" || !isServers(stored)) return;
   throw toServers(stored, await createStateOf(store)(stored));
 }
@@ -285,8 +286,8 @@ async function requireOwn(store: Store, stored: StoredRun): Promise<void> {
 async function lookUp(
   config: Config,
   id: string,
-  check: (store: Store, stored: StoredRun) => Promise<void> = async () => {},
-): Promise<StoredRun> {
+  check: (store: Store, stored: RunRecord) => Promise<void> = async () => {},
+): Promise<RunRecord> {
   const store = await openRecord(config);
   try {
     const stored = await findRun(store, id);

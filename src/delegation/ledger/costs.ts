@@ -1,10 +1,11 @@
 /** Where tokens, money and time of trees went: by agent, by model, by tool or by user. */
 
 import { isJsonObject } from "../../base/json.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
-import type { StoredRun } from "../../store/store.ts";
-import { listNodes, type RecordReader, readTree, type TreeNode } from "./tree.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
+import { listNodes, readTree, type TreeNode } from "./tree.ts";
 
 /** What costs can be told by, with what `seconds` counts there. */
 export const COST_KEYS = {
@@ -111,7 +112,7 @@ function addNode(sum: Sum, node: TreeNode, ms: number): void {
 }
 
 /** Calls are told apart by place, not by id alone: there are servers that give one id to all. */
-function createToolFold(rows: Map<string, Sum>): (run: StoredRun, event: RunEvent) => void {
+function createToolFold(rows: Map<string, Sum>): (run: RunRecord, event: RunEvent) => void {
   const open = new Map<string, number[]>();
   const works = new Map<string, OpenWork>();
   return ({ id }, event) => {
@@ -137,7 +138,7 @@ function createToolFold(rows: Map<string, Sum>): (run: StoredRun, event: RunEven
 }
 
 function createModelTimes(): {
-  read(run: StoredRun, event: RunEvent): void;
+  read(run: RunRecord, event: RunEvent): void;
   /** Milliseconds of finished calls. */
   of(id: string): number;
 } {

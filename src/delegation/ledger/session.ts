@@ -8,11 +8,12 @@
 
 import { toNewsMessage } from "../../agent/background.ts";
 import { toUsd } from "../../base/text.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
-import { type RecordReader, readLog, type TreeNode } from "./tree.ts";
+import { readLog, type TreeNode } from "./tree.ts";
 
 /** Yields the document in pieces, a run's texts at a time. */
 export async function* renderSession(record: RecordReader, tree: TreeNode): AsyncGenerator<string> {

@@ -3,13 +3,14 @@
  * they happened. A refusal is told by the answer that its call got; it has left nothing else.
  */
 
+import type { RecordReader } from "../../engine/engine.ts";
 import { type ChildEnd, ENDINGS, type RunEvent } from "../../protocol/run-events.ts";
-import type { StoredRun } from "../../store/store.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { toSpawnEvent } from "../telemetry/child-events.ts";
 import { isDelegating } from "../tools/names.ts";
 import { type Answer, answersIn, isRefusal } from "./call-answers.ts";
-import { type RecordReader, readTree } from "./tree.ts";
+import { readTree } from "./tree.ts";
 
 export interface RecordedEvent {
   readonly at_ms: number;
@@ -43,7 +44,7 @@ interface Found extends RecordedEvent {
 }
 
 /** `depth` is that of the run's children. */
-function toEvents(run: StoredRun, event: RunEvent, depth: number): Found[] {
+function toEvents(run: RunRecord, event: RunEvent, depth: number): Found[] {
   const { path } = run;
   if (event.type === "child_start") {
     return [{ at_ms: event.at_ms, path, event: toSpawnEvent(event) }];

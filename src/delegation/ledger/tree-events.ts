@@ -3,8 +3,9 @@
  * its `child_end`. Not every event has a time; one without has that of the event before it.
  */
 
+import type { RecordReader } from "../../engine/engine.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
-import { type RecordReader, readLog } from "./tree.ts";
+import { readLog } from "./tree.ts";
 
 /** Holds a page of each log that is open, not the logs. */
 export async function* readTreeEvents(

@@ -2,13 +2,11 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
+import type { RecordReader } from "../../engine/engine.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
-import type { Store, StoredRun } from "../../store/store.ts";
 import { createRunFold, type RunFigures, toToldFigures } from "./run-figures.ts";
-
-/** What reading takes of a store. */
-export type RecordReader = Pick<Store, "getRun" | "listRuns" | "readEvents">;
 
 export interface TreeNode extends RunFigures {
   readonly id: string;
@@ -19,7 +17,7 @@ export interface TreeNode extends RunFigures {
   /** The agent of a file that it is; null for one that is none, or has left no record. */
   readonly agent: string | null;
   /** `unrecorded`: its parent tells of it, and it has left no log of its own. */
-  readonly status: StoredRun["status"] | "unrecorded";
+  readonly status: RunRecord["status"] | "unrecorded";
   /** It completed without a tool call although it had tools, by its parent's word. */
   readonly did_nothing: boolean;
   /** In the order they were started. */
@@ -27,7 +25,7 @@ export interface TreeNode extends RunFigures {
 }
 
 /** Told every event of the tree, run by run, while it is read. */
-export type Visit = (run: StoredRun, event: RunEvent) => void;
+export type Visit = (run: RunRecord, event: RunEvent) => void;
 
 export interface Totals {
   readonly runs: number;
@@ -54,7 +52,7 @@ export async function readTree(
 }
 
 /** The agent of a file that a recorded run is: `run --agent NAME`, or the agent that its parent called. */
-export function agentOf({ input }: Pick<StoredRun, "input">): string | null {
+export function agentOf({ input }: Pick<RunRecord, "input">): string | null {
   const agent = isJsonObject(input) ? input["agent"] : undefined;
   return typeof agent === "string" ? agent : null;
 }
@@ -110,7 +108,7 @@ interface Reading {
 
 async function readNode(
   record: RecordReader,
-  run: StoredRun,
+  run: RunRecord,
   { depth, visit, did_nothing }: Reading,
 ): Promise<TreeNode> {
   const fold = createRunFold();
@@ -143,7 +141,7 @@ async function readNode(
 }
 
 /** A child that ran elsewhere, or was cut before it wrote anything. */
-function toUnrecorded(parent: StoredRun, start: ChildStart, depth: number): TreeNode {
+function toUnrecorded(parent: RunRecord, start: ChildStart, depth: number): TreeNode {
   const { child_id: id, label, at_ms, effective } = start;
   const { model } = effective;
   return {

@@ -5,41 +5,34 @@ import type { Engine } from "../../engine/engine.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
-import type { Store } from "../../store/store.ts";
 import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import type { PlacedItem } from "./given-items.ts";
 import type { Showing } from "./item-view.ts";
-
-/** An engine and the store that it writes to. */
-export interface RunPlace {
-  readonly engine: Engine;
-  readonly store: Store;
-}
 
 /** Events are read in pages: a log of many megabytes is not held at once. */
 const PAGE_EVENTS = 2000;
 
 /** The response as far as its run has come; undefined where there is no such run, or nothing of it yet. */
 export async function readResponse(
-  { store }: RunPlace,
+  engine: Engine,
   runId: string,
   showing: Showing,
 ): Promise<EmittedResponse | undefined> {
   const writer = createEventWriter(showing);
-  await writeLog(store, runId, writer);
+  await writeLog(engine, runId, writer);
   return writer.response();
 }
 
 /** All that a response says, whole, and what the client answered meanwhile; undefined as above. */
-export async function readSaid({ store }: RunPlace, runId: string): Promise<Item[] | undefined> {
+export async function readSaid(engine: Engine, runId: string): Promise<Item[] | undefined> {
   const writer = createEventWriter({ everything: true });
-  await writeLog(store, runId, writer);
+  await writeLog(engine, runId, writer);
   return writer.response() && writer.said();
 }
 
-async function writeLog(store: Store, runId: string, writer: EventWriter): Promise<void> {
+async function writeLog(engine: Engine, runId: string, writer: EventWriter): Promise<void> {
   for (let after = -1; ; ) {
-    const page = await store.readEvents(runId, after, PAGE_EVENTS);
+    const page = await engine.record.readEvents(runId, after, PAGE_EVENTS);
     for (const { event } of page) writer.write(event);
     const last = page.at(-1);
     if (!last) return;
@@ -61,7 +54,7 @@ interface Following extends Showing {
  * log cannot be followed on, the last batch says so and ends the stream.
  */
 export async function* followResponse(
-  { engine }: RunPlace,
+  engine: Engine,
   runId: string,
   { after, signal, onFailed, onGiven, ...showing }: Following,
 ): AsyncGenerator<readonly EmittedEvent[]> {

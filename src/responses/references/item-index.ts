@@ -5,9 +5,10 @@
  * An id is found where it was seen first. The item itself is kept once, by its response or conversation.
  */
 
+import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
-import { type RunPlace, readSaid } from "../fold/read-response.ts";
+import { readSaid } from "../fold/read-response.ts";
 import { toResponseId, toRunId } from "../fold/response-object.ts";
 import { findKept, ITEM_KIND } from "../kept-response.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
@@ -16,7 +17,7 @@ import type { ShelfParts } from "../shelf-parts.ts";
 const IN_CONVERSATION = `${CONVERSATION_ITEM}_place`;
 
 export interface IndexParts extends Pick<ShelfParts, "shelf" | "clock"> {
-  readonly place: RunPlace;
+  readonly place: Engine;
 }
 
 export interface ItemHome {

@@ -3,7 +3,7 @@
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
-import type { RunPlace } from "../fold/read-response.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { IndexJob } from "./index-body.ts";
 import { INDEX_BODY } from "./kept-store.ts";
 
@@ -16,7 +16,7 @@ export interface IndexRuns {
   remove(run: string): Promise<void>;
 }
 
-export function createIndexRuns({ engine, store }: RunPlace): IndexRuns {
+export function createIndexRuns(engine: Engine): IndexRuns {
   return {
     async promise(run, job, filename) {
       const title = clip(`Index ${filename}`, 80);
@@ -40,14 +40,14 @@ export function createIndexRuns({ engine, store }: RunPlace): IndexRuns {
     async remove(run) {
       const { status, owner = null } = (await engine.status(run)) ?? {};
       // One that waits for its turn belongs to nobody, and writes nothing.
-      if (status !== "running" || owner === null) return await store.deleteTree(run);
+      if (status !== "running" || owner === null) return await engine.delete(run);
       try {
         await engine.cancel(run, { tree: true });
         await engine.result(run);
       } catch (thrown) {
         if (!(thrown instanceof Failure) || !isOver(thrown)) throw thrown;
       }
-      await store.deleteTree(run);
+      await engine.delete(run);
     },
   };
 }

@@ -26,7 +26,6 @@ import {
   type EmbeddingsApi,
   type EmbeddingsParts,
 } from "../../responses/embeddings/embeddings-api.ts";
-import type { RunPlace } from "../../responses/fold/read-response.ts";
 import { keepOutput } from "../../responses/keep-output.ts";
 import type { FindBacking } from "../../responses/kinds/backed-kind.ts";
 import { type BackingSettings, findBackingTool } from "../../responses/kinds/mcp-backing.ts";
@@ -50,7 +49,6 @@ import type { ChunkStore } from "../../store/chunk-store.ts";
 import { createMemoryStore } from "../../store/memory-store.ts";
 import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
 import { createAdmission } from "./admission.ts";
@@ -122,9 +120,9 @@ export interface OpenedResponses {
   readonly chats: ChatsApi;
   readonly embeddings: EmbeddingsApi;
   readonly shelf: Shelf;
-  readonly durable: RunPlace;
+  readonly durable: Engine;
   /** Where those run that are not stored. */
-  readonly passing: RunPlace;
+  readonly passing: Engine;
   /** Goes on with what other servers have left behind; returns the ids of those runs. */
   start(): Promise<readonly string[]>;
   close(): Promise<void>;
@@ -133,7 +131,6 @@ export interface OpenedResponses {
 /** What of the runtime it is made of. */
 export interface RuntimeInside {
   readonly engine: Engine;
-  readonly store: Store;
   readonly shelf: Shelf;
   readonly chunks: ChunkStore;
   readonly clock: Clock;
@@ -145,8 +142,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const { quotaOf } = settings;
   const shelf = quotaOf ? limitShelf(given.shelf, quotaOf) : given.shelf;
   const inside = { ...given, shelf };
-  const { engine, store, clock } = inside;
-  const durable: RunPlace = { engine, store };
+  const { engine: durable, clock } = inside;
   const passing = openPassing(inside);
   const kept: ShelfParts = { shelf, clock, makeId };
   const before = toBeforeParts(kept, durable);
@@ -158,12 +154,12 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
     ...{ embedder: settings.embedder, payerOf: settings.payerOf },
     webTools: async () => findWebTools(inside.agent),
   });
-  const placeOf = defineBackground(engine, settings);
+  const placeOf = defineBackground(durable, settings);
   for (const place of [durable, passing]) {
     const body = createBody(inside, settings, {
       ...{ kept, before, sealOf, thoughtSealOf, search, place },
     });
-    place.engine.define(RESPONSE_BODY, body);
+    place.define(RESPONSE_BODY, body);
   }
   const { root, sealKey, size = SIZE_LIMITS } = settings;
   const finding: FindParts = {
@@ -205,9 +201,9 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
       ...{ payerOf: settings.payerOf, observe: settings.observeEmbeddings },
     }),
     search,
-    start: () => engine.start(SERVER_BODIES),
+    start: () => durable.start(SERVER_BODIES),
     async close() {
-      await passing.engine.stop();
+      await passing.stop();
       await search.close();
     },
   };
@@ -216,7 +212,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
 /** A run of the command line belongs to the folder and the settings of whoever began it. */
 const SERVER_BODIES = [RESPONSE_BODY, INDEX_BODY];
 
-function toBeforeParts(kept: ShelfParts, place: RunPlace): BeforeParts {
+function toBeforeParts(kept: ShelfParts, place: Engine): BeforeParts {
   const { shelf } = kept;
   return {
     ...{ shelf, place },
@@ -226,7 +222,7 @@ function toBeforeParts(kept: ShelfParts, place: RunPlace): BeforeParts {
 }
 
 interface BodyStores {
-  readonly place: RunPlace;
+  readonly place: Engine;
   readonly kept: ShelfParts;
   readonly before: BeforeParts;
   readonly sealOf: (tenant: string) => CompactionSeal;
@@ -234,10 +230,10 @@ interface BodyStores {
   readonly search: OpenedSearch;
 }
 
-async function readLog({ store }: RunPlace, runId: string): Promise<readonly LoggedEvent[]> {
+async function readLog(engine: Engine, runId: string): Promise<readonly LoggedEvent[]> {
   const found: LoggedEvent[] = [];
   for (;;) {
-    const page = await store.readEvents(runId, found.length - 1, LOG_PAGE);
+    const page = await engine.record.readEvents(runId, found.length - 1, LOG_PAGE);
     for (const event of page) found.push(event);
     if (page.length < LOG_PAGE) return found;
   }
@@ -272,7 +268,7 @@ function createBody(
   const parts: ResponseBodyParts = {
     ...agent,
     accounts: new Map(),
-    engine: place.engine,
+    engine: place,
     slots: createTeamSlots(),
     ...{ charge: settings.charge, openPurse: settings.openPurse },
     enterPlace: settings.enterPlace,
@@ -302,9 +298,8 @@ function connectMcp(
 }
 
 /** Responses that are not stored run in memory and leave nothing. */
-function openPassing({ agent, clock }: RuntimeInside): RunPlace {
-  const store = createMemoryStore();
-  const engine = createLocalEngine({ store, clock });
+function openPassing({ agent, clock }: RuntimeInside): Engine {
+  const engine = createLocalEngine({ store: createMemoryStore(), clock });
   engine.define(AGENT_BODY, createAgentBody(agent).run);
-  return { engine, store };
+  return engine;
 }

@@ -2,9 +2,9 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import type { ToolKind } from "../../responses/bridge/tool-kind.ts";
-import type { RunPlace } from "../../responses/fold/read-response.ts";
 import { createFileSearchKind } from "../../responses/kinds/file-search.ts";
 import { createWebSearchKind, type WebTools } from "../../responses/kinds/web-search.ts";
 import { defineIndexing } from "../../responses/vector-stores/index-body.ts";
@@ -39,7 +39,8 @@ export interface OpenedSearch {
   close(): Promise<void>;
 }
 
-interface SearchPlaces extends RunPlace {
+interface SearchPlaces {
+  readonly engine: Engine;
   readonly shelf: Shelf;
   readonly clock: Clock;
   /** Closed with this. */
@@ -47,13 +48,13 @@ interface SearchPlaces extends RunPlace {
 }
 
 export function openSearch(
-  { shelf, clock, chunks, engine, store }: SearchPlaces,
+  { shelf, clock, chunks, engine }: SearchPlaces,
   { embedder, webTools, payerOf }: SearchSettings,
 ): OpenedSearch {
   const found = { chunks, vectors: createVectorMemory(chunks) };
   const parts: VectorParts = { shelf, clock, makeId, ...found, embedder, payerOf };
   defineIndexing(engine, parts);
-  const vectors: IndexParts = { ...parts, indexing: createIndexRuns({ engine, store }) };
+  const vectors: IndexParts = { ...parts, indexing: createIndexRuns(engine) };
   return {
     vectors,
     kinds: [createWebSearchKind({ tools: webTools }), createFileSearchKind(parts)],

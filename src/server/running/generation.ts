@@ -122,7 +122,7 @@ export async function openGeneration(
       observeEmbeddings: parts.noteUse,
     });
     const { observe, leave } = parts;
-    for (const { engine } of [responses.durable, responses.passing]) engine.watch(observe, leave);
+    for (const engine of [responses.durable, responses.passing]) engine.watch(observe, leave);
     const env = loaded.runtime.env ?? {};
     const described = [
       ...createRoutes(responses),
@@ -153,8 +153,8 @@ export async function openGeneration(
       async idle() {
         while (sockets.open() > 0) await parts.clock.sleep(LOOK_MS, undefined);
         await counted.idle();
-        await responses.passing.engine.idle();
-        await responses.durable.engine.idle();
+        await responses.passing.idle();
+        await responses.durable.idle();
       },
       close,
     };

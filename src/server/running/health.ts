@@ -2,7 +2,7 @@
 
 import type { Clock } from "../../base/clock.ts";
 import { type FailureCode, toFailure } from "../../base/failure.ts";
-import type { Store } from "../../store/store.ts";
+import type { Engine } from "../../engine/engine.ts";
 
 export interface Health {
   /** Why it is not ready; undefined when it is. */
@@ -15,13 +15,13 @@ type NotReady = FailureCode;
 interface HealthParts {
   readonly clock: Clock;
   readonly isDraining: () => boolean;
-  readonly store: () => Store;
+  readonly engine: () => Engine;
 }
 
 /** Probes come each second or so, from several places: one write does for all. */
 const FRESH_MS = 1000;
 
-export function createHealth({ clock, isDraining, store }: HealthParts): Health {
+export function createHealth({ clock, isDraining, engine }: HealthParts): Health {
   let checkedMs = Number.NEGATIVE_INFINITY;
   let problem: NotReady | undefined;
   return {
@@ -29,15 +29,15 @@ export function createHealth({ clock, isDraining, store }: HealthParts): Health 
       if (isDraining()) return "draining";
       if (clock.now() - checkedMs < FRESH_MS) return problem;
       checkedMs = clock.now();
-      problem = await tryToWrite(store());
+      problem = await tryToWrite(engine());
       return problem;
     },
   };
 }
 
-async function tryToWrite(store: Store): Promise<NotReady | undefined> {
+async function tryToWrite(engine: Engine): Promise<NotReady | undefined> {
   try {
-    await store.checkWritable();
+    await engine.checkWritable();
     return undefined;
   } catch (thrown) {
     return toFailure(thrown).code;

@@ -175,12 +175,12 @@ class OneServing implements Serving {
     // New connections are taken until the end: they are told that it stops, and what else is left to ask.
     const closing = setInterval(() => this.#listener?.closeIdle(), CLOSE_IDLE_MS);
     const generations = [...this.#retired, ...(this.#current ? [this.#current] : [])];
-    for (const { responses } of generations) responses.durable.engine.retire();
+    for (const { responses } of generations) responses.durable.retire();
     const sockets = Promise.all(generations.map((generation) => generation.sockets.drain()));
     const { drainMs } = this.#loaded.settings;
     const answered = this.#drain.begin(drainMs, clock, sockets);
     // Calls of background responses come to their ends too. What does not is left to the next start.
-    const engines = generations.map(({ responses }) => responses.durable.engine);
+    const engines = generations.map(({ responses }) => responses.durable);
     const rested = Promise.all(engines.map((engine) => engine.drain()));
     const [isClean] = await Promise.all([answered, within(rested, drainMs, clock)]);
     if (!isClean) {
@@ -237,12 +237,12 @@ class OneServing implements Serving {
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,
-        store: () => (this.#current ?? generation).responses.durable.store,
+        engine: () => (this.#current ?? generation).responses.durable,
       }),
       collectMetrics: async () => {
         const collected = (await this.#parts.collectMetrics?.()) ?? this.metrics();
-        const { store } = (this.#current ?? generation).responses.durable;
-        return addQueued(collected, await store.countWaiting(BACKGROUND_QUEUE));
+        const { durable } = (this.#current ?? generation).responses;
+        return addQueued(collected, await durable.countWaiting(BACKGROUND_QUEUE));
       },
       watchSocket: this.#watch.watchSocket,
       observe: this.#runs.observe,
@@ -274,7 +274,7 @@ class OneServing implements Serving {
 
   #retire(old: Generation): void {
     this.#retired.add(old);
-    old.responses.durable.engine.retire();
+    old.responses.durable.retire();
     const close = async (): Promise<void> => {
       await old.idle();
       // The end of the server may have been faster.

@@ -9,8 +9,8 @@
 import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import { nextTurn } from "../../base/turn.ts";
+import type { Engine } from "../../engine/engine.ts";
 import { doomResponse, RESPONSE_BODY } from "../../responses/api.ts";
-import type { RunPlace } from "../../responses/fold/read-response.ts";
 import { RESPONSE_KIND } from "../../responses/kept-response.ts";
 import type { DoomedThing, OrphanSearch, Shelf, ThingName } from "../../store/shelf.ts";
 import type { Books } from "./books.ts";
@@ -18,7 +18,7 @@ import { createPageSize } from "./page-size.ts";
 
 interface SweepParts {
   readonly shelf: Shelf;
-  readonly durable: RunPlace;
+  readonly durable: Engine;
   /** Removes what was made of a thing elsewhere: chunks of a vector store, places of a file in them. */
   readonly expire?: ((thing: ThingName) => Promise<void>) | undefined;
   readonly clock: Clock;

@@ -10,15 +10,16 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
 import { cancelRun, deleteRun } from "../../../src/cli/commands/runs-delete.ts";
+import type { RunRecord } from "../../../src/protocol/run-record.ts";
 import { openSqliteStore } from "../../../src/store/sqlite-store.ts";
-import type { Store, StoredRun } from "../../../src/store/store.ts";
+import type { Store } from "../../../src/store/store.ts";
 
 const OWNER = fileURLToPath(new URL("../../engine/lasting-owner.js", import.meta.url));
 
 interface Owned extends AsyncDisposable {
   readonly store: Store;
   /** The run that the other process runs. */
-  readonly run: StoredRun;
+  readonly run: RunRecord;
   kill(): Promise<void>;
 }
 
@@ -39,7 +40,7 @@ async function open(id: string, prepare?: (store: Store) => Promise<void>): Prom
   };
   return {
     store,
-    run: (await store.getRun(id)) as StoredRun,
+    run: (await store.getRun(id)) as RunRecord,
     kill,
     async [Symbol.asyncDispose]() {
       await kill();
@@ -86,7 +87,7 @@ describe("deleting a run", () => {
       const end = { ending: "failed", result: null, firstSeq: 0, events: [], at_ms: 2 } as const;
       await store.finish("top", 1, end);
     });
-    const top = (await owned.store.getRun("top")) as StoredRun;
+    const top = (await owned.store.getRun("top")) as RunRecord;
     await assert.rejects(
       deleteRun(owned.store, top, { force: false }),
       refusal(/run top has a subagent, top\/child, that is still running/),

@@ -4,8 +4,8 @@ import { followTree } from "../../../src/cli/output/follow-tree.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { dropReportWish } from "../../../src/protocol/report-wish.ts";
 import type { LoggedEvent, RunEvent } from "../../../src/protocol/run-events.ts";
+import type { RunRecord } from "../../../src/protocol/run-record.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
-import type { StoredRun } from "../../../src/store/store.ts";
 import { createManualClock, reply, respond } from "../../../src/testing/index.ts";
 import { childEnd, childStart, end, start } from "../../delegation/ledger-record.ts";
 import { startTree, type Tree } from "../../delegation/tree-bench.ts";
@@ -113,7 +113,7 @@ function createFakeEngine(logs: Logs): Pick<Engine, "follow" | "status"> {
   return {
     async status(id) {
       const isEnded = logs[id]?.at(-1)?.type === "run_end";
-      return logs[id] && ({ id, status: isEnded ? "ended" : "running" } as StoredRun);
+      return logs[id] && ({ id, status: isEnded ? "ended" : "running" } as RunRecord);
     },
     async *follow(id, _after, signal) {
       const events = logs[id] ?? assert.fail(`there is no ${id}`);

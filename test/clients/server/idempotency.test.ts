@@ -67,7 +67,7 @@ describe("the official client, cut off from its answer", () => {
         ? await readStream(client, body, headers)
         : await readPlain(client, body, headers);
       assert.match(text, /42/);
-      const runs = await server.responses.durable.store.listRuns({ limit: 10 });
+      const runs = await server.responses.durable.record.listRuns({ limit: 10 });
       assert.equal(runs.length, 1);
       assert.equal(server.upstream.requests.length, 1);
     });

@@ -85,7 +85,7 @@ async function share(t: TestContext): Promise<Shared> {
       const vectors = createVectorMemory(chunks);
       const parts = { ...kept, shelf: die(stores.shelf), embedder, chunks, vectors };
       defineIndexing(engine, parts);
-      const indexing = createIndexRuns({ engine, store });
+      const indexing = createIndexRuns(engine);
       living.add(engine);
       const kill = (): void => {
         isDead = true;

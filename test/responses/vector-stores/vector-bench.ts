@@ -51,7 +51,7 @@ function openBench(
   const engine = createLocalEngine({ store, clock, isAlive: () => false });
   defineIndexing(engine, vectors);
   return {
-    ...{ ...vectors, clock, engine, store, indexing: createIndexRuns({ engine, store }) },
+    ...{ ...vectors, clock, engine, store, indexing: createIndexRuns(engine) },
     restart: open,
     async upload(filename, content, tenant = TENANT) {
       const asked = parseNewFile(filename, { purpose: "assistants" });

@@ -147,9 +147,9 @@ describe("an answer that is interrupted", () => {
     const first = await startGuarded(t, bench, said, { storePath });
     const made = await first.send({ token, body: { input: "Hi", background: true } });
     const { id } = JSON.parse(made.text) as { id: string };
-    const { store } = first.responses.durable;
+    const { record } = first.responses.durable;
     const hasSaid = async (): Promise<boolean> =>
-      JSON.stringify(await store.readEvents(toRunId(id), -1, 1000)).includes(WORDS.slice(-6));
+      JSON.stringify(await record.readEvents(toRunId(id), -1, 1000)).includes(WORDS.slice(-6));
     while (!(await hasSaid())) await turn();
     await first.runtime.close();
     const second = await startGuarded(t, bench, script(), { storePath });

@@ -47,7 +47,7 @@ async function fillStore(server: GuardedServer, token: string): Promise<string> 
   const made = await server.send({ token, path: "/v1/vector_stores", body: { name: "s" } });
   const { id } = JSON.parse(made.text) as { id: string };
   await server.send({ token, path: `/v1/vector_stores/${id}/files`, body: { file_id } });
-  await server.responses.durable.engine.idle();
+  await server.responses.durable.idle();
   return id;
 }
 

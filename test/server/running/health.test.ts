@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
+import { createLocalEngine } from "../../../src/engine/local-engine.ts";
 import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
 import { createHealthRoutes } from "../../../src/server/routes/health.ts";
 import { createHealth } from "../../../src/server/running/health.ts";
@@ -10,13 +11,17 @@ import { createManualClock } from "../../../src/testing/index.ts";
 describe("health", () => {
   const open = () => {
     const clock = createManualClock();
-    const store = createMemoryStore();
+    const engine = createLocalEngine({ store: createMemoryStore() });
     const state = { isDraining: false, isFull: false, writes: 0 };
-    store.checkWritable = async () => {
+    engine.checkWritable = async () => {
       state.writes++;
       if (state.isFull) throw new Failure("store_full", "The disk /secret/place is full.");
     };
-    const health = createHealth({ clock, store: () => store, isDraining: () => state.isDraining });
+    const health = createHealth({
+      clock,
+      engine: () => engine,
+      isDraining: () => state.isDraining,
+    });
     const routes = createHealthRoutes(health);
     const ask = async (path: string): Promise<[number, object]> => {
       const route = routes.find((one) => one.path === path) ?? assert.fail();

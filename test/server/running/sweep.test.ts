@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
-import type { RunPlace } from "../../../src/responses/fold/read-response.ts";
+import type { Engine } from "../../../src/engine/engine.ts";
 import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
@@ -12,7 +12,7 @@ import { newDatabasePath } from "../../store/database-path.ts";
 import { startServer } from "../server-bench.ts";
 
 /** Nothing in these sweeps has a run. */
-const NO_RUNS = {} as RunPlace;
+const NO_RUNS = {} as Engine;
 
 describe("the sweep", () => {
   it("removes responses with their runs, and other things, when their time is over", async (t) => {
@@ -26,7 +26,7 @@ describe("the sweep", () => {
     await shelf.put({ ...kept, id: "file_old", expires_at_ms: 5 });
     await shelf.put({ ...kept, id: "file_young", expires_at_ms: null });
     const clock = createManualClock();
-    const runs = async (): Promise<number> => (await durable.store.listRuns({ limit: 10 })).length;
+    const runs = async (): Promise<number> => (await durable.record.listRuns({ limit: 10 })).length;
 
     const early = { ...clock, now: () => 1 };
     assert.equal(await sweep({ shelf, durable, clock: early, log: silentLog }), 0);

@@ -13,7 +13,7 @@ describe("the numbers of runs", () => {
     const registry = createRegistry();
     const metrics = createRunMetrics(registry);
     const { durable, passing } = server.responses;
-    for (const { engine } of [durable, passing]) engine.watch(metrics.observe);
+    for (const engine of [durable, passing]) engine.watch(metrics.observe);
     const first = await server.create({ input: "Hi" });
     const second = await server.create({ input: "Hi" });
     const text = renderMetrics(registry.read());
@@ -67,7 +67,7 @@ describe("the numbers of runs", () => {
     const { id } = await server.create({ input: "Hi" });
     const registry = createRegistry();
     const metrics = createRunMetrics(registry);
-    const log = await server.responses.durable.store.readEvents(
+    const log = await server.responses.durable.record.readEvents(
       id.replace("resp_", "run_"),
       -1,
       99,

@@ -1,0 +1,298 @@
+/**
+ * The runs that one process has: from the claim that makes it their owner, through their bodies, to the
+ * ending that is written, or to the moment it gives them up. `local-engine.ts` decides what to begin.
+ */
+
+import { type Clock, systemClock } from "../base/clock.ts";
+import { Failure, toFailure } from "../base/failure.ts";
+import type { Json } from "../base/json.ts";
+import type { LoggedEvent } from "../protocol/run-events.ts";
+import { toUnknownRun } from "../store/refusal.ts";
+import type { Store } from "../store/store.ts";
+import { createBrokenRuns } from "./broken-runs.ts";
+import { callBody, writeEnding } from "./call-body.ts";
+import { type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
+import { toStopped } from "./ending.ts";
+import type { ChildOptions, Engine, RunBody, RunContext, RunOutcome } from "./engine.ts";
+import type { followRun } from "./follow.ts";
+import { createHub, type Hub, type Observe } from "./hub.ts";
+import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
+import { waitForOutcome } from "./outcome.ts";
+import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
+import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
+import { createOwners, type Owners } from "./owners.ts";
+import { createResting } from "./resting.ts";
+import { createRunContext } from "./run-context.ts";
+import { holdToLimit } from "./time-limit.ts";
+import { createTurns, type Turns } from "./turns.ts";
+import { waitUncounted } from "./uncounted.ts";
+import {
+  createHeartbeat,
+  createLiveness,
+  createRhythm,
+  type Heartbeat,
+  makeWorkerId,
+} from "./worker.ts";
+
+/** Journal key of a run's time limit, so that it holds after a takeover too. */
+const LIMIT_KEY = "@limit_ms";
+
+export class LocalRuns {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly hub: Hub;
+  readonly owners: Owners;
+  readonly turns: Turns;
+  readonly bodies = new Map<string, RunBody>();
+  readonly observers = new Set<Observe>();
+  /** Told of each run that is given up without an ending. */
+  readonly leavers = new Set<(id: string) => void>();
+  readonly broken = createBrokenRuns();
+  /** What those see of runs who follow them or wait for their ending. */
+  readonly seen: Parameters<typeof followRun>[0];
+  /** The engine, as bodies see it. */
+  readonly #engine: Engine;
+  readonly #heartbeat: Heartbeat;
+  readonly #cancels: CancelWatch;
+  /** Runs whose claim is on its way: a second start of one of them joins the first. */
+  readonly #launching = new Map<string, Promise<boolean>>();
+  readonly #owned = new Map<string, OwnedRun>();
+  readonly resting = createResting(this.#owned, (id) => this.hub.isFollowed(id));
+  /** Settles for each owned run when its body is done and its ending written or given up. */
+  readonly #executions = new Map<string, Promise<void>>();
+  /** Runs that end with everything below them. */
+  readonly #treeEnds = new Set<string>();
+  #stopped = false;
+
+  constructor(engine: Engine, { store, isAlive, observe, around, ...options }: LocalEngineOptions) {
+    const { clock = systemClock, workerId = makeWorkerId() } = options;
+    this.#engine = engine;
+    this.store = store;
+    this.clock = clock;
+    if (observe) this.observers.add(observe);
+    this.hub = createHub(clock, this.observers);
+    const rhythm = createRhythm();
+    this.#heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm });
+    this.#cancels = createCancelWatch({
+      ...{ store, clock, owner: workerId },
+      onCancel: ({ id, tree }) => this.#abortOwned(id, { tree }),
+    });
+    this.owners = createOwners({
+      ...{ store, clock, workerId },
+      lifeOf: createLiveness(around, isAlive, rhythm),
+      isHere: (id) => this.isHere(id),
+    });
+    const isOwned = (id: string): boolean => this.#owned.has(id);
+    this.seen = { store, hub: this.hub, isOwned, check: (id) => this.#check(id) };
+    this.turns = createTurns({
+      ...{ store, owner: workerId, beat: () => this.#heartbeat.begin() },
+      launch: ({ id, epoch }) => this.launch(id, { epoch }),
+    });
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  isHere(id: string): boolean {
+    return this.#owned.has(id) || this.#launching.has(id);
+  }
+
+  checkRunnable(id: string, name: string): void {
+    if (this.#stopped) throw toStopped();
+    if (this.bodies.has(name)) return;
+    throw new Failure("invalid_request", `Run ${id} needs \`${name}\`, which is not defined here.`);
+  }
+
+  /** Claims the run and starts its body. False when it has ended, or another process was faster. */
+  launch(id: string, options: LaunchOptions): Promise<boolean> {
+    if (this.#stopped) return Promise.reject(toStopped());
+    const owned = this.#owned.get(id);
+    if (owned && !owned.lost) return Promise.resolve(true);
+    const known = this.#launching.get(id);
+    if (known !== undefined) return known;
+    // One that was given up here comes to its end first.
+    const ended = Promise.resolve(this.#executions.get(id));
+    const launch = ended
+      .then(() => this.#claim(id, options))
+      .finally(() => {
+        this.#launching.delete(id);
+        this.#rest();
+      });
+    this.#launching.set(id, launch);
+    return launch;
+  }
+
+  /** Takes over a run whose owner is gone. */
+  async adopt(id: string): Promise<void> {
+    if (this.#owned.has(id)) return;
+    const run = await this.store.getRunStatus(id);
+    if (run?.status === "running" && !(await this.owners.has(run))) {
+      await this.launch(id, { from: run.epoch });
+    }
+  }
+
+  /** False when none of them runs here. */
+  async abort(id: string, { tree }: { tree: boolean }): Promise<boolean> {
+    await this.#launching.get(id);
+    return this.#abortOwned(id, { tree });
+  }
+
+  /** What cannot be taken now is taken with the next start. */
+  async takeTurns(): Promise<void> {
+    if (!this.#stopped) await this.turns.take().catch(() => {});
+    this.#rest();
+  }
+
+  async idle(): Promise<void> {
+    while (this.#launching.size + this.#executions.size > 0 || this.turns.taking !== undefined) {
+      const all = [...this.#launching.values(), ...this.#executions.values(), this.turns.taking];
+      await Promise.allSettled(all);
+    }
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.turns.close();
+    await Promise.allSettled(this.#launching.values());
+    for (const owned of this.#owned.values()) owned.lose(toStopped());
+    this.hub.ringAll();
+    await Promise.all(this.#executions.values());
+    await this.#heartbeat.end();
+    await this.store.close();
+  }
+
+  #abortOwned(id: string, { tree }: { tree: boolean }): boolean {
+    const own = this.#owned.get(id);
+    // One that this process gave up is cancelled where it runs next.
+    const here = [...(own && !own.lost ? [own] : []), ...(tree ? findBelow(this.#owned, id) : [])];
+    if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
+    abortAll(here, new Failure("cancelled", "The run was cancelled."));
+    return here.length > 0;
+  }
+
+  async #claim(id: string, { limitMs, from, epoch: own }: LaunchOptions): Promise<boolean> {
+    const { store, hub } = this;
+    // First the beat, then the claim: an owner nobody has heard of would count as dead.
+    await this.#heartbeat.begin();
+    const epoch = own ?? (await store.claim(id, this.#heartbeat.workerId, from));
+    if (epoch === undefined) return false;
+    // Read after the claim: from here on nobody else can add to them.
+    const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
+    if (!run) throw toUnknownRun(id);
+    const owned = createOwnedRun({ store, hub, run, epoch, journal });
+    if (limitMs !== undefined) {
+      await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
+    }
+    if (this.observers.size > 0 && run.next_seq > 0) {
+      for (const first of await store.readEvents(id, -1, 1)) this.#tell(first);
+    }
+    const broken = this.broken.take(id);
+    this.#owned.set(id, owned);
+    this.#cancels.begin();
+    // Asked for while its last owner was dying; whoever comes later is heard by the watch.
+    const cancels = epoch > 1 ? await findCancels(store, this.#heartbeat.workerId) : [];
+    for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
+    this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY), broken));
+    return true;
+  }
+
+  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: Failure): Promise<void> {
+    const { id } = owned.run;
+    if (broken) this.#treeEnds.add(id);
+    const done = new AbortController();
+    if (typeof limitMs === "number") {
+      void holdToLimit(id, { limitMs, clock: this.clock, runs: this.#owned }, done.signal);
+    }
+    try {
+      const outcome = await this.#runBody(owned, broken);
+      if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
+      const parts = { store: this.store, clock: this.clock, owned };
+      for (const logged of await writeEnding(parts, outcome)) this.#tell(logged);
+      this.broken.forget(id);
+    } catch (thrown) {
+      if (!owned.lost) this.broken.add(id, toFailure(thrown));
+      for (const leave of this.leavers) leave(id);
+    } finally {
+      done.abort();
+      owned.close();
+      this.#treeEnds.delete(id);
+      this.#owned.delete(id);
+      this.#executions.delete(id);
+      this.#rest();
+      this.resting.changed();
+      this.hub.ring(id);
+      if (this.turns.leave(id)) void this.takeTurns();
+    }
+  }
+
+  async #runBody(owned: OwnedRun, broken: Failure | undefined): Promise<RunOutcome> {
+    const { store, hub, clock, resting } = this;
+    const children = {
+      start: this.#startChild.bind(this),
+      result: (id: string, signal: AbortSignal) => {
+        const check = (child: string): void => this.#check(child, this.broken.reasonOf);
+        return waitForOutcome({ ...this.seen, check }, id, signal, () => this.adopt(id));
+      },
+      cancel: (id: string) => this.abort(id, { tree: true }).then(() => {}),
+    };
+    const uncounted: RunContext["uncounted"] = (work, { alone } = { alone: false }) =>
+      waitUncounted(alone ? [owned] : findAbove(this.#owned, owned), clock, work);
+    const turns = {
+      enter: (queue: string, lane: string) => this.turns.enter(owned, queue, lane),
+      giveBack: () => this.turns.giveBack(owned).then(() => void this.takeTurns()),
+    };
+    const parts = { store, hub, clock, owned, children, uncounted, resting };
+    const context = createRunContext({ ...parts, turns, runs: this.#engine });
+    return await callBody(this.bodies.get(owned.run.name), { context, owned, clock, broken });
+  }
+
+  /**
+   * A run ends after everything below it. After a takeover there may be children that nobody waits for:
+   * their parent was cancelled before it came to them.
+   */
+  async #endBelow(id: string): Promise<void> {
+    const query = { limit: Number.MAX_SAFE_INTEGER, parent_id: id, status: "running" } as const;
+    for (const run of await this.store.listRuns(query)) {
+      const isElsewhere = !this.isHere(run.id) && (await this.owners.has(run));
+      if (isElsewhere || !this.bodies.has(run.name)) continue;
+      this.#treeEnds.add(run.id);
+      await this.launch(run.id, { from: run.epoch });
+      this.#owned.get(run.id)?.abort(new Failure("cancelled", "The run above it has ended."));
+      await this.#executions.get(run.id);
+    }
+  }
+
+  async #startChild(
+    parent: OwnedRun,
+    key: string,
+    { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
+  ): Promise<string> {
+    const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
+    const place = { id, path, title, parent_id: parent.run.id, timeoutMs };
+    await this.#engine.submit(name, input, place);
+    await this.adopt(id);
+    // The parent may have been cancelled after the child was written down and before it ran.
+    if (parent.signal.aborted) this.#owned.get(id)?.abort(toFailure(parent.signal.reason));
+    return id;
+  }
+
+  #tell(logged: LoggedEvent): void {
+    for (const observe of this.observers) observe(logged);
+  }
+
+  /** Throws when there is nothing to wait for any more. */
+  #check(id: string, whyBroken = this.broken.tell): void {
+    const broken = whyBroken(id);
+    if (broken) throw broken;
+    if (this.#stopped) throw toStopped();
+  }
+
+  /** Stops the beat when this process has nothing that could be taken over. */
+  #rest(): void {
+    if (this.#owned.size > 0 || this.#launching.size > 0) return;
+    this.#heartbeat.pause();
+    this.#cancels.pause();
+  }
+}

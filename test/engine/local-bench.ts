@@ -1,0 +1,78 @@
+/** The workplace of the local engine: its record is a store, and faults are those of the store. */
+
+import type { Engine } from "../../src/engine/engine.ts";
+import { createLocalEngine } from "../../src/engine/local-engine.ts";
+import type { LocalEngineOptions } from "../../src/engine/local-engine-options.ts";
+import type { Store } from "../../src/store/store.ts";
+import {
+  type Bench,
+  type BenchEngineOptions,
+  type CrashingEngine,
+  type Faults,
+  settle,
+} from "./engine-bench.ts";
+import { createManualClock } from "./manual-clock.ts";
+
+export interface LocalBench extends Bench {
+  readonly store: Store;
+  engine(options?: LocalBenchOptions): CrashingEngine;
+}
+
+type LocalBenchOptions = BenchEngineOptions & Partial<Omit<LocalEngineOptions, "isAlive">>;
+
+export async function openLocalBench(createStore: () => Promise<Store>): Promise<LocalBench> {
+  const store = await createStore();
+  const clock = createManualClock();
+  const engines: { engine: Engine; crashed: boolean }[] = [];
+  return {
+    ...{ store, clock, record: store },
+    engine({ faults = {}, ...options } = {}) {
+      const state = { crashed: false };
+      const shared = withFaults(options.store ?? store, faults);
+      const mortal = createMortalStore(shared, () => state.crashed);
+      const isAlive = (): boolean => false;
+      const engine = createLocalEngine({ clock, isAlive, ...options, store: mortal });
+      engines.push(Object.assign(state, { engine }));
+      const crash = (): void => {
+        state.crashed = true;
+      };
+      return Object.assign(engine, { crash });
+    },
+    countSteps: async (id) => (await store.readSteps(id)).size,
+    async close() {
+      for (const { engine, crashed } of engines) if (!crashed) await engine.stop();
+      await store.close();
+    },
+  };
+}
+
+/** The store as one process sees it: it closes only its own view, and dies with the process. */
+function createMortalStore(store: Store, isDead: () => boolean): Store {
+  return wrapStore(store, (name, call) => {
+    if (name === "close") return async () => {};
+    return (...values) => (isDead() ? new Promise(() => {}) : call(...values));
+  });
+}
+
+function withFaults(store: Store, { slowLog, hangsTaking, refuseEnding }: Faults): Store {
+  return wrapStore(store, (name, call) => async (...values) => {
+    const refusal = name === "finish" ? refuseEnding?.() : undefined;
+    if (refusal) throw refusal;
+    if (name === "append" && slowLog) await settle();
+    const made = await call(...values);
+    if (name === "takeSignal" && hangsTaking && made !== undefined) await new Promise(() => {});
+    return made;
+  });
+}
+
+type Call = (...values: unknown[]) => unknown;
+
+/** `wrap` is given each method that is asked for by its name, and gives the one that is called. */
+export function wrapStore(store: Store, wrap: (name: string, call: Call) => Call): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const method = Reflect.get(target, name, target) as Call;
+      return wrap(String(name), (...values) => Reflect.apply(method, target, values));
+    },
+  });
+}
