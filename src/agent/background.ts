@@ -37,8 +37,6 @@ export interface Background {
   settle(turn: number, stepKey: string): Promise<readonly ChildWord[]>;
   /** These were told. */
   hear(news: readonly ChildWord[]): void;
-  /** Resolves when nothing of them is being written any more. */
-  closed(): Promise<void>;
   /** Ends them all. Never rejects. */
   end(): Promise<LeftChildren>;
 }
@@ -75,11 +73,7 @@ export async function hearChildren(parts: Parts, progress: Progress): Promise<vo
  */
 export async function awaitChildren(parts: Parts, progress: Progress): Promise<boolean> {
   const { backgroundChildren: background, task } = parts;
-  if (!background) return false;
-  if (!background.isOpen) {
-    await background.closed();
-    return false;
-  }
+  if (!background?.isOpen) return false;
   // No turn is left to read anything in: the run ends at that limit, and says what was not read.
   if (progress.turns >= task.max_turns - turnsKept(task)) return true;
   await tell(parts, progress, { key: `children:${progress.turns}.end`, isFinal: true });

@@ -177,11 +177,8 @@ async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome |
   });
   progress.hasBegun = true;
   if (context.isTakeover) {
-    await context.step(`resume:${context.epoch}`, async (step) => {
-      const left = await endLeftovers(parts);
-      step.end([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }, ...left]);
-      return null;
-    });
+    const left = await endLeftovers(parts);
+    await context.tell([{ type: "run_resume", epoch: context.epoch, at_ms: clock.now() }, ...left]);
     progress.abandoned = findAbandonedTurns(await context.readLog());
   }
   const begun = await wishes?.begin?.(progress.items);

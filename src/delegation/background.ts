@@ -59,9 +59,6 @@ export class BackgroundChildren implements Background {
   readonly #found = new Set<string>();
   #restoring: Promise<void> | undefined;
   /** How many steps were opened for them. */
-  #steps = 0;
-  #step: { readonly done: Promise<unknown>; close(): void } | undefined;
-  #closing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: BackgroundParts) {
     this.#parts = parts;
@@ -141,7 +138,6 @@ export class BackgroundChildren implements Background {
     const { callKey, key, executor } = spawning;
     const child = this.#create(`${context.id}/${key}`, wish.label);
     const { isBackground = false } = wish;
-    if (isBackground) this.#open();
     // Let in at once or not at all: others may wait for a word of this run.
     const isUrgent = isBackground && executor === "in_process";
     const begun = orderChild(node, wish, { ...child.toSpawning(spawning), isUrgent }).then(
@@ -157,7 +153,6 @@ export class BackgroundChildren implements Background {
     if (isBackground) return this.#leave(child, callKey);
     const question = await child.untilEndOrQuestion();
     if (question) {
-      this.#open();
       this.note(callKey, [question.key]);
       return this.#leave(child, callKey, question.text);
     }
@@ -170,7 +165,6 @@ export class BackgroundChildren implements Background {
     const { node, questions, context } = this.#parts;
     const onNews = (): void => {
       this.#news.tell();
-      this.#closeIfDone();
     };
     return new BackgroundChild({ node, questions, signal: context.signal, onNews }, { id, label });
   }
@@ -184,7 +178,6 @@ export class BackgroundChildren implements Background {
   #forget(child: BackgroundChild): void {
     child.leaveCall();
     this.#children.delete(child.id);
-    this.#closeIfDone();
   }
 
   restore(): Promise<void> {
@@ -220,7 +213,6 @@ export class BackgroundChildren implements Background {
       child.takeEnd(report);
       return;
     }
-    this.#open();
     this.#found.add(id);
     const key = id.slice(context.id.length + 1);
     const own = { callKey: start.call_key, key, executor: node.settings.executor };
@@ -327,10 +319,6 @@ export class BackgroundChildren implements Background {
     });
   }
 
-  async closed(): Promise<void> {
-    await this.#closing;
-  }
-
   async end(): Promise<LeftChildren> {
     const { context, recorded } = this.#parts;
     try {
@@ -343,33 +331,8 @@ export class BackgroundChildren implements Background {
     if (!context.isLost && !recorded)
       for (const child of open) child.stop("The run that started it has ended.");
     await Promise.all(open.map(({ ended }) => ended));
-    this.#closeIfDone();
-    await this.#closing;
     const unread = this.all.filter(({ id }) => this.#outstanding.has(id) && !isIn(open, id));
     return { stopped: open.map(toName), unread: unread.map(toName) };
-  }
-
-  /** While any of them works a step is open: their ends are written at any time. */
-  #open(): void {
-    if (this.#step) return;
-    const { context } = this.#parts;
-    const key = `background:${context.epoch}.${++this.#steps}`;
-    let close = (): void => {};
-    const over = new Promise<null>((resolve) => {
-      close = () => resolve(null);
-    });
-    // It does nothing by itself, so that it keeps no process from coming to rest.
-    const done = context
-      .step(key, () => context.waiting(`${context.id}/${key}`, () => over))
-      .catch(() => {});
-    this.#step = { done, close };
-  }
-
-  #closeIfDone(): void {
-    if (!this.#step || [...this.#children.values()].some(({ envelope }) => !envelope)) return;
-    this.#step.close();
-    this.#closing = this.#step.done;
-    this.#step = undefined;
   }
 }
 

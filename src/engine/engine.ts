@@ -4,7 +4,8 @@
  * where it stood: finished steps return what they returned, and only the one in flight runs again.
  *
  * Run code must be repeatable outside its steps: no clock, no chance, no environment there. All
- * events are emitted inside steps, or given with the outcome; so a replay writes none twice.
+ * events are emitted inside steps, or given with the outcome; so a replay writes none twice. What others
+ * do meanwhile (`tell`) is the exception.
  */
 
 import type { Json } from "../base/json.ts";
@@ -188,6 +189,11 @@ export interface RunContext {
   waiting<Out>(step: string | undefined, work: () => Promise<Out>): Promise<Out>;
   /** Appends events to the run's log; returns the last one's number. Only inside a step. */
   emit(events: readonly RunEvent[]): Promise<number>;
+  /**
+   * The same outside of steps: of a takeover, and of children that work by themselves. No journal holds
+   * a replay back from telling them again: whoever tells them sees to that.
+   */
+  tell(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */
   readLog(): Promise<LoggedEvent[]>;
   /** Other runs: what its children were given, have said, and are told. */

@@ -161,6 +161,10 @@ class Context implements RunContext {
     return Promise.reject(new Failure("internal", message));
   }
 
+  tell(events: readonly RunEvent[]): Promise<number> {
+    return this.#parts.owned.log.emit(events);
+  }
+
   async readLog(): Promise<LoggedEvent[]> {
     const { store } = this.#parts;
     const found: LoggedEvent[] = [];

@@ -69,7 +69,7 @@ export function openNode(parts: NodeParts): DelegationNode {
     },
     specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     modelOf: parts.modelOf,
-    emit: (events) => context.emit(events),
+    emit: (events) => context.tell(events),
     now: () => clock.now(),
     asksAbout: (wishes) =>
       findApprovalReason({ account, task }, wishes, {

@@ -105,6 +105,29 @@ export function describeEngine(name: string, openBench: OpenBench): void {
     );
 
     it(
+      "tells of others outside of its steps, before its ending",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        engine.define("agent", async (context) => {
+          await context.tell([notice("before")]);
+          await context.step("one", async () => {
+            await context.emit([notice("a")]);
+            await context.tell([notice("meanwhile")]);
+            return null;
+          });
+          // Not awaited: it still comes before the ending.
+          void context.tell([notice("last")]);
+          return completed(null);
+        });
+        await engine.submit("agent", null, RUN);
+        await engine.result("run_1");
+        const texts = toTexts(await readAll(engine, "run_1"));
+        assert.deepEqual(texts, ["before", "a", "meanwhile", "last", "run_end"]);
+        assert.equal(await bench.countSteps("run_1"), 1);
+      }),
+    );
+
+    it(
       "ends as timeout when its time is up, also after a takeover, with its children",
       onBench(async (bench) => {
         const define = (engine: ReturnType<Bench["engine"]>): void => {

@@ -3,7 +3,7 @@
  * told again in the log of the run that started them.
  *
  * Told again from the number in their logs at which it was left, so that nothing is told twice or lost
- * over a restart. While there are any, one step of the run is open: what they say may come at any time.
+ * over a restart. What they say may come at any time, so it is told outside of the run's steps.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -57,21 +57,9 @@ export interface Crew {
   tell(name: string, runId: string, after: number): Promise<void>;
   /** Writes to the run's log from outside of any call. */
   emit(events: readonly RunEvent[]): Promise<unknown>;
-  /** Nothing is told any more. Stop all members first. */
-  close(): Promise<void>;
 }
 
 export function createCrew({ context, engine, node }: CrewParts): Crew {
-  let step: Promise<unknown> | undefined;
-  let end: () => void = () => {};
-  const over = new Promise<null>((resolve) => {
-    end = () => resolve(null);
-  });
-  /** A step for each owner of the run: one that was cut must be open again for the next. */
-  const open = (): void => {
-    step ??= context.step(`agents:${context.epoch}`, () => over);
-    step.catch(() => {});
-  };
   const toSpawning = ({ key, callKey }: StartedAgent, signal: AbortSignal): Spawning => ({
     // The agents that work may wait for a word of this one.
     ...{ callKey, key, signal, executor: "in_process", isUrgent: true },
@@ -80,7 +68,7 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
   async function tell(name: string, runId: string, after: number): Promise<void> {
     for await (const batch of engine.follow(runId, after)) {
       const events = batch.flatMap((logged: LoggedEvent) => toToldAgain(logged, name));
-      if (events.length > 0) await context.emit(events);
+      if (events.length > 0) await context.tell(events);
     }
   }
 
@@ -101,7 +89,6 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
 
   return {
     async start(agent, wish) {
-      open();
       const begun = createBegun(-1);
       const child = await orderChild(node, wish, toSpawning(agent, begun.signal));
       const member = run(agent, child, begun);
@@ -109,24 +96,13 @@ export function createCrew({ context, engine, node }: CrewParts): Crew {
       return member;
     },
     adopt(agent) {
-      open();
       const begun = createBegun(agent.told);
       const { key, task, timeoutMs } = agent;
       const child = adoptChild(node, { key, task, timeoutMs }, toSpawning(agent, begun.signal));
       return run(agent, child, begun);
     },
-    tell(name, runId, after) {
-      open();
-      return tell(name, runId, after);
-    },
-    emit(events) {
-      open();
-      return context.emit(events);
-    },
-    async close() {
-      end();
-      await step?.catch(() => {});
-    },
+    tell,
+    emit: (events) => context.tell(events),
   };
 }
 

@@ -131,14 +131,12 @@ class RunTeam implements Team {
     await roster.settled(waits ? this.#parts.context.signal : NEVER);
     if (waits) await this.#tell(roster.deliver());
     const log = await roster.log();
-    await roster.crew.close();
     return withTeam(outcome, log, this.#parts.node.account.spent);
   }
 
   async close(): Promise<void> {
     this.#roster.mail.stop();
     this.#roster.stopAll();
-    await this.#roster.crew.close();
     this.leave();
   }
 
