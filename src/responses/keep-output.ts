@@ -8,7 +8,6 @@ import { Failure } from "../base/failure.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Ending } from "../protocol/run-events.ts";
-import { withConversation } from "./conversation-turn.ts";
 import { appendItems } from "./conversations/items.ts";
 import { createEventWriter } from "./fold/event-writer.ts";
 import { toResponseId } from "./fold/response-object.ts";
@@ -66,7 +65,7 @@ async function append(
   items: readonly Item[],
 ): Promise<void> {
   try {
-    await withConversation(kept, tenant, id, () => appendItems(kept, tenant, id, items));
+    await appendItems(kept, tenant, id, items);
     await indexItems(kept, { tenant, parent: id, kind: "conversation" }, items);
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "not_found") throw thrown;

@@ -11,7 +11,10 @@ import type { Json } from "../base/json.ts";
 export interface Shelf {
   /** False, and no change, when the tenant has a thing of this kind and id. */
   put(thing: NewThing): Promise<boolean>;
-  /** Puts those that are not there yet, in one transaction. */
+  /**
+   * Puts those that are not there yet, in one transaction. Whoever lists the things of a parent sees all of
+   * them or none, and those of another call before or after all of these.
+   */
   putAll(things: readonly NewThing[]): Promise<void>;
   /**
    * Puts `claim` and the things that come with it, in one transaction. Where there is a thing by the claim's

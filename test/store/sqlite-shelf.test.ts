@@ -6,6 +6,7 @@ import { after, describe, it } from "node:test";
 import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
+import { describeBatches } from "./batches-contract.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
@@ -27,6 +28,10 @@ const openShelf = async (): Promise<Shelf> => (await openStores()).shelf;
 
 describeShelf("SQLite shelf", openShelf);
 describeStorage("SQLite shelf", openShelf);
+describeBatches("SQLite shelf", async () => {
+  const path = join(directory, `${files++}.db`);
+  return [(await openStores(path)).shelf, (await openStores(path)).shelf];
+});
 
 describe("SQLite shelf: the file", () => {
   const count = ({ chunksDb }: SqliteStores, table: string): number =>

@@ -11,7 +11,6 @@ import type { CreateResponse } from "../../protocol/request.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Caller } from "../caller.ts";
 import { toUnknownPrevious } from "../conversation-before.ts";
-import { withConversation } from "../conversation-turn.ts";
 import { readItems } from "../conversations/items.ts";
 import { findKept } from "../kept-response.ts";
 import { collectTools } from "../kinds/collect-tools.ts";
@@ -166,7 +165,7 @@ async function findItems(
   return sealItems(items, parts.sealKey);
 }
 
-/** How far it has come between two answers, never within one. */
+/** How far it has come. Answers are added whole, so this is never within one. */
 async function findConversation(
   parts: FindParts,
   tenant: string,
@@ -174,9 +173,7 @@ async function findConversation(
 ): Promise<Found["conversation"]> {
   checkConversationId(id, CONVERSATION);
   try {
-    const { position } = await withConversation(parts, tenant, id, () =>
-      readItems(parts, tenant, id),
-    );
+    const { position } = await readItems(parts, tenant, id);
     return { id, position };
   } catch (thrown) {
     const failure = toFailure(thrown);
