@@ -25,6 +25,8 @@ export interface BeginParts extends ToolParts {
   readonly context: RunContext;
   readonly clock: Clock;
   readonly bridge: Bridge;
+  /** Lists of tools that were told before (`readTold`): those servers are not asked again. */
+  readonly told: readonly Item[];
   /** Takes an approval for this run. False where another run has used it. */
   readonly useApproval: (id: string) => Promise<boolean>;
   /** Resolves when the run may begin. */
@@ -46,7 +48,7 @@ export async function beginResponse(
       return null;
     });
   }
-  const listed = await listTools(parts, bridge.listed);
+  const listed = await listTools(parts, [...parts.told, ...bridge.listed]);
   checkListed(listed);
   return await callApproved(parts, [...items, ...listed], BEFORE_ALL);
 }
@@ -54,6 +56,18 @@ export async function beginResponse(
 /** The turn that is before all others. */
 const BEFORE_ALL = 0;
 
+/**
+ * The lists that an earlier owner of the run has told. Whoever goes on with a run offers what the run was
+ * offered, whatever servers have by now.
+ */
+export async function readTold(context: RunContext): Promise<Item[]> {
+  if (context.epoch === 1) return [];
+  return (await context.readLog()).flatMap(({ event }) =>
+    event.type === "item_end" && event.item.type === "mcp_list_tools" ? [event.item] : [],
+  );
+}
+
+/** Where they were told, the journal has them. */
 async function listTools({ context }: BeginParts, listed: readonly Item[]): Promise<Item[]> {
   if (listed.length === 0) return [];
   const told = await context.step("list_tools", async (step) => {
@@ -75,7 +89,7 @@ function toWholeEvents(item: Item, index: number): RunEvent[] {
 
 /** Makes the calls of `items` that the client has agreed to and nobody has made, behind a turn. */
 export async function callApproved(
-  parts: Omit<BeginParts, "enter" | "background">,
+  parts: Omit<BeginParts, "enter" | "background" | "told">,
   items: readonly Item[],
   turn: number,
 ): Promise<readonly Item[]> {

@@ -22,7 +22,7 @@ import type { Tool } from "../../protocol/tools.ts";
 import { NO_USAGE } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { useApproval } from "../../responses/approvals.ts";
-import { beginResponse, callApproved } from "../../responses/begin-response.ts";
+import { beginResponse, callApproved, readTold } from "../../responses/begin-response.ts";
 import { type Bridge, openBridge } from "../../responses/bridge/bridge.ts";
 import { bridgeProvider } from "../../responses/bridge/bridged-provider.ts";
 import { chooseNative } from "../../responses/bridge/native.ts";
@@ -166,10 +166,10 @@ async function open(
   // team may have been given some since its team was asked for.
   const asked = withBrought(parts, wish, wish.multi_agent?.name === undefined ? before : items);
   const own = await openCatalogue(parts, { context, task, wish: asked }, account);
-  const { isBacked, nativeTools } = parts;
   const isLimited = account.limits.usd !== null;
-  const native = chooseNative(model.native, { isBacked, nativeTools, isLimited });
+  const native = chooseNative(model.native, { ...parts, isLimited });
   const paid = createPaidCalls(account, own.node);
+  const told = await readTold(context);
   const bridge = await openBridge({
     // What is to be made short is not answered: nothing of it is called.
     tools: wish.is_compaction ? [] : [...parts.unseal(asked.tools), ...(team ? [TEAM_TOOL] : [])],
@@ -177,7 +177,8 @@ async function open(
     native,
     request: {
       ...{ tenant: wish.tenant, runId: context.id, include: new Set(wish.include) },
-      ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf, items },
+      ...{ catalogue: own.tools, signal: context.signal, payerOf: paid.payerOf },
+      items: [...items, ...told],
     },
   });
   scope.push(() => bridge.close());
@@ -192,7 +193,7 @@ async function open(
     await context.waiting(undefined, async () => team?.enter(context.signal));
   };
   const beginning = {
-    ...{ ...tools, bridge, enter, background: wish.background },
+    ...{ ...tools, bridge, told, enter, background: wish.background },
     useApproval: toUseApproval(parts, { context, wish }),
   };
   const kept = openContext(parts.context, { ...tools, wish, model, items, tools: bridge.tools });
