@@ -91,3 +91,20 @@ export async function readOptional({ request: { headers }, json }: RouteCall): P
     (!headers["content-length"] && !headers["transfer-encoding"]);
   return isEmpty ? {} : await json();
 }
+
+/** Always as something to save: what somebody uploaded or somebody's code wrote must not run as a page of this server. */
+export function toDownload(
+  chunks: AsyncIterable<Uint8Array>,
+  { filename, bytes, type }: { filename: string; bytes: number; type: string },
+): BytesAnswer {
+  // Code names files as it likes; what is no text cannot be encoded.
+  const name = filename.replace(/\p{Cs}/gu, "\ufffd");
+  return {
+    ...{ kind: "bytes", type, chunks },
+    headers: {
+      "content-length": String(bytes),
+      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      "x-content-type-options": "nosniff",
+    },
+  };
+}

@@ -186,6 +186,16 @@ export async function readContainerBytes(
   return Buffer.concat(pieces);
 }
 
+/** The container of a file that is named alone, as a `file_path` annotation names it. */
+export async function findContainerOf(
+  shelf: Shelf,
+  tenant: string,
+  id: string,
+): Promise<ContainerName | undefined> {
+  const thing = await shelf.get(nameFile(tenant, id));
+  return thing?.parent ? { tenant, containerId: thing.parent } : undefined;
+}
+
 const FILE_KIND = "container_file";
 
 function nameFile(tenant: string, id: string): ThingName {

@@ -24,7 +24,7 @@ import { createContainer } from "../../responses/containers/create-container.ts"
 import { parseNewContainer } from "../../responses/containers/new-container.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
-import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
 
 export interface ContainerRouteParts extends ShelfParts {
   readonly limits: ReceiveLimits;
@@ -160,19 +160,10 @@ async function addFile(parts: ContainerRouteParts, call: RouteCall): Promise<Ans
   return toJson(await receiveFile(call.request, parts.limits, keep, copy));
 }
 
-/** Always as something to save: what somebody's code wrote must not run as a page of this server. */
 async function download(parts: ContainerRouteParts, call: RouteCall): Promise<Answer> {
   const container = await find(parts, call);
   const { bytes, path } = await getContainerFile(parts.shelf, container, fileOf(call));
-  const name = encodeURIComponent(path.slice(path.lastIndexOf("/") + 1));
-  return {
-    kind: "bytes",
-    type: "application/octet-stream",
-    chunks: await readContainerFile(parts.shelf, container, fileOf(call)),
-    headers: {
-      "content-length": String(bytes),
-      "content-disposition": `attachment; filename*=UTF-8''${name}`,
-      "x-content-type-options": "nosniff",
-    },
-  };
+  const filename = path.slice(path.lastIndexOf("/") + 1);
+  const chunks = await readContainerFile(parts.shelf, container, fileOf(call));
+  return toDownload(chunks, { filename, bytes, type: "application/octet-stream" });
 }

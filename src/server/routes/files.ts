@@ -1,16 +1,15 @@
 /** Files: upload, list, show, delete, download. */
 
 import {
-  createFile,
-  deleteFile,
-  getFile,
-  listFiles,
-  readFileContent,
-} from "../../responses/files/files.ts";
+  deleteNamedFile,
+  getNamedFile,
+  readNamedFile,
+} from "../../responses/containers/named-file.ts";
+import { createFile, listFiles } from "../../responses/files/files.ts";
 import { parseNewFile } from "../../responses/files/new-file.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
-import { type Answer, type Route, type RouteCall, toJson } from "../route.ts";
+import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
 
 export interface FileRouteParts extends ShelfParts {
   readonly limits: ReceiveLimits;
@@ -43,19 +42,15 @@ export function createFileRoutes(parts: FileRouteParts): Route[] {
       summary: "Show a file's name, size and purpose",
       scope: "files",
       handle: async ({ caller, params }) =>
-        toJson(await getFile(parts, caller.tenant, params["id"] ?? "")),
+        toJson(await getNamedFile(parts, caller.tenant, params["id"] ?? "")),
     },
     {
       method: "DELETE",
       path: "/v1/files/:id",
       summary: "Delete a file, and take it out of every vector store",
       scope: "files",
-      async handle({ caller: { tenant }, params }) {
-        const id = params["id"] ?? "";
-        await getFile(parts, tenant, id);
-        await parts.forget(tenant, id);
-        return toJson(await deleteFile(parts, tenant, id));
-      },
+      handle: async ({ caller: { tenant }, params }) =>
+        toJson(await deleteNamedFile(parts, tenant, params["id"] ?? "", parts.forget)),
     },
     {
       method: "GET",
@@ -76,18 +71,8 @@ async function upload(parts: FileRouteParts, { request, caller }: RouteCall): Pr
   return toJson(file);
 }
 
-/** Always as something to save: a page that somebody uploaded must not run as one of this server. */
 async function download(parts: FileRouteParts, { caller, params }: RouteCall): Promise<Answer> {
   const { tenant } = caller;
-  const { file, mediaType, bytes } = await readFileContent(parts, tenant, params["id"] ?? "");
-  return {
-    kind: "bytes",
-    type: mediaType,
-    chunks: bytes,
-    headers: {
-      "content-length": String(file.bytes),
-      "content-disposition": `attachment; filename*=UTF-8''${encodeURIComponent(file.filename)}`,
-      "x-content-type-options": "nosniff",
-    },
-  };
+  const { file, mediaType, bytes } = await readNamedFile(parts, tenant, params["id"] ?? "");
+  return toDownload(bytes, { filename: file.filename, bytes: file.bytes, type: mediaType });
 }

@@ -157,6 +157,51 @@ describe("the openai package, with what the server keeps", () => {
     await assert.rejects(containers.retrieve(id), OpenAI.NotFoundError);
   });
 
+  it("reads where an answer names a file that code wrote, and downloads it", TIMEOUT, async () => {
+    const code = "open('a.csv', 'w').write('a,b\\n')";
+    const text = "Here: [a.csv](sandbox:/mnt/data/a.csv), which is /mnt/data/a.csv.";
+    const turn = [
+      reply.calls([{ name: "code_interpreter", arguments: { code } }]),
+      reply.text(text),
+    ];
+    await using bench = await serveScript(script(...turn, ...turn, ...turn));
+    const client = openClient(bench);
+    const tool = { type: "code_interpreter" as const, container: { type: "auto" as const } };
+    const asked = { model, input: "Write a table.", tools: [tool] };
+
+    const answer = await client.responses.create(asked);
+    const annotations = annotationsOf(answer);
+    const [cited, linked, named] = annotations;
+    assert.ok(cited?.type === "container_file_citation");
+    assert.ok(linked?.type === "file_path" && named?.type === "file_path");
+    assert.equal(annotations.length, 3);
+    const { container_id, file_id } = cited;
+    assert.equal(text.slice(cited.start_index, cited.end_index), "sandbox:/mnt/data/a.csv");
+    assert.deepEqual(linked, {
+      ...{ type: "file_path", file_id, index: cited.start_index },
+      ...{ start_index: cited.start_index, end_index: cited.end_index },
+    });
+    assert.equal(named.index, text.lastIndexOf("/mnt"));
+    const inContainer = await client.containers.files.content.retrieve(file_id, { container_id });
+    assert.equal(await inContainer.text(), "a,b\n");
+    assert.equal(await (await client.files.content(linked.file_id)).text(), "a,b\n");
+    assert.equal((await client.files.retrieve(linked.file_id)).filename, "a.csv");
+
+    // Read later, whole and as a stream; streamed; and not stored.
+    assert.deepEqual(annotationsOf(await client.responses.retrieve(answer.id)), annotations);
+    const again = await client.responses.retrieve(answer.id, { stream: true });
+    assert.deepEqual(await addedIn(again), annotations);
+    for (const store of [true, false]) {
+      const stream = client.responses.stream({ ...asked, store });
+      const added = await addedIn(stream);
+      assert.deepEqual(annotationsOf(await stream.finalResponse()), added);
+      assert.deepEqual(
+        added.map(({ type }) => type),
+        annotations.map(({ type }) => type),
+      );
+    }
+  });
+
   it("speaks chat completions too", TIMEOUT, async () => {
     await using bench = await serveScript(script(reply.text("Hello."), reply.text("Hello.")));
     const { chat } = openClient(bench);
@@ -169,6 +214,25 @@ describe("the openai package, with what the server keeps", () => {
     assert.equal(text, "Hello.");
   });
 });
+
+type Annotation = OpenAI.Responses.ResponseOutputText["annotations"][number];
+
+function annotationsOf({ output }: Pick<OpenAI.Responses.Response, "output">): Annotation[] {
+  const parts = output.flatMap((item) => (item.type === "message" ? item.content : []));
+  return parts.flatMap((part) => (part.type === "output_text" ? part.annotations : []));
+}
+
+async function addedIn(
+  stream: AsyncIterable<OpenAI.Responses.ResponseStreamEvent>,
+): Promise<Annotation[]> {
+  const added: Annotation[] = [];
+  for await (const event of stream) {
+    if (event.type !== "response.output_text.annotation.added") continue;
+    assert.equal(event.annotation_index, added.length);
+    added.push(event.annotation as Annotation);
+  }
+  return added;
+}
 
 function openClient({ baseURL }: ClientBench): OpenAI {
   return new OpenAI({ baseURL, apiKey: KEY, maxRetries: 0 });

@@ -4,9 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import OpenAI, { toFile } from "openai";
 import { createIds } from "../../../src/base/ids.ts";
+import { writeContainerFile } from "../../../src/responses/containers/container-files.ts";
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { createContainerRoutes } from "../../../src/server/routes/containers.ts";
+import { createFileRoutes } from "../../../src/server/routes/files.ts";
 import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
 import { script } from "../../../src/testing/index.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
@@ -20,7 +22,12 @@ const LIMITS = { maxBytes: 1000, idleMs: PATIENCE_MS };
 async function startContainers(t: TestContext) {
   const clock = createManualClock(1_790_000_000_000);
   const parts = { shelf: createMemoryShelf(), clock, makeId: createIds(clock), limits: LIMITS };
-  const server = { routes: createContainerRoutes(parts) };
+  const server = {
+    routes: [
+      ...createContainerRoutes(parts),
+      ...createFileRoutes({ ...parts, forget: async () => {} }),
+    ],
+  };
   const start = async (tenant: string) => {
     const { url } = await startServer(t, script(), { server, caller: { tenant } });
     return new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 0 });
@@ -84,6 +91,42 @@ describe("containers over HTTP", () => {
     await assert.rejects(client.containers.create({ name: "n", file_ids: [theirs.id] }), {
       status: 404,
     });
+  });
+
+  it("have files that are read and deleted by their ids alone, as `file_path` names them", async (t) => {
+    const { client, stranger, parts } = await startContainers(t);
+    const { id } = await client.containers.create({ name: "mine" });
+    const write = (path: string) =>
+      writeContainerFile(
+        parts,
+        { tenant: "t", containerId: id },
+        {
+          ...{ path, source: "assistant", bytes: streamOf(Buffer.from("a,b\n")), maxBytes: 10 },
+        },
+      );
+    const made = await write("out/table \ud800.csv");
+    const shown = await client.files.retrieve(made.id);
+    checkPublished("OpenAIFile", shown);
+    assert.deepEqual(
+      [shown.filename, shown.bytes, shown.purpose],
+      ["table \ud800.csv", 4, "assistants_output"],
+    );
+    const content = await client.files.content(made.id);
+    assert.equal(await content.text(), "a,b\n");
+    assert.match(content.headers.get("content-disposition") ?? "", /^attachment; /);
+    for (const ask of [
+      () => stranger.files.retrieve(made.id),
+      () => stranger.files.content(made.id),
+      () => stranger.files.delete(made.id),
+    ]) {
+      await assert.rejects(ask, { status: 404 });
+    }
+    assert.deepEqual((await client.files.list()).data, []);
+    assert.equal((await client.files.delete(made.id)).deleted, true);
+    await assert.rejects(client.files.retrieve(made.id), { status: 404 });
+    const again = await write("again.csv");
+    await parts.clock.advance(21 * 60 * 1000);
+    await assert.rejects(client.files.content(again.id), { status: 404 });
   });
 
   it("refuse a file that is too large", async (t) => {

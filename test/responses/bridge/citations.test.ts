@@ -222,33 +222,58 @@ describe("citations", () => {
     );
   });
 
-  it("are links to files that code has written, with the place of the address", () => {
+  it("are links to files that code has written, each under both names, with the place of the address", () => {
     const text =
-      "[Plot](sandbox:/mnt/data/plot.png), [table](sandbox:/mnt/data/out/my%20table.csv), sandbox:/mnt/data/plot.png. Not sandbox:/mnt/data/plot.png.gz or sandbox:/mnt/data/other.png or /mnt/data/plot.png.";
+      "[Plot](sandbox:/mnt/data/plot.png), [table](sandbox:/mnt/data/out/my%20table.csv), sandbox:/mnt/data/plot.png. Not sandbox:/mnt/data/plot.png.gz or sandbox:/mnt/data/other.png.";
     const { part, annotations, deltas } = tell(text, [CODE]);
     assert.equal(deltas, text);
     assert.deepEqual(part.annotations, annotations);
+    const address = "sandbox:/mnt/data/plot.png";
+    const expected: readonly (readonly [string, string, string])[] = [
+      ["cfile_1", "plot.png", address],
+      ["cfile_2", "my table.csv", "sandbox:/mnt/data/out/my%20table.csv"],
+      ["cfile_1", "plot.png", address],
+    ];
+    const cited = annotations.filter((one) => one.type === "container_file_citation");
     assert.deepEqual(
-      annotations.map((one) =>
-        one.type === "container_file_citation"
-          ? [
-              one.file_id,
-              one.container_id,
-              one.filename,
-              text.slice(one.start_index, one.end_index),
-            ]
-          : assert.fail(),
-      ),
+      cited.map((one) => [
+        ...[one.file_id, one.filename, text.slice(one.start_index, one.end_index)],
+      ]),
+      expected,
+    );
+    assert.ok(cited.every((one) => one.container_id === "cntr_1"));
+    // Beside each of them, the same place as a path.
+    assert.deepEqual(
+      annotations.filter((_, at) => at % 2 === 1),
+      cited.map(({ file_id, start_index, end_index }) => {
+        return { type: "file_path", file_id, index: start_index, start_index, end_index };
+      }),
+    );
+    assert.equal(tell("[My](sandbox:/mnt/data/out/my table.csv)", [CODE]).annotations.length, 2);
+  });
+
+  it("are paths of files that code has written, where no link is", () => {
+    const text =
+      "It is in `/mnt/data/plot.png` and /mnt/data/out/my table.csv. Not https://a.org/mnt/data/plot.png, file:///mnt/data/plot.png, ./mnt/data/plot.png, /mnt/data/plot.png2 or plot.png.";
+    const { annotations, part } = tell(text, [CODE]);
+    assert.deepEqual(part.annotations, annotations);
+    assert.deepEqual(
+      annotations.map((one) => {
+        assert.ok(one.type === "file_path");
+        assert.equal(one.index, one.start_index);
+        return [one.file_id, text.slice(one.start_index, one.end_index)];
+      }),
       [
-        ["cfile_1", "cntr_1", "plot.png", "sandbox:/mnt/data/plot.png"],
-        ["cfile_2", "cntr_1", "my table.csv", "sandbox:/mnt/data/out/my%20table.csv"],
-        ["cfile_1", "cntr_1", "plot.png", "sandbox:/mnt/data/plot.png"],
+        ["cfile_1", "/mnt/data/plot.png"],
+        ["cfile_2", "/mnt/data/out/my table.csv"],
       ],
     );
-    assert.deepEqual(
-      tell("[My](sandbox:/mnt/data/out/my table.csv)", [CODE]).annotations.length,
-      1,
-    );
+  });
+
+  it("do not know files outside the container's folder, whatever a client sends", () => {
+    const files = ["", "/", "a", "/mnt/data/"].map((path) => ({ file_id: "cfile_1", path }));
+    const sent = { ...CODE, files } as unknown as Item;
+    assert.deepEqual(tell("a / sandbox:/ sandbox:a /mnt/data/", [sent, SEARCHED]).annotations, []);
   });
 
   it("are of the file that was written last under a path", () => {
@@ -257,8 +282,11 @@ describe("citations", () => {
       container_id: "cntr_2",
       files: [{ file_id: "cfile_9", path: "/mnt/data/plot.png" }],
     } as unknown as Item;
-    const [one] = tell("sandbox:/mnt/data/plot.png", [CODE, again]).annotations;
-    assert.ok(one?.type === "container_file_citation");
-    assert.deepEqual([one.file_id, one.container_id], ["cfile_9", "cntr_2"]);
+    const [one, path] = tell("sandbox:/mnt/data/plot.png", [CODE, again]).annotations;
+    assert.ok(one?.type === "container_file_citation" && path?.type === "file_path");
+    assert.deepEqual(
+      [one.file_id, one.container_id, path.file_id],
+      ["cfile_9", "cntr_2", "cfile_9"],
+    );
   });
 });

@@ -118,13 +118,21 @@ describe("code_interpreter", () => {
     };
     const [part] = message.content;
     assert.ok(part?.type === "output_text");
-    assert.deepEqual(part.annotations, [citation]);
-    assert.ok(typesOf(run).includes("output_text.annotation.added"));
+    const path = {
+      type: "file_path",
+      file_id: "cfile_1",
+      index: 14,
+      start_index: 14,
+      end_index: 37,
+    };
+    assert.deepEqual(part.annotations, [citation, path]);
+    const added = typesOf(run).filter((type) => type === "output_text.annotation.added");
+    assert.equal(added.length, 2);
     // And in the next answer of the chain.
     const next = await runKinds({ kinds, tools, items: run.items, replies: [reply.text(link)] });
     const said = next.response.output[0];
     assert.ok(said?.type === "message" && said.content[0]?.type === "output_text");
-    assert.equal(said.content[0].annotations.length, 1);
+    assert.equal(said.content[0].annotations.length, 2);
   });
 
   it("shows the text of a tool that keeps no details, and a failure as one", async () => {

@@ -1,0 +1,84 @@
+/**
+ * Files by their ids alone: those that were uploaded, and those that code wrote into a container. A
+ * `file_path` annotation names no container, and what it names can be read as any other file.
+ */
+
+import {
+  type DeletedFile,
+  deleteFile,
+  type FileContent,
+  type FileObject,
+  getFile,
+  readFileContent,
+} from "../files/files.ts";
+import type { ShelfParts } from "../shelf-parts.ts";
+import {
+  type ContainerFileObject,
+  type ContainerName,
+  deleteContainerFile,
+  findContainerOf,
+  getContainerFile,
+  readContainerFile,
+} from "./container-files.ts";
+import { touchContainer } from "./containers.ts";
+
+type Reading = Pick<ShelfParts, "shelf" | "clock">;
+
+/** Rejects with `not_found`, as all of these do where there is no such file, or its time is over. */
+export async function getNamedFile(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<FileObject> {
+  const container = await findUsed(parts, tenant, id);
+  if (!container) return await getFile(parts, tenant, id);
+  return toFile(await getContainerFile(parts.shelf, container, id));
+}
+
+export async function readNamedFile(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<FileContent> {
+  const container = await findUsed(parts, tenant, id);
+  if (!container) return await readFileContent(parts, tenant, id);
+  const file = toFile(await getContainerFile(parts.shelf, container, id));
+  const bytes = await readContainerFile(parts.shelf, container, id);
+  return { file, mediaType: "application/octet-stream", bytes };
+}
+
+/** `forget` takes an uploaded file out of whatever was made of it, before it is deleted. */
+export async function deleteNamedFile(
+  parts: Reading,
+  tenant: string,
+  id: string,
+  forget: (tenant: string, id: string) => Promise<void>,
+): Promise<DeletedFile> {
+  const container = await findUsed(parts, tenant, id);
+  if (container) {
+    await deleteContainerFile(parts.shelf, container, id);
+    return { id, object: "file", deleted: true };
+  }
+  await getFile(parts, tenant, id);
+  await forget(tenant, id);
+  return await deleteFile(parts, tenant, id);
+}
+
+/** Whoever uses a container's files keeps it alive. */
+async function findUsed(
+  parts: Reading,
+  tenant: string,
+  id: string,
+): Promise<ContainerName | undefined> {
+  const container = await findContainerOf(parts.shelf, tenant, id);
+  if (container) await touchContainer(parts, tenant, container.containerId);
+  return container;
+}
+
+/** The published purpose of what code wrote is `assistants_output`. */
+function toFile({ id, bytes, created_at, path, source }: ContainerFileObject): FileObject {
+  return {
+    ...{ id, object: "file", bytes, created_at, filename: path.slice(path.lastIndexOf("/") + 1) },
+    ...{ purpose: source === "user" ? "user_data" : "assistants_output", status: "processed" },
+  };
+}
