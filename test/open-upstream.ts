@@ -25,6 +25,8 @@ export interface Said {
   readonly more?: JsonObject;
   /** Fields of the message: `annotations`. */
   readonly message?: JsonObject;
+  /** Why it ended, where that is not `stop`. */
+  readonly finish?: string;
   /** Refuses the request with this in place of an answer. */
   readonly refusal?: string;
 }
@@ -64,18 +66,18 @@ export async function startOpenUpstream(
   };
 }
 
-function toWhole({ text = "Yes.", usage, more, message }: Said): JsonObject {
+function toWhole({ text = "Yes.", usage, more, message, finish = "stop" }: Said): JsonObject {
   const said = { role: "assistant", content: text, ...message };
-  const choices = [{ index: 0, message: said, finish_reason: "stop" }];
+  const choices = [{ index: 0, message: said, finish_reason: finish }];
   return { id: "c1", model: "m", choices, usage: { ...TOKENS, ...usage }, ...more };
 }
 
-function toStream({ text = "Yes.", usage, more, message }: Said): string {
+function toStream({ text = "Yes.", usage, more, message, finish = "stop" }: Said): string {
   const head = { id: "c1", model: "m", ...more };
   const chunks = [
     {
       ...head,
-      choices: [{ index: 0, delta: { content: text, ...message }, finish_reason: "stop" }],
+      choices: [{ index: 0, delta: { content: text, ...message }, finish_reason: finish }],
     },
     { ...head, choices: [], usage: { ...TOKENS, ...usage } },
   ];

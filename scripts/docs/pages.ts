@@ -6,7 +6,7 @@ import { renderLedgerPage } from "./ledger-page.ts";
 import { renderMatrixPage } from "./matrix-page.ts";
 import { renderEmbeddedPage, renderProvidersPage, renderTestingPage } from "./model-pages.ts";
 import { renderOptionsPage } from "./options-page.ts";
-import { renderApiPage } from "./server-page.ts";
+import { renderApiPage, renderServerPage } from "./server-page.ts";
 import { renderSafetyPage, renderToolsPage } from "./tool-pages.ts";
 
 export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
@@ -21,6 +21,7 @@ export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   "options.md": renderOptionsPage,
   "providers.md": renderProvidersPage,
   "safety.md": renderSafetyPage,
+  "server.md": renderServerPage,
   "testing.md": renderTestingPage,
   "tools.md": renderToolsPage,
 };

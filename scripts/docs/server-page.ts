@@ -1,5 +1,7 @@
 /** The addresses of the server, and what keys may be allowed and limited to. */
 
+import { readFileSync } from "node:fs";
+import { FAILURE_RULES, type FailureRule } from "../../src/providers/deployments/failure-rules.ts";
 import type { OpenedResponses } from "../../src/runtime/responses/open-responses.ts";
 import { KEY_LIMITS } from "../../src/server/guard/key.ts";
 import { type Route, SCOPES } from "../../src/server/route.ts";
@@ -64,3 +66,26 @@ function createOwnRoutes(): Route[] {
 
 /** A page needs the rows, and not what stands behind them. */
 const NOTHING = new Proxy({}, { get: () => ({}) }) as OpenedResponses;
+
+const NEXT: Readonly<Record<FailureRule["next"], string>> = {
+  any: "yes",
+  larger: "one with a larger window",
+  none: "no: the client gets the failure",
+};
+const COOLDOWN: Readonly<Record<FailureRule["health"], string>> = {
+  counts: "counts",
+  at_once: "at once",
+  well: "no: it works",
+  unknown: "no: nothing is learned of it",
+};
+
+/** Written by hand, except for the block between these two lines. */
+const BLOCK = /(<!-- Made by `npm run docs`: what failures mean -->\n)[\s\S]*?(<!-- end -->)/;
+
+export function renderServerPage(): string {
+  const page = readFileSync(new URL("../../../docs/server.md", import.meta.url), "utf8");
+  const rows = FAILURE_RULES.map(({ told, next, health }) => [told, NEXT[next], COOLDOWN[health]]);
+  const table = renderTable(["the deployment", "the next one is asked", "its cooldown"], rows);
+  if (!BLOCK.test(page)) throw new Error("docs/server.md has no place for what failures mean.");
+  return page.replace(BLOCK, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
+}

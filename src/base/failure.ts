@@ -139,13 +139,21 @@ export const FAILURES = {
     status: 502,
     exit: 1,
     retryable: false,
-    summary: "The answer is not what the API promises: cut short, wrong type, unreadable.",
+    summary:
+      "The model's server does not keep to its API: an answer cut short, a web page, unreadable bytes.",
   },
   empty_answer: {
     status: 502,
     exit: 1,
     retryable: true,
     summary: "The model said nothing, called nothing and gave no reason. It is asked again first.",
+  },
+  broken_answer: {
+    status: 502,
+    exit: 1,
+    retryable: true,
+    summary:
+      "The model's answer cannot be used: a call without a name, an ending that asks for a call and none, a call that its server could not read, fields of wrong types. It is asked again first, except for the last.",
   },
   answer_too_large: {
     status: 502,

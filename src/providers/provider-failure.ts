@@ -157,8 +157,19 @@ function streamCodeFor(vendorCode: string | undefined, status: number | undefine
   if (vendorCode && CONTEXT_CODES.has(vendorCode)) return "context_exceeded";
   if (vendorCode && QUOTA_CODES.has(vendorCode)) return "provider_rejected";
   if (vendorCode && MISSING_CODES.has(vendorCode)) return "model_not_found";
+  if (vendorCode && REFUSED_CODES.has(vendorCode)) return "provider_rejected";
   return status === undefined ? "provider_failed" : codeFor(status, vendorCode, "");
 }
+
+/** What of a request its vendor does not take, told when the answer has begun: the request is at fault. */
+const REFUSED_CODES: ReadonlySet<string> = new Set([
+  ...["invalid_request_error", "invalid_prompt", "content_filter", "content_policy_violation"],
+  ...["bio_policy", "misalignment_policy_violation", "data_residency_mismatch"],
+  ...["invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url"],
+  ...["image_too_large", "image_too_small", "image_parse_error", "invalid_image_mode"],
+  ...["image_content_policy_violation", "image_file_too_large", "unsupported_image_media_type"],
+  ...["empty_image_file", "failed_to_download_image", "image_file_not_found"],
+]);
 
 function adviceFor(status: number, retryAfterMs: number | undefined): string {
   if (status === 401 || status === 403) return " Check the key and what it may use.";

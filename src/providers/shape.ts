@@ -7,7 +7,7 @@
  * are left alone. Costs about a microsecond an event: nothing is copied (bench/decode.ts).
  */
 
-import { Failure } from "../base/failure.ts";
+import { toMisshapen } from "./broken-answer.ts";
 
 export interface Shape<Type> {
   /** What is wrong with a value that is there, as a path and a sentence; undefined where nothing is. */
@@ -21,11 +21,11 @@ export interface Shape<Type> {
 /** The type of what fits a shape. */
 export type Shaped<Of> = Of extends Shape<infer Type> ? Type : never;
 
-/** The value itself, without loose fields that do not fit. Rejects with `provider_broke_protocol` else. */
+/** The value itself, without loose fields that do not fit. Rejects with `broken_answer` else. */
 export function readShape<Type>(value: unknown, shape: Shape<Type>): Type {
   const problem = shape.check(value);
   if (problem === undefined) return value as Type;
-  throw new Failure("provider_broke_protocol", `The answer is not in the API's form: ${problem}.`);
+  throw toMisshapen(`The answer is not in the API's form: ${problem}.`);
 }
 
 export const text: Shape<string> = plain("text", (value) => typeof value === "string");

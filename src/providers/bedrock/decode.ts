@@ -11,6 +11,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import type { Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import { toMissingCall, toNamelessCall, toUnreadable } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { readShape } from "../shape.ts";
 import { runKindOf } from "../vendors/native-tools.ts";
@@ -159,7 +160,7 @@ class ConverseDecoder implements Decoder {
       const isCut = block === last && this.#endReason() === "length";
       this.#close(block, isCut ? "incomplete" : "completed", out);
     }
-    if (stopReason === "tool_use" && !this.#hasCalled()) throw toNoCall();
+    if (stopReason === "tool_use" && !this.#hasCalled()) throw toMissingCall();
     if (this.#usage) this.#finish(out);
   }
 
@@ -215,7 +216,7 @@ class ConverseDecoder implements Decoder {
   #writeInput(number: number, delta: string, out: ModelEvent[]): void {
     const block = this.#open.get(number);
     if (!block) {
-      throw new Failure("provider_broke_protocol", "The input of a tool came before its name.");
+      throw toNamelessCall();
     }
     block.pieces.push(delta);
     const { index } = block;
@@ -240,10 +241,7 @@ class ConverseDecoder implements Decoder {
 
   #openCall(number: number, { toolUseId, name }: Call, out: ModelEvent[]): void {
     if (!name) {
-      throw new Failure(
-        "provider_broke_protocol",
-        "A tool call came without the name of its tool.",
-      );
+      throw toNamelessCall();
     }
     const isDocument = this.#isJsonTool && name === JSON_TOOL;
     if (isDocument) this.#hasDocument = true;
@@ -355,21 +353,7 @@ const END_REASONS: Readonly<Record<string, EndReason>> = {
 
 function throwIfMalformed(stopReason: string): void {
   if (!stopReason.startsWith("malformed_")) return;
-  const what = stopReason === "malformed_tool_use" ? "a tool call" : "an answer";
-  throw new Failure(
-    "provider_failed",
-    `The model wrote ${what} that cannot be read. Ask it again.`,
-    {
-      vendorCode: stopReason,
-    },
-  );
-}
-
-function toNoCall(): Failure {
-  return new Failure(
-    "provider_broke_protocol",
-    "Bedrock says that a tool is called, and named none.",
-  );
+  throw toUnreadable(stopReason, undefined);
 }
 
 function readUsage(usage: ConverseUsage): Usage {

@@ -12,6 +12,7 @@ import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import { addUsage, NO_USAGE, toUsage, type Usage } from "../../protocol/usage.ts";
+import { toMissingCall, toNamelessCall } from "../broken-answer.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import { readCost } from "../told-cost.ts";
@@ -259,10 +260,7 @@ class ChatDecoder implements Decoder {
   #openCall(part: ChatToolCall, out: ModelEvent[]): OpenCall {
     const { index, id, function: named, extra_content: extra } = part;
     if (!named?.name) {
-      throw new Failure(
-        "provider_broke_protocol",
-        "A tool call came without the name of its tool.",
-      );
+      throw toNamelessCall();
     }
     if (extra) this.#openItem("reasoning", out).extra = extra as JsonObject;
     this.#closeItem(out);
@@ -291,7 +289,7 @@ class ChatDecoder implements Decoder {
     if (!this.#executed.isEmpty) this.#pages = [...this.#pages, ...this.#executed.pages()];
     this.#closeItem(out);
     this.#tellExecuted(out);
-    if (this.#calls.length === 0 && CALLING.has(this.#finishReason ?? "")) throw toNoCall();
+    if (this.#calls.length === 0 && CALLING.has(this.#finishReason ?? "")) throw toMissingCall();
     const status = this.#itemStatus();
     for (const { index, call, arguments: text } of this.#calls) {
       out.push({ type: "item_end", index, item: { ...call, arguments: text, status } });
@@ -324,13 +322,6 @@ function isTextAlone({ usage, x_groq }: ChatChunk, choice: ChatChoice): boolean 
 
 /** Reasons that say: a tool is asked for. */
 const CALLING: ReadonlySet<string> = new Set(["tool_calls", "function_call"]);
-
-function toNoCall(): Failure {
-  return new Failure(
-    "provider_broke_protocol",
-    "The model's server says that a tool is called, and named none.",
-  );
-}
 
 /** Some count what was thought beside the completion and not in it: then the total is more than both. */
 function readUsage(usage: ChatUsage): Usage {

@@ -10,7 +10,7 @@ import { isJsonObject, type Json, type JsonObject, tryParsePayload } from "../..
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
-import { toMissingCall, toNamelessCall } from "../broken-call.ts";
+import { toMissingCall, toNamelessCall } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";

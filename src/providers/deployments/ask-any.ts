@@ -13,8 +13,8 @@ import { MODEL_RETRY, type Retrying, type RetryPolicy, retry } from "../../base/
 import type { AnsweredBy } from "../../protocol/model-events.ts";
 import type { ModelCall } from "../provider.ts";
 import { type Choosable, chooseDeployments } from "./choose-deployments.ts";
+import { mayBeLarger, nextAfter, toVerdict } from "./failure-rules.ts";
 import type { HealthCall } from "./health.ts";
-import { isDeploymentFailure, mayBeLarger, toVerdict } from "./moving-failures.ts";
 
 /** A deployment, whatever it is asked for: an answer, or vectors. */
 export interface Askable extends Choosable {
@@ -97,7 +97,8 @@ class Search<One extends Askable, Out> {
       const answered = await this.#try(one, { hasOthers: others.length > 0 });
       if (answered) return answered;
       const failure = this.#failures.get(one)?.failure;
-      left = failure?.code === "context_exceeded" ? findLarger(others, one) : others;
+      const needsLarger = failure !== undefined && nextAfter(failure) === "larger";
+      left = needsLarger ? findLarger(others, one) : others;
       const [next] = left;
       if (failure && next) call.notice?.(toNotice(failure, next));
     }
@@ -136,7 +137,7 @@ class Search<One extends Askable, Out> {
       const isBusy = !isSent && failure.code === "provider_overloaded";
       if (isBusy) this.#tries--;
       health.end(isBusy || call.signal.aborted ? "unknown" : toVerdict(failure));
-      if (call.signal.aborted || !isAnothers(failure)) throw failure;
+      if (call.signal.aborted || nextAfter(failure) === "none") throw failure;
       this.#note(deployment, failure);
       return undefined;
     }
@@ -181,11 +182,6 @@ function withWait({ failure, againMs }: Failed<unknown>, nowMs: number): Failure
   const retryAfterMs = Math.max(0, againMs - nowMs);
   if (askedMs === undefined || askedMs === retryAfterMs) return failure;
   return new Failure(code, message, { vendorCode, retryAfterMs, cause: failure });
-}
-
-/** Whether the next deployment may do better. */
-function isAnothers(failure: Failure): boolean {
-  return isDeploymentFailure(failure) || failure.code === "context_exceeded";
 }
 
 function findLarger<One extends Askable>(others: readonly One[], one: One): One[] {

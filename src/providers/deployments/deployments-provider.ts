@@ -9,8 +9,8 @@ import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { ModelCall, ModelRequest, Provider, WholeAnswer } from "../provider.ts";
 import { collectAnswer, hasOutput } from "../whole-answer.ts";
 import { type Answered, type Askable, askAny, type DeploymentsOptions } from "./ask-any.ts";
+import { toVerdict } from "./failure-rules.ts";
 import type { Verdict } from "./health.ts";
-import { toVerdict } from "./moving-failures.ts";
 import { markSeals, openSeals } from "./own-seals.ts";
 
 export interface OpenDeployment extends Askable {

@@ -8,7 +8,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import type { Failure } from "../../base/failure.ts";
-import { isAccountFailure } from "../provider-failure.ts";
+import { isLasting } from "./failure-rules.ts";
 
 export interface CooldownSettings {
   /** How many failures in a row it takes. */
@@ -215,10 +215,4 @@ class Health implements DeploymentHealth {
     this.#cooldowns++;
     this.#rules.tell({ label: this.#label, waitMs, failure });
   }
-}
-
-/** The next call would fail in the same way: nobody mends a key or a model's name within seconds. */
-function isLasting(failure: Failure): boolean {
-  const { code } = failure;
-  return isAccountFailure(failure) || code === "model_not_found" || code === "key_missing";
 }

@@ -5,9 +5,9 @@
 
 import { mapTogether } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
-import { Failure } from "../../base/failure.ts";
 import type { Redact } from "../../base/redact.ts";
 import { MODEL_RETRY, type RetryPolicy, retry } from "../../base/retry.ts";
+import { toMisshapen } from "../broken-answer.ts";
 import type { Sign } from "../http/http-provider.ts";
 import { askServer, type ServerAnswer } from "../http/server-request.ts";
 import type { Timeouts, Transport } from "../http/transport.ts";
@@ -111,7 +111,7 @@ async function askOnce(
   const read = form.read(answer.json, batch);
   if (read) return read;
   const message = `${who} did not answer with one vector for each text.`;
-  throw new Failure("provider_broke_protocol", message);
+  throw toMisshapen(message);
 }
 
 async function send(

@@ -13,6 +13,7 @@ import type { Logprob } from "../../protocol/content.ts";
 import type { FunctionCall, Item } from "../../protocol/items.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Usage } from "../../protocol/usage.ts";
+import { toNamelessCall, toUnreadable } from "../broken-answer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
@@ -148,7 +149,7 @@ class GeminiDecoder implements Decoder {
     const { finishReason } = candidate;
     if (!finishReason || finishReason === "FINISH_REASON_UNSPECIFIED") return;
     const message = finishMessage ?? undefined;
-    if (isBroken(finishReason)) throw toVendorFailure({ code: finishReason, message });
+    if (isBroken(finishReason)) throw toUnreadable(finishReason, message);
     this.#finish = { reason: finishReason, message };
   }
 
@@ -274,7 +275,7 @@ class GeminiDecoder implements Decoder {
     // An empty part behind a call that is whole says once more that it is.
     if (!call && !part.args && !part.partialArgs) return;
     if (!call) {
-      throw new Failure("provider_broke_protocol", "A call came without the name of its function.");
+      throw toNamelessCall();
     }
     if (goesOn) call.lateSignature = signature ?? call.lateSignature;
     call.args = (part.args as JsonObject | null | undefined) ?? call.args;

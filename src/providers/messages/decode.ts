@@ -12,7 +12,7 @@ import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { EndReason, ModelEvent } from "../../protocol/model-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { Usage } from "../../protocol/usage.ts";
-import { toMissingCall } from "../broken-call.ts";
+import { toMissingCall } from "../broken-answer.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";

@@ -7,7 +7,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import type { ItemStatus } from "../../protocol/item-fields.ts";
 import type { FunctionCall, Item, Reasoning } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
-import { toNamelessCall } from "../broken-call.ts";
+import { toNamelessCall } from "../broken-answer.ts";
 import { seal } from "../sealed-reasoning.ts";
 import { readShape, type Shaped } from "../shape.ts";
 import { type BlockDelta, type READ_CALL, READ_THOUGHT, type ReadBlock } from "./schema.ts";

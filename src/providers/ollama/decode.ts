@@ -9,7 +9,7 @@ import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import { toUsage } from "../../protocol/usage.ts";
-import { toMissingCall, toNamelessCall } from "../broken-call.ts";
+import { toMissingCall, toNamelessCall } from "../broken-answer.ts";
 import { ItemWriter } from "../item-writer.ts";
 import type { ModelRequest } from "../provider.ts";
 import { toVendorFailure } from "../provider-failure.ts";

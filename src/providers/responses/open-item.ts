@@ -2,7 +2,7 @@
 
 import type { Logprob } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
-import { toNamelessCall } from "../broken-call.ts";
+import { toNamelessCall } from "../broken-answer.ts";
 import { partsOf, type WireItem, type WirePart } from "./schema.ts";
 
 export interface OpenItem {

@@ -91,6 +91,8 @@ const VAIN: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "provider_timeout",
   "provider_unreachable",
   "provider_broke_protocol",
+  "empty_answer",
+  "broken_answer",
   "context_exceeded",
   "budget_exceeded",
 ]);

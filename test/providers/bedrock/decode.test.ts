@@ -198,9 +198,9 @@ describe("converse tool calls", () => {
     assert.equal(endOf(decode([call(0, "a"), stop("end_turn")])).reason, "tool_calls");
   });
 
-  it("without a name, or before it, break the protocol", () => {
+  it("without a name, or before it, make a broken answer", () => {
     for (const event of [call(0, "a", ""), input(0, "{}")]) {
-      assert.throws(() => decode([event, stop()]), { code: "provider_broke_protocol" });
+      assert.throws(() => decode([event, stop()]), { code: "broken_answer" });
     }
   });
 
@@ -272,7 +272,7 @@ describe("the end of a converse answer", () => {
 
   it("fails when the model wrote what cannot be read", () => {
     for (const reason of ["malformed_tool_use", "malformed_model_output"]) {
-      assert.throws(() => decode([stop(reason)]), { code: "provider_failed", vendorCode: reason });
+      assert.throws(() => decode([stop(reason)]), { code: "broken_answer", vendorCode: reason });
     }
   });
 

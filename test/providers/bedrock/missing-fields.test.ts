@@ -51,12 +51,12 @@ describe("a converse stream", () => {
     );
   });
 
-  it("breaks the protocol if its reason tells of a tool that it did not call", () => {
+  it("is broken if its reason tells of a tool that it did not call", () => {
     const toolUse = { toolUseId: "s1", name: "nova_grounding", type: "server_tool_use" };
     const own = { contentBlockStart: { start: { toolUse } } };
     for (const events of [[], [delta({ text: "Let me see." })], [own]]) {
       const sent = [...events, { messageStop: { stopReason: "tool_use" } }];
-      assert.throws(() => decode(...sent), { code: "provider_broke_protocol" });
+      assert.throws(() => decode(...sent), { code: "broken_answer" });
     }
   });
 

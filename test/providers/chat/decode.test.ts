@@ -255,9 +255,9 @@ describe("chat tool calls", () => {
     assert.equal(endOf(decode(chunk({ tool_calls }), STOP)).reason, "tool_calls");
   });
 
-  it("without a name break the protocol", () => {
+  it("without a name make a broken answer", () => {
     const nameless = { index: 0, id: "a", function: { arguments: "{}" } };
-    assert.throws(() => callsOf(nameless), { code: "provider_broke_protocol" });
+    assert.throws(() => callsOf(nameless), { code: "broken_answer" });
   });
 });
 

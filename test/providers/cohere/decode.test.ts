@@ -220,9 +220,9 @@ describe("answers of cohere that fail", () => {
   it("name no tool, or say that one is called and call none", () => {
     const nameless = { function: { arguments: "{}" } };
     const start = delta("tool-call-start", { tool_calls: nameless });
-    assert.throws(() => decode(start), { code: "provider_broke_protocol" });
+    assert.throws(() => decode(start), { code: "broken_answer" });
     const end = { type: "message-end", delta: { finish_reason: "TOOL_CALL" } };
-    assert.throws(() => decode(text("Hi"), end), { code: "provider_broke_protocol" });
+    assert.throws(() => decode(text("Hi"), end), { code: "broken_answer" });
   });
 });
 

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Item } from "../../../src/protocol/items.ts";
+import { toMisshapen, toMissingCall } from "../../../src/providers/broken-answer.ts";
 import type { Provider } from "../../../src/providers/provider.ts";
 import { seal } from "../../../src/providers/sealed-reasoning.ts";
 import { createScriptedProvider, type Reply, reply } from "../../../src/testing/index.ts";
@@ -55,6 +56,7 @@ describe("a name with several deployments", () => {
     ["a model that it does not have", new Failure("model_not_found", "x")],
     ["a page in place of an answer", new Failure("provider_broke_protocol", "x")],
     ["an empty answer", new Failure("empty_answer", "x")],
+    ["an answer that asks for a tool and names none", toMissingCall()],
   ];
   for (const [what, failure] of moving) {
     it(`asks the next one after ${what}`, async () => {
@@ -64,13 +66,19 @@ describe("a name with several deployments", () => {
     });
   }
 
-  it("does not cool one down whose answers to somebody's prompt are empty", async () => {
-    const empty = failing(new Failure("empty_answer", "x"));
-    const group = open({ a: { provider: empty }, b: [OK, OK, OK, OK] });
-    for (let count = 0; count < 4; count++) await ask(group);
-    assert.deepEqual(group.asked, ["a", "b", "a", "b", "a", "b", "a", "b"]);
-    assert.equal(group.deployments[0]?.health.isReady, true);
-  });
+  const answers: readonly [string, Failure][] = [
+    ["are empty", new Failure("empty_answer", "x")],
+    ["ask for a tool and name none", toMissingCall()],
+    ["have fields of wrong types", toMisshapen("x")],
+  ];
+  for (const [what, failure] of answers) {
+    it(`does not cool one down whose answers to somebody's prompt ${what}`, async () => {
+      const group = open({ a: { provider: failing(failure) }, b: [OK, OK, OK, OK] });
+      for (let count = 0; count < 4; count++) await ask(group);
+      assert.deepEqual(group.asked, ["a", "b", "a", "b", "a", "b", "a", "b"]);
+      assert.equal(group.deployments[0]?.health.isReady, true);
+    });
+  }
 
   it("does not ask another one about the client's own mistake", async () => {
     const group = open({ a: [reply.status(400, "bad")], b: [OK] });

@@ -111,7 +111,7 @@ describe("embeddings over HTTP", () => {
     ]) {
       const { embedder } = await start(t, () => ({ body }));
       const texts = Array.isArray(body.data) && body.data.length === 2 ? ["a", "b"] : ["a"];
-      await assert.rejects(embedder.embed(texts, signal), { code: "provider_broke_protocol" });
+      await assert.rejects(embedder.embed(texts, signal), { code: "broken_answer" });
     }
   });
 });

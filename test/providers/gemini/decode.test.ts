@@ -259,8 +259,8 @@ describe("gemini calls", () => {
     ]);
   });
 
-  it("without a name break the protocol", () => {
-    assert.throws(() => decode(call({ args: {} }), STOP), { code: "provider_broke_protocol" });
+  it("without a name make a broken answer", () => {
+    assert.throws(() => decode(call({ args: {} }), STOP), { code: "broken_answer" });
   });
 });
 
@@ -342,7 +342,7 @@ describe("the end of a gemini answer", () => {
   for (const finishReason of ["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]) {
     it(`is a failure that may pass for \`${finishReason}\``, () => {
       const broken = chunk([], { finishReason, finishMessage: "print(f(" });
-      assert.throws(() => decode(broken), { code: "provider_failed", message: /print\(f\(/ });
+      assert.throws(() => decode(broken), { code: "broken_answer", message: /print\(f\(/ });
     });
   }
 

@@ -38,11 +38,11 @@ describe("the end of an answer of the Messages API", () => {
     assert.equal(endOf(events).reason, "tool_calls");
   });
 
-  it("breaks the protocol when it asks for results of no call", () => {
+  it("is broken when it asks for results of no call", () => {
     for (const blocks of [[], text(0, "I shall read it.")]) {
       const answer = [START, ...blocks, ended("tool_use"), STOP];
       assert.throws(() => decodeAll(createDecoder(), ...answer), {
-        code: "provider_broke_protocol",
+        code: "broken_answer",
         message: /named none/,
       });
     }

@@ -193,9 +193,9 @@ describe("calls of the Messages API", () => {
     });
   });
 
-  it("without a name break the protocol", () => {
+  it("without a name make a broken answer", () => {
     const nameless = start(0, { type: "tool_use", id: "a", input: {} });
-    assert.throws(() => decode(START, nameless), { code: "provider_broke_protocol" });
+    assert.throws(() => decode(START, nameless), { code: "broken_answer" });
   });
 });
 

@@ -158,10 +158,10 @@ describe("ollama tool calls", () => {
     );
   });
 
-  it("without a name break the protocol", () => {
+  it("without a name make a broken answer", () => {
     for (const nameless of [{}, { function: {} }, { function: { name: "" } }]) {
       assert.throws(() => decode(line({ tool_calls: [nameless] }), done()), {
-        code: "provider_broke_protocol",
+        code: "broken_answer",
       });
     }
   });
@@ -181,9 +181,9 @@ describe("the end of an ollama answer", () => {
     }
   });
 
-  it("breaks the protocol when it says that a tool is called, and none is", () => {
+  it("is broken when it says that a tool is called, and none is", () => {
     assert.throws(() => decode(line({ content: "A" }), done({ done_reason: "tool_calls" })), {
-      code: "provider_broke_protocol",
+      code: "broken_answer",
       message: /named none/,
     });
     const called = line({ tool_calls: [toolCall("f", {})] });

@@ -40,7 +40,7 @@ describe("the end of a responses answer", () => {
     });
   }
 
-  it("breaks the protocol when a call names no tool", () => {
+  it("is broken when a call names no tool", () => {
     const { name: _, ...nameless } = call;
     for (const payloads of [
       [added(0, nameless), done(0, nameless), completed()],
@@ -48,7 +48,7 @@ describe("the end of a responses answer", () => {
       [completed({ output: [nameless] })],
     ]) {
       assert.throws(() => decodeAll(createResponsesDecoder(), created, ...payloads), {
-        code: "provider_broke_protocol",
+        code: "broken_answer",
         message: /without the name/,
       });
     }
