@@ -10,6 +10,7 @@ import type { RunRecord } from "../protocol/run-record.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
 import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
 import type { Store } from "../store/store.ts";
+import { isServers } from "./run-state.ts";
 
 /** The names, one line each, for the docs. */
 export const RUN_NAMES = {
@@ -47,9 +48,8 @@ const OUTSIDE = /^(last|(run|resp)_[^/]*)(\/|$)/;
 
 async function findTop(store: Store, name: string): Promise<RunRecord> {
   if (name === LAST) return await findLast(store);
-  // A response of a server is a run under another name.
-  const beginning = name.startsWith("resp_") ? toRunId(name) : name;
-  const { run, near, recent } = await findByBeginning(store, beginning);
+  if (name.startsWith("resp_")) return await findResponse(store, name);
+  const { run, near, recent } = await findByBeginning(store, name);
   if (run) return run;
   if (near.length > 0) throw toAmbiguous(name, near);
   const named = recent.find(({ id, parent_id }) => parent_id !== null && toNodeName(id) === name);
@@ -58,6 +58,16 @@ async function findTop(store: Store, name: string): Promise<RunRecord> {
   const where =
     "`offshoot runs list` has the ids, `offshoot runs tree last` the names of subagents";
   throw new Failure("not_found", `There is no run \`${clip(name, 80)}\`. ${where}.`);
+}
+
+/** A response of a server is a run under another name. A run of the command line is not a response. */
+async function findResponse(store: Store, name: string): Promise<RunRecord> {
+  const isResponse = (run: RunRecord): boolean => isServers(run) && run.name !== INDEX_BODY;
+  const { run, near } = await findByBeginning(store, toRunId(name), isResponse);
+  if (run) return run;
+  if (near.length > 0) throw toAmbiguous(name, near);
+  const hint = "`offshoot runs list` has the ids of runs and responses";
+  throw new Failure("not_found", `There is no response \`${clip(name, 80)}\`. ${hint}.`);
 }
 
 /** The subagent of the newest tree that has one with this label; a child's title is its label. */
@@ -109,9 +119,13 @@ interface Near {
   readonly recent: readonly RunRecord[];
 }
 
-async function findByBeginning(store: Store, beginning: string): Promise<Near> {
+async function findByBeginning(
+  store: Store,
+  beginning: string,
+  counts: (run: RunRecord) => boolean = () => true,
+): Promise<Near> {
   const recent = beginning === "" ? [] : await store.listRuns({ limit: MAX_LOOKED_AT });
-  const near = recent.filter(({ id }) => id.startsWith(beginning));
+  const near = recent.filter((run) => run.id.startsWith(beginning) && counts(run));
   const run = near.find((one) =>
     near.every((other) => other === one || other.id.startsWith(`${one.id}/`)),
   );

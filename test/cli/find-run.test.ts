@@ -4,14 +4,19 @@ import { findRun } from "../../src/cli/find-run.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
-/** Two trees, and what a server indexes, which nobody started. */
+/** A response of a server, two trees of the command line, and what a server indexes, which nobody started. */
 const IDS = [
+  "run_00d",
+  "run_00d/helper-1.0",
   "run_01a",
   "run_01a/parser-1.0",
   "run_01b",
   "run_01b/parser-1.0",
   "run_01b/parser-1.1",
 ];
+
+/** Which code runs a tree, where it is not an agent of the command line. */
+const BODIES: Readonly<Record<string, string>> = { run_00d: "response", run_01c: "index" };
 
 /** Of some of them; the root of a tree has the beginning of its prompt. */
 const TITLES: Readonly<Record<string, string>> = {
@@ -27,7 +32,7 @@ async function open(): Promise<Store> {
   for (const [at, id] of [...IDS, "run_01b/parser-1.0/deep-2.0", "run_01c"].entries()) {
     const slash = id.lastIndexOf("/");
     const parent_id = slash < 0 ? null : id.slice(0, slash);
-    const name = id === "run_01c" ? "index" : "agent";
+    const name = BODIES[id.slice(0, 7)] ?? "agent";
     const run = {
       id,
       parent_id,
@@ -46,7 +51,10 @@ describe("a run is found", () => {
   const NAMES: Readonly<Record<string, string>> = {
     run_01a: "run_01a",
     last: "run_01b",
-    resp_01a: "run_01a",
+    resp_00d: "run_00d",
+    resp_0: "run_00d",
+    "resp_00d/helper-1.0": "run_00d/helper-1.0",
+    run_00d: "run_00d",
     run_01b: "run_01b",
     "run_01a/p": "run_01a/parser-1.0",
     "last/parser-1.0": "run_01b/parser-1.0",
@@ -69,6 +77,11 @@ describe("a run is not found", () => {
   const NAMES: Readonly<Record<string, RegExp>> = {
     run_x:
       /^There is no run `run_x`\. `offshoot runs list` has the ids, `offshoot runs tree last` the/,
+    resp_x: /^There is no response `resp_x`\. `offshoot runs list` has the ids of/,
+    // Runs of the command line, and what a server indexes, are not responses.
+    resp_01a: /^There is no response `resp_01a`/,
+    resp_01c: /^There is no response `resp_01c`/,
+    "resp_01a/parser-1.0": /^There is no response `resp_01a`/,
     twice:
       /^`twice` is the label of 2 subagents \(run_01b\/\S+, run_01b\/\S+\)\. Write the name of/,
     "last/twice": /^`twice` is the label of 2 subagents/,
