@@ -42,8 +42,9 @@ export interface Background {
 }
 
 export interface LeftChildren {
+  /** Those that the end of the run has stopped. */
   readonly stopped: readonly string[];
-  /** Those whose reports nobody has read. */
+  /** Those that had ended by then and whose reports nobody has read, each with how: `a (finished)`. */
   readonly unread: readonly string[];
 }
 
@@ -90,7 +91,9 @@ export async function endChildren(
   const { stopped, unread } = left;
   const said = [
     ...(stopped.length > 0 ? [`Stopped with the run: ${stopped.join(", ")}.`] : []),
-    ...(unread.length > 0 ? [`Ended, and the run has not read it: ${unread.join(", ")}.`] : []),
+    ...(unread.length > 0
+      ? [`Ended before, and the run did not read their reports: ${unread.join(", ")}.`]
+      : []),
   ];
   if (said.length === 0) return;
   progress.notices.push({ type: "notice", code: "background", message: said.join(" ") });

@@ -5,6 +5,7 @@
 
 import { toAbortFailure } from "../base/async.ts";
 import { Failure, toFailure } from "../base/failure.ts";
+import type { Ending } from "../protocol/run-events.ts";
 import type { ChildReport } from "./child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope } from "./envelope.ts";
 import type { DelegationNode } from "./node.ts";
@@ -21,6 +22,16 @@ interface ChildParts {
   onNews(): void;
 }
 
+const HOW_ENDED: Readonly<Record<Ending, string>> = {
+  completed: "finished",
+  max_turns: "out of turns",
+  budget: "out of budget",
+  refused: "refused",
+  timeout: "out of time",
+  cancelled: "stopped",
+  failed: "failed",
+};
+
 export class BackgroundChild {
   readonly id: string;
   readonly label: string;
@@ -31,6 +42,8 @@ export class BackgroundChild {
   /** What its parent's model is told of its end. */
   envelope: Envelope | undefined;
   failure: Failure | undefined;
+  /** Whether the end of its parent's run has stopped it. */
+  isStoppedWithRun = false;
   /** Whether no call waits for it any more. */
   isDetached = false;
   readonly #parts: ChildParts;
@@ -128,8 +141,16 @@ export class BackgroundChild {
     return { label: this.label, depth: this.#parts.node.task.depth + 1 };
   }
 
+  /** How it ended, in a word or two; undefined while it works. */
+  get howEnded(): string | undefined {
+    if (!this.envelope) return undefined;
+    if (this.report) return HOW_ENDED[this.report.ending];
+    return this.failure?.code === "cancelled" ? HOW_ENDED.cancelled : HOW_ENDED.failed;
+  }
+
   #finish(report: ChildReport): void {
     this.report = report;
+    this.isStoppedWithRun = this.#parts.signal.aborted && report.ending !== "completed";
     const { node } = this.#parts;
     // A call that waits for it tells of its end itself.
     this.envelope = this.#toEnvelope(report, this.isDetached ? node.observe : () => {});
@@ -138,6 +159,7 @@ export class BackgroundChild {
 
   #fail(thrown: unknown): void {
     this.failure = toFailure(thrown);
+    this.isStoppedWithRun = this.#parts.signal.aborted;
     this.envelope = toErrorEnvelope(this.#named, this.failure.message);
   }
 

@@ -331,8 +331,13 @@ export class BackgroundChildren implements Background {
     if (!context.isLost && !recorded)
       for (const child of open) child.stop("The run that started it has ended.");
     await Promise.all(open.map(({ ended }) => ended));
-    const unread = this.all.filter(({ id }) => this.#outstanding.has(id) && !isIn(open, id));
-    return { stopped: open.map(toName), unread: unread.map(toName) };
+    const isStopped = (child: BackgroundChild): boolean =>
+      isIn(open, child.id) || child.isStoppedWithRun;
+    const unread = this.all.filter((child) => this.#outstanding.has(child.id) && !isStopped(child));
+    return {
+      stopped: this.all.filter(isStopped).map((child) => toName(child)),
+      unread: unread.map((child) => toName(child, child.howEnded)),
+    };
   }
 }
 
@@ -347,6 +352,6 @@ function isIn(children: readonly BackgroundChild[], id: string): boolean {
   return children.some((child) => child.id === id);
 }
 
-function toName({ label, id }: BackgroundChild): string {
-  return `\`${label}\` (${id})`;
+function toName({ label, id }: BackgroundChild, how?: string): string {
+  return `\`${label}\` (${how === undefined ? id : `${id}, ${how}`})`;
 }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply } from "../../src/testing/index.ts";
 import { holding, newsIn, outputsOf, startBackground, TOOLS } from "./background-bench.ts";
@@ -17,6 +18,9 @@ const holdOnce =
   (name: string, then = `${name} done`): Role =>
   ({ outputs }) =>
     outputs.length === 0 ? holding(name) : reply.text(then);
+
+const noticeIn = (events: readonly RunEvent[]): string | undefined =>
+  eventsOfType(events, "notice").find(({ code }) => code === "background")?.message;
 
 describe("a background subagent", () => {
   it("is answered for at once, and its report comes by itself before the next turn", async (t) => {
@@ -198,6 +202,41 @@ describe("a background subagent", () => {
     const last = child.at(-1);
     assert.ok(last?.type === "run_end");
     assert.deepEqual([end.ending, last.ending], ["cancelled", "cancelled"]);
+    assert.equal(
+      noticeIn(await tree.eventsOf(run.id)),
+      `Stopped with the run: \`a\` (${run.id}/a-1.0).`,
+    );
+  });
+
+  it("that was stopped, failed or finished is named so where its report was not read", async (t) => {
+    const labels = ["good", "bad", "stopped"];
+    const tree = await startBackground(t, {
+      go: ({ outputs }) =>
+        outputs.length === 0
+          ? toCalls(...labels.map((label) => spawning(label, BACKGROUND)))
+          : holding("the answer"),
+      good: () => reply.text("good done"),
+      bad: () => reply.failure("It broke.", { text: "It" }),
+      stopped: holdOnce("stopped"),
+    });
+    const run = await begin(tree, TOOLS);
+    await tree.held("the answer");
+    await tree.held("stopped");
+    await tree.runtime.engine.cancel(`${run.id}/stopped-1.2`, { tree: true });
+    const ended = new Set<string>();
+    for await (const batch of tree.runtime.engine.follow(run.id, -1)) {
+      for (const { event } of batch) if (event.type === "child_end") ended.add(event.child_id);
+      if (ended.size === labels.length) break;
+    }
+    await tree.runtime.engine.cancel(run.id, { tree: true });
+    await run.result();
+    const [good, bad, stopped] = labels.map(
+      (label, at) => `\`${label}\` (${run.id}/${label}-1.${at}, `,
+    );
+    assert.equal(
+      noticeIn(await tree.eventsOf(run.id)),
+      `Ended before, and the run did not read their reports: ${good}finished), ${bad}failed), ${stopped}stopped).`,
+    );
   });
 
   it("ends with a parent that fails, which says so", async (t) => {
@@ -210,8 +249,7 @@ describe("a background subagent", () => {
     assert.equal(end.ending, "refused");
     const [childEnd] = eventsOfType(events, "child_end");
     assert.equal(childEnd?.ending, "cancelled");
-    const notice = eventsOfType(events, "notice").find(({ code }) => code === "background");
-    assert.equal(notice?.message, `Stopped with the run: \`a\` (${id}/a-1.0).`);
+    assert.equal(noticeIn(events), `Stopped with the run: \`a\` (${id}/a-1.0).`);
     assert.equal(end.spent["children"], 1);
   });
 
