@@ -1,6 +1,7 @@
 /** Records of trees, written by hand: what the folds of the ledger are tested with. */
 
 import type { ChildEnd, ChildStart, RunEvent } from "../../src/protocol/run-events.ts";
+import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { runEnd, runStart, USAGE } from "../responses/logged-run.ts";
@@ -85,6 +86,7 @@ export function childEnd(child_id: string, label: string, more: Partial<ChildEnd
   };
 }
 
+/** Has used nothing beyond the finished calls of its log. */
 export function end(at_ms: number, more: Parameters<typeof runEnd>[0] = {}): RunEvent {
-  return runEnd({ at_ms, ...more });
+  return runEnd({ at_ms, turns: 0, usage: NO_USAGE, ...more });
 }

@@ -6,6 +6,7 @@ import { addUp, listNodes, readTree } from "../../src/delegation/ledger/tree.ts"
 import { readTreeEvents } from "../../src/delegation/ledger/tree-events.ts";
 import { createTreeTotals } from "../../src/delegation/ledger/tree-totals.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
+import { addUsage } from "../../src/protocol/usage.ts";
 import { USAGE } from "../responses/logged-run.ts";
 import {
   call,
@@ -58,9 +59,9 @@ describe("the figures of a run", () => {
 
   it("do not call a request free that was sent and cut before it was answered", () => {
     const sent: RunEvent[] = [start("run_1", 1), { type: "turn_start", turn: 1, at_ms: 1 }];
-    const cancelled = figuresOf(...sent, end(2, { ending: "cancelled", cost_usd: 0 }));
+    const cancelled = figuresOf(...sent, end(2, { ending: "cancelled", turns: 1, cost_usd: 0 }));
     assert.deepEqual([cancelled.cost_usd, cancelled.unknown_calls], [null, 1]);
-    const refused = figuresOf(...sent, end(2, { ending: "failed", cost_usd: 0 }));
+    const refused = figuresOf(...sent, end(2, { ending: "failed", turns: 1, cost_usd: 0 }));
     assert.equal(refused.cost_usd, 0, "the vendor took nothing for it");
   });
 
@@ -72,8 +73,37 @@ describe("the figures of a run", () => {
 
   it("take a call that was refused before it answered as one that cost nothing", () => {
     const asked: RunEvent = { type: "turn_start", turn: 1, at_ms: 1 };
-    const figures = figuresOf(asked, end(2, { ending: "failed", cost_usd: null }));
+    const figures = figuresOf(asked, end(2, { ending: "failed", turns: 1, cost_usd: null }));
     assert.deepEqual([figures.cost_usd, figures.failed_calls], [0, 1]);
+  });
+
+  it("have the tokens of a call that broke off, which only the ending knows", () => {
+    const usage = addUsage(USAGE, USAGE);
+    const log = [...call(1, 1, 2, 0.25), ...call(2, 3, 4, 0).slice(0, 2)];
+    const figures = figuresOf(
+      ...log,
+      end(5, { ending: "cancelled", turns: 2, usage, cost_usd: null }),
+    );
+    assert.deepEqual([figures.usage, figures.turns, figures.calls], [usage, 2, 2]);
+    assert.deepEqual([figures.known_usd, figures.unknown_calls], [0.25, 1]);
+  });
+
+  it("do not count a call that was announced and never made", () => {
+    const asked: RunEvent = { type: "turn_start", turn: 2, at_ms: 3 };
+    for (const ending of ["budget", "cancelled", "timeout", "completed"] as const) {
+      const last = end(5, { ending, turns: 1, usage: USAGE, cost_usd: 0.25 });
+      const figures = figuresOf(...call(1, 1, 2, 0.25), asked, last);
+      assert.deepEqual([figures.turns, figures.calls, figures.failed_calls], [1, 1, 0], ending);
+      assert.equal(figures.cost_usd, 0.25, ending);
+    }
+  });
+
+  it("have the cost of a call that is in no turn, such as that of a compaction", () => {
+    const usage = addUsage(USAGE, USAGE);
+    const known = figuresOf(...call(1, 1, 2, 0.25), end(5, { turns: 1, usage, cost_usd: 0.75 }));
+    assert.deepEqual([known.usage, known.cost_usd], [usage, 0.75]);
+    const unknown = figuresOf(...call(1, 1, 2, 0.25), end(5, { turns: 1, usage, cost_usd: null }));
+    assert.deepEqual([unknown.known_usd, unknown.unknown_calls], [0.25, 1]);
   });
 
   it("name the last action by the tool and the argument that says most", () => {

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
+import { createRunFold } from "../../delegation/ledger/run-figures.ts";
 import { agentOf } from "../../delegation/ledger/tree.ts";
 import { withCompanions } from "../../delegation/tools/names.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
@@ -13,7 +14,8 @@ import { lastWords } from "../../runtime/run-request.ts";
 import type { Store } from "../../store/store.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
-import { textsOf, toSummary } from "../output/text-output.ts";
+import { toSummary } from "../output/run-summary.ts";
+import { textsOf } from "../output/text-output.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
@@ -41,13 +43,16 @@ function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEv
   });
   const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
   const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
+  const fold = createRunFold();
+  for (const { event } of events) fold.read(event);
   const agent = agentOf(stored);
   const head = [
     `run      ${stored.id}`,
     `ending   ${state}${hint}`,
+  const spent = fold.figures.ending === null ? [] : [`spent    ${toSummary(fold.figures)}`];
     ...(agent === null ? [] : [`agent    ${agent}`]),
   ];
-  return cleanForTerminal([...head, ...lines, ""].join("\n"));
+  return cleanForTerminal([...head, ...lines, ...spent, ""].join("\n"));
 }
 
 function toOptionsLine(options: JsonObject | undefined): string[] {
@@ -125,6 +130,5 @@ function outputOf(item: { type: string }): string {
 }
 
 function renderEnd(end: RunEnd): string[] {
-  const why = end.message === "" ? [] : [`why      ${end.message}`];
-  return [...why, `spent    ${toSummary(end, undefined)}`];
+  return end.message === "" ? [] : [`why      ${end.message}`];
 }

@@ -14,7 +14,8 @@ import {
 import type { RecordReader } from "../../engine/engine.ts";
 import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
-import { toPartialMoney, toSeconds } from "../output/amounts.ts";
+import { toPartialMoney } from "../output/amounts.ts";
+import { toSummary } from "../output/run-summary.ts";
 import type { StateOf } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
@@ -109,11 +110,7 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   const parts = [
     `${node.ending ?? states.get(node.id)?.toUpperCase() ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
     ...(node.message === "" ? [] : [toShown(node.message, 80)]),
-    plural(node.turns, "turn"),
-    ...(node.tool_calls > 0 ? [plural(node.tool_calls, "tool call")] : []),
-    `${withThousands(node.usage.total_tokens)} tokens`,
-    toSeconds(toDurationMs(node)),
-    toPartialMoney(node.known_usd, node.unknown_calls, node.usage.total_tokens),
+    toSummary(node),
     ...(node.last_action === "" ? [] : [`last: ${toShown(node.last_action, 60)}`]),
     ...(silence === null ? [] : [`silent ${Math.round(silence)} s`]),
     ...(node.status === "unrecorded" ? ["no log of its own"] : []),

@@ -17,8 +17,8 @@ export function toPartialMoney(knownUsd: number, unknownCalls: number, tokens = 
 }
 
 /** `$0.12+?`: the same where there is little room. */
-export function toShortMoney(knownUsd: number, unknownCalls: number): string {
-  if (unknownCalls === 0) return toMoney(knownUsd);
+export function toShortMoney(knownUsd: number, unknownCalls: number, tokens = 1): string {
+  if (unknownCalls === 0) return toMoney(knownUsd, tokens);
   return knownUsd === 0 ? "$?" : `${toMoney(knownUsd)}+?`;
 }
 

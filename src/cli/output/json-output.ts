@@ -1,7 +1,7 @@
 /** The two JSON forms: one document at the end (`json`), or the log itself, a line an event (`jsonl`). */
 
-import type { Totals } from "../../delegation/ledger/tree.ts";
-import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
+import { createRunFold, type RunFold } from "../../delegation/ledger/run-figures.ts";
+import { createTreeTotals, type TreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/fold/event-writer.ts";
 import { createJsonLines } from "./json-line.ts";
@@ -14,6 +14,7 @@ import type { Projection, ProjectionOptions } from "./output.ts";
 export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): Projection {
   const writer = createEventWriter();
   const tree = createTreeTotals();
+  const fold = createRunFold();
   let root: string | undefined;
   let start: RunStart | undefined;
   return {
@@ -23,26 +24,41 @@ export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): P
         tree.read(logged);
         const { run_id, event } = logged;
         if (run_id !== root) continue;
+        fold.read(event);
         writer.write(event);
         if (event.type === "run_start") start = event;
         if (event.type !== "run_end") continue;
         const isDocument = isStructured && event.ending === "completed";
         const document = isDocument
           ? event.output_json
-          : toRecord(start, event, { output: writer.response()?.output, total: tree.totals });
+          : toRecord(start, event, { output: writer.response()?.output, fold, tree });
         await stdout.write(`${JSON.stringify(document)}\n`);
+      }
+    },
+    count(events) {
+      for (const logged of events) {
+        tree.read(logged);
+        if (logged.run_id === root) fold.read(logged.event);
       }
     },
   };
 }
 
+interface Counted {
+  readonly output: unknown;
+  /** Of the run itself. */
+  readonly fold: RunFold;
+  /** With all below it. */
+  readonly tree: TreeTotals;
+}
+
 function toRecord(
   start: RunStart | undefined,
   end: RunEnd,
-  { output, total }: { readonly output: unknown; readonly total: Totals },
+  { output, fold, tree }: Counted,
 ): object {
-  const { ending, message, output_text, output_json, error, turns, tool_calls, usage, cost_usd } =
-    end;
+  const { ending, message, output_text, output_json, error } = end;
+  const { turns, tool_calls, usage, cost_usd } = fold.figures;
   return {
     run_id: start?.run_id ?? null,
     model: start?.settings.model ?? null,
@@ -56,7 +72,7 @@ function toRecord(
     tool_calls,
     usage,
     cost_usd,
-    total,
+    total: tree.totals,
     seconds: start ? (end.at_ms - start.created_at_ms) / 1000 : null,
   };
 }

@@ -5,7 +5,12 @@
 
 import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
-import { createRunFold, type RunFold, toToldFigures } from "../../delegation/ledger/run-figures.ts";
+import {
+  createRunFold,
+  type RunFigures,
+  type RunFold,
+  toToldFigures,
+} from "../../delegation/ledger/run-figures.ts";
 import { toNodeName } from "../../delegation/ledger/tree.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type {
@@ -55,10 +60,8 @@ export interface RefusedChild {
 export interface NodeEnd {
   readonly ending: Ending;
   readonly message: string;
-  readonly turns: number;
-  readonly tokens: number;
+  readonly figures: RunFigures;
   readonly ms: number;
-  readonly costUsd: number | null;
 }
 
 export interface TreeCounts {
@@ -234,23 +237,20 @@ class Tree implements LiveTree {
   #endSeen(node: Node, event: Extract<RunEvent, { type: "run_end" }>): NodeNews | undefined {
     if (node.isEnded || !node.parent) return undefined;
     const { ending, message, at_ms } = event;
-    const { turns, usage, cost_usd, started_at_ms } = node.fold.figures;
-    const ms = Math.max(0, at_ms - (started_at_ms ?? node.startedAtMs));
+    const { figures } = node.fold;
+    const ms = Math.max(0, at_ms - (figures.started_at_ms ?? node.startedAtMs));
     this.#close(node, ending);
-    const end = { ending, message, turns, tokens: usage.total_tokens, ms, costUsd: cost_usd };
-    return { type: "ended", node, end };
+    return { type: "ended", node, end: { ending, message, figures, ms } };
   }
 
   /** By its parent's, for a child that has none here. */
   #endTold(event: ChildEnd): NodeNews | undefined {
     const node = this.#nodes.get(event.child_id);
     if (!node || node.isEnded) return undefined;
-    const { turns, usage, cost_usd, message } = toToldFigures(event);
-    const { ending, at_ms } = event;
+    const { ending, message, at_ms } = event;
     const ms = Math.max(0, at_ms - node.startedAtMs);
     this.#close(node, ending);
-    const end = { ending, message, turns, tokens: usage.total_tokens, ms, costUsd: cost_usd };
-    return { type: "ended", node, end };
+    return { type: "ended", node, end: { ending, message, figures: toToldFigures(event), ms } };
   }
 
   #close(node: Node, ending: Ending | null): void {

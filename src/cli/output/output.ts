@@ -17,6 +17,8 @@ export interface Projection {
    * the last one holds its `run_end`.
    */
   write(events: readonly LoggedEvent[]): Promise<void>;
+  /** Reads what is not shown and yet counts: a turn that a process began, died in, and that is made again. */
+  count?(events: readonly LoggedEvent[]): void;
   /** Whether it has shown on standard error, in the model's words, why there is no answer. */
   hasToldWhy?(): boolean;
   /** Gives back what it holds of the terminal; called once, however the run ended. */

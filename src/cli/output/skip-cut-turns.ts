@@ -1,6 +1,6 @@
 /**
  * What a dead process said of a turn that starts again is no part of the answer: it is left out when
- * the log of a resumed run is shown from its beginning. Finished turns, live events and the runs below
+ * the log of a resumed run is shown from its beginning. It was paid for, so it is counted. Finished turns, live events and the runs below
  * it pass.
  */
 
@@ -13,12 +13,20 @@ export function skipCutTurns(projection: Projection, firstLive: number): Project
   let open: LoggedEvent[] | undefined;
   let root: string | undefined;
 
+  function skip(): void {
+    if (open) projection.count?.(open);
+    open = undefined;
+  }
+
   function read(logged: LoggedEvent): readonly LoggedEvent[] {
     root ??= logged.run_id;
     if (logged.run_id !== root) return [logged];
     const { type } = logged.event;
-    if (logged.seq >= firstLive || type === "run_resume") open = undefined;
-    else if (type === "turn_start") open = [];
+    if (logged.seq >= firstLive || type === "run_resume") skip();
+    else if (type === "turn_start") {
+      skip();
+      open = [];
+    }
     if (!open) return [logged];
     open.push(logged);
     if (type !== "turn_end") return [];
@@ -32,6 +40,7 @@ export function skipCutTurns(projection: Projection, firstLive: number): Project
       const shown = events.flatMap(read);
       if (shown.length > 0) await projection.write(shown);
     },
+    hasToldWhy: () => projection.hasToldWhy?.() ?? false,
     close: () => projection.close?.(),
   };
 }

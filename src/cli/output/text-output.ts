@@ -7,9 +7,10 @@
  * held until the turn is over; what came before goes to standard error.
  */
 
-import { clip, plural, withThousands } from "../../base/text.ts";
+import { clip } from "../../base/text.ts";
 import { NO_ANSWER } from "../../delegation/envelope.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
+import { createRunFold } from "../../delegation/ledger/run-figures.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
 import type { Annotation } from "../../protocol/content.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -24,8 +25,8 @@ import type {
   ToolStart,
 } from "../../protocol/run-events.ts";
 import { cleanForTerminal, dim, draw } from "../terminal.ts";
-import { toMoney, toSeconds } from "./amounts.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
+import { toSummary } from "./run-summary.ts";
 
 const DONE_MARKER = "=== [ DONE ] ===";
 
@@ -35,6 +36,9 @@ export function createTextOutput(options: ProjectionOptions): Projection {
     async write(events: readonly LoggedEvent[]) {
       for (const { event } of events) text.read(event);
       await text.flush();
+    },
+    count(events) {
+      for (const { event } of events) text.count(event);
     },
     hasToldWhy: () => text.hasToldWhy,
   };
@@ -51,6 +55,7 @@ class TextOutput {
   /** Whether the answer ends with a line break, or is empty. */
   #isAnswerEnded = true;
   #start: RunStart | undefined;
+  readonly #fold = createRunFold();
   /** The pages that the answer cites, by their addresses. */
   readonly #sources = new Map<string, string>();
   /** The text of the turn, where it is not known yet whether it is the answer. */
@@ -82,7 +87,13 @@ class TextOutput {
     else this.#pieces.push({ stream, text });
   }
 
+  /** Counts what is not shown. */
+  count(event: RunEvent): void {
+    this.#fold.read(event);
+  }
+
   read(event: RunEvent): void {
+    this.#fold.read(event);
     switch (event.type) {
       case "run_start":
         this.#start = event;
@@ -247,8 +258,9 @@ class TextOutput {
       this.#line(`source: ${[title, url].filter(Boolean).map(toSource).join(" · ")}`);
     }
     // A run that failed before it cost anything has its error to show, and nothing else.
-    const isSpent = event.ending !== "failed" || event.usage.total_tokens > 0;
-    if (isSpent) this.#line(toSummary(event, this.#start));
+    const { figures } = this.#fold;
+    const isSpent = event.ending !== "failed" || figures.usage.total_tokens > 0;
+    if (isSpent) this.#line(toSummary(figures));
   }
 
   /** A line of its own on standard error, dimmed on a terminal. */
@@ -299,13 +311,4 @@ function toShown(text: string): string {
 /** An address is of use only whole. */
 function toSource(text: string): string {
   return clip(cleanForTerminal(text), 500);
-}
-
-/** `2 turns · 1 tool call · 1,234 tokens · 3.2 s · $0.0012` */
-export function toSummary(end: RunEnd, start: RunStart | undefined): string {
-  const seconds = start ? [toSeconds(end.at_ms - start.created_at_ms)] : [];
-  const calls = end.tool_calls > 0 ? [plural(end.tool_calls, "tool call")] : [];
-  const tokens = `${withThousands(end.usage.total_tokens)} tokens`;
-  const money = toMoney(end.cost_usd, end.usage.total_tokens);
-  return [plural(end.turns, "turn"), ...calls, tokens, ...seconds, money].join(" · ");
 }

@@ -10,7 +10,7 @@ import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { KeyReader, Output } from "../io.ts";
 import { canRedraw, cleanForTerminal, draw, isStyled, looksOf, paint } from "../terminal.ts";
-import { toMoney, toPartialMoney, toSeconds, toShortCount } from "./amounts.ts";
+import { toPartialMoney, toSeconds, toShortCount, toShortMoney } from "./amounts.ts";
 import { createLiveBlock, type Line, type LiveBlock, toPlain, widthOf } from "./live-block.ts";
 import {
   createLiveTree,
@@ -108,6 +108,11 @@ class TreeOutput implements TreeProjection {
     if (this.#isStale && this.#clock.now() - this.#drawnAtMs >= FRAME_MS) this.#draw();
   }
 
+  count(events: readonly LoggedEvent[]): void {
+    for (const logged of events) this.#totals.read(logged);
+    this.#root.count?.(events);
+  }
+
   hasToldWhy(): boolean {
     return this.#root.hasToldWhy?.() ?? false;
   }
@@ -144,11 +149,12 @@ class TreeOutput implements TreeProjection {
     const isPlain = end.ending === "completed" || end.ending === "cancelled";
     const why = isPlain ? "" : clip(cleanForTerminal(end.message), REASON_CHARS);
     const words = [end.ending, ...(why === "" ? [] : [why])];
+    const { turns, usage, known_usd, unknown_calls } = end.figures;
     const figures = [
-      plural(end.turns, "turn"),
-      `${withThousands(end.tokens)} tokens`,
+      plural(turns, "turn"),
+      `${withThousands(usage.total_tokens)} tokens`,
       toSeconds(end.ms),
-      toMoney(end.costUsd, end.tokens),
+      toPartialMoney(known_usd, unknown_calls, usage.total_tokens),
     ];
     const said = ` · ${figures.join(" · ")}`;
     const whole: Line = [
@@ -188,12 +194,14 @@ class TreeOutput implements TreeProjection {
   }
 
   /** On a narrow terminal: the label is cut, and the reason has a line of its own. */
-  #toShortEnd({ label, name }: LiveNode, { ending, tokens, costUsd, ms }: NodeEnd): Line {
+  #toShortEnd({ label, name }: LiveNode, { ending, figures: spent, ms }: NodeEnd): Line {
     const { stderr } = this.#options;
     const room = { columns: stderr.columns - 1, isStyled: isStyled(stderr) };
-    const cost = toMoney(costUsd, tokens);
+    const { known_usd: usd, unknown_calls: unknown } = spent;
+    const { total_tokens: tokens } = spent.usage;
+    const cost = toPartialMoney(usd, unknown, tokens);
     const figures = [toTokens(tokens, room.columns), cost, toSeconds(ms)];
-    const short = [toShortCount(tokens), costUsd === null ? "$?" : cost, toSeconds(ms)];
+    const short = [toShortCount(tokens), toShortMoney(usd, unknown, tokens), toSeconds(ms)];
     // One sign stands for several endings.
     const action = SIGNS[ending].look === "warn" ? ending : "";
     const shown = { label: toShown(label), name, action, figures, short };

@@ -1,6 +1,9 @@
 /**
- * What a run has come to, folded from its log event by event: for a tree that is drawn while it grows
- * and for one that is read from the record. A log may stop anywhere.
+ * What a run has come to, folded from its log event by event: for a tree that is drawn while it grows,
+ * for the line at a run's end and for what is read from the record. A log may stop anywhere.
+ *
+ * Finished calls count by their `turn_end`. A call that broke off has none; what it used, in part as an
+ * estimate, is in the usage of `run_end`, so the ending's usage counts where it is more.
  */
 
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
@@ -121,12 +124,22 @@ class Fold implements RunFold {
       case "run_resume":
         return this.#closeCall({ isCut: true });
       case "run_end":
-        this.#closeCall({ isCut: event.ending === "cancelled" || event.ending === "timeout" });
-        this.#end = event;
-        return;
+        return this.#endRun(event);
       default:
         return;
     }
+  }
+
+  #endRun(event: RunEnd): void {
+    const { ending, turns } = event;
+    // A call that could not be paid for, or was cancelled while it waited, was not made.
+    if (this.#open === "asked" && turns === this.#turns - 1) {
+      this.#open = "no";
+      this.#calls--;
+      this.#turns--;
+    }
+    this.#closeCall({ isCut: ending === "cancelled" || ending === "timeout" });
+    this.#end = event;
   }
 
   #endTurn({ usage, cost_usd, by }: TurnEnd): void {
@@ -149,27 +162,41 @@ class Fold implements RunFold {
   get figures(): RunFigures {
     const start = this.#start;
     const end = this.#end;
-    const sent = this.#hasFreeCalls() ? 0 : this.#sent;
-    const unknown_calls = this.#unpriced + (this.#isFree() ? 0 : this.#cut) + sent;
+    const known_usd = Math.max(this.#knownUsd, end?.cost_usd ?? 0);
+    const unknown_calls = this.#countUnknown();
     return {
       // Of several deployments the one that answered last.
       model: this.#answeredBy ?? start?.settings.model ?? null,
       label: start?.settings.label ?? null,
       ending: end?.ending ?? null,
       message: end?.message ?? "",
-      turns: this.#turns,
+      turns: Math.max(this.#turns, end?.turns ?? 0),
       calls: this.#calls,
       failed_calls: this.#failed,
-      tool_calls: this.#toolCalls,
-      usage: this.#usage,
-      known_usd: this.#knownUsd,
+      tool_calls: Math.max(this.#toolCalls, end?.tool_calls ?? 0),
+      usage: end && this.#hasUsedMore(end) ? end.usage : this.#usage,
+      known_usd,
       unknown_calls,
-      cost_usd: unknown_calls > 0 ? null : this.#knownUsd,
+      cost_usd: unknown_calls > 0 ? null : known_usd,
       started_at_ms: start?.created_at_ms ?? null,
       last_at_ms: this.#lastAtMs,
       ended_at_ms: end?.at_ms ?? null,
       last_action: this.#lastAction,
     };
+  }
+
+  #hasUsedMore({ usage }: RunEnd): boolean {
+    return usage.total_tokens > this.#usage.total_tokens;
+  }
+
+  #countUnknown(): number {
+    const end = this.#end;
+    const hasFreeCalls = this.#hasFreeCalls();
+    const sent = hasFreeCalls ? 0 : this.#sent;
+    const unknown = this.#unpriced + (this.#isFree() ? 0 : this.#cut) + sent;
+    // Tokens of a call that is not in the log, and without a price.
+    const isUntold = end?.cost_usd === null && this.#hasUsedMore(end) && !hasFreeCalls;
+    return unknown === 0 && isUntold ? 1 : unknown;
   }
 
   /** A call that broke off has no usage to go by; where the model is free it has cost nothing. */

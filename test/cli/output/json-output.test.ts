@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createJsonLinesOutput, createJsonOutput } from "../../../src/cli/output/json-output.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
+import { addUsage } from "../../../src/protocol/usage.ts";
 import {
   functionCall,
   message,
@@ -22,7 +23,7 @@ const log: readonly RunEvent[] = [
   ...turn(1, ...functionCall(0, call, "{}")),
   ...toolRun(call, "one"),
   ...turn(2, ...message(0, "It says one.")),
-  runEnd({ output_text: "It says one.", turns: 2, tool_calls: 1, cost_usd: 0.25 }),
+  runEnd({ output_text: "It says one.", turns: 2, tool_calls: 1 }),
 ];
 
 describe("the JSON form", () => {
@@ -39,8 +40,8 @@ describe("the JSON form", () => {
       output_text: "It says one.",
       turns: 2,
       tool_calls: 1,
-      usage: USAGE,
-      cost_usd: 0.25,
+      usage: addUsage(USAGE, USAGE),
+      cost_usd: null,
       seconds: 3.2,
     });
     assert.deepEqual(
@@ -71,7 +72,7 @@ describe("the JSON form", () => {
       [total.runs, total.turns, total.usage.total_tokens],
       [2, 4, 4 * USAGE.total_tokens],
     );
-    assert.deepEqual([items.length, usage], [3, USAGE]);
+    assert.deepEqual([items.length, usage], [3, addUsage(USAGE, USAGE)]);
   });
 
   it("is the answer alone when it was to be a document", async () => {

@@ -40,7 +40,7 @@ describe("subagents on a pipe", () => {
   it("that never ended are told of before the root's ending", async () => {
     const { said, write } = openPipe();
     await write("run_1", start("run_1", 1), childStart("run_1/a", "a", 1), end(9));
-    assert.match(said.stderr, /^subagent a \[a\]: started\nsubagent a \[a\]: no ending\n1 turn/);
+    assert.match(said.stderr, /^subagent a \[a\]: started\nsubagent a \[a\]: no ending\n0 turns/);
   });
 
   it("are hidden where the user asked for quiet or brief", async () => {
