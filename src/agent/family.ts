@@ -12,8 +12,8 @@
  */
 
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
-import { Failure } from "../base/failure.ts";
-import { plural } from "../base/text.ts";
+import type { Failure } from "../base/failure.ts";
+import type { WaitReason } from "../protocol/run-events.ts";
 import type { ChildAccount, Purse } from "./account.ts";
 import {
   type Amount,
@@ -24,9 +24,8 @@ import {
   type Limits,
   mapKinds,
   NOTHING,
-  toFigure,
 } from "./limits.ts";
-import type { Newcomer } from "./newcomer.ts";
+import { type Newcomer, toRefusal } from "./newcomer.ts";
 import { type FamilyParent, Quota } from "./quota.ts";
 import { Share } from "./share.ts";
 
@@ -130,6 +129,7 @@ export class Family {
     const { isFixed, isUrgent } = newcomer;
     if (isUrgent) tryNow();
     else if (this.#waiting.size > 0 || !tryNow()) {
+      newcomer.onWait?.(this.#whyWaits(newcomer));
       const wanted = addAmounts(enough, ONE_CHILD);
       await this.#wait({ share: undefined, enough: wanted, tryNow, isFixed, signal });
     }
@@ -321,6 +321,11 @@ export class Family {
     return this.#parent.left.children >= 1;
   }
 
+  #whyWaits({ isFixed }: Newcomer): WaitReason {
+    if (this.#open.size >= this.maxOpen) return "place";
+    return isFixed && !this.#hasProcess() ? "process" : "budget";
+  }
+
   #hasProcess(): boolean {
     let processes = 0;
     for (const { isFixed } of this.#open) processes += isFixed ? 1 : 0;
@@ -398,20 +403,11 @@ export class Family {
   }
 
   #refuse(least: Amount): Failure {
-    const { limits, left } = this.#parent;
-    if (this.#open.size >= this.maxOpen) {
-      const message = `Not started: ${plural(this.#open.size, "subagent")} at work is the most there may be.`;
-      return new Failure("budget_exceeded", message);
-    }
-    const kind = KINDS.find((one) => limits[one] !== null && least[one] > this.#free(one));
-    if (kind !== "tokens" && kind !== "usd") {
-      const limit = this.#parent.ceiling[kind ?? "children"] ?? 0;
-      const message = `The budget of ${toFigure(kind ?? "children", limit)} is used up.`;
-      return new Failure("budget_exceeded", message);
-    }
-    const free = toFigure(kind, clamp(this.#free(kind), left[kind]));
-    const message = `Not started: its first call may take ${toFigure(kind, least[kind])}, and ${free} of the budget is free for it.`;
-    return new Failure("budget_exceeded", message);
+    const { limits, ceiling, left } = this.#parent;
+    const free = (kind: LimitKind): number => this.#free(kind);
+    const there = (kind: LimitKind): number => clamp(free(kind), left[kind]);
+    const { maxOpen } = this;
+    return toRefusal({ open: this.#open.size, maxOpen, limits, ceiling, least, free, there });
   }
 }
 

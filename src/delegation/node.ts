@@ -11,6 +11,7 @@ import type { BackgroundChildren } from "./background.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
 import type { PlannedModel } from "./plan-cost.ts";
+import type { QueueLog } from "./queue-log.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 
@@ -31,6 +32,8 @@ export interface DelegationNode {
   observe(event: SubagentEvent): void;
   /** Appends to the run's own log. */
   emit(events: readonly RunEvent[]): Promise<unknown>;
+  /** Writes down which children wait to be started. */
+  readonly queue: QueueLog;
   now(): number;
   /** What the model is told of all tools that a child may have. */
   readonly specs: readonly FunctionTool[];

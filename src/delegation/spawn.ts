@@ -17,6 +17,7 @@ import { isNativeName } from "../agent/native-names.ts";
 import type { AgentTask } from "../agent/task.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
+import type { WaitReason } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
 import { toCeiling, toChildTask } from "./child-task.ts";
@@ -81,7 +82,7 @@ export async function orderChild(
   const task = toChildTask(parent, wish, { ...bounds, limits });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
   const { label, depth } = { label: wish.label, depth: task.depth };
-  const child_id = `${node.id}/${spawning.key}`;
+  const child_id = toChildId(node, spawning);
   const requested = toRequested(wish);
   const effective: JsonObject = {
     model: task.model,
@@ -104,6 +105,14 @@ export async function orderChild(
   const { key, callKey } = spawning;
   const order = { key, callKey, task, account: money, timeoutMs };
   return toOrdered(node, { order, spawning });
+}
+
+/** The id that the child's run has. */
+export function toChildId(
+  { id }: Pick<DelegationNode, "id">,
+  { key }: Pick<Spawning, "key">,
+): string {
+  return `${id}/${key}`;
 }
 
 interface Admitted {
@@ -130,8 +139,15 @@ async function admit(
   const own = toCeiling(node.account.ceiling, wish.limits ?? {});
   const ceiling = canDelegate ? own : { ...own, children: 0 };
   const isFixed = executor === "child_process";
-  const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent };
-  return await node.account.family.admit(newcomer, signal);
+  const child_id = toChildId(node, spawning);
+  const onWait = (why: WaitReason): void =>
+    node.queue.wait([{ child_id, label: wish.label, callKey }], why);
+  const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent, onWait };
+  try {
+    return await node.account.family.admit(newcomer, signal);
+  } finally {
+    node.queue.leave(child_id);
+  }
 }
 
 /** A child whose own limit is too small for one call is not started. */

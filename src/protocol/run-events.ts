@@ -41,6 +41,7 @@ export type RunEvent =
   | ToolProcess
   | ToolProgress
   | ToolEnd
+  | ChildQueue
   | ChildStart
   | ChildEnd
   | ChildNews
@@ -206,6 +207,31 @@ export interface ToolEnd {
   /** Whether the text says what went wrong instead of a result. */
   readonly failed: boolean;
   readonly at_ms: number;
+}
+
+/** What a child that was asked for waits for, one line each. */
+export const WAITS = {
+  place: "As many children run at once as may.",
+  process: "As many child processes run at once as cores and memory allow.",
+  budget: "What is free of the budget does not cover its first call.",
+} as const;
+export type WaitReason = keyof typeof WAITS;
+
+/**
+ * Children that were asked for and cannot be started yet: one event for all that begin to wait together.
+ * A `child_start`, or the end of its call, ends the wait. A child may be in a later one with another reason.
+ */
+export interface ChildQueue {
+  readonly type: "child_queue";
+  readonly why: WaitReason;
+  readonly children: readonly QueuedChild[];
+  readonly at_ms: number;
+}
+
+export interface QueuedChild {
+  /** The id that its run will have. */
+  readonly child_id: string;
+  readonly label: string;
 }
 
 /** A child was ordered: written before its first prompt, between its call's start and end. */

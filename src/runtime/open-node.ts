@@ -14,6 +14,7 @@ import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
+import { createQueueLog } from "../delegation/queue-log.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
 import type { RunContext } from "../engine/engine.ts";
@@ -70,6 +71,10 @@ export function openNode(parts: NodeParts): DelegationNode {
     specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     modelOf: parts.modelOf,
     emit: (events) => context.tell(events),
+    queue: createQueueLog({
+      emit: (events) => context.tell(events),
+      now: () => clock.now(),
+    }),
     now: () => clock.now(),
     asksAbout: (wishes) =>
       findApprovalReason({ account, task }, wishes, {

@@ -62,6 +62,7 @@ async function createBench(t: TestContext, report: Partial<ChildReport> = {}): P
     executors: { in_process: nowhere, child_process: executor },
     observe: (event) => observed.push(event),
     emit: async (batch) => events.push(...batch),
+    queue: { wait: () => {}, leave: () => {} },
     now: () => 1,
     spentBelow: new Map(),
     agents: [],

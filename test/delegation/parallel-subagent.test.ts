@@ -84,6 +84,7 @@ function createBench(
     executors: { in_process: executor, child_process: executor },
     observe: (event: SubagentEvent) => void observed.push(event),
     emit: async () => {},
+    queue: { wait: () => {}, leave: () => {} },
     check: async () => {},
     asksAbout: () => undefined,
     specs: [],

@@ -8,7 +8,13 @@ import { agentOf } from "../../delegation/ledger/tree.ts";
 import { withCompanions } from "../../delegation/tools/names.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { ChildWord, LoggedEvent, RunEnd, RunEvent } from "../../protocol/run-events.ts";
+import type {
+  ChildQueue,
+  ChildWord,
+  LoggedEvent,
+  RunEnd,
+  RunEvent,
+} from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
 import type { Store } from "../../store/store.ts";
@@ -16,6 +22,7 @@ import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toSummary } from "../output/run-summary.ts";
 import { textsOf } from "../output/text-output.ts";
+import { toWait } from "../output/tree-view.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
@@ -37,19 +44,19 @@ export async function show(
 
 function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEvent[]): string {
   const partial = createPartialAnswer();
+  const fold = createRunFold();
+  for (const { event } of events) fold.read(event);
   const lines = withoutAbandoned(events.map(({ event }) => event)).flatMap((event) => {
     const left = partial(event);
     return [...(left === "" ? [] : [`partial  ${left}`]), ...renderEvent(event, stored)];
   });
+  const spent = fold.figures.ending === null ? [] : [`spent    ${toSummary(fold.figures)}`];
   const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
   const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
-  const fold = createRunFold();
-  for (const { event } of events) fold.read(event);
   const agent = agentOf(stored);
   const head = [
     `run      ${stored.id}`,
     `ending   ${state}${hint}`,
-  const spent = fold.figures.ending === null ? [] : [`spent    ${toSummary(fold.figures)}`];
     ...(agent === null ? [] : [`agent    ${agent}`]),
   ];
   return cleanForTerminal([...head, ...lines, ...spent, ""].join("\n"));
@@ -84,6 +91,8 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
       ];
     case "run_input":
       return textsOf(event.items).map((text) => `input    ${clip(text, 200)}`);
+    case "child_queue":
+      return [renderQueue(event)];
     case "child_news":
       return event.news.map(renderNews);
     case "notice":
@@ -101,6 +110,11 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
 function toOffered(tools: readonly string[], stored: RunRecord): readonly string[] {
   if (isServers(stored)) return tools;
   return withCompanions(tools, isJsonObject(stored.input) && stored.input["can_ask"] === true);
+}
+
+function renderQueue({ why, children }: ChildQueue): string {
+  const labels = clip(children.map(({ label }) => label).join(", "), 200);
+  return `  ${toWait(why)}: ${labels}`;
 }
 
 /** What it was told of a subagent in the background. */

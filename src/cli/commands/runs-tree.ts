@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { clip, plural, withThousands } from "../../base/text.ts";
 import { toDurationMs } from "../../delegation/ledger/costs.ts";
+import type { Queued } from "../../delegation/ledger/queued-children.ts";
 import {
   addUp,
   listNodes,
@@ -16,6 +17,7 @@ import type { CommandCall } from "../command.ts";
 import type { Io } from "../io.ts";
 import { toPartialMoney } from "../output/amounts.ts";
 import { toSummary } from "../output/run-summary.ts";
+import { toWait } from "../output/tree-view.ts";
 import type { StateOf } from "../run-state.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
@@ -89,19 +91,34 @@ function renderTree(tree: TreeNode, rendering: Rendering): string {
     `${tree.id}  ${toShown(tree.title, 80)}`,
     renderNode(tree, rendering),
     ...renderBelow(tree, "", rendering),
-    ...renderTotal(rendering.total),
+    ...renderTotal(rendering.total, countQueued(tree)),
   ];
   return `${lines.join("\n")}\n`;
 }
 
+/** Children that wait to be started come after those that are. */
 function renderBelow(node: TreeNode, indent: string, rendering: Rendering): string[] {
-  return node.children.flatMap((child, at) => {
-    const isLast = at === node.children.length - 1;
+  const all = [...node.children, ...node.queued];
+  return all.flatMap((child, at) => {
+    const isLast = at === all.length - 1;
+    const branch = `${indent}${isLast ? "└─ " : "├─ "}`;
+    if (!("children" in child)) {
+      return [`${branch}${renderQueued(child, rendering.states.get(node.id))}`];
+    }
     return [
-      `${indent}${isLast ? "└─ " : "├─ "}${renderNode(child, rendering)}`,
+      `${branch}${renderNode(child, rendering)}`,
       ...renderBelow(child, `${indent}${isLast ? "   " : "│  "}`, rendering),
     ];
   });
+}
+
+/** `part 12 [part-12-1.11]: QUEUED for a place` */
+function renderQueued({ id, label, why }: Queued, parentState: string | undefined): string {
+  const name = id === null ? "" : ` [${toShown(toNodeName(id), 200)}]`;
+  // Nobody starts it while its parent has no process; one that resumes it asks for it again.
+  const isLeft = parentState === "interrupted";
+  const state = isLeft ? "NOT STARTED" : toWait(why).replace("queued", "QUEUED");
+  return `${toShown(label, 60)}${name}: ${state}`;
 }
 
 /** `count [count-1.0]: completed · 2 turns · 1,234 tokens · 1.2 s · free · last: read a.txt` */
@@ -126,10 +143,11 @@ function toName({ id, label, depth, agent }: TreeNode): string {
   return `${toShown(label ?? name, 60)} [${toShown(name, 200)}]`;
 }
 
-function renderTotal(total: Totals): string[] {
-  if (total.runs === 1) return [];
+function renderTotal(total: Totals, queued: number): string[] {
+  if (total.runs === 1 && queued === 0) return [];
   const parts = [
     plural(total.runs, "run"),
+    ...(queued > 0 ? [`${queued} not started`] : []),
     ...(total.unfinished > 0 ? [`${total.unfinished} not ended`] : []),
     plural(total.turns, "turn"),
     plural(total.tool_calls, "tool call"),
@@ -137,6 +155,10 @@ function renderTotal(total: Totals): string[] {
     toPartialMoney(total.known_usd, total.unknown_calls, total.usage.total_tokens),
   ];
   return [`total: ${parts.join(" · ")}`];
+}
+
+function countQueued(tree: TreeNode): number {
+  return listNodes(tree).reduce((sum, { queued }) => sum + queued.length, 0);
 }
 
 function toSilence({ ending, last_at_ms, started_at_ms }: TreeNode, nowMs: number): number | null {

@@ -3,8 +3,8 @@
  * what. Keeps those that run, and of the others no more than their number and their parents' place.
  */
 
-import { isJsonObject, type Json, tryParseJson } from "../../base/json.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
+import { createQueueFold, type Queued } from "../../delegation/ledger/queued-children.ts";
 import {
   createRunFold,
   type RunFigures,
@@ -41,8 +41,8 @@ export interface LiveNode {
   readonly waitsFor: "model" | "tool" | undefined;
   /** Children that run, or have others below them that do; as they were started. */
   readonly open: ReadonlySet<LiveNode>;
-  /** Labels of the children that it has asked for and that are not started, in order. */
-  readonly queued: readonly string[];
+  /** The children that it has asked for and that are not started, in order. */
+  readonly queued: readonly Queued[];
 }
 
 /** What became of a node by one event. */
@@ -94,20 +94,13 @@ export function createLiveTree(now: () => number): LiveTree {
   return new Tree(now);
 }
 
-/** A call that delegates, with the labels of the children that it has not started. */
-interface QueuedCall {
-  readonly callId: string;
-  readonly labels: string[];
-}
-
 class Node implements LiveNode {
   readonly fold = createRunFold();
   readonly open = new Set<Node>();
-  readonly calls: QueuedCall[] = [];
+  readonly queue = createQueueFold();
   ending: Ending | null = null;
   isEnded = false;
   isStopping = false;
-  isResumed = false;
   /** Whether the model is being asked, and how many tools are at work. */
   isAsking = false;
   tools = 0;
@@ -127,8 +120,8 @@ class Node implements LiveNode {
     this.heardAtMs = parts.heardAtMs;
   }
 
-  get queued(): readonly string[] {
-    return this.calls.flatMap(({ labels }) => labels);
+  get queued(): readonly Queued[] {
+    return this.queue.queued;
   }
 
   get waitsFor(): "model" | "tool" | undefined {
@@ -178,13 +171,12 @@ class Tree implements LiveTree {
     node.heardAtMs = this.#now();
     node.fold.read(event);
     follow(node, event);
+    const before = node.queue.size;
+    const left = node.queue.read(event);
+    this.#queued += node.queue.size - before;
     switch (event.type) {
-      case "tool_start":
-        return this.#queue(node, event);
       case "tool_end":
-        return this.#endCall(node, event);
-      case "run_resume":
-        return this.#unqueueAll(node);
+        return this.#endCall(event, left);
       case "child_start":
         return this.#start(node, event);
       case "child_end":
@@ -226,7 +218,6 @@ class Tree implements LiveTree {
   }
 
   #start(parent: Node, { child_id: id, label, at_ms }: ChildStart): NodeNews | undefined {
-    this.#unqueueOne(parent, label);
     // A parent that was cut and repeats itself orders the same child again.
     if (this.#nodes.has(id)) return undefined;
     this.#running++;
@@ -256,7 +247,8 @@ class Tree implements LiveTree {
   #close(node: Node, ending: Ending | null): void {
     node.isEnded = true;
     node.ending = ending;
-    this.#unqueueAll(node);
+    this.#queued -= node.queue.size;
+    node.queue.close();
     this.#running--;
     if (ending === "completed") this.#completed++;
     else if (ending === "cancelled") this.#stopped++;
@@ -266,39 +258,13 @@ class Tree implements LiveTree {
     }
   }
 
-  #queue(node: Node, event: Extract<RunEvent, { type: "tool_start" }>): undefined {
-    if (!isDelegating(event.name)) return;
-    const started = node.isResumed ? [...node.open].map(({ label }) => label) : [];
-    const labels = toLabels(event).filter((label) => !started.includes(label));
-    if (labels.length === 0) return;
-    node.calls.push({ callId: event.call_id, labels });
-    this.#queued += labels.length;
-  }
-
-  #unqueueOne(node: Node, label: string): void {
-    const call = node.calls.find(({ labels }) => labels.includes(label));
-    if (!call) return;
-    call.labels.splice(call.labels.indexOf(label), 1);
-    this.#queued--;
-    if (call.labels.length === 0) node.calls.splice(node.calls.indexOf(call), 1);
-  }
-
   /** Those that the call has not started by its end are not started at all. */
-  #endCall(node: Node, event: ToolEnd): NodeNews | undefined {
-    const at = node.calls.findIndex(({ callId }) => callId === event.call_id);
-    const [call] = at < 0 ? [] : node.calls.splice(at, 1);
-    this.#queued -= call?.labels.length ?? 0;
-    const children = isDelegating(event.name) ? toRefused(event, call?.labels ?? []) : [];
+  #endCall(event: ToolEnd, left: readonly Queued[]): NodeNews | undefined {
+    const waiting = left.map(({ label }) => label);
+    const children = isDelegating(event.name) ? toRefused(event, waiting) : [];
     if (children.length === 0) return undefined;
     this.#refused += children.length;
     return { type: "refused", children };
-  }
-
-  /** A run that was taken over makes its open calls again. */
-  #unqueueAll(node: Node): undefined {
-    node.isResumed = true;
-    this.#queued -= node.queued.length;
-    node.calls.length = 0;
   }
 }
 
@@ -355,19 +321,4 @@ function toRefused(event: ToolEnd, waiting: readonly string[]): RefusedChild[] {
     .filter(isRefusal)
     .filter(({ label, error }) => !hasRun(label, error))
     .map(({ label, error }) => ({ label, why: error.replace(/^Not started: /, "") }));
-}
-
-/** The children that a call of a delegating tool asks for. */
-function toLabels({ name, arguments: text }: { name: string; arguments: string }): string[] {
-  const parsed = tryParseJson(text);
-  if (!isJsonObject(parsed)) return [];
-  const { tasks } = parsed;
-  if (Array.isArray(tasks)) return tasks.map((task) => labelOf(task) ?? "");
-  // One without a label has the tool's name.
-  return [labelOf(parsed) ?? name];
-}
-
-function labelOf(task: Json): string | undefined {
-  const label = isJsonObject(task) ? task["label"] : undefined;
-  return typeof label === "string" ? label : undefined;
 }

@@ -5,8 +5,10 @@
  */
 
 import { clip, plural } from "../../base/text.ts";
+import type { Queued } from "../../delegation/ledger/queued-children.ts";
 import type { RunFigures } from "../../delegation/ledger/run-figures.ts";
-import type { Totals } from "../../delegation/ledger/tree.ts";
+import { type Totals, toNodeName } from "../../delegation/ledger/tree.ts";
+import type { WaitReason } from "../../protocol/run-events.ts";
 import { cleanForTerminal } from "../terminal.ts";
 import { toElapsed, toMoney, toPartialMoney, toShortCount, toShortMoney } from "./amounts.ts";
 import type { Line } from "./live-block.ts";
@@ -52,6 +54,8 @@ export function toTreeLines(view: TreeView, room: Room): Line[] {
 /** A line below the root: of a run, or of one that is not started. */
 interface Row {
   readonly node: LiveNode | undefined;
+  /** Undefined where it has started. */
+  readonly queued?: Queued;
   readonly label: string;
   /** The lines of the tree before its own. */
   readonly indent: string;
@@ -67,7 +71,9 @@ function* listRows(parent: LiveNode, indent: string, room: Room): Generator<Row>
     const through = room.isStyled && !isLast ? "│ " : "  ";
     yield* listRows(node, `${indent}${through}`, room);
   }
-  for (const label of queued) yield { node: undefined, label, indent, isLast: --left === 0 };
+  for (const one of queued) {
+    yield { node: undefined, queued: one, label: one.label, indent, isLast: --left === 0 };
+  }
 }
 
 /** The row that the shown ones begin with, so that the one that is picked is among them. */
@@ -134,7 +140,7 @@ interface Placing {
 }
 
 function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Placing): NodeLine {
-  const { node, label, indent, isLast } = row;
+  const { node, queued, label, indent, isLast } = row;
   // A line that says how many more there are is the last below the root.
   const isEnd = isLast && (isAll || indent !== "");
   const isPicked = node !== undefined && node.id === pickedId;
@@ -145,7 +151,10 @@ function toRowLine(row: Row, { pickedId, nowMs }: TreeView, { room, isAll }: Pla
   if (node?.isEnded) {
     return { ...shown, state: stateOf(node), name: node.name, action: "", ...none };
   }
-  if (!node) return { ...shown, state: "queued", name: "", action: "queued", ...none };
+  if (!node) {
+    const name = queued?.id ? toNodeName(queued.id) : "";
+    return { ...shown, state: "queued", name, action: toWait(queued?.why ?? null), ...none };
+  }
   const { figures } = node.fold;
   const { total_tokens: tokens } = figures.usage;
   const silence = toSilence(node, nowMs);
@@ -192,6 +201,17 @@ function toCost(
   const isKnown = usage.total_tokens > 0 || unknown_calls > 0;
   return isKnown ? [toText(known_usd, unknown_calls)] : [];
 }
+
+/** `queued for a place`: that it waits, and for what where the log says so. */
+export function toWait(why: WaitReason | null): string {
+  return why === null ? "queued" : `queued for ${WAIT_WORDS[why]}`;
+}
+
+const WAIT_WORDS: Readonly<Record<WaitReason, string>> = {
+  place: "a place",
+  process: "a process",
+  budget: "budget",
+};
 
 /** Labels and arguments are a model's words: each cleaned by itself, on one line. */
 export function toShown(text: string): string {

@@ -1,11 +1,13 @@
 /** A run with everything below it, read from the record. */
 
+import type { RunRecord } from "../../protocol/run-record.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
-import type { RunRecord } from "../../protocol/run-record.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
+import type { Store } from "../../store/store.ts";
+import { createQueueFold, type Queued } from "./queued-children.ts";
 import { createRunFold, type RunFigures, toToldFigures } from "./run-figures.ts";
 
 export interface TreeNode extends RunFigures {
@@ -22,6 +24,8 @@ export interface TreeNode extends RunFigures {
   readonly did_nothing: boolean;
   /** In the order they were started. */
   readonly children: readonly TreeNode[];
+  /** Children that it has asked for and that are not started: none once it has ended. */
+  readonly queued: readonly Queued[];
 }
 
 /** Told every event of the tree, run by run, while it is read. */
@@ -112,10 +116,12 @@ async function readNode(
   { depth, visit, did_nothing }: Reading,
 ): Promise<TreeNode> {
   const fold = createRunFold();
+  const queue = createQueueFold();
   const told = new Map<string, TreeNode>();
   for await (const page of readLog(record, run.id)) {
     for (const { event } of page) {
       fold.read(event);
+      queue.read(event);
       visit(run, event);
       if (event.type === "child_start") told.set(event.child_id, toUnrecorded(run, event, depth));
       if (event.type === "child_end") endUnrecorded(told, event);
@@ -137,6 +143,7 @@ async function readNode(
     label: fold.figures.label ?? (parent_id === null ? null : title),
     started_at_ms: fold.figures.started_at_ms ?? run.created_at_ms,
     children: [...children, ...told.values()],
+    queued: queue.queued,
   };
 }
 
@@ -159,6 +166,7 @@ function toUnrecorded(parent: RunRecord, start: ChildStart, depth: number): Tree
     started_at_ms: at_ms,
     last_at_ms: at_ms,
     children: [],
+    queued: [],
   };
 }
 

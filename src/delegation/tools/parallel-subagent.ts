@@ -17,7 +17,7 @@ import type { ChildReport, ChildWish } from "../child.ts";
 import { type Envelope, toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../envelope.ts";
 import type { DelegationNode } from "../node.ts";
 import type { DelegationSettings } from "../settings.ts";
-import type { Spawning } from "../spawn.ts";
+import { type Spawning, toChildId } from "../spawn.ts";
 import { tellEnding } from "../tell-ending.ts";
 import { NO_TIMEOUT_MS, readWish, runChild, TASK_SPEC, toKey } from "./subagent.ts";
 
@@ -178,15 +178,18 @@ async function runAll(
   let failed: string | undefined;
   // Those that wait for a place of this call have their share too.
   node.account.family.announce(context.idempotencyKey, wishes.length);
+  const { idempotencyKey: callKey } = context;
+  const keys = wishes.map(({ label }, at) => toKey(label, `${callKey}.${at}`));
+  const waiting = wishes.map(({ label }, at) => ({
+    ...{ callKey, label },
+    child_id: toChildId(node, { key: keys[at] ?? "" }),
+  }));
+  node.queue.wait(waiting.slice(maxConcurrent), "place");
   const results = await mapConcurrent(wishes, maxConcurrent, async (wish, at) => {
     const startedMs = node.now();
     if (signal.aborted) return toStopped(wish, `Not started: ${whyStopped(failed)}`);
-    const spawning = {
-      callKey: context.idempotencyKey,
-      key: toKey(wish.label, `${context.idempotencyKey}.${at}`),
-      executor: node.settings.executor,
-      signal,
-    };
+    const { executor } = node.settings;
+    const spawning = { callKey, key: keys[at] ?? "", executor, signal };
     const ran = await runTask(node, wish, spawning);
     const result = toResult(ran, node.now() - startedMs);
     if (signal.aborted && ran.isCancelled) {
@@ -198,6 +201,7 @@ async function runAll(
     }
     return result;
   });
+  for (const { child_id } of waiting) node.queue.leave(child_id);
   throwIfAborted(context.signal);
   return results;
 }

@@ -175,6 +175,7 @@ class RunWriter {
       case "start":
       case "tool_decision":
       case "tool_process":
+      case "child_queue":
       case "child_start":
       case "child_end":
       case "child_news":
