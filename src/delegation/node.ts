@@ -11,6 +11,7 @@ import type { BackgroundChildren } from "./background.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
 import type { PlannedModel } from "./plan-cost.ts";
+import type { ReplayedChildren } from "./replay/replayed-children.ts";
 import type { QueueLog } from "./queue-log.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
@@ -39,6 +40,8 @@ export interface DelegationNode {
   readonly specs: readonly FunctionTool[];
   /** What is known of a model, for what its calls cost. */
   modelOf(ref: string): PlannedModel;
+  /** What the record has of its children, where it is played again. */
+  readonly replayed?: Pick<ReplayedChildren, "refusal" | "couldAsk"> | undefined;
   /** Rejects what a child would fail at: its model, its key, its schema. Starts and sends nothing. */
   check(task: AgentTask): Promise<void>;
   /** Why a call that wishes for these is asked about; undefined where it is not. */

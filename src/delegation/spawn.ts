@@ -68,13 +68,13 @@ export async function orderChild(
   spawning: Spawning,
 ): Promise<OrderedChild> {
   checkDepth(node, wish);
+  const refusal = node.replayed?.refusal(spawning.key);
+  if (refusal) throw refusal;
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
   const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
   const limitsNow = toCeiling(account.family.limits, wish.limits ?? {});
-  // Its parent must have the tool to answer with.
-  const canAnswer = node.background !== undefined && parent.tools.includes("subagent");
-  const canAsk = canAnswer && spawning.executor === "in_process";
+  const canAsk = node.replayed?.couldAsk(spawning.key) ?? isAnswered(node, spawning);
   const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary, canAsk };
   await node.check(toChildTask(parent, wish, bounds));
   const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
@@ -113,6 +113,11 @@ export function toChildId(
   { key }: Pick<Spawning, "key">,
 ): string {
   return `${id}/${key}`;
+}
+
+/** Whether somebody answers the child's questions: its parent must have the tool for it. */
+function isAnswered({ background, task }: DelegationNode, { executor }: Spawning): boolean {
+  return background !== undefined && task.tools.includes("subagent") && executor === "in_process";
 }
 
 interface Admitted {

@@ -3,7 +3,7 @@
 import { type Account, createAccount } from "../agent/account.ts";
 import { checkPriced } from "../agent/call-cost.ts";
 import { AGENT_CALLS } from "../agent/calls.ts";
-import type { Amount, Limits } from "../agent/limits.ts";
+import { type Amount, type Limits, NO_LIMITS } from "../agent/limits.ts";
 import { type LoopParts, runLoop } from "../agent/loop.ts";
 import { checkNative, nativeToolsOf } from "../agent/native-names.ts";
 import { createOutputCheck } from "../agent/structured-output.ts";
@@ -96,6 +96,10 @@ export function createAgentBody(parts: AgentParts): AgentBody {
     checkPriced(task.limits, model);
   };
 
+  /** What its children get a share of. Those of a replay that sends nothing were paid for. */
+  const openAccountOf = ({ id }: RunContext, { limits }: AgentTask, replay?: ReplayRun): Account =>
+    replay?.account ? createAccount(NO_LIMITS) : (accounts.get(id) ?? open(limits));
+
   const toAsk = ({ context, task, account }: Asking): readonly Tool[] => {
     const { askTimeoutMs: timeoutMs } = settings;
     return task.can_ask ? [createAskParentTool({ context, questions, account, timeoutMs })] : [];
@@ -109,24 +113,24 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       const checkOutput = await createOutputCheck(task.format);
       const model = await parts.openModel(task);
       const tools = await toolbox.pick(task.tools);
-      const account = accounts.get(context.id) ?? open(task.limits);
+      const account = openAccountOf(context, task, replay);
       const place = { context, task, account, tools, body: AGENT_BODY, accounts };
       const isRecorded = storePath !== undefined;
       const modelOf = toModelOf(parts, task);
       const about = { agents, check: checkModel, modelOf, conversations, isRecorded, questions };
-      const recorded = replay?.newsAfter;
-      const told = { settings, clock, observe, processChildren, recorded };
-      const node = openNode({ ...place, ...about, ...told });
+      const played = { recorded: replay?.newsAfter, replayed: replay?.children };
+      const told = { settings, clock, observe, processChildren };
+      const node = openNode({ ...place, ...about, ...told, ...played });
       const { background } = node;
       const all = [...tools, ...createDelegatingTools(node, task.tools), ...toAsk(place)];
       const gate = await openGate(task, all, { ...safety, ...askers.of(task, context) });
       const spentBelow = (key: string): Amount | undefined => node.spentBelow.get(key);
       try {
-        const own = { context, task, clock, checkOutput, account, spentBelow };
+        const own = { context, task, clock, checkOutput, spentBelow };
         const loop = { ...own, calls: AGENT_CALLS, backgroundChildren: background };
-        const played = toPlayed(replay, { provider: model.provider, gate, background });
+        const swapped = toPlayed(replay, { account, provider: model.provider, gate, background });
         const nativeTools = nativeToolsOf(task, model.native, specsOf(all));
-        return await runLoop({ ...loop, ...model, ...played, nativeTools });
+        return await runLoop({ ...loop, ...model, ...swapped, nativeTools });
       } finally {
         askers.end(context);
         await gate.close();
@@ -147,13 +151,15 @@ export function createAgentBody(parts: AgentParts): AgentBody {
 function toPlayed(
   replay: ReplayRun | undefined,
   {
+    account,
     provider,
     gate,
     background,
-  }: Pick<LoopParts, "provider" | "gate"> & Pick<DelegationNode, "background">,
-): Pick<LoopParts, "provider" | "gate" | "own" | "inbox"> {
-  if (!replay) return { provider, gate };
+  }: Pick<LoopParts, "account" | "provider" | "gate"> & Pick<DelegationNode, "background">,
+): Pick<LoopParts, "account" | "provider" | "gate" | "own" | "inbox"> {
+  if (!replay) return { account, provider, gate };
   return {
+    account: replay.account ?? account,
     provider: replay.wrapProvider(provider),
     gate: replay.wrapGate(gate, background),
     own: replay.options,

@@ -14,6 +14,7 @@ import type { DelegationNode } from "../delegation/node.ts";
 import { findApprovalReason } from "../delegation/plan.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
+import type { ReplayedChildren } from "../delegation/replay/replayed-children.ts";
 import { createQueueLog } from "../delegation/queue-log.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
@@ -40,6 +41,8 @@ export interface NodeParts {
   readonly questions?: OpenQuestions | undefined;
   /** What a run that is played again was told of its background children. */
   readonly recorded?: BackgroundParts["recorded"];
+  /** Its children, where it is played again. */
+  readonly replayed?: ReplayedChildren | undefined;
   /** What is known of a model, for what it may cost; throws for one that is none. */
   readonly modelOf: (ref: string) => PlannedModel;
 }
@@ -47,27 +50,13 @@ export interface NodeParts {
 export function openNode(parts: NodeParts): DelegationNode {
   const { context, task, account, tools, settings, clock, observe, agents, check, conversations } =
     parts;
-  const processes = parts.processChildren?.(context) ?? NO_PROCESSES;
-  account.family.maxOpen = settings.maxParallel;
-  account.family.maxFixed = processes.places ?? Number.POSITIVE_INFINITY;
-  const { maxTotalTokens, maxTotalTimeMs: totalMs } = settings;
-  // What a run below has is a part of it already.
-  const isRoot = task.depth === 0;
-  if (isRoot && maxTotalTokens !== undefined) account.family.limitAll({ tokens: maxTotalTokens });
-  const inTime =
-    isRoot && totalMs !== undefined
-      ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
-      : (executor: Executor) => executor;
-  const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
   const node: DelegationNode = {
     id: context.id,
     path: context.path,
     isRecorded: parts.isRecorded,
     ...{ task, account, tools, settings, observe, agents, check, conversations },
-    executors: {
-      in_process: inTime(inProcess),
-      child_process: inTime(processes),
-    },
+    executors: openExecutors(parts),
+    replayed: parts.replayed,
     specs: [...tools.map(({ spec }) => spec), ...listDelegatingSpecs({ agents, settings })],
     modelOf: parts.modelOf,
     emit: (events) => context.tell(events),
@@ -90,6 +79,28 @@ export function openNode(parts: NodeParts): DelegationNode {
   const background =
     questions && new BackgroundChildren({ context, node, questions, clock, recorded });
   return node;
+}
+
+/** Where children run, and how many at once, for how long and with how much in all. */
+function openExecutors(parts: NodeParts): DelegationNode["executors"] {
+  const { context, task, account, settings, clock, replayed } = parts;
+  const inProcess = createInProcessExecutor(context, parts.body, parts.accounts);
+  if (replayed) {
+    const played = replayed.wrapExecutor(inProcess);
+    return { in_process: played, child_process: played };
+  }
+  const processes = parts.processChildren?.(context) ?? NO_PROCESSES;
+  account.family.maxOpen = settings.maxParallel;
+  account.family.maxFixed = processes.places ?? Number.POSITIVE_INFINITY;
+  const { maxTotalTokens, maxTotalTimeMs: totalMs } = settings;
+  // What a run below has is a part of it already.
+  const isRoot = task.depth === 0;
+  if (isRoot && maxTotalTokens !== undefined) account.family.limitAll({ tokens: maxTotalTokens });
+  const inTime =
+    isRoot && totalMs !== undefined
+      ? createTotalTime({ totalMs, now: () => clock.now(), parentId: context.id })
+      : (executor: Executor) => executor;
+  return { in_process: inTime(inProcess), child_process: inTime(processes) };
 }
 
 /** Of a program that embeds the runtime and did not say how. */

@@ -42,7 +42,7 @@ export interface Replayed {
 }
 
 type Parts = Omit<AgentParts, "replay" | "openModel"> & {
-  /** Used only behind a change. */
+  /** Used only after a change. */
   readonly openModel: AgentParts["openModel"];
 };
 
@@ -57,15 +57,25 @@ export async function replayTree(
   const changed = change && findNode(recorded, change.node);
   const left: { path: string; what: string }[] = [];
 
-  const replay = (path: string): ReplayRun =>
-    createReplayRun({
+  const runs = new Map<string, ReplayRun>();
+  const replay = (path: string): ReplayRun => {
+    const run = createReplayRun({
       recorded: recorded.get(path)?.run,
       isSame: path !== changed,
       mayGoOn: change !== undefined,
       diverged: (what) => left.push({ path, what }),
+      child: (key) => ({
+        recorded: recorded.get(`${path}/${key}`)?.run,
+        isFaithful: runs.get(`${path}/${key}`)?.isFaithful ?? false,
+      }),
     });
+    runs.set(path, run);
+    return run;
+  };
   const body = createAgentBody({
     ...parts,
+    // Children run here, wherever they had run: a replay starts nothing.
+    childProcess: undefined,
     openModel: change ? parts.openModel : async () => SILENT,
     replay: ({ path }) => replay(path),
     ...(change && changed

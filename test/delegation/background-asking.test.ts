@@ -71,6 +71,8 @@ describe("a subagent that asks its parent", () => {
       ["complete", "plain work"],
     );
     assert.match(JSON.stringify(outputsOf(events, "subagents")[1]), /I was told: Blue\./);
+    const { left, divergence } = await tree.runtime.replay({ id });
+    assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
   it("is told that there is no answer when the model ends without one", async (t) => {

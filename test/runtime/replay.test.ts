@@ -131,6 +131,34 @@ const TROUBLED: Readonly<Record<string, Troubled>> = {
     ending: "completed",
     tools: ["read", "subagent", "parallel_subagent"],
   },
+  "with children that the failure of one has stopped": {
+    model: respond((request) => {
+      const asked = lastAsked(request);
+      if (asked === "go") return hasOutput(request) ? reply.text("Done.") : FAIL_FAST;
+      return asked.startsWith("Say b.")
+        ? reply.status(400, { error: { message: "No." } })
+        : reply.silence("I ");
+    }),
+    ending: "completed",
+    tools: ["read", "subagent", "parallel_subagent"],
+  },
+  "with children that its budget is too small for": {
+    model: respond((request) => {
+      const how = { usage: { input: 1000, output: 200 } };
+      if (lastAsked(request) !== "go") return reply.text("Mine.", how);
+      return hasOutput(request) ? reply.text("Done.", how) : { ...MANY, ...how };
+    }),
+    ending: "completed",
+    tools: ["read", "subagent", "parallel_subagent"],
+    asked: { limits: { ...NO_LIMITS, tokens: 9000 } },
+  },
+  "with a report that is cut": {
+    model: respond((request) => {
+      if (lastAsked(request) !== "go") return reply.text("x".repeat(200_000));
+      return hasOutput(request) ? reply.text("Done.") : CHILDREN;
+    }),
+    ending: "completed",
+  },
   "with calls that cannot be made": {
     model: respond((request) =>
       hasOutput(request)
@@ -180,14 +208,15 @@ const TROUBLED: Readonly<Record<string, Troubled>> = {
 };
 
 const CHILDREN = reply.calls([subagent("one", "Fail."), subagent("two", "Fail too.")]);
-const PARALLEL = reply.calls([
-  {
-    name: "parallel_subagent",
-    arguments: JSON.stringify({
-      tasks: ["a", "b", "c"].map((label) => ({ label, task_prompt: `Say ${label}.` })),
-    }),
-  },
-]);
+const parallel = (labels: readonly string[], more: object = {}) => {
+  const tasks = labels.map((label) => ({ label, task_prompt: `Say ${label}.` }));
+  return reply.calls([
+    { name: "parallel_subagent", arguments: JSON.stringify({ tasks, ...more }) },
+  ]);
+};
+const PARALLEL = parallel(["a", "b", "c"]);
+const FAIL_FAST = parallel(["a", "b", "c"], { fail_fast: true, max_concurrent: 2 });
+const MANY = parallel(["a", "b", "c", "d", "e", "f"]);
 
 describe("a replay of a tree", () => {
   for (const [name, { model, ending, tools, asked }] of Object.entries(TROUBLED)) {

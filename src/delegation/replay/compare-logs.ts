@@ -15,8 +15,12 @@ export function findDivergence(
   recorded: readonly LoggedEvent[],
   replayed: readonly LoggedEvent[],
 ): Divergence | undefined {
-  const before = toComparable(recorded);
-  const after = toComparable(replayed);
+  const untimed = new Set([...findUntimed(recorded), ...findUntimed(replayed)]);
+  const before = toComparable(recorded, untimed);
+  const whole = toComparable(replayed, untimed);
+  // The log of a run whose process died has no end: all there is of it is compared.
+  const hasEnd = recorded.some(({ event }) => event.type === "run_end");
+  const after = hasEnd ? whole : whole.slice(0, before.length);
   for (let at = 0; at < Math.max(before.length, after.length); at++) {
     const [old, now] = [before[at], after[at]];
     if (old?.text === now?.text) continue;
@@ -33,10 +37,15 @@ interface Comparable {
 }
 
 /** Calls that ran side by side end in any order: within a turn they are compared by call. */
-function toComparable(log: readonly LoggedEvent[]): Comparable[] {
+function toComparable(
+  log: readonly LoggedEvent[],
+  untimed: ReadonlySet<string>,
+): readonly Comparable[] {
   const open = findOpenAtEnd(log);
+  const isUntimed = ({ event }: LoggedEvent): boolean =>
+    event.type === "child_end" && untimed.has(placeOf(event.child_id));
   const kept = log.filter(
-    (logged) => COUNTS.has(logged.event.type) && !open.has(logged) && !isUntimed(logged.event),
+    (logged) => COUNTS.has(logged.event.type) && !open.has(logged) && !isUntimed(logged),
   );
   const groups: LoggedEvent[][] = [];
   for (const logged of kept) {
@@ -73,9 +82,15 @@ function findOpenAtEnd(log: readonly LoggedEvent[]): ReadonlySet<LoggedEvent> {
   return new Set([...open, ...children]);
 }
 
-/** When a background child ended is chance; how, its own log tells. */
-function isUntimed(event: RunEvent): boolean {
-  return event.type === "child_end" && event.background === true;
+/** The places of background children: when one of them ended is chance; how, its own log tells. */
+function findUntimed(log: readonly LoggedEvent[]): string[] {
+  return log.flatMap(({ event }) =>
+    event.type === "child_end" && event.background === true ? [placeOf(event.child_id)] : [],
+  );
+}
+
+function placeOf(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1);
 }
 
 const CHILDREN: ReadonlySet<RunEvent["type"]> = new Set(["child_start", "child_end"]);

@@ -75,8 +75,10 @@ export function readRecordedRun(
   return { id, path, start, turns, inputs, broken: readBroken(events, end), end, log: kept };
 }
 
-/** Why a run broke off, to be thrown again. */
-export function toRecordedFailure({ ending, error, message }: RunEnd): Failure {
+/** Why a run broke off, to be thrown again. One whose process died has no end: its parent tells of it. */
+export function toRecordedFailure(end: RunEnd | undefined): Failure {
+  if (!end) return new Failure("internal", "Its process ended before it did.");
+  const { ending, error, message } = end;
   if (error) return new Failure(error.code, error.message, { param: error.param });
   return new Failure(ending === "budget" ? "budget_exceeded" : "internal", message);
 }
@@ -85,7 +87,7 @@ function readBroken(events: readonly RunEvent[], end: RunEnd | undefined): Broke
   const at = events.findLastIndex(({ type }) => type === "turn_start");
   const start = events[at];
   const behind = events.slice(at + 1);
-  if (start?.type !== "turn_start" || !end || behind.some(({ type }) => type === "turn_end")) {
+  if (start?.type !== "turn_start" || behind.some(({ type }) => type === "turn_end")) {
     return undefined;
   }
   const said = behind.filter((event) => event.type !== "run_end").filter(isSaid);

@@ -4,6 +4,7 @@
  * different on, it is a run like any other: that is what depends on the change, and no more.
  */
 
+import type { Account } from "../../agent/account.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -20,6 +21,13 @@ import {
   type RecordedRun,
   toRecordedFailure,
 } from "./recorded-run.ts";
+import {
+  createReplayAccount,
+  createReplayedChildren,
+  hasChildren,
+  type ReplayedChild,
+  type ReplayedChildren,
+} from "./replayed-children.ts";
 import { isSameResult } from "./same-result.ts";
 
 export interface ReplayRun {
@@ -33,6 +41,9 @@ export interface ReplayRun {
   wrapGate(live: Gate, background: BackgroundChildren | undefined): Gate;
   /** What the run was told of its background children after a turn; undefined where that is open. */
   newsAfter(turn: number, isFinal: boolean): readonly ChildWord[] | undefined;
+  readonly children: ReplayedChildren;
+  /** Of a replay that sends nothing: what was paid for is not counted again. */
+  readonly account: Account | undefined;
 }
 
 export interface ReplayWish {
@@ -44,6 +55,8 @@ export interface ReplayWish {
   diverged(what: string): void;
   /** Whether it may go on with the real model and tools then. */
   readonly mayGoOn: boolean;
+  /** What becomes of a child of it. */
+  child(key: string): ReplayedChild;
 }
 
 export function createReplayRun(wish: ReplayWish): ReplayRun {
@@ -57,15 +70,21 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     wish.diverged(what);
   }
 
-  function requireLeave(what: string): void {
-    if (wish.mayGoOn) return;
-    throw new Failure("conflict", `The record has no more to replay: ${what}.`);
+  function goOn(what: string): void {
+    leave(`${what} is not in the record`);
+    if (!wish.mayGoOn) throw new Failure("conflict", `The record has no more to replay: ${what}.`);
   }
+
+  const ownRecord = (): RecordedRun | undefined => (isFaithful ? recorded : undefined);
+  const refused = (): Failure | undefined => findRefused(ownRecord(), turn + 1);
+  const children = createReplayedChildren({ recorded: ownRecord, child: wish.child });
 
   return {
     get isFaithful() {
       return isFaithful;
     },
+    children,
+    account: wish.mayGoOn ? undefined : createReplayAccount(refused),
     options: recorded?.start.settings.options,
     readInbox: async (before) => (isFaithful ? (recorded?.inputs.get(before) ?? []) : []),
     newsAfter: (after, isFinal) =>
@@ -73,19 +92,9 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
     wrapProvider: (live) => ({
       name: live.name,
       stream(request: ModelRequest, call: ModelCall) {
-        turn++;
-        const known = isFaithful
-          ? recorded?.turns.find(({ number }) => number === turn)
-          : undefined;
-        if (known) {
-          const { reason, usage, cost_usd, by } = known.end;
-          const told = { reason, usage, cost_usd: cost_usd ?? undefined, by };
-          return play([...known.said, { type: "end", ...told, continuation: undefined }]);
-        }
-        const broken = isFaithful ? recorded?.broken : undefined;
-        if (broken?.number === turn) return playBroken(broken);
-        leave(`turn ${turn} is not in the record`);
-        requireLeave(`turn ${turn}`);
+        const played = playTurn(ownRecord(), ++turn);
+        if (played) return played;
+        goOn(`turn ${turn}`);
         return live.stream(request, call);
       },
     }),
@@ -96,10 +105,8 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
         const known = found?.call.name === call.name ? found : undefined;
         const result = known?.result;
         if (result) return await replayCall(live, call, { context, result, background });
-        if (known && recorded?.end)
-          return await breakCall(live, call, { context, end: recorded.end });
-        leave(`the call of ${call.name} in turn ${turn} is not in the record`);
-        requireLeave(`the call of ${call.name} in turn ${turn}`);
+        if (known) return await breakCall(live, call, { context, end: recorded?.end });
+        goOn(`the call of ${call.name} in turn ${turn}`);
         return live.call(call, context);
       },
     }),
@@ -108,12 +115,16 @@ export function createReplayRun(wish: ReplayWish): ReplayRun {
   /** A call that delegates is made: its children are replayed too. */
   async function replayCall(live: Gate, call: AskedCall, known: KnownCall): Promise<ToolResult> {
     const { context, result: recordedResult, background } = known;
-    const { output } = recordedResult;
-    if (call.name === SUBAGENTS) await background?.noteRecorded(context.idempotencyKey, output);
-    if (!isDelegating(call.name)) return await playCall(recordedResult, context);
+    const { output, failed } = recordedResult;
+    const { idempotencyKey: key } = context;
+    if (call.name === SUBAGENTS) await background?.noteRecorded(key, output);
+    const isStarting = isDelegating(call.name) && recorded && hasChildren(recorded, key);
+    if (!isStarting) return await playCall(recordedResult, context);
     const result = await live.call(toReplayed(call, output), context);
     const isLeft = openStatus(result.output) !== undefined && openStatus(output) !== undefined;
-    if (isLeft || isSameResult(result.output, output)) return { ...result, output };
+    // Of children that stayed as they were it is what its model was told then, wherever they had run.
+    const isSame = !children.changed.has(key) || isSameResult(result.output, output);
+    if (isLeft || isSame) return { ...result, output, failed };
     leave(`${call.name} in turn ${turn} returned something else`);
     return result;
   }
@@ -140,11 +151,22 @@ function openStatus(output: unknown): string | undefined {
   return status === "running" || status === "asks" ? status : undefined;
 }
 
-/** A child that asked is played without its question: its call is told to leave it there. */
+/**
+ * A child that asked is played without its question: its call is told to leave it there. Which siblings a
+ * failure had stopped is in the record, too.
+ */
 function toReplayed(call: AskedCall, output: unknown): AskedCall {
-  const given = openStatus(output) === "asks" ? tryParseJson(call.arguments) : undefined;
+  const given = tryParseJson(call.arguments);
   if (!isJsonObject(given)) return call;
-  return { ...call, arguments: JSON.stringify({ ...given, background: true }) };
+  const { fail_fast: _, ...task } = given;
+  const more = openStatus(output) === "asks" ? { background: true } : {};
+  return { ...call, arguments: JSON.stringify({ ...task, ...more }) };
+}
+
+/** Why the run did not ask its model this turn: it could not pay for it, or was stopped while it waited to. */
+function findRefused(recorded: RecordedRun | undefined, turn: number): Failure | undefined {
+  const { broken, end } = recorded ?? {};
+  return broken?.number === turn && end && end.turns < turn ? broken.failure : undefined;
 }
 
 type AskedCall = Parameters<Gate["call"]>[0];
@@ -159,11 +181,28 @@ interface KnownCall {
 async function breakCall(
   live: Gate,
   call: AskedCall,
-  { context, end }: { readonly context: CallContext; readonly end: RunEnd },
+  { context, end }: { readonly context: CallContext; readonly end: RunEnd | undefined },
 ): Promise<never> {
   // Whatever becomes of it, the run ends as it was recorded.
   if (isDelegating(call.name)) await live.call(call, context).catch(() => {});
   throw toRecordedFailure(end);
+}
+
+/** Undefined for a turn that the record does not have. */
+function playTurn(
+  recorded: RecordedRun | undefined,
+  turn: number,
+): AsyncGenerator<readonly ModelEvent[], void> | undefined {
+  const known = recorded?.turns.find(({ number }) => number === turn);
+  if (known) {
+    const { reason, usage, cost_usd, by } = known.end;
+    const told = { reason, usage, cost_usd: cost_usd ?? undefined, by };
+    return play([...known.said, { type: "end", ...told, continuation: undefined }]);
+  }
+  if (recorded?.broken?.number === turn) return playBroken(recorded.broken);
+  // Its process died, and nobody went on with it.
+  const isLost = recorded !== undefined && recorded.end === undefined;
+  return isLost ? playBroken({ said: [], failure: toRecordedFailure(undefined) }) : undefined;
 }
 
 async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly ModelEvent[], void> {
@@ -174,7 +213,7 @@ async function* play(events: readonly ModelEvent[]): AsyncGenerator<readonly Mod
 async function* playBroken({
   said,
   failure,
-}: BrokenTurn): AsyncGenerator<readonly ModelEvent[], void> {
+}: Omit<BrokenTurn, "number">): AsyncGenerator<readonly ModelEvent[], void> {
   if (said.length > 0) yield said;
   throw failure;
 }
