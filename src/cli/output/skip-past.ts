@@ -50,7 +50,9 @@ export async function skipPast(
   const stdout = live(streams.stdout);
   const projection = await open({ stdout, stderr: live(streams.stderr) });
   return {
-    ...projection,
+    // One by one: what is wrapped may be of a class, whose methods a spread leaves out.
+    hasToldWhy: () => projection.hasToldWhy?.() ?? false,
+    close: () => projection.close?.(),
     async write(events) {
       const isOld = ({ run_id, seq }: (typeof events)[number]): boolean =>
         seq < (marks.get(run_id) ?? 0);
