@@ -8,12 +8,11 @@
  * program of all processes, told apart by its first argument.
  */
 
-import { type ChildProcess, fork } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { CONTENDERS } from "./gateway/contenders.ts";
 import { holdStreams, type Load, runLoad } from "./gateway/load.ts";
+import { cpuMs, type Started, startChild as start } from "./gateway/processes.ts";
 import { startUpstream } from "./gateway/upstream.ts";
 
 const KINDS = ["plain", "streamed"] as const;
@@ -26,7 +25,6 @@ const STREAMS = 1000;
 /** Against the byte pipe of the same run. */
 const MOST_TIMES_PIPE = 2;
 const MOST_KB_A_STREAM = 100;
-const TICKS_MS = 10;
 
 const [role, name = "", port = ""] = process.argv.slice(2);
 if (role === "upstream") startUpstream({ hold: name === "hold" });
@@ -69,11 +67,6 @@ async function compareLoads(names: readonly string[]): Promise<Map<string, numbe
   }
   for (const { child } of [...gateways.values(), upstream]) child.disconnect();
   return figures;
-}
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly port: number;
 }
 
 interface Asked {
@@ -151,32 +144,14 @@ async function compareStreams(names: readonly string[]): Promise<Map<string, num
   return figures;
 }
 
+function startChild(argv: readonly string[], core: number): Promise<Started> {
+  return start(import.meta.url, argv, core);
+}
+
 async function rssOf(child: ChildProcess): Promise<number> {
   child.send("rss");
   const [{ rss }] = (await once(child, "message")) as [{ rss: number }];
   return rss;
-}
-
-async function startChild(argv: readonly string[], core: number): Promise<Started> {
-  const child = fork(fileURLToPath(import.meta.url), argv, {
-    execArgv: ["--expose-gc"],
-    env: { PATH: process.env["PATH"], NODE_ENV: "production" },
-    stdio: ["ignore", "ignore", "inherit", "ipc"],
-  });
-  const { spawnSync } = await import("node:child_process");
-  spawnSync("taskset", ["-a", "-pc", String(core), String(child.pid)]);
-  const [port] = (await Promise.race([
-    once(child, "message"),
-    once(child, "exit").then(() => Promise.reject(new Error(`${argv.join(" ")} did not start`))),
-  ])) as [number];
-  return { child, port };
-}
-
-/** User and system time of a process, of all its threads. */
-function cpuMs({ pid }: ChildProcess): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICKS_MS;
 }
 
 function print(contender: string, what: string, cpu: number, ms: number): void {

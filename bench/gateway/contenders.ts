@@ -76,7 +76,7 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
 };
 
 /** The least that a gateway can do: bytes in, bytes out. */
-async function startPipe(upstreamPort: number): Promise<number> {
+export async function startPipe(upstreamPort: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1024 });
   const server = createServer((request, response) => {
     const { method, url, headers } = request;

@@ -17,6 +17,8 @@ export interface Load {
 export interface LoadResult {
   /** Milliseconds, the middle one of all requests. */
   readonly medianMs: number;
+  /** Of all requests together. */
+  readonly tookMs: number;
   readonly bytes: number;
 }
 
@@ -24,20 +26,56 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   const { connections, requests } = load;
   const request = toRequest(load);
   const times: number[] = [];
+  const beganMs = performance.now();
   let left = requests;
   let bytes = 0;
   const work = async (): Promise<void> => {
     const socket = await open(load.port);
     while (left-- > 0) {
       const startMs = performance.now();
-      bytes += await ask(socket, request);
+      const { length } = await ask(socket, request);
+      bytes += length;
       times.push(performance.now() - startMs);
     }
     socket.destroy();
   };
   await Promise.all(Array.from({ length: connections }, work));
   times.sort((a, b) => a - b);
-  return { medianMs: times[Math.floor(times.length / 2)] ?? 0, bytes };
+  const tookMs = performance.now() - beganMs;
+  return { medianMs: times[Math.floor(times.length / 2)] ?? 0, tookMs, bytes };
+}
+
+/** Asks one after the other over one connection, each body made of the answer before it. */
+export async function runInTurn(
+  load: Omit<Load, "body" | "connections">,
+  toBody: (answer: string) => string,
+): Promise<string> {
+  const socket = await open(load.port);
+  let answer = "";
+  for (let at = 0; at < load.requests; at++) {
+    answer = await ask(socket, toRequest({ ...load, body: toBody(answer), connections: 1 }));
+  }
+  socket.destroy();
+  return answer;
+}
+
+/** How long one GET takes, of a connection that is there already. */
+export async function openProbe(port: number, path: string): Promise<Probe> {
+  const socket = await open(port);
+  const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`;
+  return {
+    async ask() {
+      const startMs = performance.now();
+      await ask(socket, request);
+      return performance.now() - startMs;
+    },
+    close: () => socket.destroy(),
+  };
+}
+
+export interface Probe {
+  ask(): Promise<number>;
+  close(): void;
 }
 
 /** Opens streams and leaves them open behind their first bytes. */
@@ -77,8 +115,8 @@ function open(port: number): Promise<Socket> {
   });
 }
 
-/** One answer, whole: by its length, or to the end of its last chunk. */
-function ask(socket: Socket, request: string): Promise<number> {
+/** One answer, whole: by its length, or to the end of its last chunk. Rejects one that tells of a failure. */
+function ask(socket: Socket, request: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const answer = createAnswer();
     const onClose = (): void => reject(new Error("The connection was closed."));
@@ -86,8 +124,9 @@ function ask(socket: Socket, request: string): Promise<number> {
       if (!answer.read(piece)) return;
       socket.off("data", onData);
       socket.off("close", onClose);
-      if (answer.head.startsWith("HTTP/1.1 200")) resolve(answer.seen);
-      else reject(new Error(answer.head.slice(0, 600)));
+      const text = answer.text();
+      if (text.startsWith("HTTP/1.1 200") && !FAILED.test(text.slice(-END_CHARS))) resolve(text);
+      else reject(new Error(text.slice(0, 600)));
     };
     socket.on("data", onData);
     socket.once("close", onClose);
@@ -95,28 +134,29 @@ function ask(socket: Socket, request: string): Promise<number> {
   });
 }
 
+/** A stream that ends so has status 200 all the same. Looked for in the last event alone. */
+const FAILED = /event: (response\.failed|error)\n/;
+const END_CHARS = 20_000;
+
 interface Answer {
-  readonly head: string;
-  readonly seen: number;
+  /** What was read. */
+  text(): string;
   /** True when the answer is whole. */
   read(piece: Buffer): boolean;
 }
 
 function createAnswer(): Answer {
+  const pieces: string[] = [];
   let head = "";
   let length: number | undefined;
   let seen = 0;
   let tail = "";
   return {
-    get head() {
-      return head;
-    },
-    get seen() {
-      return seen;
-    },
+    text: () => pieces.join(""),
     read(piece) {
       seen += piece.length;
       const text = piece.toString("latin1");
+      pieces.push(text);
       if (length === undefined) head += text;
       length ??= lengthIn(head);
       tail = (tail + text).slice(-5);

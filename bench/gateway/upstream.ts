@@ -1,11 +1,17 @@
-/** A chat server of canned answers, whole or as a stream of 256 events, each written by itself. */
+/**
+ * A chat server of canned answers, whole or as a stream of 256 events, each written by itself: all at once,
+ * or one by one as a model does. A stream whose request names `pace:N` sends an event every N milliseconds.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout } from "node:timers/promises";
 
 export const EVENTS = 256;
 const WORDS = ["the ", "quick ", "brown ", "fox ", "jumps ", "over ", "it, ", "and "];
 
+/** In the words of the request. */
+const PACE = /pace:(\d+)/;
 const FRAMES = toFrames();
 const WHOLE = JSON.stringify({
   id: "chatcmpl-bench",
@@ -51,7 +57,11 @@ async function answer(
     response.write(FRAMES[1]);
     return;
   }
-  for (const frame of FRAMES) response.write(frame);
+  const pace = PACE.exec(body)?.[1];
+  for (const frame of FRAMES) {
+    response.write(frame);
+    if (pace) await setTimeout(Number(pace));
+  }
   response.end();
 }
 

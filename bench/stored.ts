@@ -1,0 +1,67 @@
+/**
+ * What storing costs: CPU, waits for the disk, bytes and time of stored responses, beside those that are not
+ * stored and beside a pipe of bytes, of the same run. Health checks are asked throughout.
+ *
+ *     npm run bench:stored [-- --full] [-- --check] [-- --only=loads,paced,chains,processes,slow-disk]
+ *
+ * Without `--full` it has one number of connections for each question and short chains: some minutes.
+ * The servers have one core; the upstream and the load have the other. Linux.
+ */
+
+import { startPipe } from "./gateway/contenders.ts";
+import { startChild } from "./gateway/processes.ts";
+import { startUpstream } from "./gateway/upstream.ts";
+import type { Bench, Goal } from "./stored/bench.ts";
+import { measureChains } from "./stored/chains.ts";
+import { measureLoads, measurePaced } from "./stored/loads.ts";
+import { measureProcesses, measureSlowDisk } from "./stored/machines.ts";
+import { STORES } from "./stored/server.ts";
+
+const PARTS = {
+  loads: measureLoads,
+  paced: measurePaced,
+  chains: measureChains,
+  processes: measureProcesses,
+  "slow-disk": measureSlowDisk,
+} as const;
+
+/** How far past its goal a ratio may be before `--check` fails: what one run differs from the next. */
+const SLACK = 0.15;
+
+const [role, port = ""] = process.argv.slice(2);
+if (role === "upstream") startUpstream();
+else if (role === "pipe") await serveBytes();
+else await measure();
+
+async function serveBytes(): Promise<void> {
+  process.on("disconnect", () => process.exit());
+  process.send?.(await startPipe(Number(port)));
+}
+
+async function measure(): Promise<void> {
+  const flag = (name: string): string | undefined =>
+    process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
+  const only = flag("only")?.split(",");
+  const stores = flag("stores")?.split(",") ?? Object.keys(STORES);
+  const isFull = process.argv.includes("--full");
+  const upstream = await startChild(import.meta.url, ["upstream"], 1);
+  const pipe = await startChild(import.meta.url, ["pipe", String(upstream.port)], 0);
+  const goals: Goal[] = [];
+  for (const store of stores) {
+    const bench: Bench = { store, isFull, upstream, pipe };
+    for (const [name, part] of Object.entries(PARTS)) {
+      if (!only || only.includes(name)) goals.push(...(await part(bench)));
+    }
+  }
+  upstream.child.disconnect();
+  pipe.child.disconnect();
+  const missed = goals.filter(({ value, atMost }) => !(value <= atMost * (1 + SLACK)));
+  for (const { name, value, atMost } of goals) {
+    const verdict = value <= atMost ? "holds" : "MISSED";
+    console.log(
+      `${name.padEnd(56)} ${value.toFixed(2).padStart(9)}  at most ${atMost}: ${verdict}`,
+    );
+  }
+  if (missed.length > 0 && process.argv.includes("--check")) process.exitCode = 1;
+  process.exit();
+}

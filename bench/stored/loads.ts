@@ -1,0 +1,161 @@
+/** Single responses: whole, streamed in a burst, and streamed a token at a time. */
+
+import { EVENTS } from "../gateway/upstream.ts";
+import {
+  type Bench,
+  type Figure,
+  type Goal,
+  type Kind,
+  measurePipe,
+  measureServer,
+  NOTHING,
+  print,
+  takeTurns,
+  toBody,
+  toHealthGoal,
+  toLoad,
+  toPipeLoad,
+} from "./bench.ts";
+import { type Server, startServer } from "./server.ts";
+
+const CONNECTIONS = [1, 32, 256];
+const QUICK_CONNECTIONS = [1, 32];
+const REQUESTS = { plain: 600, streamed: 300 } as const;
+const ROUNDS = 3;
+const MOST_TIMES_UNSTORED = 2;
+const MOST_SYNCS = 2;
+/** What `@musistudio/llms` needs for a token, which stores nothing, against the pipe: 258 to 125 µs. */
+const MOST_TIMES_PIPE_PACED = 258 / 125;
+/** An event of each stream in so many milliseconds: about 1,600 a second of all streams together. */
+const PACED = { 1: 20, 32: 20, 256: 160 } as const;
+
+export async function measureLoads(bench: Bench): Promise<Goal[]> {
+  const goals: Goal[] = [];
+  await withServer(bench, async (server) => {
+    for (const kind of ["plain", "streamed"] as const) {
+      await warmUp(server, bench, kind);
+      for (const connections of bench.isFull ? CONNECTIONS : QUICK_CONNECTIONS) {
+        goals.push(...(await measureLoad(server, bench, { kind, connections })));
+      }
+    }
+  });
+  return goals;
+}
+
+interface Asked {
+  readonly kind: Kind;
+  readonly connections: number;
+}
+
+async function measureLoad(
+  server: Server,
+  { pipe, store }: Bench,
+  { kind, connections }: Asked,
+): Promise<Goal[]> {
+  const requests = REQUESTS[kind];
+  const size = { connections, requests };
+  const at = `${store}, ${kind}, ${connections}`;
+  const figures = await takeTurns(
+    {
+      pipe: () => measurePipe(pipe, { ...toPipeLoad(pipe, kind), ...size }),
+      unstored: () =>
+        measureServer(server, { ...toLoad(server, toBody(kind, NOT_STORED)), ...size }),
+      stored: () => measureServer(server, { ...toLoad(server, toBody(kind)), ...size }),
+    },
+    ROUNDS,
+  );
+  const { unstored, stored } = show(at, figures);
+  const times = stored.cpu / unstored.cpu;
+  return [
+    { name: `${at}: CPU, times unstored`, value: times, atMost: MOST_TIMES_UNSTORED },
+    ...(connections === 1
+      ? [{ name: `${at}: syncs a response`, value: stored.syncs, atMost: MOST_SYNCS }]
+      : []),
+    toHealthGoal(at, stored, unstored),
+  ];
+}
+
+const NOT_STORED = { store: false };
+
+function show(at: string, figures: Readonly<Record<string, Figure>>) {
+  const { pipe = NOTHING, unstored = NOTHING, stored = NOTHING } = figures;
+  for (const [name, figure] of Object.entries(figures)) print(`${at}: ${name}`, figure);
+  const [ofPipe, ofUnstored] = [stored.cpu / pipe.cpu, stored.cpu / unstored.cpu];
+  console.log(
+    `  stored: ${ofPipe.toFixed(2)} times the pipe, ${ofUnstored.toFixed(2)} times unstored\n`,
+  );
+  return { pipe, unstored, stored };
+}
+
+/** Tokens that come one by one: the figures are those of a token. */
+export async function measurePaced(bench: Bench): Promise<Goal[]> {
+  const goals: Goal[] = [];
+  const all = Object.entries(PACED).filter(([count]) => bench.isFull || count === "32");
+  await withServer(bench, async (server) => {
+    await warmUp(server, bench, "streamed");
+    for (const [count, pace] of all) {
+      goals.push(...(await measurePace(server, bench, { connections: Number(count), pace })));
+    }
+  });
+  return goals;
+}
+
+async function measurePace(
+  server: Server,
+  { pipe, store }: Bench,
+  { connections, pace }: { readonly connections: number; readonly pace: number },
+): Promise<Goal[]> {
+  const size = { connections, requests: connections };
+  const at = `${store}, paced, ${connections}`;
+  const words = `pace:${pace}`;
+  const [stored, unstored] = [{ input: words }, { input: words, ...NOT_STORED }].map((more) => ({
+    ...toLoad(server, toBody("streamed", more)),
+    ...size,
+  }));
+  if (!stored || !unstored) return [];
+  const figures = await takeTurns(
+    {
+      pipe: async () =>
+        perToken(await measurePipe(pipe, { ...toPipeLoad(pipe, "streamed", words), ...size })),
+      unstored: async () => perToken(await measureServer(server, unstored)),
+      stored: async () => perToken(await measureServer(server, stored)),
+    },
+    1,
+  );
+  const shown = show(at, figures);
+  const times = shown.stored.cpu / shown.pipe.cpu;
+  return [
+    { name: `${at}: CPU a token, times the pipe`, value: times, atMost: MOST_TIMES_PIPE_PACED },
+    toHealthGoal(at, shown.stored, shown.unstored),
+  ];
+}
+
+function perToken(figure: Figure): Figure {
+  const { cpu, syncs, bytes, perSecond } = figure;
+  return {
+    ...figure,
+    ...{ cpu: cpu / EVENTS, syncs: syncs / EVENTS, bytes: bytes / EVENTS },
+    perSecond: perSecond * EVENTS,
+  };
+}
+
+async function withServer(
+  { store, upstream }: Bench,
+  work: (server: Server) => Promise<void>,
+): Promise<void> {
+  const server = await startServer({ store, upstreamPort: upstream.port, workers: 1, core: 0 });
+  try {
+    await work(server);
+  } finally {
+    await server.close();
+  }
+}
+
+/** V8 is still compiling in the first ones. */
+async function warmUp(server: Server, { pipe }: Bench, kind: Kind): Promise<void> {
+  const size = { connections: 32, requests: REQUESTS[kind] * 2 };
+  await measurePipe(pipe, { ...toPipeLoad(pipe, kind), ...size });
+  for (const more of [{}, NOT_STORED]) {
+    await measureServer(server, { ...toLoad(server, toBody(kind, more)), ...size });
+  }
+}
