@@ -144,7 +144,7 @@ function toWish(asked: AskedResponse, found: Found): ResponseWish {
     compact_threshold: compaction?.compact_threshold ?? null,
     is_compaction: items.at(-1)?.type === "compaction_trigger",
     multi_agent: multi ? { max_concurrent: multi.max_concurrent_subagents ?? 3 } : null,
-    whole: !store && !stream,
+    whole: !background && !stream,
     catalogue: caller.catalogue,
     kinds: caller.kinds ?? null,
   };

@@ -93,12 +93,17 @@ export async function collectChat(
   const said = { text_delta: "", reasoning_delta: "", refusal_delta: "" };
   let end: { reason: EndReason; usage: Usage } = { reason: "stop", usage: NO_USAGE };
   const calls: JsonObject[] = [];
+  const executed: JsonObject[] = [];
+  const annotations: JsonObject[] = [];
   const likely: Logprob[] = [];
   const read = (event: ModelEvent): void => {
     if (event.type === "text_delta") likely.push(...(event.logprobs ?? []));
     if (event.type === "end") end = event;
-    else if (event.type === "item_end") calls.push(...toCalls(event.item));
-    else if (event.type in said) {
+    else if (event.type === "annotation") annotations.push(toChatCitation(event.annotation));
+    else if (event.type === "item_end") {
+      calls.push(...toCalls(event.item));
+      if (event.item.type === "web_search_call") executed.push(toExecuted(event.item));
+    } else if (event.type in said) {
       const { type, delta } = event as TextDelta | ReasoningDelta | RefusalDelta;
       said[type] += delta;
     }
@@ -108,9 +113,10 @@ export async function collectChat(
     role: "assistant",
     content: said.text_delta || null,
     refusal: said.refusal_delta || null,
-    annotations: [],
+    annotations,
     ...(said.reasoning_delta && { [dialect.reasoningField]: said.reasoning_delta }),
     ...(calls.length > 0 && { tool_calls: calls }),
+    ...(executed.length > 0 && { executed_tools: executed }),
   };
   const logprobs: JsonObject | null =
     likely.length > 0 ? { content: likely as unknown as Json, refusal: null } : null;
@@ -184,7 +190,9 @@ function createDeltaEncoder(dialect: ChatDialect): (event: ModelEvent) => JsonOb
       case "annotation":
         return { annotations: [toChatCitation(event.annotation)] };
       case "item_end":
-        return event.item.type === "web_search_call" ? toExecuted(event.item) : undefined;
+        return event.item.type === "web_search_call"
+          ? { executed_tools: [toExecuted(event.item)] }
+          : undefined;
       default:
         return undefined;
     }
@@ -199,12 +207,11 @@ function toChatCitation(annotation: Annotation): JsonObject {
 /** A tool that the server ran itself, as Groq tells of one. */
 function toExecuted(item: Item): JsonObject {
   const { action, results } = item as unknown as { action: JsonObject; results?: Json };
-  const executed = {
+  return {
     ...{ index: 0, type: "browser_search", output: "Found." },
     arguments: JSON.stringify({ query: action["query"] }),
     search_results: { results: results ?? [] },
   };
-  return { executed_tools: [executed] };
 }
 
 function toFinishReason(reason: EndReason): string {
