@@ -172,7 +172,8 @@ function createProgress({ task, wishes }: LoopParts): Progress {
 async function begin(parts: LoopParts, progress: Progress): Promise<RunOutcome | undefined> {
   const { context, clock, wishes } = parts;
   await context.step("start", async (step) => {
-    step.end([toRunStart(parts, clock.now())]);
+    // Nothing was done yet: after a loss of power it begins again.
+    step.end([toRunStart(parts, clock.now())], "process");
     return null;
   });
   progress.hasBegun = true;
@@ -219,6 +220,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
       isHeld = true;
       return held;
     },
+    survives: (items) => (parts.calls.findOwn(items).length > 0 ? "power" : "process"),
     onText(delta) {
       written += delta;
       progress.text = written;

@@ -46,6 +46,8 @@ export interface Turn {
   readonly notices: readonly Notice[];
   /** Sets the cost of the call aside; called when it is really made. May lower what it may answer. */
   readonly hold: (signal: AbortSignal) => Promise<HeldRequest>;
+  /** What an answer with these items has to survive: nothing is done with one that calls nothing. */
+  readonly survives?: ((items: readonly Item[]) => "process" | "power") | undefined;
   /** Told each piece of text, so that a turn that is cut short has not said it in vain. */
   readonly onText: (delta: string) => void;
   /** Told what a call that broke off has used, in part as an estimate; nothing where it used nothing. */
@@ -146,7 +148,8 @@ async function askModel(
       continue;
     }
     const answer = toAnswer(items, end, costOf);
-    step.end([...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)]);
+    const last = [...withoutEnd(batch), toTurnEnd(turn.number, answer, clock)];
+    step.end(last, turn.survives?.(answer.items));
     return answer;
   }
   throw new Failure("provider_broke_protocol", "The provider stopped without an ending.");

@@ -11,8 +11,8 @@ import type { BackgroundChildren } from "./background.ts";
 import type { ChildWish, Executor } from "./child.ts";
 import type { Conversations } from "./conversations.ts";
 import type { PlannedModel } from "./plan-cost.ts";
-import type { ReplayedChildren } from "./replay/replayed-children.ts";
 import type { QueueLog } from "./queue-log.ts";
+import type { ReplayedChildren } from "./replay/replayed-children.ts";
 import type { DelegationSettings, ExecutorName } from "./settings.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 

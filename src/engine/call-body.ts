@@ -2,10 +2,10 @@
 
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { LoggedEvent } from "../protocol/run-events.ts";
 import type { Store } from "../store/store.ts";
 import { toFailedOutcome } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
+import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
 interface Called {
@@ -33,16 +33,23 @@ export async function callBody(
   }
 }
 
-/** Returns the events that it has written. */
+interface EndingParts {
+  readonly store: Store;
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly owned: OwnedRun;
+}
+
+/** Those who follow hear of its events, and need not look for the ending. */
 export async function writeEnding(
-  { store, clock, owned }: { store: Store; clock: Clock; owned: OwnedRun },
-  { ending, result, events }: RunOutcome,
-): Promise<LoggedEvent[]> {
+  { store, hub, clock, owned }: EndingParts,
+  { ending, result, events, things }: RunOutcome,
+): Promise<void> {
   const { id } = owned.run;
   // A refused append has failed the run already; the ending follows what is in the log.
   await owned.log.settled().catch(() => {});
   const firstSeq = owned.log.next;
-  const end = { ending, result, events, firstSeq, at_ms: clock.now() };
+  const end = { ending, result, events, firstSeq, at_ms: clock.now(), things };
   await owned.write(() => store.finish(id, owned.epoch, end));
-  return events.map((event, at) => ({ run_id: id, seq: firstSeq + at, event }));
+  hub.publish(id, firstSeq, events);
 }

@@ -11,6 +11,7 @@
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
+import type { NewThing } from "../store/shelf.ts";
 
 /** Looks at what is written of runs, whoever runs them. All of it only reads. */
 export interface RecordReader {
@@ -105,6 +106,8 @@ export interface SubmitOptions {
    * of whichever process finds it after a while.
    */
   readonly isHeld?: boolean | undefined;
+  /** What is put on the shelf of the same record, in one transaction with the run. */
+  readonly things?: readonly NewThing[] | undefined;
   /** The place it is written down with, for a queue whose lanes are bounded; its body asks for the turn. */
   readonly queue?: QueuedPlace | undefined;
 }
@@ -128,11 +131,15 @@ export interface QueuedPlace {
 
 export type RunBody = (context: RunContext, input: Json) => Promise<RunOutcome>;
 
-/** How a run ended. `events` are its last ones, written in the same transaction as the ending. */
+/**
+ * How a run ended. `events` are its last ones; they, and the `things` that are put on the shelf of the same
+ * record, are written in the same transaction as the ending.
+ */
 export interface RunOutcome {
   readonly ending: Ending;
   readonly result: Json;
   readonly events: readonly RunEvent[];
+  readonly things?: readonly NewThing[] | undefined;
 }
 
 export interface RunContext {
@@ -213,9 +220,11 @@ export interface Step {
   readonly signal: AbortSignal;
   /**
    * The last events of the step, written in the same transaction as its journal entry: what the log
-   * says is finished is not done again. Called at most once, with nothing emitted behind it.
+   * says is finished is not done again. Called at most once, with nothing emitted behind it. A step that
+   * nothing is done with before the run ends, or that may be done again, need not survive a loss of
+   * power by itself (`process`): it does with the next write that does.
    */
-  end(events: readonly RunEvent[]): void;
+  end(events: readonly RunEvent[], survives?: "process" | "power"): void;
 }
 
 export interface Child {

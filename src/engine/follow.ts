@@ -46,7 +46,9 @@ export async function* followRun(
       last = yield* readOn(store, id, last, signal);
       if (run.status === "ended") return;
       if (parts.isOwned(id)) {
-        last = yield* hearOn(parts, listener, { id, last, signal });
+        const heard = yield* hearOn(parts, listener, { id, last, signal });
+        if (heard.hasEnded) return;
+        last = heard.last;
         continue;
       }
       pollMs = last > before ? BUSY_POLL_MS : Math.min(pollMs * 2, POLL_MS);
@@ -74,23 +76,30 @@ async function* readOn(
   }
 }
 
-/** Yields what is published, until this process has no more to tell or too much was missed. */
+interface Heard {
+  readonly last: number;
+  readonly hasEnded: boolean;
+}
+
+/** Yields what is published, until the run has ended, this process has no more to tell or too much was missed. */
 async function* hearOn(
   { isOwned }: FollowParts,
   listener: Listener,
   { id, last: after, signal }: { id: string; last: number; signal: AbortSignal | undefined },
-): AsyncGenerator<readonly LoggedEvent[], number> {
+): AsyncGenerator<readonly LoggedEvent[], Heard> {
   let last = after;
   while (isOwned(id)) {
     await listener.wait(undefined, signal);
     const batches = listener.take();
-    if (!batches) return last;
+    if (!batches) break;
     for (const batch of batches) {
       const fresh = batch.filter(({ seq }) => seq > last);
       if (fresh.length === 0) continue;
       last += fresh.length;
       yield fresh;
+      // Published once the ending is written: nothing can follow it.
+      if (fresh.at(-1)?.event.type === "run_end") return { last, hasEnded: true };
     }
   }
-  return last;
+  return { last, hasEnded: false };
 }

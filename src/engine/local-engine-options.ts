@@ -1,6 +1,7 @@
 /** What an engine of one process is made with. */
 
 import type { Clock } from "../base/clock.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
 import type { Store, Worker } from "../store/store.ts";
 import type { Observe } from "./hub.ts";
 import type { Surroundings } from "./worker.ts";
@@ -27,4 +28,6 @@ export interface LaunchOptions {
   /** Set where this process owns it already, since this epoch. */
   readonly epoch?: number | undefined;
   readonly limitMs?: number | undefined;
+  /** Set where this process has just written it down as its own: nothing of it has to be read. */
+  readonly fresh?: RunRecord | undefined;
 }

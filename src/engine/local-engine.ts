@@ -9,6 +9,7 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { LoggedEvent } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
+import { toStored } from "../store/new-run.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import { findAbandoned, findTrees, takeOver } from "./abandoned.ts";
 import { askToCancel } from "./cancels.ts";
@@ -81,9 +82,12 @@ class LocalEngine implements Engine {
     this.#here.checkRunnable(options.id, name);
     const { id, title, parent_id = null, path = "/root", timeoutMs, tenant } = options;
     const created_at_ms = clock.now();
-    const run = { id, parent_id, path, name, input, title, created_at_ms, tenant };
-    const isNew = await turns.create(run, options.queue);
-    if (isNew && !options.isHeld) await this.#here.launch(id, { limitMs: timeoutMs, from: 0 });
+    const { things, queue, isHeld } = options;
+    const owner = queue || isHeld ? null : await this.#here.toOwner();
+    const run = { id, parent_id, path, name, input, title, created_at_ms, tenant, owner, things };
+    if (!(await turns.create(run, queue)) || isHeld) return;
+    const fresh = owner === null ? undefined : toStored(run);
+    await this.#here.launch(id, { fresh, from: 0, limitMs: timeoutMs });
   }
 
   async resume(id: string): Promise<void> {

@@ -6,8 +6,6 @@
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
-import type { LoggedEvent } from "../protocol/run-events.ts";
-import { toUnknownRun } from "../store/refusal.ts";
 import type { Store } from "../store/store.ts";
 import { createBrokenRuns } from "./broken-runs.ts";
 import { callBody, writeEnding } from "./call-body.ts";
@@ -18,7 +16,7 @@ import type { followRun } from "./follow.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
 import type { LaunchOptions, LocalEngineOptions } from "./local-engine-options.ts";
 import { waitForOutcome } from "./outcome.ts";
-import { createOwnedRun, type OwnedRun } from "./owned-run.ts";
+import { type OwnedRun, openOwnedRun } from "./owned-run.ts";
 import { abortAll, findAbove, findBelow } from "./owned-tree.ts";
 import { createOwners, type Owners } from "./owners.ts";
 import { createResting } from "./resting.ts";
@@ -172,29 +170,33 @@ export class LocalRuns {
     return here.length > 0;
   }
 
-  async #claim(id: string, { limitMs, from, epoch: own }: LaunchOptions): Promise<boolean> {
-    const { store, hub } = this;
-    // First the beat, then the claim: an owner nobody has heard of would count as dead.
+  /** The name of this process as an owner. First the beat: an owner nobody has heard of would count as dead. */
+  async toOwner(): Promise<string> {
     await this.#heartbeat.begin();
-    const epoch = own ?? (await store.claim(id, this.#heartbeat.workerId, from));
+    return this.#heartbeat.workerId;
+  }
+
+  async #claim(id: string, options: LaunchOptions): Promise<boolean> {
+    const { store, hub } = this;
+    const { limitMs, fresh, epoch: own = fresh?.epoch } = options;
+    const owner = await this.toOwner();
+    const epoch = own ?? (await store.claim(id, owner, options.from));
     if (epoch === undefined) return false;
-    // Read after the claim: from here on nobody else can add to them.
-    const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
-    if (!run) throw toUnknownRun(id);
-    const owned = createOwnedRun({ store, hub, run, epoch, journal });
+    const owned = await openOwnedRun({ store, hub, id, fresh, epoch });
     if (limitMs !== undefined) {
       await store.saveStep(id, epoch, { key: LIMIT_KEY, value: limitMs });
     }
-    if (this.observers.size > 0 && run.next_seq > 0) {
-      for (const first of await store.readEvents(id, -1, 1)) this.#tell(first);
+    if (this.observers.size > 0 && owned.run.next_seq > 0) {
+      const [first] = await store.readEvents(id, -1, 1);
+      for (const observe of this.observers) if (first) observe(first);
     }
     const broken = this.broken.take(id);
     this.#owned.set(id, owned);
     this.#cancels.begin();
     // Asked for while its last owner was dying; whoever comes later is heard by the watch.
-    const cancels = epoch > 1 ? await findCancels(store, this.#heartbeat.workerId) : [];
+    const cancels = epoch > 1 ? await findCancels(store, owner) : [];
     for (const cancel of cancels) if (cancel.id === id) this.#abortOwned(id, cancel);
-    this.#executions.set(id, this.#execute(owned, limitMs ?? journal.get(LIMIT_KEY), broken));
+    this.#executions.set(id, this.#execute(owned, limitMs ?? owned.journal.get(LIMIT_KEY), broken));
     return true;
   }
 
@@ -208,8 +210,8 @@ export class LocalRuns {
     try {
       const outcome = await this.#runBody(owned, broken);
       if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
-      const parts = { store: this.store, clock: this.clock, owned };
-      for (const logged of await writeEnding(parts, outcome)) this.#tell(logged);
+      const { store, hub, clock } = this;
+      await writeEnding({ store, hub, clock, owned }, outcome);
       this.broken.forget(id);
     } catch (thrown) {
       if (!owned.lost) this.broken.add(id, toFailure(thrown));
@@ -276,10 +278,6 @@ export class LocalRuns {
     // The parent may have been cancelled after the child was written down and before it ran.
     if (parent.signal.aborted) this.#owned.get(id)?.abort(toFailure(parent.signal.reason));
     return id;
-  }
-
-  #tell(logged: LoggedEvent): void {
-    for (const observe of this.observers) observe(logged);
   }
 
   /** Throws when there is nothing to wait for any more. */

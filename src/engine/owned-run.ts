@@ -9,6 +9,7 @@ import { setMaxListeners } from "node:events";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
+import { toUnknownRun } from "../store/refusal.ts";
 import type { Store } from "../store/store.ts";
 import type { Hub } from "./hub.ts";
 import { createRunLog, type RunLog } from "./run-log.ts";
@@ -42,7 +43,7 @@ interface OwnedRunOptions {
   readonly journal: ReadonlyMap<string, Json>;
 }
 
-export function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): OwnedRun {
+function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOptions): OwnedRun {
   const { id } = run;
   const controller = new AbortController();
   // All steps and children of the run listen to it; Node would warn the user of more than ten.
@@ -79,4 +80,23 @@ export function createOwnedRun({ store, hub, run, epoch, journal }: OwnedRunOpti
       lost ??= new Failure("internal", `Run ${id} has ended; nothing can be written after that.`);
     },
   };
+}
+
+/**
+ * A run that this process has claimed, read after the claim: from then on nobody else can add to it. One that
+ * it has just written down (`fresh`) need not be read. Rejects where there is no such run.
+ */
+export async function openOwnedRun({
+  id,
+  fresh,
+  ...parts
+}: Pick<OwnedRunOptions, "store" | "hub" | "epoch"> & {
+  readonly id: string;
+  readonly fresh: RunRecord | undefined;
+}): Promise<OwnedRun> {
+  const { store } = parts;
+  if (fresh) return createOwnedRun({ ...parts, run: fresh, journal: new Map() });
+  const [run, journal] = [await store.getRun(id), await store.readSteps(id)];
+  if (!run) throw toUnknownRun(id);
+  return createOwnedRun({ ...parts, run, journal });
 }

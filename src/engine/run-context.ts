@@ -166,7 +166,10 @@ class Context implements RunContext {
   }
 
   async readLog(): Promise<LoggedEvent[]> {
-    const { store } = this.#parts;
+    const { store, owned } = this.#parts;
+    await owned.log.settled();
+    const recent = owned.log.recent(this.id);
+    if (recent) return recent;
     const found: LoggedEvent[] = [];
     for (;;) {
       const page = await store.readEvents(this.id, found.length - 1, PAGE_EVENTS);
@@ -181,15 +184,17 @@ class Context implements RunContext {
     const known = owned.journal.get(key);
     if (known !== undefined) return known as Out;
     let last: readonly RunEvent[] = [];
-    const end = (events: readonly RunEvent[]): void => {
+    let survives: FinishedStep["survives"];
+    const end: Step["end"] = (events, needs) => {
       last = events;
+      survives = needs;
     };
     const idempotencyKey = `${this.id}/${key}`;
     this.#running++;
     resting.begin(owned, idempotencyKey);
     try {
       const value = await fn({ idempotencyKey, signal: this.signal, end });
-      await this.#save({ key, value }, last);
+      await this.#save({ key, value, survives }, last);
       return value;
     } finally {
       this.#running--;
@@ -198,7 +203,7 @@ class Context implements RunContext {
   }
 
   /** The step's events come before its journal entry or with it: once it is there, nothing writes them again. */
-  async #save(step: { key: string; value: Json }, last: readonly RunEvent[]): Promise<void> {
+  async #save(step: FinishedStep, last: readonly RunEvent[]): Promise<void> {
     const { store, owned } = this.#parts;
     const save = (entry: FinishedStep): Promise<void> =>
       owned.write(() => store.saveStep(this.id, this.epoch, entry));

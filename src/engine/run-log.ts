@@ -1,20 +1,26 @@
 /**
  * The owner's pen for one run's log: gives out the numbers and appends in their order. Events are
  * published only after they are in the store, so that no reader sees what a crash could take back.
+ *
+ * What is emitted while an append is on its way goes into the next one together: a model that is faster
+ * than the store writes fewer rows, and nobody waits longer.
  */
 
-import type { RunEvent } from "../protocol/run-events.ts";
+import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import { createRecentEvents } from "./recent-events.ts";
 
 export interface RunLog {
   /** The number after the last event in the store. */
   readonly next: number;
   /**
    * Resolves with the last event's number once it is in the store. Need not be awaited. `append` puts
-   * them there, where they are part of something else.
+   * them there, where they are part of something else, with those before them that wait.
    */
   emit(events: readonly RunEvent[], append?: Append): Promise<number>;
   /** Resolves when everything emitted is in the store; rejects if any of it was refused. */
   settled(): Promise<unknown>;
+  /** The whole log as it is in the store; undefined where this process has not written or kept all of it. */
+  recent(id: string): LoggedEvent[] | undefined;
 }
 
 export type Append = (firstSeq: number, events: readonly RunEvent[]) => Promise<void>;
@@ -25,35 +31,59 @@ interface RunLogOptions {
   publish(firstSeq: number, events: readonly RunEvent[]): void;
 }
 
+/** Events that are written together. */
+interface Batch {
+  readonly first: number;
+  events: readonly RunEvent[];
+  append: Append | undefined;
+  written: Promise<void>;
+}
+
 export function createRunLog({ next: start, append: usual, publish }: RunLogOptions): RunLog {
+  const recent = createRecentEvents(start);
   let stored = start;
   let next = start;
-  let tail: Promise<number> = Promise.resolve(start - 1);
+  let tail: Promise<unknown> = Promise.resolve();
+  /** The last batch, while it waits for those before it and takes more. */
+  let open: Batch | undefined;
 
   return {
     get next() {
       return stored;
     },
-    emit(events, append = usual) {
+    emit(events, append) {
       const first = next;
       next += events.length;
-      // A refused append rejects all that follow it with the same failure: no number is skipped.
-      tail = tail.then(() => write(first, events, append));
+      const last = next - 1;
+      const batch = open ?? begin(first);
+      batch.events = batch.events.length === 0 ? events : [...batch.events, ...events];
+      // Nothing is put behind what is part of something else.
+      open = append ? undefined : batch;
+      batch.append = append;
+      const emitted = batch.written.then(() => last);
       // Whoever does not await an event still learns of its failure from `settled`.
-      tail.catch(() => {});
-      return tail;
+      emitted.catch(() => {});
+      return emitted;
     },
     settled: () => tail,
+    recent: (id) => recent.all(id),
   };
 
-  async function write(
-    first: number,
-    events: readonly RunEvent[],
-    append: Append,
-  ): Promise<number> {
+  function begin(first: number): Batch {
+    const batch: Batch = { first, events: [], append: undefined, written: Promise.resolve() };
+    // A refused append rejects all that follow it with the same failure: no number is skipped.
+    batch.written = tail.then(() => write(batch));
+    batch.written.catch(() => {});
+    tail = batch.written;
+    return batch;
+  }
+
+  async function write(batch: Batch): Promise<void> {
+    if (open === batch) open = undefined;
+    const { first, events, append = usual } = batch;
     await append(first, events);
     stored = first + events.length;
+    recent.add(events);
     publish(first, events);
-    return stored - 1;
   }
 }

@@ -203,7 +203,7 @@ interface Start {
    * Written before the run, which must not be there without an owner. What it gives is the response that
    * stands in its place.
    */
-  keep(thing: NewThing): Promise<LiveResponse | undefined>;
+  keep?(thing: NewThing): Promise<LiveResponse | undefined>;
   /** For a run that does not come about. */
   undo(thing: NewThing): Promise<unknown>;
 }
@@ -212,7 +212,6 @@ function startNew({ shelf }: ApiParts, caller: Caller): Start {
   return {
     caller,
     runId: makeId("run"),
-    keep: async (thing) => void (await shelf.put(thing)),
     undo: ({ tenant, kind, id }) => shelf.delete({ tenant, kind, id }),
   };
 }
@@ -237,7 +236,7 @@ async function openOnce(
       return { ...toLive(durable, { id: made, runId, asked }), isReplayed: true };
     }
   }
-  const keep: Start["keep"] = async (thing) => {
+  const keep = async (thing: NewThing): Promise<LiveResponse | undefined> => {
     const making = { made: thing.id, things: [thing], inPlaceOf: made };
     const isFirst = await claimMade(shelf, key, making, clock.now());
     return isFirst ? undefined : await openOnce(parts, asked, { caller, once });
@@ -300,12 +299,14 @@ async function openRun(
   const queue = background ? parts.placeOf(tenant) : undefined;
   const thing = toThing(parts, id, planned);
   try {
-    const other = store ? await keep(thing) : undefined;
+    if (store && !keep) await parts.shelf.checkRoom(tenant, thing.body);
+    const other = store ? await keep?.(thing) : undefined;
     if (other) {
       await takeBack();
       return other;
     }
-    const options = { id: runId, title, tenant: caller.tenant, queue };
+    const things = store && !keep ? [thing] : undefined;
+    const options = { id: runId, title, tenant: caller.tenant, queue, things };
     await place.submit(RESPONSE_BODY, encodeTask(task), options);
   } catch (thrown) {
     await undoAfter(thrown, async () => {

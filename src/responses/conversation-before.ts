@@ -8,8 +8,7 @@ import { Failure } from "../base/failure.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
-import { readSaid } from "./fold/read-response.ts";
-import { toRunId } from "./fold/response-object.ts";
+import { readOutput } from "./kept-output.ts";
 import { findKept } from "./kept-response.ts";
 import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
 import type { ResponseWish } from "./request/response-wish.ts";
@@ -47,7 +46,7 @@ async function readChain(
   let size = 0;
   for (let next: string | null = id; next !== null; ) {
     const kept = await findKept(shelf, tenant, next);
-    const output = kept && (await readSaid(place, toRunId(next)));
+    const output = kept && (await readOutput({ shelf, place }, tenant, next));
     if (!kept || !output) throw toUnknownPrevious(next);
     const items: readonly Item[] = [...kept.input, ...output];
     pieces.unshift(items);

@@ -1,17 +1,21 @@
 /**
- * What is written down when a stored run has answered: where its items are, and in a conversation the
- * items themselves. With `store: false` a conversation is read and not added to. Run code: one step,
- * repeatable; a run that was cut short writes nothing.
+ * What is written down when a stored run has answered: what it said, where its items are, and in a
+ * conversation the items themselves. With `store: false` a conversation is read and not added to. Run code:
+ * what goes to a conversation is one step, repeatable, the rest is written with the ending; a run that
+ * was cut short writes nothing.
  */
 
 import { Failure } from "../base/failure.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Ending } from "../protocol/run-events.ts";
+import type { NewThing } from "../store/shelf.ts";
 import { appendItems } from "./conversations/items.ts";
 import { createEventWriter } from "./fold/event-writer.ts";
 import { toResponseId } from "./fold/response-object.ts";
-import { indexItems } from "./references/item-index.ts";
+import { withoutWrittenDeltas } from "./fold/written-deltas.ts";
+import { toOutputThings } from "./kept-output.ts";
+import { toEntries } from "./references/item-index.ts";
 import type { ResponseWish } from "./request/response-wish.ts";
 import type { ShelfParts } from "./shelf-parts.ts";
 
@@ -30,44 +34,65 @@ export interface Ended {
   readonly outcome: RunOutcome;
 }
 
-export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<void> {
+/** Returns what is put on the shelf with the ending. */
+export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readonly NewThing[]> {
   const { wish, context, outcome } = ended;
   const { conversation, tenant, store } = wish;
   // No step can begin in a run that was cancelled; what it said is in its log all the same.
-  if (context.signal.aborted || !store) return;
-  await context.step("keep", async () => {
-    const items = await readItems(ended);
-    const parent = toResponseId(context.id);
-    await indexItems(kept, { tenant, parent, kind: "response" }, items);
-    if (conversation && ANSWERS.has(outcome.ending)) {
-      await append(kept, { tenant, id: conversation.id }, items);
-    }
-    return null;
+  if (context.signal.aborted || !store) return [];
+  const { input, said } = await readItems(ended);
+  const parent = toResponseId(context.id);
+  const nowMs = toEndMs(outcome);
+  const items = [...input, ...said];
+  const things = [
+    ...toEntries({ tenant, parent, kind: "response" }, items, nowMs),
+    ...toOutputThings(tenant, parent, said, nowMs),
+  ];
+  if (!conversation || !ANSWERS.has(outcome.ending)) return things;
+  const { id } = conversation;
+  const isThere = await context.step("keep", async (step) => {
+    step.end([], "process");
+    return await append(kept, { tenant, id }, items);
   });
+  if (!isThere) return things;
+  return [...things, ...toEntries({ tenant, parent: id, kind: "conversation" }, items, nowMs)];
 }
 
-/** What was sent, and all that came of it. */
-async function readItems({ context, outcome }: Ended): Promise<Item[]> {
+/** Run code reads no clock: when it ended is in its ending. */
+function toEndMs({ events }: RunOutcome): number {
+  const end = events.find((event) => event.type === "run_end");
+  return end?.at_ms ?? 0;
+}
+
+interface ReadItems {
+  /** What was sent. */
+  readonly input: readonly Item[];
+  /** All that came of it. */
+  readonly said: readonly Item[];
+}
+
+async function readItems({ context, outcome }: Ended): Promise<ReadItems> {
   const writer = createEventWriter({ everything: true });
   const input: Item[] = [];
-  for (const { event } of await context.readLog()) {
+  const log = (await context.readLog()).map(({ event }) => event);
+  for (const event of withoutWrittenDeltas([...log, ...outcome.events])) {
     if (event.type === "run_start") input.push(...event.input);
     writer.write(event);
   }
-  for (const event of outcome.events) writer.write(event);
-  return [...input, ...writer.said()];
+  return { input, said: writer.said() };
 }
 
-/** An answer does not fail because its conversation was deleted meanwhile. */
+/** An answer does not fail because its conversation was deleted meanwhile: then it is false. */
 async function append(
   kept: ShelfParts,
   { tenant, id }: { readonly tenant: string; readonly id: string },
   items: readonly Item[],
-): Promise<void> {
+): Promise<boolean> {
   try {
     await appendItems(kept, tenant, id, items);
-    await indexItems(kept, { tenant, parent: id, kind: "conversation" }, items);
+    return true;
   } catch (thrown) {
     if (!(thrown instanceof Failure) || thrown.code !== "not_found") throw thrown;
+    return false;
   }
 }

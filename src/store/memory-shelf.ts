@@ -9,9 +9,11 @@ import { toContentLost, toUnknownThing } from "./refusal.ts";
 import type { Claim, DoomedThing, NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
 import type { Store } from "./store.ts";
 
-/** `runs` is where the runs of things are kept, which `removeAll` removes with them. */
-export function createMemoryShelf(runs?: Pick<Store, "deleteTree">): Shelf {
-  return new MemoryShelf(runs);
+/** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
+export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): Shelf {
+  const shelf = new MemoryShelf(runs);
+  runs?.keepThings?.((thing) => shelf.put(thing));
+  return shelf;
 }
 
 interface Entry {

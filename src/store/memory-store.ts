@@ -7,7 +7,9 @@ import type { Json } from "../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import { MemoryTurns } from "./memory-turns.ts";
+import { toStored } from "./new-run.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
+import type { NewThing } from "./shelf.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -46,10 +48,12 @@ class MemoryStore implements Store {
   readonly #turns = new MemoryTurns();
   /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
   readonly #children = new Map<string, Set<string>>();
+  #putThing: (thing: NewThing) => unknown = () => {};
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
     this.#entries.set(run.id, { run: toStored(run), steps: new Map(), events: [], signals: [] });
+    for (const thing of run.things ?? []) this.#putThing(thing);
     if (run.parent_id === null) return true;
     const beside = this.#children.get(run.parent_id) ?? new Set();
     this.#children.set(run.parent_id, beside.add(run.id));
@@ -160,6 +164,7 @@ class MemoryStore implements Store {
     this.#append(entry, end.events);
     const { ending, result, at_ms } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
+    for (const thing of end.things ?? []) this.#putThing(thing);
     this.#turns.forget(id);
   }
 
@@ -237,6 +242,10 @@ class MemoryStore implements Store {
     for (const run of doomed) await this.deleteRun(run);
   }
 
+  keepThings(put: (thing: NewThing) => unknown): void {
+    this.#putThing = put;
+  }
+
   async close(): Promise<void> {}
 
   #isTakeable(id: string): boolean {
@@ -256,13 +265,4 @@ class MemoryStore implements Store {
     if (refusal || !entry) throw refusal;
     return entry;
   }
-}
-
-function toStored(run: NewRun): RunRecord {
-  const { id, parent_id, path, name, input, title, created_at_ms } = run;
-  return {
-    ...{ id, parent_id, path, name, input, title, created_at_ms },
-    ...{ status: "running", epoch: 0, owner: null },
-    ...{ ending: null, result: null, ended_at_ms: null, next_seq: 0 },
-  };
 }

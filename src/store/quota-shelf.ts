@@ -88,7 +88,7 @@ function toPlain(
     get: (name) => shelf.get(name),
     list: (query) => shelf.list(query),
     update: (name, body) => shelf.update(name, body),
-    change: (name, change) => shelf.change(name, change),
+    change: (name, change, survives) => shelf.change(name, change, survives),
     delete: (name) => shelf.delete(name),
     removeAll: (doomed, survives) => shelf.removeAll(doomed, survives),
     removeOrphans: (search) => shelf.removeOrphans(search),

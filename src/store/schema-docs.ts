@@ -127,7 +127,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
     columns: {
       position: "Grows with each thing",
       tenant: "Whose it is; empty for the server's own",
-      kind: "`response`, `conversation`, `conversation_item`, `file` and so on",
+      kind: "`response`, `response_output` (what it said), `conversation`, `conversation_item`, `file` and so on",
       id: "One of its kind and tenant; of an item of a conversation, the conversation's id, a slash and the item's",
       parent: "The id of the thing it goes with, and is removed with; null for none",
       body: "JSON",

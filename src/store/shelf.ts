@@ -28,9 +28,14 @@ export interface Shelf {
   update(name: ThingName, body: Json): Promise<boolean>;
   /**
    * Changes the body in one transaction, so that two who do it at once both count. Undefined when the
-   * thing is not there; `change` must be pure, and may give undefined to leave it as it is.
+   * thing is not there; `change` must be pure, and may give undefined to leave it as it is. `survives` as
+   * of `removeAll`.
    */
-  change(name: ThingName, change: (body: Json) => Json | undefined): Promise<Json | undefined>;
+  change(
+    name: ThingName,
+    change: (body: Json) => Json | undefined,
+    survives?: "process" | "power",
+  ): Promise<Json | undefined>;
   /** Removes it, its bytes, and everything whose parent it is, at any depth. False when it is not there. */
   delete(name: ThingName): Promise<boolean>;
   /**

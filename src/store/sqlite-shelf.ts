@@ -73,13 +73,13 @@ class SqliteShelf implements Shelf {
   }
 
   async put(thing: NewThing): Promise<boolean> {
-    return (await this.#db.write("power", () => this.#insert(thing))) > 0;
+    return (await this.#db.write("power", () => insertThing(this.#db, thing))) > 0;
   }
 
   async putAll(things: readonly NewThing[]): Promise<void> {
     if (things.length === 0) return;
     await this.#db.write("power", () => {
-      for (const thing of things) this.#insert(thing);
+      for (const thing of things) insertThing(this.#db, thing);
     });
   }
 
@@ -88,7 +88,7 @@ class SqliteShelf implements Shelf {
       const held = this.#find(claim);
       if (held && !isOver(held)) return held;
       if (held) this.#db.run(`delete from things where ${NAMED}`, ...toColumns(claim));
-      for (const thing of [claim, ...things]) this.#insert(thing);
+      for (const thing of [claim, ...things]) insertThing(this.#db, thing);
       return undefined;
     });
   }
@@ -131,8 +131,9 @@ class SqliteShelf implements Shelf {
   async change(
     name: ThingName,
     change: (body: Json) => Json | undefined,
+    survives: "process" | "power" = "power",
   ): Promise<Json | undefined> {
-    return await this.#db.write("power", () => {
+    return await this.#db.write(survives, () => {
       const row = this.#db.get(`select body from things where ${NAMED}`, ...toColumns(name));
       if (!row) return undefined;
       const body = JSON.parse(String(row["body"])) as Json;
@@ -289,14 +290,6 @@ class SqliteShelf implements Shelf {
     }
   }
 
-  /** Inside a transaction: how many rows were added. */
-  #insert(thing: NewThing): number {
-    const sql = `insert into things (tenant, kind, id, parent, body, created_at_ms, expires_at_ms)
-      values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-    const rest = [JSON.stringify(thing.body), thing.created_at_ms, thing.expires_at_ms];
-    return this.#db.run(sql, ...toColumns(thing), toNullable(thing.parent), ...rest);
-  }
-
   #setBody(name: ThingName, body: Json): boolean {
     const sql = `update things set body = ? where ${NAMED}`;
     return this.#db.run(sql, JSON.stringify(body), ...toColumns(name)) > 0;
@@ -311,6 +304,14 @@ class SqliteShelf implements Shelf {
     const row = this.#db.get(`select position from things where ${NAMED}`, ...toColumns(name));
     return row && Number(row["position"]);
   }
+}
+
+/** Inside a transaction: how many rows were added. */
+export function insertThing(db: Database, thing: NewThing): number {
+  const sql = `insert into things (tenant, kind, id, parent, body, created_at_ms, expires_at_ms)
+    values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
+  const rest = [JSON.stringify(thing.body), thing.created_at_ms, thing.expires_at_ms];
+  return db.run(sql, ...toColumns(thing), toNullable(thing.parent), ...rest);
 }
 
 /** One who writes bytes, between its transactions. */

@@ -14,7 +14,7 @@ import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
-import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
+import { createSqliteShelf, DELETE_TREE, insertThing } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import { readValue, STATUS_COLUMNS, toRun, toRunStatus, writeValue } from "./sqlite-values.ts";
@@ -200,8 +200,8 @@ class SqliteStore implements Store {
   }
 
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
-    const { last } = step;
-    await this.#db.write("power", () => {
+    const { last, survives = "power" } = step;
+    await this.#db.write(survives, () => {
       if (last) this.#append(id, epoch, last.firstSeq, last.events);
       else this.#checkOwner(id, epoch);
       this.#insertStep(id, epoch, step);
@@ -250,6 +250,7 @@ class SqliteStore implements Store {
            bytes = bytes + ? where id = ?`,
         ...[end.ending, end.at_ms, inline, blob, bytes, toColumn(id)],
       );
+      for (const thing of end.things ?? []) insertThing(this.#db, thing);
     });
   }
 
@@ -342,11 +343,14 @@ class SqliteStore implements Store {
     const id = toColumn(run.id);
     const parent = toNullable(run.parent_id);
     const text = [run.path, run.name, run.title].map(toColumn);
+    const owner = toNullable(run.owner ?? null);
     this.#db.run(
-      `insert into runs (id, parent_id, path, name, title, created_at_ms, tenant)
-        values (?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
-      ...[id, parent, ...text, run.created_at_ms, toNullable(run.tenant ?? null), parent],
+      `insert into runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant)
+        values (?, ?, ?, ?, ?, ?, ?, ?, coalesce(?, (select tenant from runs where id = ?)))`,
+      ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
+      ...[toNullable(run.tenant ?? null), parent],
     );
+    for (const thing of run.things ?? []) insertThing(this.#db, thing);
     // The blob refers to the run, so the run must be there first.
     const input = writeValue(this.#db, id, JSON.stringify(run.input));
     this.#db.run(

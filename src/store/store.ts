@@ -10,6 +10,7 @@
 import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
+import type { NewThing } from "./shelf.ts";
 import type { TurnStore } from "./turns.ts";
 
 export interface Store extends TurnStore {
@@ -66,6 +67,8 @@ export interface Store extends TurnStore {
   deleteRun(id: string): Promise<void>;
   /** Removes the run and every run below it, all or none; also those left by one that is gone. */
   deleteTree(id: string): Promise<void>;
+  /** Called by a shelf that is not in the store's own file: where to put what runs bring along. */
+  keepThings?(put: (thing: NewThing) => unknown): void;
   close(): Promise<void>;
 }
 
@@ -76,6 +79,10 @@ export interface NewRun
   > {
   /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
   readonly tenant?: string | undefined;
+  /** Who owns it from the beginning, with epoch 1; nobody when left out. */
+  readonly owner?: string | null | undefined;
+  /** What is put on the shelf of the same record, in the same transaction. */
+  readonly things?: readonly NewThing[] | undefined;
 }
 
 /** A step as it is journaled, with its last events in the same transaction. */
@@ -83,6 +90,8 @@ export interface FinishedStep {
   readonly key: string;
   readonly value: Json;
   readonly last?: { readonly firstSeq: number; readonly events: readonly RunEvent[] } | undefined;
+  /** What it survives; `power` when left out. With the next write that survives that, it does too. */
+  readonly survives?: "process" | "power" | undefined;
 }
 
 export type UnfinishedRun = Pick<
@@ -101,6 +110,8 @@ export interface RunFinish {
   readonly firstSeq: number;
   readonly events: readonly RunEvent[];
   readonly at_ms: number;
+  /** What is put on the shelf of the same record, in the same transaction. */
+  readonly things?: readonly NewThing[] | undefined;
 }
 
 export interface Worker {

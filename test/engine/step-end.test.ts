@@ -22,7 +22,7 @@ it("writes a step's last events with its journal entry, behind the others", asyn
   await engine.submit("agent", null, { id: "run_1", title: "" });
   assert.equal((await engine.result("run_1")).result, 3);
   const last = { firstSeq: 1, events: [notice("b"), notice("c")] };
-  assert.deepEqual(saved, [{ key: "one", value: 1, last }]);
+  assert.deepEqual(saved, [{ key: "one", value: 1, survives: undefined, last }]);
   assert.deepEqual(toTexts(await readAll(engine, "run_1")), ["a", "b", "c", "run_end"]);
   await bench.close();
 });

@@ -6,7 +6,7 @@ import { undoAfter } from "../../src/base/busy.ts";
 import { systemClock } from "../../src/base/clock.ts";
 import { Failure } from "../../src/base/failure.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
-import { createResponsesApi } from "../../src/responses/api.ts";
+import { createResponsesApi, RESPONSE_BODY } from "../../src/responses/api.ts";
 import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import { ANYBODY } from "../server/server-bench.ts";
@@ -17,13 +17,15 @@ const NEVER = new Promise<never>(() => {});
 describe("a locked record", () => {
   it("is told as soon as the response could not be written", async (t) => {
     const store = createMemoryStore();
+    store.createRun = () => Promise.reject(BUSY);
     const engine = createLocalEngine({ store });
+    engine.define(RESPONSE_BODY, () => assert.fail("nothing runs"));
     t.after(() => engine.stop());
     const api = createResponsesApi({
       ...{ clock: systemClock, durable: engine, passing: engine, ttlMs: null },
       sealKey: new Uint8Array(32),
       // Whoever waits for the lock a second time waits for ever here.
-      shelf: { ...createMemoryShelf(store), put: () => Promise.reject(BUSY), delete: () => NEVER },
+      shelf: Object.assign(createMemoryShelf(store), { delete: () => NEVER }),
       defaults: { store: true },
       findInput: () => NEVER,
       findModel: () => assert.fail("stored responses are runs"),

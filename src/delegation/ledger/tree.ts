@@ -1,12 +1,11 @@
 /** A run with everything below it, read from the record. */
 
-import type { RunRecord } from "../../protocol/run-record.ts";
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { RecordReader } from "../../engine/engine.ts";
 import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
-import type { Store } from "../../store/store.ts";
 import { createQueueFold, type Queued } from "./queued-children.ts";
 import { createRunFold, type RunFigures, toToldFigures } from "./run-figures.ts";
 

@@ -7,9 +7,10 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
+import type { NewThing } from "../../store/shelf.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
-import { readSaid } from "../fold/read-response.ts";
-import { toResponseId, toRunId } from "../fold/response-object.ts";
+import { toResponseId } from "../fold/response-object.ts";
+import { readOutput } from "../kept-output.ts";
 import { findKept, ITEM_KIND } from "../kept-response.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 
@@ -27,16 +28,25 @@ export interface ItemHome {
   readonly kind: "response" | "conversation";
 }
 
+/** The entries of items, to be put: one that is there is left as it is. */
+export function toEntries(
+  { tenant, parent, kind }: ItemHome,
+  items: readonly { readonly id?: unknown }[],
+  nowMs: number,
+): NewThing[] {
+  const entry = { tenant, parent, kind: kind === "response" ? ITEM_KIND : IN_CONVERSATION };
+  const rest = { body: null, created_at_ms: nowMs, expires_at_ms: null };
+  const ids = items.flatMap(({ id }) => (typeof id === "string" && id !== "" ? [id] : []));
+  return ids.map((id) => ({ ...entry, ...rest, id }));
+}
+
 /** Repeatable: an entry that is there is left as it is. */
 export async function indexItems(
   { shelf, clock }: Pick<IndexParts, "shelf" | "clock">,
-  { tenant, parent, kind }: ItemHome,
+  home: ItemHome,
   items: readonly { readonly id?: unknown }[],
 ): Promise<void> {
-  const entry = { tenant, parent, kind: kind === "response" ? ITEM_KIND : IN_CONVERSATION };
-  const rest = { body: null, created_at_ms: clock.now(), expires_at_ms: null };
-  const ids = items.flatMap(({ id }) => (typeof id === "string" && id !== "" ? [id] : []));
-  await shelf.putAll(ids.map((id) => ({ ...entry, ...rest, id })));
+  await shelf.putAll(toEntries(home, items, clock.now()));
 }
 
 export type FindItem = (tenant: string, id: string) => Promise<Item | undefined>;
@@ -77,5 +87,5 @@ async function readAll(
 ): Promise<readonly Item[]> {
   const kept = await findKept(shelf, tenant, id);
   if (!kept) return [];
-  return [...kept.input, ...((await readSaid(place, toRunId(id))) ?? [])];
+  return [...kept.input, ...((await readOutput({ shelf, place }, tenant, id)) ?? [])];
 }

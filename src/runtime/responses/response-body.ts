@@ -72,7 +72,7 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
     wish: ResponseWish,
     context: RunContext,
     outcome: RunOutcome,
-  ) => Promise<void>;
+  ) => Promise<RunOutcome["things"]>;
   readonly charge?: Charge | undefined;
   readonly openPurse?: OpenPurse | undefined;
   readonly enterPlace?: EnterPlace | undefined;
@@ -105,8 +105,7 @@ export function createResponseBody(parts: ResponseBodyParts): RunBody {
       const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
       const outcome = (await opened.team?.end(ended)) ?? ended;
       await charge(parts, { context, wish }, toCharged(opened, outcome));
-      await parts.keepOutput(wish, context, outcome);
-      return outcome;
+      return { ...outcome, things: await parts.keepOutput(wish, context, outcome) };
     } catch (thrown) {
       await charge(parts, { context, wish }, opened && toCharged(opened));
       throw thrown;
