@@ -126,6 +126,12 @@ interface Asked {
   readonly meter: CallMeter;
 }
 
+/**
+ * Reads of a model that go on while the log writes: they become one row. A log that cannot be written ends
+ * the turn at the latest by so many more.
+ */
+const MAX_UNAWAITED = 16;
+
 async function askModel(
   parts: TurnParts,
   turn: Turn,
@@ -139,12 +145,14 @@ async function askModel(
     context.emit([{ type: "notice", ...said }]).catch(() => {});
   };
   const call = { signal, run: context.id, notice, ...meter.call };
+  let unawaited = 0;
   for await (const batch of provider.stream(request, call)) {
     meter.read(batch);
     const end = batch.find((event) => event.type === "end");
     collect(batch, items, turn.onText);
     if (!end) {
-      await context.emit(batch as readonly RunEvent[]);
+      const stored = context.emit(batch as readonly RunEvent[]);
+      if (++unawaited % MAX_UNAWAITED === 0) await stored;
       continue;
     }
     const answer = toAnswer(items, end, costOf);

@@ -1,7 +1,9 @@
 /**
  * The line of those who want to write to the file. Whoever comes alone writes at once. Those who come while
  * another has written in the same turn of the event loop, or while the file is locked, are written together:
- * one transaction for all of them, and one wait for the disk.
+ * one transaction for all of them, and one wait for the disk. Where many come one after the other, as the
+ * tokens of many streams do, those that need not wait for the disk wait a few milliseconds for company;
+ * and those that had company wait for as much of it as last time, for no longer than the disk took.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -41,6 +43,11 @@ interface Writer {
   settle(thrown: unknown): void;
 }
 
+/** One transaction in so long, where they keep coming: what a token is shown later than it came, at most. */
+const PACE_MS = 4;
+/** So many of them may come at once before anybody waits: a stream or two are shown at once. */
+const BURST = 10;
+
 /** Others have their turn after so long: writers of megabytes would keep the event loop from all else. */
 const LONG_MS = 10;
 
@@ -48,15 +55,33 @@ export function createWriteLine(parts: LineParts): WriteLine {
   const waiting: Writer[] = [];
   /** Whether somebody has written in this turn of the event loop, or writers are on their way. */
   let isTaken = false;
+  const pace = createPace();
+  /** Ends the wait for company. */
+  let hurry = (): void => {};
 
   async function empty(): Promise<void> {
     // All that come within this turn go together.
     await nextTurn();
     while (waiting.length > 0) {
-      await writeTogether(parts, waiting);
+      await gather();
+      const durability = strongest(waiting);
+      const startedMs = performance.now();
+      const count = await writeTogether(parts, waiting);
+      pace.count(durability, count, performance.now() - startedMs);
       await nextTurn();
     }
     isTaken = false;
+  }
+
+  /** Waits for company, where that is worth it. */
+  async function gather(): Promise<void> {
+    const ms = pace.waitMs(strongest(waiting), waiting.length);
+    if (ms <= 0) return;
+    await new Promise<void>((resolve) => {
+      hurry = resolve;
+      setTimeout(resolve, ms);
+    });
+    hurry = () => {};
   }
 
   function enter<Out>(durability: Durability, work: () => Out): Promise<Out> {
@@ -71,6 +96,7 @@ export function createWriteLine(parts: LineParts): WriteLine {
         },
         settle: (thrown) => (thrown === undefined ? tell() : reject(thrown)),
       });
+      if (pace.waitMs(strongest(waiting), waiting.length) <= 0) hurry();
       if (isTaken) return;
       isTaken = true;
       void empty();
@@ -78,9 +104,10 @@ export function createWriteLine(parts: LineParts): WriteLine {
   }
 
   return async (durability, work) => {
-    if (!isTaken) {
+    if (!isTaken && pace.waitMs(durability, 1) <= 0) {
       isTaken = true;
       void empty();
+      pace.count(durability, 1, 0);
       try {
         return parts.transact(durability, work);
       } catch (thrown) {
@@ -91,10 +118,10 @@ export function createWriteLine(parts: LineParts): WriteLine {
   };
 }
 
-/** Writes the first of those who wait, as many as are done within `LONG_MS`, and takes them out of the line. */
-async function writeTogether({ transact, clock }: LineParts, waiting: Writer[]): Promise<void> {
+/** Writes the first of those who wait, as many as are done within `LONG_MS`, takes them out of the line and counts them. */
+async function writeTogether({ transact, clock }: LineParts, waiting: Writer[]): Promise<number> {
   const [first] = waiting;
-  if (!first) return;
+  if (!first) return 0;
   let done = 0;
   const work = (): void => {
     const startedMs = performance.now();
@@ -111,7 +138,40 @@ async function writeTogether({ transact, clock }: LineParts, waiting: Writer[]):
     // One whose time is over is told so; the others still have some.
     if (isBusy(cause)) done = waiting.filter(({ deadlineMs }) => deadlineMs <= clock.now()).length;
   }
-  for (const { settle } of waiting.splice(0, Math.max(done, 1))) settle(thrown);
+  const settled = waiting.splice(0, Math.max(done, 1));
+  for (const { settle } of settled) settle(thrown);
+  return settled.length;
+}
+
+interface Pace {
+  /** How long so many that want to write wait for more; 0 or less for not at all. */
+  waitMs(durability: Durability, count: number): number;
+  /** Called for each transaction, with how many it was for and what it took. */
+  count(durability: Durability, company: number, tookMs: number): void;
+}
+
+function createPace(): Pace {
+  /** When the last one that was not for the disk would be due, had each waited for the one before it. */
+  let dueMs = 0;
+  /** How many were written together last time, and until when as many are waited for. */
+  let company = 1;
+  let restUntilMs = 0;
+  return {
+    waitMs(durability, count) {
+      if (durability === "process") return dueMs - BURST * PACE_MS - performance.now();
+      return count >= company ? 0 : restUntilMs - performance.now();
+    },
+    count(durability, count, tookMs) {
+      const nowMs = performance.now();
+      if (durability === "process") {
+        dueMs = Math.max(dueMs, nowMs) + PACE_MS;
+        return;
+      }
+      company = count;
+      // Who came alone has nobody to wait for.
+      restUntilMs = count > 1 ? nowMs + Math.min(tookMs, LONG_MS) : 0;
+    },
+  };
 }
 
 function strongest(waiting: readonly Writer[]): Durability {

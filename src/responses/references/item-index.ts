@@ -37,7 +37,8 @@ export function toEntries(
   const entry = { tenant, parent, kind: kind === "response" ? ITEM_KIND : IN_CONVERSATION };
   const rest = { body: null, created_at_ms: nowMs, expires_at_ms: null };
   const ids = items.flatMap(({ id }) => (typeof id === "string" && id !== "" ? [id] : []));
-  return ids.map((id) => ({ ...entry, ...rest, id }));
+  // What says itself where it is needs no entry.
+  return ids.filter((id) => toHome(id) !== parent).map((id) => ({ ...entry, ...rest, id }));
 }
 
 /** Repeatable: an entry that is there is left as it is. */

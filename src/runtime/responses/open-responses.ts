@@ -54,6 +54,7 @@ import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
 import { createAdmission } from "./admission.ts";
 import { type BackgroundLimits, defineBackground, type EnterPlace } from "./background-queue.ts";
 import { createDirectModels } from "./direct-model.ts";
+import { withKeptModels } from "./kept-models.ts";
 import type { MachineParts } from "./machine-kinds.ts";
 import { type ModelRoutes, type ModelTarget, routeEmbeddings, routeModel } from "./model-routes.ts";
 import { type OpenedSearch, openSearch } from "./open-search.ts";
@@ -141,7 +142,7 @@ export interface RuntimeInside {
 export function openResponses(given: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
   const { quotaOf } = settings;
   const shelf = quotaOf ? limitShelf(given.shelf, quotaOf) : given.shelf;
-  const inside = { ...given, shelf };
+  const inside = { ...given, shelf, agent: withKeptModels(given.agent) };
   const { engine: durable, clock } = inside;
   const passing = openPassing(inside);
   const kept: ShelfParts = { shelf, clock, makeId };
