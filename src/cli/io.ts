@@ -46,6 +46,8 @@ export interface Output {
   /** Whether text may be dimmed, and whether lines may be drawn over; as a terminal where it is left out. */
   readonly isStyled?: boolean | undefined;
   readonly isRedrawn?: boolean | undefined;
+  /** Calls back when a terminal has changed its size, until the returned function is called. */
+  onResize?(listener: () => void): () => void;
   /**
    * Resolves when the text may be followed by more: a slow reader slows the writer. A terminal gets no
    * sequence and no control character of the text: whatever names are in it cannot draw.

@@ -133,6 +133,10 @@ export function createOutput(
     get rows() {
       return use().rows || 24;
     },
+    onResize(listener) {
+      const stream = use().on("resize", listener);
+      return () => void stream.off("resize", listener);
+    },
     write(text) {
       const stream = use();
       if (isBroken || stream.write(text)) return;

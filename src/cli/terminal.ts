@@ -27,6 +27,7 @@ export function createSafeOutput(output: Output): Output {
     get rows() {
       return output.rows;
     },
+    onResize: (listener) => output.onResize?.(listener) ?? (() => {}),
     write: (text) => output.write(cleanForTerminal(text)),
     draw: (text) => output.write(text),
   };

@@ -53,13 +53,33 @@ interface Watching {
   readonly shell?: string;
 }
 
-export async function watchTree({ columns, rows, ...more }: Watching): Promise<WatchedTree> {
+/** The tree before it is started anywhere. */
+export interface HeldTree extends AsyncDisposable {
+  readonly place: Place;
+  readonly args: readonly string[];
+  release(...parts: readonly string[]): void;
+}
+
+export async function prepareTree(): Promise<HeldTree> {
   const place = await createPlace({ "a.txt": "1\n" });
   await mkdir(join(place.home, ".config/offshoot"), { recursive: true });
   await writeFile(join(place.home, ".config/offshoot/config.yaml"), PRICES);
   const model = createHeldModel();
   const upstream = await CHAT.start({ engine: model.engine });
   const args = [...runAt(upstream, CHAT, "go"), "--tools", "read,subagent", "--max-cost", "1"];
+  return {
+    ...{ place, args, release: model.release },
+    async [Symbol.asyncDispose]() {
+      model.release(...PARTS);
+      await upstream[Symbol.asyncDispose]();
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export async function watchTree({ columns, rows, ...more }: Watching): Promise<WatchedTree> {
+  const held = await prepareTree();
+  const { place, args, release } = held;
   const terminal = startOnTerminal(place, args, "", { columns, rows, ...more });
   const read = (): TerminalScreen => {
     const screen = createTerminalScreen(columns, { rows });
@@ -80,20 +100,16 @@ export async function watchTree({ columns, rows, ...more }: Watching): Promise<W
   };
   const sees = (pattern: RegExp): Promise<void> => counts(pattern, 1);
   return {
-    ...{ place, terminal, read, sees, release: model.release },
+    ...{ place, terminal, read, sees, release },
     async settle() {
       await counts(WORKING, 8);
       for (const [at, part] of ["01", "02", FAILING].entries()) {
-        model.release(part);
+        release(part);
         await counts(ENDED, at + 1);
         await counts(WORKING, 8);
       }
     },
-    async [Symbol.asyncDispose]() {
-      model.release(...PARTS);
-      await upstream[Symbol.asyncDispose]();
-      await place[Symbol.asyncDispose]();
-    },
+    [Symbol.asyncDispose]: () => held[Symbol.asyncDispose](),
   };
 }
 

@@ -2,6 +2,11 @@
  * Lines at the bottom of a terminal that are drawn over in place. Whoever writes anything else there
  * clears them first, or it would be drawn over too; `print` puts lines above them that stay.
  *
+ * Between frames the cursor stands at the beginning of the first line. A terminal that changes its size breaks
+ * lines, joins them, or takes rows away, and keeps the cursor where its text is; so all that is below the cursor
+ * are these lines, whatever became of them, and nobody counts rows. Rows that a lower terminal takes away are
+ * those below its cursor, and not the first ones, which would stay in the scrollback.
+ *
  * A frame is one write, and only lines that have changed are in it. Nothing is drawn while the last frame
  * has not been taken: a slow terminal gets fewer frames, and not more memory.
  */
@@ -33,11 +38,18 @@ export function createLiveBlock(output: Output): LiveBlock {
 /** A line that is too wide for the terminal stays one line, whatever width it gives to its characters. */
 const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
 const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
+/**
+ * All lines, from the beginning of the first. Not by `CLEAR_BELOW` alone: in the first column of the screen's
+ * first row tmux takes that as clearing the screen, and keeps what was there in its scrollback.
+ */
+const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\r`;
 
 class Block implements LiveBlock {
   readonly #output: Output;
-  /** Without their looks, as wide as they are. */
-  #drawn: readonly { readonly plain: string; readonly painted: string }[] = [];
+  /** With their looks. */
+  #drawn: readonly string[] = [];
+  /** Of the terminal when they were drawn. */
+  #size = "";
   /** What was printed and is not on the screen yet. */
   #above = "";
   #holds = 0;
@@ -54,23 +66,31 @@ class Block implements LiveBlock {
 
   draw(lines: readonly Line[]): void {
     if (!canRedraw(this.#output) || this.#holds > 0 || this.#isBusy) return;
-    const { columns } = this.#output;
-    const next = lines.map((line) => {
-      const clipped = clipToColumns(line, columns - 1);
-      return { plain: toPlain(clipped), painted: paint(this.#output, clipped) };
-    });
-    const isWhole = this.#above !== "" || this.#countRows() !== this.#drawn.length;
-    const isSame =
-      next.length === this.#drawn.length &&
-      next.every(({ painted }, at) => painted === this.#drawn[at]?.painted);
-    if (isSame && !isWhole) return;
-    const body = next.map(({ painted }, at) =>
-      !isWhole && painted === this.#drawn[at]?.painted ? "\n" : `${painted}${CLEAR_LINE}\n`,
-    );
-    const rest = isWhole || next.length >= this.#drawn.length ? "" : CLEAR_BELOW;
-    const frame = body.length > 0 ? `${NO_WRAP}${body.join("")}${WRAP}${rest}` : rest;
-    this.#write(`${this.#up()}${isWhole ? this.#wiped() : ""}${frame}`);
+    const { columns, rows } = this.#output;
+    const next = lines.map((line) => paint(this.#output, clipToColumns(line, columns - 1)));
+    const size = `${columns}x${rows}`;
+    const isWhole = this.#above !== "" || size !== this.#size || this.#drawn.length === 0;
+    this.#size = size;
+    const wiped = isWhole ? this.#wiped() : "";
+    this.#write(`${wiped}${this.#toFrame(next, isWhole)}`);
     this.#drawn = next;
+  }
+
+  /** Goes down over the lines, writes those that have changed, and goes back up. */
+  #toFrame(next: readonly string[], isWhole: boolean): string {
+    const before = isWhole ? [] : this.#drawn;
+    const isShorter = next.length < before.length;
+    const isSame = (painted: string, at: number): boolean => painted === before[at];
+    if (next.length === before.length && next.every(isSame)) return "";
+    const last = next.length - 1;
+    const body = next.map((painted, at) => {
+      // The cursor stands behind the last line when what is below it is cleared.
+      const isLeft = isSame(painted, at) && !(isShorter && at === last);
+      return isLeft ? "" : `${painted}${CLEAR_LINE}`;
+    });
+    const rest = isShorter ? CLEAR_BELOW : "";
+    const up = last > 0 ? `\x1b[${last}A` : "";
+    return `${NO_WRAP}${body.join("\n")}${rest}\r${up}${WRAP}`;
   }
 
   print(line: Line): void {
@@ -81,8 +101,7 @@ class Block implements LiveBlock {
 
   clear(): void {
     if (this.#holds > 0 || (this.#drawn.length === 0 && this.#above === "")) return;
-    const up = this.#up();
-    this.#write(`${up}${this.#wiped()}`);
+    this.#write(this.#wiped());
     this.#drawn = [];
   }
 
@@ -105,23 +124,11 @@ class Block implements LiveBlock {
     for (const listener of this.#listeners) listener(isHeld);
   }
 
-  #up(): string {
-    const rows = this.#countRows();
-    return rows === 0 ? "" : `\x1b[${rows}A\r`;
-  }
-
   /** Nothing of the lines, and what was printed in their place. */
   #wiped(): string {
     const above = this.#above;
     this.#above = "";
-    return `${this.#drawn.length > 0 ? CLEAR_BELOW : ""}${above}`;
-  }
-
-  /** More than was drawn where the terminal has become narrower since: it breaks the lines then. */
-  #countRows(): number {
-    const { columns } = this.#output;
-    const rowsOf = (text: string): number => Math.max(1, Math.ceil(widthOf(text) / columns));
-    return this.#drawn.reduce((rows, { plain }) => rows + rowsOf(plain), 0);
+    return `${this.#drawn.length > 0 ? CLEAR_ALL : ""}${above}`;
   }
 
   #write(text: string): void {

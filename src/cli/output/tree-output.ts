@@ -70,6 +70,7 @@ class TreeOutput implements TreeProjection {
   /** When the root began, or last wrote on the terminal. */
   #rootAtMs = 0;
   #ticking: AbortController | undefined;
+  #stopResizing: (() => void) | undefined;
 
   constructor(options: TreeOutputOptions, create: (options: ProjectionOptions) => Projection) {
     this.#options = options;
@@ -272,9 +273,13 @@ class TreeOutput implements TreeProjection {
     this.#live.draw([...toTreeLines(view, room), ...(hint ? [hint] : [])]);
   }
 
-  /** Lines that have left the top of a terminal cannot be drawn over; one is for the keys, one for the cursor. */
+  /**
+   * Half of the terminal, one of them for the keys. Lines that have left its top cannot be drawn over, and one
+   * that is made half as wide breaks each line in two before anybody is told.
+   */
   #countLines(): number {
-    return Math.max(2, Math.min((this.#options.stderr.rows ?? 24) - 3, MAX_LINES));
+    const half = Math.floor(((this.#options.stderr.rows ?? 24) - 1) / 2);
+    return Math.max(2, Math.min(half - 1, MAX_LINES));
   }
 
   /** Nothing is echoed while keys are read, so that nothing typed moves the lines. */
@@ -296,6 +301,10 @@ class TreeOutput implements TreeProjection {
     if (!this.#isLive || this.#ticking || this.#tree.root) return;
     const ticking = new AbortController();
     this.#ticking = ticking;
+    // At once: until then the terminal shows lines that it has broken.
+    this.#stopResizing = this.#options.stderr.onResize?.(() => {
+      if (this.#drawnAtMs > Number.NEGATIVE_INFINITY) this.#draw();
+    });
     const loop = async (): Promise<void> => {
       for (;;) {
         await this.#clock.sleep(FRAME_MS, ticking.signal);
@@ -309,6 +318,7 @@ class TreeOutput implements TreeProjection {
   #rest(): void {
     this.#ticking?.abort();
     this.#ticking = undefined;
+    this.#stopResizing?.();
     this.#stopWatching?.();
     this.#keyReader?.close();
     this.#keyReader = undefined;

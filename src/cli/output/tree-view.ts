@@ -43,12 +43,19 @@ export function toTreeLines(view: TreeView, room: Room): Line[] {
   const isAll = rows.length <= most;
   const first = isAll ? 0 : toFirst(rows, view.pickedId, most - 1);
   const shown = isAll ? rows : rows.slice(first, first + most - 1);
-  const toLine = (line: NodeLine): Line => toNodeLine(line, room);
+  const narrow = { ...room, columns: toRowColumns(room) };
   return [
-    toLine(toRootLine(view, room)),
-    ...shown.map((row) => toLine(toRowLine(row, view, { room, isAll }))),
+    toNodeLine(toRootLine(view, room), room),
+    ...shown.map((row) => toNodeLine(toRowLine(row, view, { room: narrow, isAll }), narrow)),
     ...(isAll ? [] : [toMoreLine(rows, shown, room)]),
   ];
+}
+
+/** A terminal that is made half as wide has room for lines of half its width; nobody has it below 40 columns. */
+const ALWAYS_COLUMNS = 79;
+
+function toRowColumns({ columns }: Room): number {
+  return Math.min(columns, Math.max(ALWAYS_COLUMNS, Math.floor(columns / 2)));
 }
 
 /** A line below the root: of a run, or of one that is not started. */

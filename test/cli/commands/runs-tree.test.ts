@@ -51,6 +51,39 @@ describe("runs tree", () => {
     ]);
   });
 
+  it("shows those that wait to be started, with their names and what they wait for", async () => {
+    const arguments_ = JSON.stringify({ tasks: [{ label: "a" }, { label: "c" }, { label: "d" }] });
+    const asked = { type: "tool_start", call_id: "1", name: "parallel_subagent" } as const;
+    const children = [{ child_id: "run_1/c-1.0.1", label: "c" }];
+    const logs = {
+      run_1: [
+        start("run_1", 1000),
+        { ...asked, arguments: arguments_, at_ms: 1000 },
+        { type: "child_queue", why: "place", children, at_ms: 1000 } as const,
+        childStart("run_1/a-1.0.0", "a", 1000),
+      ],
+      "run_1/a-1.0.0": [start("run_1/a-1.0.0", 1000, "a"), end(1400)],
+    };
+    for (const [state, expected] of [
+      ["running", ["c [c-1.0.1]: QUEUED for a place", "d: QUEUED"]],
+      ["interrupted", ["c [c-1.0.1]: NOT STARTED", "d: NOT STARTED"]],
+    ] as const) {
+      const { io, call } = words({});
+      const stateOf = async () => state;
+      const clock = createManualClock(2000);
+      await showTree(await record(logs), "run_1", { io, call, clock, stateOf });
+      const lines = io.written.stdout.trimEnd().split("\n");
+      assert.deepEqual(lines.slice(3, 5), [`├─ ${expected[0]}`, `└─ ${expected[1]}`]);
+      assert.match(lines.at(-1) ?? "", /^total: 2 runs · 2 not started · 1 not ended · /);
+    }
+    const { io, call } = words({ json: true });
+    await showTree(await record(logs), "run_1", { io, call, clock: createManualClock(2000) });
+    assert.deepEqual(JSON.parse(io.written.stdout).queued, [
+      { id: "run_1/c-1.0.1", label: "c", why: "place" },
+      { id: null, label: "d", why: null },
+    ]);
+  });
+
   it("names each by what commands take, whatever the tree that is shown begins with", async () => {
     const logs = {
       ...TREE,

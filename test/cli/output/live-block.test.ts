@@ -76,6 +76,54 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(screen.lines, ["above"]);
   });
 
+  const SIZES: readonly (readonly [columns: number, rows: number])[] = [
+    ...[
+      [40, 20] as const,
+      [200, 20] as const,
+      [60, 6] as const,
+      [200, 3] as const,
+      [120, 20] as const,
+    ],
+    ...[[79, 20] as const, [40, 20] as const, [120, 8] as const, [41, 16] as const],
+  ];
+
+  it("leave no copy of themselves whatever the terminal's size becomes, and how often", () => {
+    const screen = createTerminalScreen(120, { rows: 20 });
+    const live = createLiveBlock(screen.output);
+    const above = Array.from({ length: 40 }, (_, at) => `ended ${at}`);
+    screen.write(`${above.join("\n")}\n`);
+    for (const [frame, [columns, rows]] of [...SIZES, ...SIZES].entries()) {
+      const most = Math.floor((screen.output.rows ?? 0) / 2) - 1;
+      const tree = Array.from({ length: Math.max(1, most) }, (_, at) => `tree ${frame}.${at} `);
+      live.draw(tree.map((text) => line(text.padEnd(79, "x"))));
+      assert.equal(screen.lines.filter((text) => text.startsWith("tree ")).length, tree.length);
+      screen.resize(columns, rows);
+    }
+    live.clear();
+    assert.deepEqual(screen.lines, above);
+  });
+
+  it("are drawn whole again when the terminal has another size", () => {
+    const { screen, draw } = open(40);
+    draw("one", "two");
+    screen.resize(60);
+    const before = screen.written.length;
+    draw("one", "two");
+    assert.match(screen.written.slice(before), /one.*two/s);
+    assert.deepEqual(screen.lines, ["one", "two"]);
+  });
+
+  it("keep the cursor at their beginning, where a lower terminal takes nothing away", () => {
+    const screen = createTerminalScreen(40, { rows: 10 });
+    const live = createLiveBlock(screen.output);
+    screen.write("above\n");
+    live.draw(["one", "two", "three", "four"].map(line));
+    screen.resize(40, 2);
+    assert.deepEqual(screen.lines, ["above", "one"]);
+    live.draw([line("five")]);
+    assert.deepEqual(screen.lines, ["above", "five"]);
+  });
+
   it("stay away while they are held, and whoever watches is told", () => {
     const { screen, live, draw } = open(40);
     const told: boolean[] = [];

@@ -17,8 +17,11 @@ export interface TerminalScreen {
   readonly looks: readonly (readonly StyledPiece[])[];
   /** Takes what a program has written, as `output.write` does. */
   write(text: string): void;
-  /** Breaks the lines that are too long now, as terminals do. */
-  resize(columns: number): void;
+  /**
+   * Breaks the lines that are too long now and joins those that it broke, as tmux and most terminals do; a lower
+   * one drops what is below the cursor, then its top. Tells whoever listens.
+   */
+  resize(columns: number, rows?: number): void;
 }
 
 export interface StyledPiece {
@@ -41,13 +44,20 @@ interface Size {
 
 export function createTerminalScreen(width: number, { rows }: Size = {}): TerminalScreen {
   const screen = new Screen(width, rows);
+  const listeners = new Set<() => void>();
   return {
     output: {
       isTerminal: true,
       get columns() {
         return screen.columns;
       },
-      rows: rows ?? 24,
+      get rows() {
+        return Number.isFinite(screen.height) ? screen.height : 24;
+      },
+      onResize(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
       write: (text) => screen.write(text),
     },
     get written() {
@@ -65,15 +75,20 @@ export function createTerminalScreen(width: number, { rows }: Size = {}): Termin
       return screen.shown().map(toPieces);
     },
     write: (text) => screen.write(text),
-    resize: (to) => screen.resize(to),
+    resize(to, height) {
+      screen.resize(to, height ?? screen.height);
+      for (const listener of listeners) listener();
+    },
   };
 }
 
 class Screen {
   columns: number;
-  readonly #height: number;
+  height: number;
   written = "";
   #rows: Cell[][] = [[]];
+  /** Rows that the terminal has broken: the next one is the rest of the line. */
+  #broken = new WeakSet<Cell[]>();
   #row = 0;
   #column = 0;
   #wraps = true;
@@ -81,7 +96,7 @@ class Screen {
 
   constructor(columns: number, height = Number.POSITIVE_INFINITY) {
     this.columns = columns;
-    this.#height = height;
+    this.height = height;
   }
 
   shown(): Cell[][] {
@@ -94,11 +109,40 @@ class Screen {
     for (const [token] of text.matchAll(/\x1b\[\??[\d;]*[A-Za-z]|[\s\S]/gu)) this.#take(token);
   }
 
-  resize(to: number): void {
-    this.columns = to;
-    this.#rows = this.#rows.flatMap((row) => inPieces(row, to));
-    this.#row = this.#rows.length - 1;
-    this.#column = this.#rows[this.#row]?.length ?? 0;
+  resize(columns: number, height: number): void {
+    const top = this.#top;
+    while (this.#rows.length - top > height && this.#rows.length - 1 > this.#row) this.#rows.pop();
+    this.height = height;
+    if (columns !== this.columns) this.#reflow(columns);
+    if (this.#row >= this.#top) return;
+    this.#row = this.#top;
+    this.#column = 0;
+  }
+
+  get #top(): number {
+    return Math.max(0, this.#rows.length - this.height);
+  }
+
+  /** The cursor stays at its place in the text. */
+  #reflow(columns: number): void {
+    const rows: Cell[][] = [];
+    let line: Cell[] = [];
+    let cursor: readonly [row: number, column: number] = [0, 0];
+    for (const [at, row] of this.#rows.entries()) {
+      if (at === this.#row) {
+        const place = line.length + this.#column;
+        cursor = [rows.length + Math.floor(place / columns), place % columns];
+      }
+      line.push(...row);
+      if (this.#broken.has(row)) continue;
+      const pieces = inPieces(line, columns);
+      for (const piece of pieces.slice(0, -1)) this.#broken.add(piece);
+      rows.push(...pieces);
+      line = [];
+    }
+    this.columns = columns;
+    this.#rows = rows;
+    [this.#row, this.#column] = cursor;
   }
 
   #take(token: string): void {
@@ -116,13 +160,14 @@ class Screen {
     if (sequence === "\x1b[?7l" || sequence === "\x1b[?7h") this.#wraps = sequence.endsWith("h");
     else if (sequence.endsWith("m")) this.#change(sequence.slice(2, -1).split(";").map(Number));
     else if (sequence === "\x1b[K") this.#cutRow();
+    else if (sequence === "\x1b[C") this.#column = Math.min(this.#column + 1, this.columns - 1);
     else if (sequence === "\x1b[J") {
+      assert.ok(this.#column > 0 || this.#row > this.#top, "tmux keeps a screen that is cleared");
       this.#cutRow();
       this.#rows.length = this.#row + 1;
     } else if (sequence.endsWith("A")) {
       this.#row -= count;
-      const top = Math.max(0, this.#rows.length - this.#height);
-      assert.ok(this.#row >= top, "went above the top");
+      assert.ok(this.#row >= this.#top, "went above the top");
     } else assert.fail(`unknown sequence ${JSON.stringify(sequence)}`);
   }
 
@@ -141,6 +186,7 @@ class Screen {
   #cutRow(): void {
     const row = this.#rows[this.#row] ?? [];
     row.length = Math.min(row.length, this.#column);
+    this.#broken.delete(row);
   }
 
   #break(): void {

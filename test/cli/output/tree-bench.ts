@@ -59,8 +59,18 @@ export function openTerminal({ columns = 100, rows, isStyled, ...flags }: Look =
   readonly screen: TerminalScreen;
   readonly live: LiveBlock;
 } {
-  const screen = createTerminalScreen(columns);
-  const output = { ...screen.output, columns, isStyled, ...(rows === undefined ? {} : { rows }) };
+  const screen = createTerminalScreen(columns, rows === undefined ? {} : { rows });
+  const { output: own } = screen;
+  const output: Output = {
+    ...own,
+    get columns() {
+      return own.columns;
+    },
+    get rows() {
+      return own.rows;
+    },
+    isStyled,
+  };
   const live = createLiveBlock(output);
   return { ...open({ stdout: output, stderr: output }, { live, ...flags }), screen, live };
 }

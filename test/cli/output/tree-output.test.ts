@@ -163,18 +163,19 @@ describe("subagents on a terminal", () => {
   });
 
   it("are as many as fit, and the others are counted", async () => {
-    const { screen, write, clock, tree } = openTerminal({ rows: 12 });
+    const { screen, write, clock, tree } = openTerminal({ rows: 17 });
     const labels = Array.from({ length: 24 }, (_, at) => String(at));
     await write("run_1", start("run_1", 1000), ...orders(...labels));
     const begun = labels.slice(0, 4).map((label) => childStart(`run_1/${label}`, label, 1000));
     await write("run_1", ...begun);
     await clock.advance(100);
-    assert.equal(screen.lines.length, 9);
+    // Half of the terminal, with a line for the keys.
+    assert.equal(screen.lines.length, 7);
     assert.equal(screen.lines[0], "● root · 4 running, 20 queued · 0 tokens · 0 s");
     assert.deepEqual(screen.lines.slice(-3), [
-      "├ ○ 5 · queued",
-      "├ ○ 6 · queued",
-      "└ and 17 more wait",
+      "├ ○ 3 [3] · starting · 0 tokens · 0 s",
+      "├ ○ 4 · queued",
+      "└ and 19 more wait",
     ]);
     tree.close();
   });
@@ -241,14 +242,53 @@ describe("subagents on a terminal", () => {
     const { screen, write, clock, tree } = openTerminal();
     const ids = Array.from({ length: 1000 }, (_, at) => `run_1/${at}`);
     await write("run_1", start("run_1", 1000), ...ids.map((id) => childStart(id, id, 1000)));
-    assert.equal(screen.lines.length, 21);
-    assert.equal(screen.lines.at(-1), "└ and 981 more run");
+    assert.equal(screen.lines.length, 10);
+    assert.equal(screen.lines.at(-1), "└ and 992 more run");
     const before = screen.written.length;
     for (const id of ids) await write(id, start(id, 1000, id), ...call(1, 1, 2, 0));
     assert.equal(screen.written.length, before, "nothing is drawn between two frames");
     await clock.advance(1000);
     const bytes = screen.written.length - before;
-    assert.ok(bytes < 10 * 21 * 120, String(bytes));
+    assert.ok(bytes < 10 * 10 * 120, String(bytes));
+    tree.close();
+  });
+
+  it("are drawn at once when the terminal has another size, and leave no copy", async () => {
+    const { screen, write, clock, tree } = openTerminal({ columns: 120, rows: 30 });
+    const label = "review of the parser and of all its tests";
+    const ids = ["a-1.0", "b-1.1", "c-1.2"].map((name) => `run_1/${name}`);
+    await write("run_1", start("run_1", 1000), ...ids.map((id) => childStart(id, label, 1000)));
+    for (const id of ids) await write(id, start(id, 1000, label), ...call(1, 1, 2, 0.25), asking);
+    await clock.advance(1000);
+    for (const [columns, rows] of [
+      [40, 30],
+      [200, 30],
+      [120, 6],
+      [60, 30],
+    ] as const) {
+      screen.resize(columns, rows);
+      const { lines } = screen;
+      assert.equal(lines.filter((text) => text.startsWith("● root")).length, 1, lines.join("\n"));
+      assert.ok(
+        lines.every((text) => text.length < columns && /^[●├└]/.test(text)),
+        lines.join("\n"),
+      );
+    }
+    tree.close();
+    assert.deepEqual(screen.lines, []);
+  });
+
+  it("that wait say what for, as the log tells", async () => {
+    const { screen, write, clock, tree } = openTerminal({ columns: 80 });
+    await write("run_1", start("run_1", 1000), ...orders("a", "b", "c"));
+    const children = ["b", "c"].map((name) => ({ child_id: `run_1/${name}-1.0`, label: name }));
+    await write("run_1", { type: "child_queue", why: "budget", children, at_ms: 1000 });
+    await clock.advance(400);
+    assert.deepEqual(screen.lines.slice(1), [
+      "├ ○ a · queued",
+      "├ ○ b [b-1.0] · queued for budget",
+      "└ ○ c [c-1.0] · queued for budget",
+    ]);
     tree.close();
   });
 
@@ -261,7 +301,7 @@ describe("subagents on a terminal", () => {
     await write("run_1/a", end(5, { ending: "failed", message: evil }));
     tree.close();
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none but our own may be there
-    const theirs = screen.written.replaceAll(/\x1b\[(?:\d+m|\d*A|[JK]|\?7[hl])|[\n\r]/g, "");
+    const theirs = screen.written.replaceAll(/\x1b\[(?:\d+m|\d*A|[CJK]|\?7[hl])|[\n\r]/g, "");
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none of them may be left
     assert.doesNotMatch(theirs, /[\x00-\x1f\x7f-\x9f\u202e]/);
     assert.ok(!theirs.includes("owned"));
