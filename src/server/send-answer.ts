@@ -1,7 +1,7 @@
 /**
  * Answers on the wire. A stream's frames are written once a batch; a client that reads slowly slows
- * itself alone, because the next batch is asked for when the last one is on its way. Long texts are
- * written in pieces, so that the socket holds no second copy of them.
+ * itself alone, because the next batch is asked for when the last one is on its way. Long answers are
+ * written in pieces, so that neither this process nor the socket holds their text as a whole.
  *
  * Nothing is sent before there is something to say: a response that fails at once is an HTTP error.
  */
@@ -10,6 +10,7 @@ import type { ServerResponse } from "node:http";
 import type { Failure } from "../base/failure.ts";
 import { toFailure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
+import { isLong, toJsonPieces } from "../base/json-pieces.ts";
 import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
 import type {
@@ -21,7 +22,6 @@ import type {
   StreamEvent,
 } from "./route.ts";
 import { toFrames } from "./sse-frames.ts";
-import { toPieces } from "./text-pieces.ts";
 
 export interface SendSettings {
   /** How long a stream may be silent before a comment keeps it alive. */
@@ -64,23 +64,34 @@ export function sendFailure(
   }
   // Whoever reports a failure needs something to report it by.
   if (!response.hasHeader(REQUEST_ID)) response.setHeader(REQUEST_ID, makeId("req"));
-  response.end(beginJson(response, toFailureAnswer(failure, speaks)));
+  endJson(response, toFailureAnswer(failure, speaks));
 }
 
 async function sendJson(response: ServerResponse, answer: JsonAnswer): Promise<void> {
-  const pieces = toPieces(beginJson(response, answer));
-  if (pieces.length > 1) await writeAll(response, pieces);
-  response.end(pieces.length > 1 ? undefined : pieces[0]);
+  if (!isLong(answer.body)) return endJson(response, answer);
+  // Written twice: the head says the length, and the text is never there as a whole.
+  let bytes = 0;
+  for (const piece of toJsonPieces(answer.body)) bytes += Buffer.byteLength(piece);
+  beginJson(response, answer, bytes);
+  await writeAll(response, toJsonPieces(answer.body));
+  response.end();
 }
 
-/** Writes the head, and returns the body. */
-function beginJson(response: ServerResponse, { status = 200, body, headers }: JsonAnswer): string {
-  const text = JSON.stringify(body);
-  const length = String(Buffer.byteLength(text));
-  const head = ["content-type", "application/json", "content-length", length];
+function endJson(response: ServerResponse, answer: JsonAnswer): void {
+  const text = JSON.stringify(answer.body);
+  beginJson(response, answer, Buffer.byteLength(text));
+  response.end(text);
+}
+
+/** Writes the head. */
+function beginJson(
+  response: ServerResponse,
+  { status = 200, headers }: JsonAnswer,
+  bytes: number,
+): void {
+  const head = ["content-type", "application/json", "content-length", String(bytes)];
   for (const name in headers) head.push(name, headers[name] ?? "");
   response.writeHead(status, head);
-  return text;
 }
 
 /** Writes no more than the client takes. */

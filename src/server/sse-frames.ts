@@ -3,9 +3,9 @@
  * blank line.
  */
 
+import { isLong, toJsonPieces, toTextPieces } from "../base/json-pieces.ts";
 import type { EmittedEvent } from "../protocol/emitted.ts";
 import type { StreamEvent } from "./route.ts";
-import { toPieces } from "./text-pieces.ts";
 
 /** A longer frame goes by itself: the last events of an answer hold all of it, each. */
 const JOINED_LENGTH = 64 * 1024;
@@ -18,16 +18,25 @@ export function* toFrames(batch: readonly StreamEvent[]): Generator<string> {
       text += toDeltaFrame(event);
       continue;
     }
-    const data = "frame" in event ? event.frame : JSON.stringify(event);
     text += "frame" in event ? "data: " : `event: ${event.type}\ndata: `;
-    if (data.length < JOINED_LENGTH) text += `${data}\n\n`;
+    const data = toData(event);
+    if (typeof data === "string") text += `${data}\n\n`;
     else {
       yield text;
-      yield* toPieces(data);
+      yield* data;
       text = "\n\n";
     }
   }
   if (text !== "") yield text;
+}
+
+function toData(event: StreamEvent): string | Iterable<string> {
+  if ("frame" in event) {
+    return event.frame.length < JOINED_LENGTH ? event.frame : toTextPieces(event.frame);
+  }
+  if (isLong(event)) return toJsonPieces(event);
+  const text = JSON.stringify(event);
+  return text.length < JOINED_LENGTH ? text : [text];
 }
 
 type TextDelta = Extract<EmittedEvent, { type: "response.output_text.delta" }>;
