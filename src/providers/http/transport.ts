@@ -5,6 +5,7 @@
  * cost three times as much an event when events come one by one (bench/decode.ts).
  */
 
+import { StringDecoder } from "node:string_decoder";
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { addStop, removeStop, toAbortFailure } from "../../base/async.ts";
@@ -264,20 +265,19 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
   }
 
   async text(maxBytes: number): Promise<string> {
-    const pieces: Buffer[] = [];
+    const text = createTextJoiner();
     let bytes = 0;
     while (bytes <= maxBytes) {
       const piece = this.#take();
       if (piece) {
-        pieces.push(piece);
+        text.push(piece);
         bytes += piece.length;
       } else if (this.#ending) break;
       else await this.#news();
     }
     if (bytes > maxBytes) await this.chunks.return();
     else this.#throwEnding();
-    const [first] = pieces;
-    return (first && pieces.length === 1 ? first : Buffer.concat(pieces)).toString("utf8");
+    return text.join();
   }
 
   async #next(): Promise<IteratorResult<Buffer, void>> {
@@ -332,6 +332,28 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     if (!this.#isAnswered) this.#reject(error);
     this.#wake?.();
   }
+}
+
+/** Decodes bytes as they come, so that those of a long answer are never there as a whole. */
+function createTextJoiner(): { push(bytes: Buffer): void; join(): string } {
+  const pieces: string[] = [];
+  let decoder: StringDecoder | undefined;
+  let last: Buffer | undefined;
+  return {
+    push(bytes) {
+      if (last) {
+        decoder ??= new StringDecoder("utf8");
+        pieces.push(decoder.write(last));
+      }
+      last = bytes;
+    },
+    join() {
+      // Most answers are one piece, which needs no decoder.
+      if (!last || !decoder) return last?.toString("utf8") ?? "";
+      pieces.push(decoder.end(last));
+      return pieces.join("");
+    },
+  };
 }
 
 function toTooLarge(maxBytes: number, url: string): Failure {
