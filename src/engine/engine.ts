@@ -163,8 +163,11 @@ export interface RunContext {
   ): Promise<Out[]>;
   /** Starts a run of its own under this one, with the id `<this id>/<key>`; found again on replay. */
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
-  /** Waits for a message left with `engine.signal`; null when none came in time. Journaled. */
-  waitFor(topic: string, timeoutMs: number): Promise<Json>;
+  /**
+   * Waits for a message left with `engine.signal`; null when none came in time. Journaled, so that a takeover
+   * waits no longer; a wait without a limit (`Infinity`) begins again.
+   */
+  waitFor(topic: string, timeoutMs: number, options?: WaitOptions): Promise<Json>;
   /**
    * The messages left under a topic that no look before took, oldest first; waits for none. `before` is
    * the key of the step that follows, one look each: a replay sees what was seen before that step the
@@ -205,6 +208,13 @@ export interface RunContext {
   readLog(): Promise<LoggedEvent[]>;
   /** Other runs: what its children were given, have said, and are told. */
   readonly runs: OtherRuns;
+}
+
+export interface WaitOptions {
+  /** Ends the wait, which rejects with its reason. A message that came meanwhile may be taken. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called once where no message is there yet, and it begins to wait. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 export type OtherRuns = Pick<Engine, "input" | "result" | "follow" | "signal">;

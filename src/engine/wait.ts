@@ -8,6 +8,7 @@ import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { Store } from "../store/store.ts";
 import { takenKey } from "../store/taken-key.ts";
+import type { RunContext, WaitOptions } from "./engine.ts";
 import type { Hub, Listener } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 
@@ -21,7 +22,7 @@ interface WaitParts {
   readonly owned: OwnedRun;
 }
 
-export type WaitFor = (topic: string, timeoutMs: number) => Promise<Json>;
+export type WaitFor = RunContext["waitFor"];
 
 /** The waits of one execution. They are told apart by their order on their topic. */
 export function createWaits(parts: WaitParts): WaitFor {
@@ -29,7 +30,7 @@ export function createWaits(parts: WaitParts): WaitFor {
   const received = new Map<string, number>();
   const pending = new Set<string>();
 
-  return async (topic, timeoutMs) => {
+  return async (topic, timeoutMs, options = {}) => {
     if (pending.has(topic)) {
       const message = `Run ${parts.owned.run.id} waits for \`${topic}\` twice at once.`;
       throw new Failure("internal", message);
@@ -38,7 +39,7 @@ export function createWaits(parts: WaitParts): WaitFor {
     const [index, taken] = [waits.get(topic) ?? 0, received.get(topic) ?? 0];
     waits.set(topic, index + 1);
     try {
-      const message = await waitOnce(parts, { topic, timeoutMs, index, taken });
+      const message = await waitOnce(parts, { topic, timeoutMs, index, taken, ...options });
       if (message === undefined) return null;
       received.set(topic, taken + 1);
       return message;
@@ -48,12 +49,17 @@ export function createWaits(parts: WaitParts): WaitFor {
   };
 }
 
-interface Wait {
+interface Wait extends WaitOptions {
   readonly topic: string;
   readonly timeoutMs: number;
   readonly index: number;
   /** How many messages the waits before this one received. */
   readonly taken: number;
+}
+
+interface Receiving extends Pick<Wait, "topic" | "signal" | "onWait"> {
+  readonly key: string;
+  readonly endsAtMs: number;
 }
 
 async function waitOnce(parts: WaitParts, wait: Wait): Promise<Json | undefined> {
@@ -66,7 +72,7 @@ async function waitOnce(parts: WaitParts, wait: Wait): Promise<Json | undefined>
   const endsAtMs = await readDeadline(parts, key, wait.timeoutMs);
   const listener = parts.hub.listen(parts.owned.run.id, 0);
   try {
-    return await receive(parts, listener, { topic: wait.topic, key, endsAtMs });
+    return await receive(parts, listener, { ...wait, key, endsAtMs });
   } finally {
     listener.close();
   }
@@ -75,7 +81,8 @@ async function waitOnce(parts: WaitParts, wait: Wait): Promise<Json | undefined>
 async function readDeadline(parts: WaitParts, key: string, timeoutMs: number): Promise<number> {
   const known = parts.owned.journal.get(key);
   if (typeof known === "number") return known;
-  // JSON has no infinity.
+  if (timeoutMs === Number.POSITIVE_INFINITY) return timeoutMs;
+  // More than JSON can hold exactly.
   const value = Math.min(parts.clock.now() + timeoutMs, Number.MAX_SAFE_INTEGER);
   await save(parts, key, value);
   return value;
@@ -84,11 +91,12 @@ async function readDeadline(parts: WaitParts, key: string, timeoutMs: number): P
 async function receive(
   parts: WaitParts,
   listener: Listener,
-  { topic, key, endsAtMs }: { topic: string; key: string; endsAtMs: number },
+  { topic, key, endsAtMs, signal: given, onWait }: Receiving,
 ): Promise<Json | undefined> {
   const { store, clock, owned } = parts;
-  for (;;) {
-    owned.signal.throwIfAborted();
+  const signal = given ? AbortSignal.any([owned.signal, given]) : owned.signal;
+  for (let looks = 0; ; looks++) {
+    signal.throwIfAborted();
     // Taken before the clock is asked: what came while no process ran the run still counts.
     const message = await owned.write(() => store.takeSignal(owned.run.id, owned.epoch, topic));
     if (message !== undefined) return message;
@@ -97,7 +105,8 @@ async function receive(
       await save(parts, `${key}:timeout`, null);
       return undefined;
     }
-    await listener.wait(Math.min(leftMs, POLL_MS), owned.signal);
+    if (looks === 0) onWait?.();
+    await listener.wait(Math.min(leftMs, POLL_MS), signal);
   }
 }
 

@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure, toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
-import type { RunBody } from "../../src/engine/engine.ts";
+import type { RunBody, RunBody, WaitOptions } from "../../src/engine/engine.ts";
+import type { Store } from "../../src/store/store.ts";
 import {
   type Bench,
   completed,
@@ -54,6 +55,35 @@ export function describeOwnership(name: string, openBench: OpenBench): void {
         await settle();
         await engine.signal("run_1", "t", { body: "while", key: "2" });
         assert.deepEqual((await engine.result("run_1")).result, ["before", "while"]);
+      }),
+    );
+
+    it(
+      "tells when it begins to wait, and leaves off when it is told to",
+      onBench(async (bench) => {
+        const engine = bench.engine();
+        const stop = new AbortController();
+        const waits: string[] = [];
+        engine.define("waiter", async (context) => {
+          const waitFor = (options: WaitOptions): Promise<Json> =>
+            context.waitFor("t", Number.POSITIVE_INFINITY, options);
+          const found = await waitFor({ onWait: () => waits.push("first") });
+          const { signal } = stop;
+          const left = await waitFor({ onWait: () => waits.push("second"), signal }).catch(
+            (thrown) => toFailure(thrown).message,
+          );
+          return completed([found, left, await waitFor({})]);
+        });
+        await engine.submit("waiter", null, { ...RUN, isHeld: true });
+        await engine.signal("run_1", "t", { body: "there before", key: "1" });
+        await engine.resume("run_1");
+        await until(() => waits.length > 0);
+        assert.deepEqual(waits, ["second"]);
+        stop.abort(new Failure("cancelled", "left off"));
+        await settle();
+        await engine.signal("run_1", "t", { body: "after", key: "2" });
+        const { result } = await engine.result("run_1");
+        assert.deepEqual(result, ["there before", "left off", "after"]);
       }),
     );
 
