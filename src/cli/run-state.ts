@@ -1,8 +1,6 @@
 /** What a run is doing now: the record knows how it ended, or who owns it, and owners live or do not. */
 
-import { systemClock } from "../base/clock.ts";
-import { createOwners, type Owners } from "../engine/owners.ts";
-import { createLiveness } from "../engine/worker.ts";
+import { openOwners } from "../engine/owners.ts";
 import type { Ending } from "../protocol/run-events.ts";
 import type { RunStatus } from "../protocol/run-record.ts";
 import { AGENT_BODY } from "../runtime/agent-body.ts";
@@ -23,12 +21,6 @@ export function createStateOf(store: Store): StateOf {
     if (run.owner === null) return isServers(run) ? "queued" : "interrupted";
     return (await owners.has(run)) ? "running" : "interrupted";
   };
-}
-
-/** As a process that runs nothing sees them. */
-export function openOwners(store: Store): Owners {
-  const parts = { store, clock: systemClock, workerId: "", isHere: () => false };
-  return createOwners({ ...parts, lifeOf: createLiveness() });
 }
 
 /** Whether a server began it, which alone can go on with it. */
