@@ -31,15 +31,18 @@ export {
   type RunEvent,
   type ToolDecision,
 } from "./protocol/run-events.ts";
+export type { ToolQuestion } from "./protocol/tool-question.ts";
 export type { Usage } from "./protocol/usage.ts";
 export type { Timeouts } from "./providers/http/transport.ts";
 export type { ModelOverride } from "./providers/models/models.ts";
 export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
 export { createEventWriter, type EventWriter } from "./responses/fold/event-writer.ts";
+export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
 export type { SafetySettings } from "./runtime/open-gate.ts";
 export type { Replayed } from "./runtime/replay.ts";
 export type { ResponsesSettings } from "./runtime/responses/open-responses.ts";
+export type { ApproveWish, DenyWish } from "./runtime/run-handle.ts";
 export {
   createRuntime,
   type Run,

@@ -17,6 +17,7 @@ import type { Account } from "./account.ts";
 import type { Background, CallNote } from "./background.ts";
 import type { MadeCall, OwnCall } from "./calls.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
+import { recordQuestion } from "./record-question.ts";
 import type { AgentTask } from "./task.ts";
 
 /** Enough to keep a disk busy; more only makes one turn starve the others. Calls that delegate wait, and do not count. */
@@ -147,6 +148,8 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
         account.hold(ONE_CALL).settle(ONE_CALL);
         spent = ONE_CALL;
       },
+      asked: (question) =>
+        recordQuestion(question, { context, clock, callId: call_id, key: idempotencyKey }),
       decided: (decision) =>
         context.emit([{ type: "tool_decision", call_id, name, ...decision, at_ms: clock.now() }]),
     },

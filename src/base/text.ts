@@ -18,6 +18,14 @@ export function clip(text: string, maxChars: number): string {
   return line;
 }
 
+/** Counts what it leaves out, and never hides the end: the worst of a command may stand there. */
+export function hideMiddle(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const half = Math.floor(maxChars / 2);
+  const hidden = text.length - 2 * half;
+  return `${text.slice(0, half)} [… ${hidden} characters are not shown …] ${text.slice(-half)}`;
+}
+
 /** The longest prefix of at most `maxChars`; a character of two units that the cut falls into goes whole. */
 export function cutToChars(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

@@ -9,7 +9,7 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
-import { clip } from "../base/text.ts";
+import { clip, hideMiddle } from "../base/text.ts";
 import { ANSWERS, type Answer, type Ask, type Asker, type Question } from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
@@ -105,8 +105,10 @@ const OF_CHILD = {
   keys: "y, n, a, t or c",
 };
 
+type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs">;
+
 export function renderQuestion(
-  { child, tool, arguments: text, reason, sandbox, always }: Question,
+  { child, tool, arguments: text, reason, sandbox, always }: ShownQuestion,
   columns = 80,
 ): string {
   const parsed = tryParseJson(text);
@@ -134,15 +136,11 @@ function indent(line: string, columns: number): string {
   return pieces.map((piece, at) => `${at === 0 ? "  " : "    "}${piece}`).join("\n");
 }
 
-/** As long as it is read; the middle of more is counted, never the end hidden. */
+/** As long as it is read. */
 const SHOWN_CHARS = 4000;
 
 function toEscaped(value: unknown): string {
-  const text = escapeText(JSON.stringify(value) ?? "");
-  if (text.length <= SHOWN_CHARS) return text;
-  const half = SHOWN_CHARS / 2;
-  const hidden = text.length - SHOWN_CHARS;
-  return `${text.slice(0, half)} [… ${hidden} characters are not shown …] ${text.slice(-half)}`;
+  return hideMiddle(escapeText(JSON.stringify(value) ?? ""), SHOWN_CHARS);
 }
 
 /** Nothing but what is printed and stays in its line: no controls, no marks that turn the direction. */

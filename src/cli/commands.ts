@@ -5,6 +5,7 @@ import { AUDIT_COMMAND } from "./audit-command.ts";
 import type { Command } from "./command.ts";
 import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
+import { RUNS_COMMAND } from "./runs-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
 
 /** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
@@ -60,6 +61,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         value: "MODE",
         choices: ["ask", "auto", "deny"],
         summary: "What to do about risky tool calls (ask)",
+      },
+      "approval-wait": {
+        type: "string",
+        value: "SECONDS",
+        summary: "How long a question waits, for `runs approve` too",
       },
       allow: {
         type: "string",
@@ -217,104 +223,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     examples: ["offshoot models", "offshoot models pull NAME"],
     load: () => import("./commands/models.ts"),
   },
-  runs: {
-    summary: "Look at the record of runs, steer or stop one, go on with one that was cut",
-    usage: "[list | cost [ID] | steer ID MESSAGE | SUBCOMMAND ID]",
-    options: {
-      json: {
-        type: "boolean",
-        only: ["list", "show", "tree", "events", "cost", "replay", "why-denied"],
-        summary: "JSON instead of text",
-      },
-      limit: {
-        type: "string",
-        short: "n",
-        value: "N",
-        only: ["list", "cost"],
-        summary: "how many runs (20)",
-      },
-      all: {
-        type: "boolean",
-        only: ["list"],
-        summary: "also runs of subagents and of indexed files",
-      },
-      force: { type: "boolean", only: ["delete"], summary: "cancel it first if it still runs" },
-      from: { type: "string", value: "NODE", only: ["replay"], summary: "the run that is changed" },
-      with: {
-        type: "string",
-        value: "CHANGE",
-        only: ["replay"],
-        summary: "`prompt=TEXT`, what it is asked",
-      },
-      by: {
-        type: "string",
-        value: "KEY",
-        choices: ["agent", "model", "tool", "user", "key", "tenant"],
-        only: ["cost"],
-        summary: "what to add up by (agent)",
-      },
-      day: {
-        type: "string",
-        value: "DAY",
-        only: ["cost"],
-        summary: "with --by key or tenant: `today` or `2030-12-31` (all days)",
-      },
-      format: {
-        type: "string",
-        value: "FORMAT",
-        choices: ["md", "jsonl"],
-        only: ["export"],
-        summary: "a Markdown session, or the log as JSON lines (md)",
-      },
-      output: {
-        type: "string",
-        short: "o",
-        value: "FORMAT",
-        choices: ["text", "json", "jsonl", "sse"],
-        only: ["resume", "follow"],
-        summary: "the form of standard output",
-      },
-      sse: { type: "boolean", only: ["follow"], summary: "the same as -o sse" },
-      "from-now": {
-        type: "boolean",
-        only: ["follow"],
-        summary: "leave out what happened before",
-      },
-    },
-    subcommands: {
-      list: "The newest runs, one a line",
-      show: "One run: settings, turns, tool calls, ending",
-      tree: "A run and all its subagents: state, last action, tokens, cost",
-      events: "What happened to the subagents of a tree, a line each",
-      cost: "Tokens, dollars and time of a run's tree, of the newest runs, or of a server's keys",
-      export: "A run with its subagents, as a document or as JSON lines",
-      replay: "Run a recorded tree again, sending nothing; or what depends on a change",
-      "why-denied": "The tool calls of a run's tree that were refused, and by what",
-      resume: "Go on with a run whose process died",
-      follow: "Watch a run that another process runs; Ctrl-C leaves it running",
-      steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
-      cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
-      delete: "Remove a run and all its records; refused while it runs",
-    },
-    examples: [
-      "offshoot runs list",
-      "offshoot runs show run_01k…",
-      "offshoot runs tree run_01k…",
-      "offshoot runs events run_01k…",
-      "offshoot runs cost --by model",
-      "offshoot runs cost --by key --day today",
-      "offshoot runs export run_01k… > session.md",
-      "offshoot runs replay run_01k…",
-      "offshoot runs why-denied run_01k…",
-      "offshoot runs resume run_01k…",
-      "offshoot runs follow last",
-      'offshoot runs steer last/parser-1.0 "Leave the tests out"',
-      "offshoot runs cancel last/parser-1.0",
-      "offshoot runs delete run_01k… --force",
-    ],
-    operands: { kind: "runs", notFor: ["list"] },
-    load: () => import("./commands/runs.ts"),
-  },
+  runs: RUNS_COMMAND,
   store: STORE_COMMAND,
   agents: {
     summary: "The agents that runs may delegate to, as files",

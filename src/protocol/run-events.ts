@@ -3,7 +3,8 @@
  *
  * Order: one `run_start` (and `run_begin`, where it had to wait); turns of `turn_start`, the model's events and `turn_end`, each followed by
  * its calls' `tool_start`, `tool_decision` and `tool_end` (calls overlap), and by what people said
- * meanwhile (`run_input`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it.
+ * meanwhile (`run_input`); exactly one `run_end`, and nothing after. A call has one decision, and one more where it was let in and a guard stopped it;
+ * a `tool_question` before it, where a person was asked.
  * A turn cut by a crash has no `turn_end`: a `run_resume` follows, its open items are `incomplete`,
  * and the turn starts again under the same number.
  */
@@ -12,6 +13,7 @@ import type { FailureCode } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
 import type { Item } from "./items.ts";
 import type { AnsweredBy, EndReason, ModelEnd, ModelEvent } from "./model-events.ts";
+import type { ToolQuestion } from "./tool-question.ts";
 import type { Usage } from "./usage.ts";
 
 /**
@@ -37,6 +39,7 @@ export type RunEvent =
   | Exclude<ModelEvent, ModelEnd>
   | TurnEnd
   | ToolStart
+  | ToolQuestion
   | ToolDecision
   | ToolProcess
   | ToolProgress
@@ -140,7 +143,8 @@ export const DECIDERS = {
   effect: "What the call does needs no question.",
   mode: "`--approve auto` or `--approve deny` answers the question.",
   person: "The user was asked, and said so.",
-  nobody: "It is to be asked about, and there is no terminal to ask on.",
+  nobody:
+    "It is to be asked about, and nobody answered: there is no terminal, or the wait was over.",
   pin: "The tool is another one than the one that was agreed to.",
   budget: "The run has no tool calls left.",
   guard: "The tool's own guard refused what it came upon: a path, an address, a redirect.",
@@ -162,10 +166,13 @@ export interface ToolDecision {
   readonly reason: string;
   /** What holds its commands. */
   readonly sandbox: string;
+  /** The `tool_question` that it closes; not there where nobody was asked. */
+  readonly question?: string | undefined;
+  /** The key of the message that answered, where the answer came from another process. */
+  readonly answer?: string | undefined;
   readonly at_ms: number;
 }
 
-/** What a call tells while it is made: an event of the Responses API without its place and number. */
 /**
  * A call is about to start a program, which waits until this is written. Whoever resumes the run ends
  * what is left of it first.
@@ -187,6 +194,7 @@ export interface ProcessMark {
   readonly mark: string;
 }
 
+/** What a call tells while it is made: an event of the Responses API without its place and number. */
 export interface ToolProgress {
   readonly type: "tool_progress";
   readonly call_id: string;

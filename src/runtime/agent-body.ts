@@ -26,7 +26,7 @@ import type { Catalog } from "../providers/vendors/catalog.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createAskers } from "./askers.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
-import { type GateSurroundings, openGate } from "./open-gate.ts";
+import { openGate, type SafetyParts } from "./open-gate.ts";
 import type { OpenedModel } from "./open-model.ts";
 import { openNode } from "./open-node.ts";
 import type { ModelWish } from "./open-provider.ts";
@@ -40,7 +40,7 @@ export interface AgentParts {
   /** Makes a task's model usable; rejects with what is missing. */
   readonly openModel: (wish: ModelWish) => Promise<OpenedModel>;
   readonly toolbox: Toolbox;
-  readonly safety: GateSurroundings;
+  readonly safety: SafetyParts;
   readonly delegation: DelegationSettings;
   readonly observe: (event: SubagentEvent) => void;
   /** How children in processes of their own are started; without it there are none. */
@@ -80,7 +80,7 @@ interface Asking {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
-  const askers = createAskers(safety.ask);
+  const askers = createAskers(safety, clock);
   const questions = createOpenQuestions();
   const open = parts.openAccount ?? createAccount;
   const { childProcess, storePath, conversations, catalog, overrides } = parts;

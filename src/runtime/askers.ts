@@ -1,14 +1,20 @@
-/** Who asks a person: the run itself or a subagent, and what the person has said for its whole tree. */
+/**
+ * Who asks a person, the run itself or a subagent, and where the answer comes from: whoever is asked here,
+ * or a message that was left for the run. The first answer counts.
+ */
 
 import type { AgentTask } from "../agent/task.ts";
+import type { Clock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import { type Always, createAlways } from "../tools/gate/always.ts";
-import type { Ask, Asker } from "../tools/gate/ask.ts";
-import type { GateSurroundings } from "./open-gate.ts";
+import type { Answer, AnswerFromElsewhere, Asker, Question } from "../tools/gate/ask.ts";
+import { parseApproval, toApprovalTopic } from "./approval-answers.ts";
+import type { GateSurroundings, SafetySettings } from "./open-gate.ts";
 
-type Place = Pick<RunContext, "id" | "path" | "uncounted">;
+type Place = Pick<RunContext, "id" | "path" | "uncounted" | "waitFor">;
 
 export interface Askers {
   of(task: AgentTask, run: Place): Pick<GateSurroundings, "ask" | "asker" | "treeAlways">;
@@ -16,17 +22,21 @@ export interface Askers {
   end(run: Pick<RunContext, "id">): void;
 }
 
-export function createAskers(ask: Ask | undefined): Askers {
+type Asking = Pick<SafetySettings, "ask" | "approvalWaitMs">;
+
+export function createAskers(asking: Asking, clock: Clock): Askers {
   const trees = new Map<string, Always>();
+  const isAsked = asking.ask !== undefined || asking.approvalWaitMs !== undefined;
   return {
     of(task, run) {
-      if (!ask) return { ask };
+      if (!isAsked) return { ask: undefined };
       const root = rootOf(run.id);
       const treeAlways = trees.get(root) ?? createAlways();
       trees.set(root, treeAlways);
       return {
         // A person takes as long as a person takes: that is not the run's time.
-        ask: (question, signal) => run.uncounted(() => ask(question, signal)),
+        ask: (question, signal) =>
+          run.uncounted(() => askAnywhere(question, { ...asking, run, clock, signal })),
         asker: task.depth > 0 ? toAsker(task, run) : undefined,
         treeAlways,
       };
@@ -37,6 +47,70 @@ export function createAskers(ask: Ask | undefined): Askers {
   };
 }
 
+interface AskingHere extends Asking {
+  readonly run: Pick<RunContext, "waitFor">;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Looks for an answer that was left before anybody is asked: a takeover asks again, and must not ask in vain.
+ * What loses is ended with the reason, so that a question on a terminal can say why it is withdrawn.
+ */
+async function askAnywhere(
+  question: Question,
+  { ask, approvalWaitMs, run, clock, signal }: AskingHere,
+): Promise<Answer | AnswerFromElsewhere> {
+  const over = new AbortController();
+  const until = AbortSignal.any([signal, over.signal]);
+  let onWait = (): void => {};
+  const here = new Promise<Answer>((resolve, reject) => {
+    onWait = () => void ask?.(question, until).then(resolve, reject);
+  });
+  const elsewhere = waitForAnswer(run, question, { signal: until, onWait: () => onWait() });
+  const ways: Promise<Answer | AnswerFromElsewhere>[] = [elsewhere, here];
+  if (approvalWaitMs !== undefined) ways.push(giveUp(approvalWaitMs, clock, until));
+  // All but one of them are ended, and reject when nobody listens any more.
+  for (const way of ways) way.catch(() => {});
+  try {
+    const given = await Promise.race(ways);
+    over.abort(toWithdrawal(given));
+    return given;
+  } catch (thrown) {
+    over.abort(thrown);
+    throw thrown;
+  }
+}
+
+async function waitForAnswer(
+  run: Pick<RunContext, "waitFor">,
+  { id }: Question,
+  { signal, onWait }: { readonly signal: AbortSignal; readonly onWait: () => void },
+): Promise<AnswerFromElsewhere> {
+  let isWaiting = false;
+  const beginOnce = (): void => {
+    if (!isWaiting) onWait();
+    isWaiting = true;
+  };
+  for (;;) {
+    const options = { signal, onWait: beginOnce };
+    const body = await run.waitFor(toApprovalTopic(id), Number.POSITIVE_INFINITY, options);
+    const answer = parseApproval(body);
+    // A message that is no answer is passed over.
+    if (answer) return answer;
+  }
+}
+
+async function giveUp(waitMs: number, clock: Clock, signal: AbortSignal): Promise<never> {
+  await clock.sleep(waitMs, signal);
+  throw new Failure("timeout", `no answer came within ${waitMs / 1000} s`);
+}
+
+function toWithdrawal(given: Answer | AnswerFromElsewhere): Failure {
+  const why = typeof given === "string" ? given : `answered in ${given.from}: ${given.answer}`;
+  return new Failure("cancelled", why);
+}
+
 /** The id of a child is its parent's and its place. */
 function rootOf(id: string): string {
   return id.split("/", 1)[0] ?? id;
@@ -45,7 +119,7 @@ function rootOf(id: string): string {
 /** As much of a task as a question shows. */
 const TASK_CHARS = 200;
 
-function toAsker({ label, agent, depth, items }: AgentTask, { path }: Place): Asker {
+function toAsker({ label, agent, depth, items }: AgentTask, { path }: Pick<Place, "path">): Asker {
   const task = clip(firstWords(items).replace(/\s+/g, " "), TASK_CHARS);
   return { label: label ?? "", agent: agent ?? null, path, depth, task };
 }

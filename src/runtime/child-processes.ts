@@ -14,7 +14,7 @@ import { findModel, type ModelOverride } from "../providers/models/models.ts";
 import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
 import { type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
-import { type GateSurroundings, SAFETY, type SafetySettings } from "./open-gate.ts";
+import { SAFETY, type SafetyParts, type SafetySettings } from "./open-gate.ts";
 import type { Environment } from "./paths.ts";
 
 export interface ChildProcessSettings {
@@ -27,7 +27,7 @@ export interface ChildProcessSettings {
 interface Parts {
   readonly childProcess: ChildProcessSettings;
   readonly storePath: string | undefined;
-  readonly safety: GateSurroundings;
+  readonly safety: SafetyParts;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
   readonly catalog?: Catalog | undefined;

@@ -5,7 +5,7 @@ import type { AgentTask } from "../agent/task.ts";
 import { matchesGlob } from "../base/glob.ts";
 import { findSecrets, redactExactly } from "../base/redact.ts";
 import type { Always } from "../tools/gate/always.ts";
-import type { Ask, Asker } from "../tools/gate/ask.ts";
+import type { Ask, AskAnywhere, Asker } from "../tools/gate/ask.ts";
 import type { GateLimits } from "../tools/gate/call.ts";
 import { createGate, type Gate } from "../tools/gate/gate.ts";
 import { type Grant, grants, leadsToGranted, sandboxOf } from "../tools/gate/grant.ts";
@@ -23,8 +23,13 @@ import type { Environment } from "./paths.ts";
 
 export interface SafetySettings {
   readonly rules: readonly Rule[];
-  /** Undefined where there is nobody to ask. */
+  /** Undefined where there is nobody to ask here. */
   readonly ask: Ask | undefined;
+  /**
+   * How long a question waits for an answer, which may come from another process too. Undefined: where there
+   * is nobody to ask here it is refused at once, else it waits as long as its run.
+   */
+  readonly approvalWaitMs: number | undefined;
   readonly toolTimeoutMs: number;
   readonly outputChars: number;
   /** Variables that commands get beside the usual ones. */
@@ -40,6 +45,7 @@ export interface SafetySettings {
 export const SAFETY: SafetySettings = {
   rules: [],
   ask: undefined,
+  approvalWaitMs: undefined,
   toolTimeoutMs: 120_000,
   outputChars: 200_000,
   commandEnv: [],
@@ -49,8 +55,12 @@ export const SAFETY: SafetySettings = {
   protectedPaths: [],
 };
 
-export interface GateSurroundings extends SafetySettings {
+export interface SafetyParts extends SafetySettings {
   readonly env: Environment;
+}
+
+export interface GateSurroundings extends Omit<SafetyParts, "ask"> {
+  readonly ask: AskAnywhere | undefined;
   /** The subagent whose calls go through it; left out for the run that a person started. */
   readonly asker?: Asker | undefined;
   /** What is always let through in its tree. */
@@ -63,7 +73,7 @@ export async function openGate(
   tools: readonly Tool[],
   surroundings: GateSurroundings,
 ): Promise<Gate> {
-  const { rules, ask, asker, treeAlways, env } = surroundings;
+  const { rules, ask, approvalWaitMs: waitMs, asker, treeAlways, env } = surroundings;
   const workspace = await openWorkspace(task.root, toBoundary(task.grant, surroundings));
   const sandbox = await openRunSandbox(task, workspace, surroundings);
   const limits: GateLimits = {
@@ -76,7 +86,7 @@ export async function openGate(
     sandbox,
     grant: task.grant,
     policy: { approve: task.approve, rules },
-    ...{ ask, asker, treeAlways },
+    ...{ ask, waitMs, asker, treeAlways },
     limits,
     redact: redactExactly(findSecrets(env)),
   });
@@ -86,7 +96,14 @@ export async function openGate(
  * What is weighed again when a file is opened: a link may have been swapped since the rules were read.
  * Listings and searches ask nobody, so they leave out what a call would be asked about or refused.
  */
-function toBoundary(grant: Grant, { rules, hardLinks, protectedPaths }: SafetySettings): Boundary {
+function toBoundary(
+  grant: Grant,
+  {
+    rules,
+    hardLinks,
+    protectedPaths,
+  }: Pick<SafetySettings, "rules" | "hardLinks" | "protectedPaths">,
+): Boundary {
   const denied = rules.filter(({ verdict, about }) => verdict === "deny" && about === "path");
   const held = rules.filter(({ verdict, about, tool }) => {
     if (verdict === "allow") return false;

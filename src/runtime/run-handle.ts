@@ -6,6 +6,8 @@ import type { Engine, RunOutcome } from "../engine/engine.ts";
 import { withoutAbandoned } from "../protocol/abandoned-work.ts";
 import type { Item } from "../protocol/items.ts";
 import type { LoggedEvent, RunEnd, RunEvent } from "../protocol/run-events.ts";
+import type { Store } from "../store/store.ts";
+import type { ApprovalWish, Approved, OpenQuestion } from "./approvals.ts";
 
 export interface Run {
   readonly id: string;
@@ -19,11 +21,36 @@ export interface Run {
   items(): Promise<readonly Item[]>;
   /** Leaves a message that the run reads before its next turn. Rejects with `conflict` once it has ended. */
   steer(text: string): Promise<void>;
+  /** The tool calls that wait for a person's answer, in the order they were asked. */
+  questions(): Promise<readonly OpenQuestion[]>;
+  /**
+   * Lets the call that waits go on: the same as a yes where it was asked. Returns `taken` once the run has
+   * decided by it, and `left` where no process runs the run now: it takes the answer when it goes on.
+   * Rejects with `conflict` where another answer came first, and where nothing is asked.
+   */
+  approve(wish?: ApproveWish): Promise<Approved["outcome"]>;
+  /** Refuses the call that waits; otherwise as `approve`. */
+  deny(wish?: DenyWish): Promise<Approved["outcome"]>;
   /** Never rejects: a run that has ended stays as it is. */
   cancel(): Promise<void>;
 }
 
-export function toRun(engine: Engine, id: string): Run {
+export interface DenyWish {
+  /** The id of the call; needed where several wait. */
+  readonly call?: string | undefined;
+}
+
+export interface ApproveWish extends DenyWish {
+  /** Calls like it need no more questions: of this run (`true`), or of its whole tree (`"tree"`). */
+  readonly always?: boolean | "tree" | undefined;
+}
+
+interface Kept {
+  readonly engine: Engine;
+  readonly store: Store;
+}
+
+export function toRun({ engine, store }: Kept, id: string): Run {
   const follow = (signal?: AbortSignal): AsyncGenerator<readonly LoggedEvent[]> =>
     engine.follow(id, -1, signal);
   return {
@@ -43,9 +70,29 @@ export function toRun(engine: Engine, id: string): Run {
       return withoutAbandoned(log).flatMap(itemsOf);
     },
     steer: (text) => steerRun(engine, id, text),
+    async questions() {
+      const { findQuestions } = await import("./approvals.ts");
+      return await findQuestions(store, id);
+    },
+    approve: (wish) => answer({ engine, store }, id, toWish(wish)),
+    deny: ({ call } = {}) => answer({ engine, store }, id, { call, answer: "no" }),
     // What cannot be cancelled has ended or belongs to another process; `result` tells which.
     cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
   };
+}
+
+function toWish({ call, always = false }: ApproveWish = {}): Omit<ApprovalWish, "from"> {
+  if (always === "tree") return { call, answer: "tree" };
+  return { call, answer: always ? "always" : "yes" };
+}
+
+async function answer(
+  kept: Kept,
+  id: string,
+  wish: Omit<ApprovalWish, "from">,
+): Promise<Approved["outcome"]> {
+  const { answerQuestion } = await import("./approvals.ts");
+  return (await answerQuestion(kept, id, { ...wish, from: "another program" })).outcome;
 }
 
 function itemsOf(event: RunEvent): readonly Item[] {

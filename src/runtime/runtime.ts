@@ -32,6 +32,7 @@ import type { Store } from "../store/store.ts";
 import type { Tool } from "../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
+import type { OpenQuestion } from "./approvals.ts";
 import type { ChildProcessSettings } from "./child-processes.ts";
 import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors.ts";
 import { createNetwork, limitAnswers } from "./network.ts";
@@ -87,8 +88,14 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   ...{ env: true, storePath: true, provider: true, vendors: true, overrides: true, options: true },
   ...{ timeouts: true, retry: true, quirks: true, maxAnswerBytes: true, transport: true },
   ...{ limiters: true, healths: true, random: true, gguf: true, clock: true, log: true },
-  ...{ tools: true, toolSettings: true, ask: true, rules: true, toolTimeoutMs: true },
-  ...{ outputChars: true, commandEnv: true, gitHooks: true, sandboxNetwork: true },
+  ...{ tools: true, toolSettings: true, ask: true, approvalWaitMs: true, rules: true },
+  ...{
+    toolTimeoutMs: true,
+    outputChars: true,
+    commandEnv: true,
+    gitHooks: true,
+    sandboxNetwork: true,
+  },
   ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
   ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
 };
@@ -120,6 +127,8 @@ export interface Runtime {
   cancel(id: string): Promise<void>;
   /** Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects as `cancel` does. */
   steer(id: string, text: string): Promise<void>;
+  /** The tool calls of all runs that wait for a person's answer. */
+  questions(): Promise<readonly OpenQuestion[]>;
   /** Runs a recorded tree again: without a change nothing is sent, with one only what depends on it. */
   replay(request: Omit<ReplayRequest, "record">): Promise<Replayed>;
   /** The Responses API over this runtime; once. Closed with it. */
@@ -224,7 +233,10 @@ interface RunCallParts {
   readonly known: Pick<ModelParts, "overrides" | "catalog">;
 }
 
-type RunCalls = Pick<Runtime, "run" | "plan" | "resume" | "replay" | "attach" | "cancel" | "steer">;
+type RunCalls = Pick<
+  Runtime,
+  "run" | "plan" | "resume" | "replay" | "attach" | "cancel" | "steer" | "questions"
+>;
 
 function createRunCalls(parts: RunCallParts): RunCalls {
   const { engine, clock, agent, agentParts, known } = parts;
@@ -232,7 +244,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     async run(request) {
       const task = toTask(request);
       await agent.check(task);
-      return toRun(engine, await submitRun(engine, { task, request, clock }));
+      return toRun(parts, await submitRun(engine, { task, request, clock }));
     },
     async plan(request) {
       const task = toTask(request);
@@ -246,7 +258,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
       const input = isRunning ? await engine.input(id) : undefined;
       if (input !== undefined) await agent.check(parseTask(input));
       await engine.resume(id);
-      return toRun(engine, id);
+      return toRun(parts, id);
     },
     async replay(request) {
       const { replayTree } = await import("./replay.ts");
@@ -257,10 +269,14 @@ function createRunCalls(parts: RunCallParts): RunCalls {
     },
     async attach(id) {
       if (!(await engine.status(id))) throw toUnknownRun(id);
-      return toRun(engine, id);
+      return toRun(parts, id);
     },
     cancel: (id) => engine.cancel(id, { tree: true }),
     steer: (id, text) => steerRun(engine, id, text),
+    async questions() {
+      const { findAllQuestions } = await import("./approvals.ts");
+      return await findAllQuestions(store);
+    },
   };
 }
 

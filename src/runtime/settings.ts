@@ -51,6 +51,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     quirks: toQuirks(config),
     options: config.get("options"),
     ask,
+    approvalWaitMs: toMs(config.get("approval_wait")),
     rules: toRules(config),
     toolTimeoutMs: config.get("tool_timeout") * 1000,
     outputChars: config.get("tool_output_limit"),

@@ -102,7 +102,6 @@ describe("a sequence that does things to a terminal", () => {
         child: { label: sequence, agent: null, path: "/root/a-1.0", depth: 1, task: sequence },
         tool: `shell${sequence}`,
         arguments: JSON.stringify({ command: sequence, [sequence]: 1 }),
-        effect: "execute",
         reason: sequence,
         sandbox: "process",
         always: [`shell(${sequence} *)`],

@@ -7,6 +7,7 @@ import type { Asker, Question } from "../../src/tools/gate/ask.ts";
 import { patience } from "../patience.ts";
 
 const QUESTION: Question = {
+  id: "tool:1.0",
   child: null,
   tool: "shell",
   arguments: '{"command":"ls"}',
@@ -14,6 +15,7 @@ const QUESTION: Question = {
   reason: "`shell` runs a command outside of the sandbox",
   sandbox: "process",
   always: ["shell(ls *)"],
+  waitMs: null,
 };
 
 const CHILD: Asker = {

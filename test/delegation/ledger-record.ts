@@ -1,6 +1,12 @@
 /** Records of trees, written by hand: what the folds of the ledger are tested with. */
 
-import type { ChildEnd, ChildStart, RunEvent } from "../../src/protocol/run-events.ts";
+import type {
+  ChildEnd,
+  ChildStart,
+  RunEvent,
+  ToolDecision,
+} from "../../src/protocol/run-events.ts";
+import type { ToolQuestion } from "../../src/protocol/tool-question.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
 import { createMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -60,6 +66,24 @@ export function tool(name: string, fromMs: number, toMs: number, failed = false)
     { type: "tool_start", call_id, name, arguments: '{"path":"a.txt"}', at_ms: fromMs },
     { type: "tool_end", call_id, name, item, failed, at_ms: toMs },
   ];
+}
+
+/** A call that waits for a person, and its question alone. */
+export function asked(name: string, at_ms: number, text = '{"path":"a.txt"}'): ToolQuestion {
+  return {
+    type: "tool_question",
+    ...{ question: "tool:1.0", call_id: `call_${name}_${at_ms}`, name, arguments: text },
+    ...{ effect: "write", reason: "it changes files", sandbox: "process", always: [name] },
+    ...{ asker: null, until_ms: null, at_ms },
+  };
+}
+
+export function decided(name: string, at_ms: number): ToolDecision {
+  return {
+    type: "tool_decision",
+    ...{ question: "tool:1.0", call_id: `call_${name}_${at_ms}`, name, verdict: "allow" },
+    ...{ by: "person", rule: null, source: null, reason: "yes", sandbox: "process", at_ms },
+  };
 }
 
 export function childStart(child_id: string, label: string, at_ms: number): ChildStart {

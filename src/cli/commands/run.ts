@@ -12,7 +12,12 @@ import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import { createRuntime, type Run, type RunRequest } from "../../runtime/runtime.ts";
+import {
+  createRuntime,
+  type Run,
+  type RunRequest,
+  type RuntimeOptions,
+} from "../../runtime/runtime.ts";
 import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
@@ -52,7 +57,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
-  const settings = toRuntimeOptions(config, { ...io, ask: asking?.ask });
+  const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
     if (!config.get("quiet")) await io.stderr.write(toHead(agent, choice));
@@ -89,6 +94,12 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   } finally {
     await runtime.close();
   }
+}
+
+/** Nobody else can answer what is in no record: such a question is refused at once. */
+function withAnswers(settings: RuntimeOptions): RuntimeOptions {
+  if (settings.ask || settings.storePath !== undefined) return settings;
+  return { ...settings, approvalWaitMs: undefined };
 }
 
 /** Who answers: the agent that was asked for, and the model. */

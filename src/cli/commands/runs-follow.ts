@@ -96,7 +96,7 @@ async function show(engine: Engine, { id }: RunRecord, showing: Showing): Promis
     for await (const batch of followTree(engine, id, { signal: leaving.signal, clock })) {
       await projection.write(batch);
     }
-    return await showEnd(await toRun(engine, id).result(), projection, io);
+    return await showEnd(await toRun({ engine, store }, id).result(), projection, io);
   } finally {
     over.abort();
     projection?.close?.();

@@ -38,7 +38,11 @@ async function load(options: Options, io: Io): Promise<LoadedServer> {
   for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
   return {
     settings: typeof tools === "string" ? { ...settings, tools: toList(tools) } : settings,
-    runtime: { ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }), agents },
+    // A server asks nobody: what a client may not do without a question is refused at once.
+    runtime: {
+      ...toRuntimeOptions(config, { ...io, cwd: settings.responses.root }),
+      ...{ agents, approvalWaitMs: undefined },
+    },
     ...(await pick(config, io)),
     sealKey: await openGrantKey(join(config.paths.dataDir, "seal.key")),
     files: toFiles(config, settings, io),

@@ -9,6 +9,7 @@
 import { isJsonObject, tryParseJson } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
+import { createOpenToolQuestions } from "../../protocol/open-questions.ts";
 import type {
   ChildEnd,
   Ending,
@@ -17,6 +18,7 @@ import type {
   RunStart,
   TurnEnd,
 } from "../../protocol/run-events.ts";
+import type { ToolQuestion } from "../../protocol/tool-question.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 
 /** Its own, without what is below it. */
@@ -45,6 +47,8 @@ export interface RunFigures {
   readonly ended_at_ms: number | null;
   /** What it did last; a model's words, to be cleaned by whoever shows them. */
   readonly last_action: string;
+  /** The calls that wait for a person's answer; likewise a model's words. */
+  readonly questions: readonly ToolQuestion[];
 }
 
 export interface RunFold {
@@ -76,6 +80,7 @@ class Fold implements RunFold {
   #calls = 0;
   #toolCalls = 0;
   readonly #work = createOpenWork();
+  readonly #questions = createOpenToolQuestions();
   #usage: Usage = NO_USAGE;
   #knownUsd = 0;
   /** Finished calls without a known price. */
@@ -95,6 +100,7 @@ class Fold implements RunFold {
 
   read(event: RunEvent): void {
     if ("at_ms" in event) this.#lastAtMs = Math.max(this.#lastAtMs ?? 0, event.at_ms);
+    this.#questions.read(event);
     const action = toAction(event);
     if (action !== undefined) this.#lastAction = action;
     // A call that is made again after a takeover is one call.
@@ -182,6 +188,7 @@ class Fold implements RunFold {
       last_at_ms: this.#lastAtMs,
       ended_at_ms: end?.at_ms ?? null,
       last_action: this.#lastAction,
+      questions: this.#questions.open,
     };
   }
 
@@ -221,7 +228,7 @@ function toAction(event: RunEvent): string | undefined {
     case "text_delta":
       return "answering";
     case "tool_start":
-      return clip(`${event.name} ${toMainArgument(event.arguments)}`, ACTION_CHARS);
+      return toCallText(event);
     case "run_input":
       return "reading a message";
     case "notice":
@@ -231,6 +238,20 @@ function toAction(event: RunEvent): string | undefined {
     default:
       return undefined;
   }
+}
+
+/** `waits for approval: shell rm -rf build`; undefined for one that waits for nobody's answer. */
+export function toApprovalText({ questions }: Pick<RunFigures, "questions">): string | undefined {
+  if (questions.length === 0) return undefined;
+  return `waits for approval: ${questions.map(toCallText).join(", ")}`;
+}
+
+/** `shell rm -rf build`: a call on one short line. */
+export function toCallText({
+  name,
+  arguments: text,
+}: Pick<ToolQuestion, "name" | "arguments">): string {
+  return clip(`${name} ${toMainArgument(text)}`, ACTION_CHARS);
 }
 
 /** The first text among the arguments says most; else all of them. */

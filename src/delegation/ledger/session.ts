@@ -102,9 +102,13 @@ function renderEvent(event: RunEvent): string {
     case "item_end":
       return renderItem(event.item);
     case "tool_decision":
-      return event.verdict === "deny"
-        ? `**Denied** ${toCode(event.name)}: ${toLine(event.reason)}`
-        : "";
+      if (event.verdict === "deny") {
+        return `**Denied** ${toCode(event.name)}: ${toLine(event.reason)}`;
+      }
+      // What nobody was asked about is no part of the conversation.
+      return event.question === undefined
+        ? ""
+        : `**Allowed** ${toCode(event.name)}: ${toLine(event.reason)}`;
     case "tool_end":
       return `${event.failed ? "**Failed**" : "**Result**"} ${toCode(event.name)}\n\n${renderItem(event.item)}`;
     case "child_start":

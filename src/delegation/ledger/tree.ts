@@ -92,7 +92,7 @@ const PAGE_EVENTS = 1000;
 
 /** The whole log of a run, a page at a time. */
 export async function* readLog(
-  record: RecordReader,
+  record: Pick<RecordReader, "readEvents">,
   id: string,
 ): AsyncGenerator<readonly LoggedEvent[]> {
   for (let last = -1; ; ) {

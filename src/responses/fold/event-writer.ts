@@ -123,10 +123,8 @@ class RunWriter {
   #findWhole<Said>(items: readonly Said[]): Said[] {
     const voices = [this.#own, ...this.#others.values()];
     const open = voices.flatMap((one) => [...one.open.values(), ...one.pending.values()]);
-    return this.#output.select(
-      items,
-      open.map(({ outputIndex }) => outputIndex),
-    );
+    const openAt = open.map(({ outputIndex }) => outputIndex);
+    return this.#output.select(items, openAt);
   }
 
   #read(event: RunEvent): void {
@@ -173,6 +171,7 @@ class RunWriter {
       case "run_input":
         return this.given.add({ agent: this.#voice.agent, ...event });
       case "start":
+      case "tool_question":
       case "tool_decision":
       case "tool_process":
       case "child_queue":

@@ -14,6 +14,15 @@ export const SAFETY_KEYS = {
     guarded: true,
     summary: "What is done about tool calls that are to be asked about",
   },
+  approval_wait: {
+    type: "number",
+    min: 1,
+    max: 604_800,
+    flag: "approval-wait",
+    guarded: true,
+    summary:
+      "Most seconds that an approval question waits for an answer, from another terminal too (`runs approve`). Left out, it is denied at once where there is no terminal, and waits for ever where there is one",
+  },
   allow: {
     type: "list",
     form: "rules",

@@ -46,6 +46,7 @@ import { type ResponseWish, readWish } from "../../responses/request/response-wi
 import type { Gate } from "../../tools/gate/gate.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import { AGENT_BODY, type AgentParts, toModelOf } from "../agent-body.ts";
+import { createAskers } from "../askers.ts";
 import { openGate } from "../open-gate.ts";
 import type { OpenedModel } from "../open-model.ts";
 import { openNode } from "../open-node.ts";
@@ -181,7 +182,7 @@ async function open(
     },
   });
   scope.push(() => bridge.close());
-  const gate = await openResponseGate(parts, task, bridge);
+  const gate = await openResponseGate(parts, { task, context }, bridge);
   scope.push(() => gate.close());
   const tools = { context, gate, clock, task, account, spentBelow: paid.spentBelow };
   const enter = async (): Promise<void> => {
@@ -345,15 +346,19 @@ async function openCatalogue(
 
 /** The tools that make calls for the server. A response without any needs no folder and no sandbox. */
 async function openResponseGate(
-  { safety }: ResponseBodyParts,
-  task: AgentTask,
+  { safety, clock }: ResponseBodyParts,
+  { task, context }: Pick<Asked, "task" | "context">,
   bridge: Bridge,
 ): Promise<Gate> {
   const tools = bridge.offers.flatMap((offer) => {
     const run = offer.run ?? offer.approved;
     return run ? [{ ...run.tool, spec: { ...run.tool.spec, name: bridge.nameOf(offer) } }] : [];
   });
-  return tools.length === 0 ? NO_GATE : await openGate(task, tools, safety);
+  if (tools.length === 0) return NO_GATE;
+  return await openGate(task, tools, {
+    ...safety,
+    ...createAskers(safety, clock).of(task, context),
+  });
 }
 
 const NO_GATE: Gate = {
@@ -382,11 +387,7 @@ function toBroken(
     account: accounts.get(context.id) ?? createAccount(task.limits),
     spentBelow: () => undefined,
     calls: { findOwn: () => [], waitsForClient: () => false },
-    wishes: {
-      ...toWishes(wish, undefined, []),
-      before: [],
-      begin: () => Promise.reject(failure),
-    },
+    wishes: { ...toWishes(wish, undefined, []), before: [], begin: () => Promise.reject(failure) },
   };
 }
 

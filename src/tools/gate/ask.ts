@@ -1,21 +1,16 @@
-/** A question to the person behind a run. Answers come from a terminal, never from a model or a tool. */
+/**
+ * A question to the person behind a run. Answers come from a terminal or from a message that a person left,
+ * never from a model or a tool.
+ */
 
+import type { Asker } from "../../protocol/tool-question.ts";
 import type { Effect } from "../tool.ts";
 
-/** The subagent whose call it is. Its label and task are a model's words: to be shown escaped. */
-export interface Asker {
-  readonly label: string;
-  /** The agent it is, by the name of its file; null for one that is none. */
-  readonly agent: string | null;
-  /** Its place in the tree: `/root/review-1.0`. */
-  readonly path: string;
-  /** 1 for a child of the run that a person started. */
-  readonly depth: number;
-  /** What it was asked to do, cut short. */
-  readonly task: string;
-}
+export type { Asker } from "../../protocol/tool-question.ts";
 
 export interface Question {
+  /** Names it in the log of its run; answers from elsewhere are left under it. */
+  readonly id: string;
   /** Who asks; null for the run that a person started. */
   readonly child: Asker | null;
   readonly tool: string;
@@ -28,6 +23,8 @@ export interface Question {
   readonly sandbox: string;
   /** The rules that `always` stands for: `shell(git log *)`. None where it is for the very same call. */
   readonly always: readonly string[];
+  /** How long an answer is waited for; null where that is as long as the run. */
+  readonly waitMs: number | null;
 }
 
 /**
@@ -39,3 +36,18 @@ export type Answer = (typeof ANSWERS)[number];
 
 /** The signal is aborted when the run ends, and when another answer has settled the question. */
 export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
+
+/** An answer that somebody gave in another place than the one where the question was put. */
+export interface AnswerFromElsewhere {
+  readonly answer: Answer;
+  /** Of the message that brought it. */
+  readonly key: string;
+  /** For a person: `another terminal`. */
+  readonly from: string;
+}
+
+/** Puts a question wherever it can be answered. Rejects with `timeout` where no answer came in time. */
+export type AskAnywhere = (
+  question: Question,
+  signal: AbortSignal,
+) => Promise<Answer | AnswerFromElsewhere>;

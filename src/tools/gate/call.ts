@@ -8,7 +8,7 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Tool } from "../tool.ts";
 import type { Workspace } from "../workspace/workspace.ts";
 import type { Always } from "./always.ts";
-import type { Ask, Asker } from "./ask.ts";
+import type { AskAnywhere, Asker, Question } from "./ask.ts";
 import type { Policy } from "./decide.ts";
 import type { Grant } from "./grant.ts";
 
@@ -19,7 +19,9 @@ export interface GateParts {
   readonly grant: Grant;
   readonly policy: Policy;
   /** Undefined where there is nobody to ask: what would be asked about is refused at once. */
-  readonly ask: Ask | undefined;
+  readonly ask: AskAnywhere | undefined;
+  /** How long `ask` waits for an answer; left out where that is as long as the run. */
+  readonly waitMs?: number | undefined;
   /** The subagent whose calls these are, for questions; left out for the run that a person started. */
   readonly asker?: Asker | undefined;
   /** What is always let through in the whole tree of runs; left out where this run is all of it. */
@@ -49,6 +51,11 @@ export interface CallContext {
   tell?(event: JsonObject): Promise<unknown>;
   /** Told of each program that the call is about to start, which waits for it; see `Command.onStart`. */
   starting?(process: ProcessMark): Promise<unknown>;
+  /**
+   * Called before a person is asked, so that others see that the call waits; without secrets. Returns the
+   * question's name; the call's own key stands for it when left out.
+   */
+  asked?(question: Omit<Question, "id">): Promise<string>;
   /** Called before the call runs, and again where a guard stopped it. Awaited. */
   decided(decision: Decision): Promise<unknown>;
 }

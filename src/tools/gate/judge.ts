@@ -10,7 +10,7 @@ import { clip, nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { type Always, toAlwaysRules } from "./always.ts";
-import type { Answer } from "./ask.ts";
+import type { Answer, AnswerFromElsewhere } from "./ask.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
@@ -44,13 +44,13 @@ export async function judge(
   call: ToolCall,
   parts: GateParts,
   memory: Memory,
-  { signal, take }: Pick<CallContext, "signal" | "take">,
+  context: Pick<CallContext, "signal" | "take" | "idempotencyKey" | "asked">,
 ): Promise<Judgement> {
   const { name } = call;
-  const deny = (by: DecidedBy, refusal: Failure, rule?: Rule): Denied => ({
-    decision: toDecision(parts, { verdict: "deny", by, rule, reason: refusal.message }),
-    refusal,
-  });
+  const deny = (by: DecidedBy, refusal: Failure, more: Partial<Decided> = {}): Denied => {
+    const decided = { verdict: "deny", by, rule: undefined, reason: refusal.message } as const;
+    return { decision: toDecision(parts, { ...decided, ...more }), refusal };
+  };
 
   const tool = parts.tools.find(({ spec }) => spec.name === name);
   if (!tool) return deny("tool", unknownTool(name, parts.tools));
@@ -71,30 +71,39 @@ export async function judge(
   const costly = tool.asksAbout?.(input);
   const verdict = decide({ ...touched, effect, level, costly, isChanged }, parts.policy);
   if (verdict.verdict === "deny")
-    return deny(verdict.by, forbid(name, verdict.reason), verdict.rule);
+    return deny(verdict.by, forbid(name, verdict.reason), { rule: verdict.rule });
   if (touched.blocked) return deny("guard", touched.blocked);
 
-  const answered = await askIfNeeded({ call, effect, verdict, touched }, parts, memory, signal);
-  if ("refusal" in answered) return deny(answered.by, answered.refusal, verdict.rule);
+  const asked = { call, effect, verdict, touched };
+  const answered = await askIfNeeded(asked, parts, memory, context);
+  const { by, reason, refusal, closed } = answered;
+  if (refusal) return deny(by, refusal, { rule: verdict.rule, reason, ...closed });
 
-  const overspent = tryTake(take);
+  const overspent = tryTake(context.take);
   if (overspent) {
-    const reason = `${overspent.message.replace(/\.$/, "")}. Answer with what you have`;
-    return deny("budget", forbid(name, reason));
+    const why = `${overspent.message.replace(/\.$/, "")}. Answer with what you have`;
+    return deny("budget", forbid(name, why), closed);
   }
   if (standing !== "agreed") await tool.pin?.agree();
-  const { by, reason } = answered;
   return {
-    decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason }),
+    decision: toDecision(parts, { verdict: "allow", by, rule: verdict.rule, reason, ...closed }),
     tool,
     input,
     rule: verdict.rule,
   };
 }
 
-type Answered =
-  | { readonly by: DecidedBy; readonly reason: string }
-  | { readonly by: DecidedBy; readonly refusal: Failure };
+/** The question that a decision closes, and the message that answered it. */
+type Closed = Pick<Decision, "question" | "answer">;
+
+interface Answered {
+  readonly by: DecidedBy;
+  /** For a person. */
+  readonly reason: string;
+  /** What the model is told where it was denied. */
+  readonly refusal?: Failure | undefined;
+  readonly closed?: Closed | undefined;
+}
 
 interface Asked {
   readonly call: ToolCall;
@@ -105,9 +114,9 @@ interface Asked {
 
 async function askIfNeeded(
   { call, effect, verdict, touched }: Asked,
-  { ask, sandbox, asker }: GateParts,
+  { ask, waitMs, sandbox, asker, redact }: GateParts,
   memory: Memory,
-  signal: AbortSignal,
+  { signal, idempotencyKey, asked }: Pick<CallContext, "signal" | "idempotencyKey" | "asked">,
 ): Promise<Answered> {
   const { by, reason } = verdict;
   const { name } = call;
@@ -120,29 +129,59 @@ async function askIfNeeded(
   const known = findKnown();
   if (known !== undefined) return toKnown(known);
   if (!ask) {
-    return {
-      by: by === "pin" ? "pin" : "nobody",
-      refusal: forbid(name, `${reason}, and there is no terminal to ask on`),
-    };
+    const refusal = forbid(name, `${reason}, and there is no terminal to ask on`);
+    return { by: by === "pin" ? "pin" : "nobody", reason: refusal.message, refusal };
   }
-  const asked = { tool: name, arguments: call.arguments, effect, reason };
-  const question = { child: asker ?? null, ...asked, always: toAlwaysRules(touched) };
-  const putQuestion = (until: AbortSignal): Promise<Answer> =>
-    ask({ ...question, sandbox: sandbox.level }, until);
-  const answer = await askUntil(putQuestion, { memory, findKnown, signal });
-  if (typeof answer === "object" && "known" in answer) return toKnown(answer.known);
-  if (answer instanceof Failure) {
-    return { by: "nobody", refusal: forbid(name, `nobody could be asked (${answer.message})`) };
+  const about = { child: asker ?? null, tool: name, effect, reason, sandbox: sandbox.level };
+  const always = toAlwaysRules(touched);
+  const question = { ...about, arguments: call.arguments, always, waitMs: waitMs ?? null };
+  let id: string | undefined;
+  const putQuestion = async (until: AbortSignal): Promise<Answer | AnswerFromElsewhere> => {
+    // In the log before anybody sees it, so that an answer finds it.
+    id = (await asked?.({ ...question, arguments: redact(call.arguments) })) ?? idempotencyKey;
+    return await ask({ id, ...question }, until);
+  };
+  const settled = await askUntil(putQuestion, { memory, findKnown, signal });
+  const closed = { question: id };
+  if (typeof settled === "object" && "known" in settled) {
+    return { ...toKnown(settled.known), closed };
   }
+  if (settled instanceof Failure) {
+    const refusal = toUnanswered(name, reason, settled);
+    return { by: "nobody", reason: refusal.message, refusal, closed };
+  }
+  return takeAnswer(settled, { call, touched, reason, memory, closed });
+}
+
+interface Answering extends Pick<Asked, "call" | "touched"> {
+  readonly reason: string;
+  readonly memory: Memory;
+  readonly closed: Closed;
+}
+
+function takeAnswer(
+  given: Answer | AnswerFromElsewhere,
+  { call, touched, reason, memory, closed: { question } }: Answering,
+): Answered {
+  const { answer, key, from } =
+    typeof given === "string" ? { answer: given, key: undefined, from: undefined } : given;
   if (answer === "cancel") throw new Failure("cancelled", "The user cancelled the run when asked.");
+  const closed = { question, answer: key };
+  const where = from === undefined ? "" : ` in ${from}`;
   if (answer === "no") {
-    const refusal = new Failure("forbidden", `Tool call ${name} was denied by user`);
-    return { by: "person", refusal };
+    const refusal = new Failure("forbidden", `Tool call ${call.name} was denied by user`);
+    return { by: "person", reason: `${refusal.message}${where}`, refusal, closed };
   }
   if (answer === "always") memory.always.add(call, touched);
   if (answer === "tree") memory.tree.add(call, touched);
   const said = answer === "tree" ? "always, for the whole tree" : answer;
-  return { by: "person", reason: `${reason}; the user was asked and said ${said}` };
+  return { by: "person", reason: `${reason}; the user was asked and said ${said}${where}`, closed };
+}
+
+function toUnanswered(name: string, reason: string, { code, message }: Failure): Failure {
+  const why =
+    code === "timeout" ? `${reason}, and ${message}` : `nobody could be asked (${message})`;
+  return forbid(name, why);
 }
 
 function toKnown(rules: string): Answered {
@@ -158,9 +197,9 @@ interface Waiting {
 
 /** The answer; or what has settled the question meanwhile, as the same answer to another run's call. */
 async function askUntil(
-  ask: (signal: AbortSignal) => Promise<Answer>,
+  ask: (signal: AbortSignal) => Promise<Answer | AnswerFromElsewhere>,
   { memory, findKnown, signal }: Waiting,
-): Promise<Answer | Failure | { readonly known: string }> {
+): Promise<Answer | AnswerFromElsewhere | Failure | { readonly known: string }> {
   const settled = new AbortController();
   const settle = (): void => {
     if (findKnown() !== undefined)
@@ -217,7 +256,7 @@ function forbid(name: string, reason: string): Failure {
   return new Failure("forbidden", `Tool call ${name} was denied: ${reason}.`);
 }
 
-interface Decided {
+interface Decided extends Closed {
   readonly verdict: "allow" | "deny";
   readonly by: DecidedBy;
   readonly rule: Rule | undefined;
@@ -225,7 +264,7 @@ interface Decided {
 }
 
 export function toDecision({ sandbox }: Pick<GateParts, "sandbox">, decided: Decided): Decision {
-  const { verdict, by, rule, reason } = decided;
+  const { verdict, by, rule, reason, question, answer } = decided;
   return {
     verdict,
     by,
@@ -233,5 +272,7 @@ export function toDecision({ sandbox }: Pick<GateParts, "sandbox">, decided: Dec
     source: rule?.source ?? null,
     reason,
     sandbox: sandbox.level,
+    ...(question === undefined ? {} : { question }),
+    ...(answer === undefined ? {} : { answer }),
   };
 }

@@ -29,6 +29,7 @@ describe("table of settings", () => {
       "api_key_name",
       "system",
       "approve",
+      "approval_wait",
       "allow",
       "sandbox",
       "sandbox_network",

@@ -15,6 +15,7 @@ describe("a question", () => {
     await call("write", '{"path":"a.txt"}', terminal);
     assert.deepEqual(terminal.questions, [
       {
+        id: "run_1/1",
         child: null,
         tool: "write",
         arguments: '{"path":"a.txt"}',
@@ -22,6 +23,7 @@ describe("a question", () => {
         reason: "`write` changes files",
         sandbox: "process",
         always: ["write"],
+        waitMs: null,
       },
     ]);
   });

@@ -1,0 +1,29 @@
+/**
+ * Answers to approval questions as messages of the engine: who asks waits for one under the question's name,
+ * from whichever process it comes. Only a person's commands and programs leave them; no tool does.
+ */
+
+import { isJsonObject, type Json } from "../base/json.ts";
+import type { Answer, AnswerFromElsewhere } from "../tools/gate/ask.ts";
+
+/** Ending the run is cancelling it, which has a way of its own. */
+export const REMOTE_ANSWERS = ["yes", "no", "always", "tree"] as const satisfies readonly Answer[];
+export type RemoteAnswer = (typeof REMOTE_ANSWERS)[number];
+
+/** One topic for each question: no answer is taken for that of another one. */
+export function toApprovalTopic(question: string): string {
+  return `approval:${question}`;
+}
+
+export function encodeApproval({ answer, key, from }: AnswerFromElsewhere): Json {
+  return { answer, key, from };
+}
+
+/** Undefined for a message that is no answer. */
+export function parseApproval(body: Json): AnswerFromElsewhere | undefined {
+  if (!isJsonObject(body)) return undefined;
+  const { answer: said, key, from } = body;
+  const answer = REMOTE_ANSWERS.find((one) => one === said);
+  if (!answer || typeof key !== "string" || typeof from !== "string") return undefined;
+  return { answer, key, from };
+}

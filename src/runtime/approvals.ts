@@ -1,0 +1,163 @@
+/**
+ * Approval questions from outside of the run that asks: found in the log, answered by a message, and the
+ * run's own decision tells whose answer counted. So any process may answer, and exactly one answer is taken.
+ */
+
+import type { RunStatus } from "../protocol/run-record.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
+import { makeId } from "../base/ids.ts";
+import { clip } from "../base/text.ts";
+import { type RecordReader, readLog } from "../delegation/ledger/tree.ts";
+import { toEnded } from "../engine/ending.ts";
+import type { Engine } from "../engine/engine.ts";
+import { openOwners } from "../engine/owners.ts";
+import { createOpenToolQuestions } from "../protocol/open-questions.ts";
+import type { RunEvent, ToolDecision } from "../protocol/run-events.ts";
+import type { ToolQuestion } from "../protocol/tool-question.ts";
+import { toUnknownRun } from "../store/refusal.ts";
+import type { Store } from "../store/store.ts";
+import { encodeApproval, type RemoteAnswer, toApprovalTopic } from "./approval-answers.ts";
+
+/** A question of a run that nobody has answered yet. */
+export interface OpenQuestion extends ToolQuestion {
+  readonly run_id: string;
+}
+
+/** Those of one run, in the order they were asked. */
+export async function findQuestions(
+  record: Pick<RecordReader, "readEvents">,
+  id: string,
+): Promise<readonly OpenQuestion[]> {
+  const questions = createOpenToolQuestions();
+  for await (const page of readLog(record, id)) for (const { event } of page) questions.read(event);
+  return questions.open.map((question) => ({ ...question, run_id: id }));
+}
+
+/** Those of all runs that have not ended, oldest run first. Reads the logs of these runs. */
+export async function findAllQuestions(
+  store: Pick<Store, "listUnfinished" | "readEvents">,
+): Promise<readonly OpenQuestion[]> {
+  const found: OpenQuestion[] = [];
+  for (const { id } of await store.listUnfinished())
+    found.push(...(await findQuestions(store, id)));
+  return found;
+}
+
+export interface ApprovalWish {
+  readonly answer: RemoteAnswer;
+  /** The call's id or the question's name; needed where several questions are open. */
+  readonly call?: string | undefined;
+  /** Who answers, for a person: `another terminal`. */
+  readonly from: string;
+}
+
+interface ApprovalParts {
+  readonly engine: Pick<Engine, "signal" | "follow">;
+  readonly store: Store;
+  readonly clock?: Clock | undefined;
+}
+
+export interface Approved {
+  readonly question: OpenQuestion;
+  /** `left`: no process runs the run now; it takes the answer when it goes on. */
+  readonly outcome: "taken" | "left";
+}
+
+/** Rejects with `conflict` where another answer came first, and where nothing is asked. */
+export async function answerQuestion(
+  { engine, store, clock = systemClock }: ApprovalParts,
+  id: string,
+  { answer, call, from }: ApprovalWish,
+): Promise<Approved> {
+  const status = await store.getRunStatus(id);
+  if (!status) throw toUnknownRun(id);
+  if (status.status === "ended") throw toEnded(status);
+  const question = pick(await findQuestions(store, id), id, call);
+  const key = makeId("msg");
+  const topic = toApprovalTopic(question.question);
+  await engine.signal(id, topic, { key, body: encodeApproval({ answer, key, from }) });
+  const decision = await untilDecided({ engine, store, clock }, status, question);
+  if (!decision) return { question, outcome: "left" };
+  if (decision.answer === key) return { question, outcome: "taken" };
+  throw toLate(question, decision);
+}
+
+function pick(open: readonly OpenQuestion[], id: string, call: string | undefined): OpenQuestion {
+  const fitting = open.filter(
+    ({ call_id, question }) => call === undefined || call_id === call || question === call,
+  );
+  const [first] = fitting;
+  if (first && fitting.length === 1) return first;
+  if (first) {
+    const names = fitting.map(({ question, name }) => `${question} (${name})`).join(", ");
+    const message = `Run ${id} waits for ${fitting.length} answers. Say which: ${names}.`;
+    throw new Failure("conflict", message);
+  }
+  const what = call === undefined ? "no approval" : `no approval of \`${clip(call, 80)}\``;
+  const message = `Run ${id} waits for ${what}: it was not asked, or is answered already. \`offshoot runs waiting\` lists open questions.`;
+  throw new Failure("conflict", message);
+}
+
+function toLate({ run_id, name }: OpenQuestion, { verdict, reason }: ToolDecision): Failure {
+  const outcome = verdict === "allow" ? "allowed" : "denied";
+  const message = `Too late: the call of ${name} in ${run_id} was ${outcome} already (${clip(reason, 200)}).`;
+  return new Failure("conflict", message);
+}
+
+/** How often to look whether a process still runs the run, and how often none may be found. */
+const LOOK_MS = 1000;
+const MAX_ALONE = 2;
+
+/** The decision that closes the question; undefined where no process runs the run. */
+async function untilDecided(
+  { engine, store, clock }: ApprovalParts & { readonly clock: Clock },
+  { id }: RunStatus,
+  { question }: OpenQuestion,
+): Promise<ToolDecision | undefined> {
+  const isAlone = createLoneliness(store, clock, id);
+  if (await isAlone()) return undefined;
+  const over = new AbortController();
+  const watching = watch(isAlone, clock, over);
+  try {
+    for await (const batch of engine.follow(id, -1, over.signal)) {
+      for (const { event } of batch) if (closes(event, question)) return event;
+    }
+    throw new Failure("conflict", `Too late: run ${id} has ended.`);
+  } catch (thrown) {
+    if (over.signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+function closes(event: RunEvent, question: string): event is ToolDecision {
+  return event.type === "tool_decision" && event.question === question;
+}
+
+/** Ends the waiting once the run was found alone several times: an owner that is slow is no dead one. */
+async function watch(
+  isAlone: () => Promise<boolean>,
+  clock: Clock,
+  over: AbortController,
+): Promise<void> {
+  try {
+    for (let alone = 0; alone < MAX_ALONE; ) {
+      await clock.sleep(LOOK_MS, over.signal);
+      alone = (await isAlone()) ? alone + 1 : 0;
+    }
+    over.abort();
+  } catch {
+    // It was decided meanwhile, or the store is broken, which shows in the following itself.
+  }
+}
+
+function createLoneliness(store: Store, clock: Clock, id: string): () => Promise<boolean> {
+  const owners = openOwners(store, clock);
+  return async () => {
+    const run = await store.getRunStatus(id);
+    return run !== undefined && run.status !== "ended" && !(await owners.has(run));
+  };
+}
