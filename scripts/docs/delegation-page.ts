@@ -219,7 +219,7 @@ function boundBlocks(): string[] {
     "A subagent never has more than its parent: tools, paths, hosts, depth and money are narrowed on the way down. Nothing is spent that was not set aside before, so no limit is passed at any moment, in a run and in all above it.",
     "- The children of a turn and their parent get equal shares of the remaining budget, whichever tools started the children.\n- A child that needs more than its share gets it from the remaining budget, then from siblings that hold more than they use. Where there is none, it waits until one of them ends. What a child did not use comes back when it ends.\n- A child for whose first call there is not enough waits too: a family that cannot run at once runs in waves. When nobody can give any back, it is not started, and its answer says so: `Not started: its first call may take …`.\n- The parent keeps a part for its own next call: a tenth of what was free, or twice what its last call took where that is more, and never more than half.\n- A child in a process of its own keeps what it was given until it ends.\n- At most `agent.subagent.max_parallel` children of a run work at once; the others wait.",
     "## Questions",
-    "A call that must be asked about names the subagent that makes it: label, agent, place in the tree, depth and task. `always` is the answer for that subagent, `tree` for all runs of the tree. See [safety.md](safety.md). A subagent in a process of its own has nobody to ask: what would be asked about is refused.",
+    "A call that must be asked about names the subagent that makes it: label, agent, place in the tree, depth and task. `always` is the answer for that subagent, `tree` for all runs of the tree. See [safety.md](safety.md). The question of a subagent in a process of its own comes over its parent to the same terminal; there `tree` is for that subagent and those below it. Another terminal can answer for any of them: [below](#while-it-runs).",
     ...controlBlocks(),
   ];
 }
@@ -227,13 +227,13 @@ function boundBlocks(): string[] {
 function controlBlocks(): string[] {
   return [
     "## While it runs",
-    "A run, or one subagent, can be watched, told something or ended from anywhere: another terminal, a program, a client of the server. It does not matter in which process it works.",
+    "A run, or one subagent, can be watched, told something, answered or ended from anywhere: another terminal, a program, a client of the server. It does not matter in which process it works.",
     renderFence(
       "sh",
-      'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
+      'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs waiting                                        # who waits for approval of which call\noffshoot runs approve last/parser-1.0                        # the call runs; `runs deny` refuses it\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
     ),
-    renderTable(["from", "watch", "steer", "stop"], CONTROL),
-    "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
+    renderTable(["from", "watch", "steer", "answer", "stop"], CONTROL),
+    "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Answering.** A call that waits for approval is in the log (`tool_question`) until its `tool_decision`. `runs tree`, `runs follow` and the live tree show it: `waits for approval: shell rm -rf build`. The first answer counts, from its own terminal or from elsewhere; later ones are told that they are too late. See [safety.md](safety.md#answering-from-another-terminal).\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
   ];
 }
 
@@ -243,18 +243,21 @@ const CONTROL = [
     "a terminal",
     "`offshoot runs follow ID`",
     "`offshoot runs steer ID MESSAGE`",
+    "`offshoot runs approve ID`, `offshoot runs deny ID`",
     "`offshoot runs cancel ID`",
   ],
   [
     "a program",
     "`await runtime.attach(id)`",
     "`runtime.steer(id, text)`, `run.steer(text)`",
+    "`run.questions()`, `run.approve()`, `run.deny()`",
     "`runtime.cancel(id)`, `run.cancel()`",
   ],
   [
     "a client of the [server](server.md#while-a-response-runs)",
     "`GET /v1/responses/:id?stream=true`",
     "`POST /v1/responses/:id/steer`",
+    "a server asks nobody",
     "`POST /v1/responses/:id/cancel`",
   ],
 ];
@@ -293,7 +296,8 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   format:
     "`output_schema` (also `schema`) is a JSON schema that the answer must fit; `output_mode: json_object` is any JSON object.",
   on_throw: "`end` (the default): a tool that cannot do its work ends the run. `tell_model`.",
-  approve: "`ask`, `auto` or `deny`. There is nobody to ask.",
+  approve:
+    "`ask`, `auto` or `deny`. Only a parent with `asks` can be asked; else it is refused at once.",
   sandbox: "What holds commands.",
   root: "The folder it works in.",
   grant: "What it may do at most; signed by the parent.",
@@ -301,6 +305,7 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   delegation: "The parent's settings of delegation; counts with a grant alone.",
   run: "Its place in the parent's record: `id`, `parent_id`, `path`.",
   store_path: "Where that record is; without it nothing is kept.",
+  asks: "Whether the parent is told what a person is to be asked; counts with a grant alone.",
   brief: "Leave out the frames of tool calls.",
   report: "End with a frame `subagent_report` that holds the run's ending.",
 };

@@ -24,6 +24,7 @@ export const SIGNED_FIELDS = [
   "root",
   "tool_subset",
   "safety",
+  "asks",
   "delegation",
   "model",
   "provider",

@@ -40,11 +40,12 @@ interface Known {
 }
 
 /** Makes the executor of one run. */
-export type ProcessChildren = (parent: Pick<RunContext, "id" | "path">) => Executor;
+export type ProcessChildren = (parent: Pick<RunContext, "id" | "path" | "uncounted">) => Executor;
 
 export function createProcessChildren(parts: Parts): ProcessChildren {
   const { childProcess, storePath, safety, settings, clock, catalog = CATALOG, overrides } = parts;
   const { env } = safety;
+  const asks = safety.ask !== undefined || safety.approvalWaitMs !== undefined;
   const places = settings.maxProcesses ?? countProcessPlaces();
   // A run lets so many in; this is for the children of all runs together.
   const turnstile = createTurnstile(places);
@@ -62,6 +63,8 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         grantKey: () => openGrantKey(childProcess.grantKeyFile),
         parent: { id: parent.id, path: parent.path },
         safety: toJson(safety),
+        asks,
+        person: { ask: safety.ask, uncounted: parent.uncounted },
         variablesFor: (task) => variablesFor(task, env, { catalog, overrides }),
         providerOf: (task) => providerOf(task, catalog),
         ...{ storePath, settings, env, clock },
@@ -76,7 +79,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
   });
 }
 
-/** Everything but whom to ask: a child process has nobody. */
+/** Everything but whom to ask: a child process asks over its parent. */
 const NAMES = (Object.keys(SAFETY) as (keyof SafetySettings)[]).filter((name) => name !== "ask");
 
 function toJson(safety: SafetySettings): JsonObject {

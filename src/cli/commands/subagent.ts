@@ -18,12 +18,13 @@ import { checkTools } from "../../delegation/child-task.ts";
 import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import { openParentAccount } from "../../delegation/runner/parent-account.ts";
+import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
+import type { ParentLine } from "../../delegation/runner/parent-line.ts";
 import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
 import { type PayloadInput, readPayload } from "../../delegation/runner/payload-input.ts";
 import { watchParent } from "../../delegation/runner/watch-parent.ts";
 import { verifyGrant } from "../../delegation/signed-grant.ts";
 import { isDelegating } from "../../delegation/tools/names.ts";
-import { TOP_UP } from "../../delegation/top-up.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
@@ -65,8 +66,10 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
   const config = await openConfig({}, io);
   if (payload.grant || document["signature"] !== undefined) await checkGrant(document, config);
   const agents = await openAgents(payload, io);
-  const openAccount = toOpenAccount(payload, input, io);
-  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents, openAccount });
+  const line = toParentLine(payload, input, io);
+  const openAccount = toOpenAccount(payload, line);
+  const options = { ...toOptions(payload, config, io), ask: toAsk(payload, line) };
+  const runtime = await createRuntime({ ...options, agents, openAccount });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= runtime.close();
@@ -112,7 +115,8 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
   return {
     ...own,
     ...signed,
-    ask: undefined,
+    // An answer comes over the parent or the record; without either nobody is waited for.
+    approvalWaitMs: payload.grant ? signed.approvalWaitMs : toWait(payload, own),
     storePath: payload.store_path,
     // So that what commands leave behind is found when this process is killed.
     commandEnv: [...commandEnv, CHILD_MARK],
@@ -120,18 +124,37 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
   };
 }
 
-/** A parent of ours is asked for more than the limits, as far as its ceiling goes. */
-function toOpenAccount(
-  { ceiling, grant }: Payload,
+function toWait({ store_path }: Payload, own: RuntimeOptions): number | undefined {
+  return store_path === undefined ? undefined : own.approvalWaitMs;
+}
+
+/** Undefined where whoever started us is no parent of ours that listens. */
+function toParentLine(
+  { grant }: Payload,
   { onLine, parentGone }: PayloadInput,
   { stdout }: Io,
-): RuntimeOptions["openAccount"] {
-  if (!ceiling || !grant || !parentGone) return undefined;
-  const send = async (frame: JsonObject): Promise<void> => {
-    await stdout.write(encodeSse(TOP_UP, frame));
+): ParentLine | undefined {
+  if (!grant || !parentGone) return undefined;
+  return {
+    onLine,
+    async send(frame) {
+      await stdout.write(encodeSse(String(frame["type"]), frame));
+    },
   };
+}
+
+/** A parent of ours is asked for more than the limits, as far as its ceiling goes. */
+function toOpenAccount(
+  { ceiling }: Payload,
+  line: ParentLine | undefined,
+): RuntimeOptions["openAccount"] {
+  if (!ceiling || !line) return undefined;
   const most = { ...NO_LIMITS, ...ceiling };
-  return (given) => openParentAccount({ ceiling: most, given }, { send, onLine });
+  return (given) => openParentAccount({ ceiling: most, given }, line);
+}
+
+function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions["ask"] {
+  return asks && line ? openParentAsk(line) : undefined;
 }
 
 /** MCP servers are started only for a name that nothing else has. */

@@ -13,6 +13,8 @@ export interface PayloadParts {
   /** What holds for all tool calls: rules, limits of time and output, what commands get. */
   readonly safety: JsonObject;
   readonly settings: DelegationSettings;
+  /** Whether the child's questions to a person are heard here. */
+  readonly asks?: boolean | undefined;
   /** The provider that a task's model is asked through, named or not; null for one that has none. */
   providerOf?(task: ChildOrder["task"]): string | null;
 }
@@ -22,7 +24,7 @@ const START_MS = 60_000;
 
 export function toPayload(
   { key: place, task, account, timeoutMs }: ChildOrder,
-  { parent, storePath, safety, settings, providerOf }: PayloadParts,
+  { parent, storePath, safety, settings, asks = false, providerOf }: PayloadParts,
   { key, nowMs }: { readonly key: Uint8Array; readonly nowMs: number },
 ): JsonObject {
   const id = `${parent.id}/${place}`;
@@ -55,6 +57,7 @@ export function toPayload(
     grant: task.grant as readonly JsonObject[],
     expires_at_ms: nowMs + timeoutMs + START_MS,
     safety,
+    asks,
     delegation: { ...settings },
     run:
       storePath === undefined

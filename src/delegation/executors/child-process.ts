@@ -18,6 +18,7 @@ import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
 import { type Seen, toReport, type Why } from "./child-report.ts";
 import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
+import { createPersonAsks, type Person } from "./person-asks.ts";
 import { type RunnerProcess, startRunner } from "./runner-process.ts";
 import { createTail } from "./tail.ts";
 
@@ -30,6 +31,8 @@ export interface ChildProcessParts extends PayloadParts {
   /** Signs what bounds the child. */
   grantKey(): Promise<Uint8Array>;
   readonly clock: Clock;
+  /** Hears what children would ask a person; left out where they ask nobody. */
+  readonly person?: Person | undefined;
   /** Gets what children write to standard error. */
   readonly onError?: ((bytes: Uint8Array) => void) | undefined;
   readonly limits?: FrameLimits | undefined;
@@ -65,7 +68,10 @@ async function runChild(
   const line = JSON.stringify(toPayload(order, parts, { key, nowMs: clock.now() }));
   const env = childVariables(all, parts.variablesFor(task));
   const topUps = answerAsks(order, (answer) => child.write(answer), signal);
-  const frames = createFrameReader(parts.limits, topUps.answer);
+  const write = (answer: string): void => child.write(answer);
+  const asks = createPersonAsks(parts.person, { clock, write });
+  const listeners = { onAsk: topUps.answer, onPersonAsk: asks.read };
+  const frames = createFrameReader(parts.limits, listeners);
   const said = createTail();
   const listening = {
     onOutput: frames.push,
@@ -83,7 +89,8 @@ async function runChild(
   }
   order.onStart?.();
   try {
-    const why = await watch(child, frames, { signal, clock, limitMs: timeoutMs + LATE_MS });
+    const limits = { limitMs: timeoutMs + LATE_MS, waitedMs: asks.waitedMs };
+    const why = await watch(child, frames, { signal, clock, ...limits });
     // What it still says in the time it is given to end counts too.
     const hasLeft = await leaves(child, why);
     await child.end();
@@ -92,6 +99,7 @@ async function runChild(
     return { heard: frames.heard, said: said.read(), exit, why };
   } finally {
     topUps.stop();
+    asks.stop();
     await child.end();
   }
 }
@@ -132,23 +140,46 @@ interface Watch {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly limitMs: number;
+  /** How long a person was asked, which does not count. */
+  waitedMs(): number;
 }
 
 async function watch(
   child: RunnerProcess,
   { over }: FrameReader,
-  { signal, clock, limitMs }: Watch,
+  { signal, clock, ...limits }: Watch,
 ): Promise<Why> {
   const done = new AbortController();
   const aborted = new Promise<Why>((resolve) => {
     if (signal.aborted) resolve("aborted");
     signal.addEventListener("abort", () => resolve("aborted"), { signal: done.signal });
   });
-  const late = clock.sleep(Math.min(limitMs, MAX_TIMER_MS), done.signal).then((): Why => "late");
+  const late = untilLate(clock, limits, done.signal).then((): Why => "late");
   const exited = child.exited.then((): Why => "exited");
+  // It is ended where another of them is first.
+  late.catch(() => {});
   try {
     return await Promise.race([over, exited, aborted, late]);
   } finally {
     done.abort();
+  }
+}
+
+/** How often to look again while a person is asked, at most. */
+const LEAST_LOOK_MS = 100;
+
+/** Passes when the limit is over, and then the time that questions were open. */
+async function untilLate(
+  clock: Clock,
+  { limitMs, waitedMs }: Pick<Watch, "limitMs" | "waitedMs">,
+  signal: AbortSignal,
+): Promise<void> {
+  let before = 0;
+  for (let leftMs = limitMs; ; ) {
+    await clock.sleep(Math.min(leftMs, MAX_TIMER_MS), signal);
+    const waited = waitedMs();
+    if (waited === before) return;
+    leftMs = Math.max(waited - before, LEAST_LOOK_MS);
+    before = waited;
   }
 }

@@ -6,6 +6,7 @@
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../base/json.ts";
 import { createSseReader } from "../../base/sse.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
+import { PERSON_ASK, type PersonAsk, parsePersonAsk } from "../person-line.ts";
 import { parseAsk, TOP_UP, type TopUpAsk } from "../top-up.ts";
 
 /** More than any answer; past it the rest is not kept, and the text says so. */
@@ -48,11 +49,16 @@ export interface FrameLimits {
   readonly outputBytes: number;
 }
 
+export interface FrameListeners {
+  readonly onAsk?: ((ask: TopUpAsk) => void) | undefined;
+  readonly onPersonAsk?: ((ask: PersonAsk) => void) | undefined;
+}
+
 const LIMITS: FrameLimits = { textChars: MAX_TEXT_CHARS, outputBytes: MAX_OUTPUT_BYTES };
 
 export function createFrameReader(
   limits: FrameLimits = LIMITS,
-  onAsk: (ask: TopUpAsk) => void = () => {},
+  { onAsk = () => {}, onPersonAsk = () => {} }: FrameListeners = {},
 ): FrameReader {
   const text = createTextKeeper(limits.textChars);
   const state = {
@@ -95,11 +101,8 @@ export function createFrameReader(
     },
     // A turn that a crash had cut is said again.
     subagent_resume: () => text.back(),
-    [TOP_UP](_, frame) {
-      const ask = parseAsk(frame);
-      if (ask) onAsk(ask);
-      else finish("broken");
-    },
+    [TOP_UP]: (_, frame) => hear(parseAsk(frame), onAsk, finish),
+    [PERSON_ASK]: (_, frame) => hear(parsePersonAsk(frame), onPersonAsk, finish),
     subagent_report(_, frame) {
       if (!isRunEnd(frame)) return finish("broken");
       state.report = frame;
@@ -129,6 +132,15 @@ export function createFrameReader(
       return { ...state, text: text.read() };
     },
   };
+}
+
+function hear<Ask>(
+  ask: Ask | undefined,
+  tell: (ask: Ask) => void,
+  finish: (why: Over) => void,
+): void {
+  if (ask) tell(ask);
+  else finish("broken");
 }
 
 function createEnding(): { readonly over: Promise<Over>; end(why: Over): void } {

@@ -7,16 +7,9 @@
 import { type Account, createAccount, type Purse } from "../../agent/account.ts";
 import { type Amount, KINDS, type Limits } from "../../agent/limits.ts";
 import { explainShare } from "../../agent/share.ts";
-import { toAbortFailure } from "../../base/async.ts";
 import type { JsonObject } from "../../base/json.ts";
-import { encodeAsk, parseAnswer, type TopUpAnswer, type TopUpAsk } from "../top-up.ts";
-
-export interface ParentLine {
-  /** Writes a frame that the parent reads. */
-  send(frame: JsonObject): Promise<void>;
-  /** Told each line that the parent writes. */
-  onLine(listener: (line: string) => void): void;
-}
+import { encodeAsk, parseAnswer } from "../top-up.ts";
+import { createLineAsk, type ParentLine } from "./parent-line.ts";
 
 interface Opening {
   /** What it may have in all. */
@@ -26,7 +19,7 @@ interface Opening {
 }
 
 export function openParentAccount({ ceiling, given }: Opening, line: ParentLine): Account {
-  const ask = createAsk(line);
+  const ask = createLineAsk(line, parseAnswer);
   let now = toGiven(given);
   const purse: Purse = {
     get given() {
@@ -35,8 +28,9 @@ export function openParentAccount({ ceiling, given }: Opening, line: ParentLine)
     // It takes a moment: whoever can wait for it gathers.
     raise() {},
     async gather(least, most, signal) {
-      const answer = await ask({ spent: account.spent, least, most }, signal);
-      now = toGiven(answer.given);
+      const toFrame = (number: number): JsonObject =>
+        encodeAsk({ ask: number, spent: account.spent, least, most });
+      now = toGiven((await ask(toFrame, signal)).given);
       // The parent has waited for as long as there was hope.
       return false;
     },
@@ -50,32 +44,4 @@ export function openParentAccount({ ceiling, given }: Opening, line: ParentLine)
 function toGiven(limits: Limits): Partial<Amount> {
   const kinds = KINDS.filter((kind) => limits[kind] !== null);
   return Object.fromEntries(kinds.map((kind) => [kind, limits[kind]]));
-}
-
-type Ask = (asked: Omit<TopUpAsk, "ask">, signal: AbortSignal) => Promise<TopUpAnswer>;
-
-function createAsk({ send, onLine }: ParentLine): Ask {
-  const waiting = new Map<number, (answer: TopUpAnswer) => void>();
-  let asks = 0;
-  onLine((line) => {
-    const answer = parseAnswer(line);
-    if (answer) waiting.get(answer.ask)?.(answer);
-  });
-  return async (asked, signal) => {
-    const number = ++asks;
-    const stop = new AbortController();
-    const aborted = new Promise<never>((_, reject) => {
-      const giveUp = (): void => reject(toAbortFailure(signal));
-      signal.addEventListener("abort", giveUp, { once: true, signal: stop.signal });
-      if (signal.aborted) giveUp();
-    });
-    const answered = new Promise<TopUpAnswer>((resolve) => void waiting.set(number, resolve));
-    try {
-      await Promise.race([send(encodeAsk({ ask: number, ...asked })), aborted]);
-      return await Promise.race([answered, aborted]);
-    } finally {
-      stop.abort();
-      waiting.delete(number);
-    }
-  };
 }

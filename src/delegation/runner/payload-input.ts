@@ -16,7 +16,7 @@ export interface PayloadInput {
   readonly document: JsonObject;
   /** Aborts when whoever started us is gone; undefined where nobody holds a line. */
   readonly parentGone: AbortSignal | undefined;
-  /** Told each line that comes after the payload. One listener; lines that nobody listens to are dropped. */
+  /** Told each line that comes after the payload; lines that nobody listens to are dropped. */
   onLine(listener: (line: string) => void): void;
   /** Lets go of the input, which else keeps the process alive. */
   close(): void;
@@ -25,11 +25,11 @@ export interface PayloadInput {
 /** Rejects with `Failure("invalid_request")` for what is no document, or is too large. */
 export async function readPayload(input: Readable): Promise<PayloadInput> {
   const gone = new AbortController();
-  let tell: (line: string) => void = () => {};
-  const { text, isLine } = await readText(input, gone, (line) => tell(line));
-  const onLine = (listener: (line: string) => void): void => {
-    tell = listener;
-  };
+  const listeners: ((line: string) => void)[] = [];
+  const { text, isLine } = await readText(input, gone, (line) => {
+    for (const listener of listeners) listener(line);
+  });
+  const onLine = (listener: (line: string) => void): void => void listeners.push(listener);
   const close = (): void => void input.destroy();
   try {
     if (text.trim() === "") throw wrong("Standard input is empty: the payload, one JSON document.");

@@ -51,6 +51,8 @@ export interface Payload {
   /** The run's place in the record of its parent, and where that is. */
   readonly run: RunPlace | undefined;
   readonly store_path: string | undefined;
+  /** Whether the parent is told what the run would ask a person. */
+  readonly asks: boolean;
   /** Leave out the frames of tool calls. */
   readonly brief: boolean;
   /** End with a frame that holds the run's ending. */
@@ -97,6 +99,7 @@ export function parsePayload(document: JsonObject): Payload {
     delegation: read.object("delegation"),
     run: readPlace(read.object("run")),
     store_path: read.text("store_path"),
+    asks: read.flag("asks"),
     brief: read.flag("brief"),
     report: read.flag("report"),
   };

@@ -1,0 +1,25 @@
+/** A person who is asked over the parent's process, which has the terminal. */
+
+import { toAbortFailure } from "../../base/async.ts";
+import type { Ask } from "../../tools/gate/ask.ts";
+import { encodePersonAsk, parsePersonAnswer } from "../person-line.ts";
+import { createLineAsk, type ParentLine } from "./parent-line.ts";
+
+export function openParentAsk(line: ParentLine): Ask {
+  const ask = createLineAsk(line, parsePersonAnswer);
+  return async (question, signal) => {
+    let number = 0;
+    const toFrame = (own: number) => {
+      number = own;
+      return encodePersonAsk({ ask: own, question });
+    };
+    try {
+      return (await ask(toFrame, signal)).answer;
+    } catch (thrown) {
+      // The parent takes it from its terminal, and counts its time again.
+      const withdrawn = signal.aborted ? toAbortFailure(signal).message : "It was taken back.";
+      await line.send(encodePersonAsk({ ask: number, withdrawn }));
+      throw thrown;
+    }
+  };
+}

@@ -1,0 +1,136 @@
+/** A child process that asks the person of its parent: both ends of the line. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { Failure } from "../../src/base/failure.ts";
+import type { JsonObject } from "../../src/base/json.ts";
+import { createPersonAsks } from "../../src/delegation/executors/person-asks.ts";
+import { encodePersonAsk, parsePersonAsk } from "../../src/delegation/person-line.ts";
+import { openParentAsk } from "../../src/delegation/runner/parent-ask.ts";
+import { createManualClock } from "../../src/testing/index.ts";
+import type { Answer, Ask, Question } from "../../src/tools/gate/ask.ts";
+import { until } from "../patience.ts";
+
+const QUESTION: Question = {
+  id: "tool:1.0",
+  child: { label: "a", agent: null, path: "/root/a-1.0", depth: 1, task: "Write." },
+  tool: "write",
+  arguments: "{}",
+  effect: "write",
+  reason: "it changes files",
+  sandbox: "process",
+  always: ["write"],
+  waitMs: null,
+};
+
+/** A child and its parent, which asks with `ask`. */
+function connect(ask: Ask | undefined) {
+  const clock = createManualClock(0);
+  const listeners: ((line: string) => void)[] = [];
+  const write = (line: string): void => {
+    for (const listener of listeners) listener(line);
+  };
+  let counting = 0;
+  const person = {
+    ask,
+    uncounted: async <Out>(work: () => Promise<Out>): Promise<Out> => {
+      counting++;
+      return await work().finally(() => counting--);
+    },
+  };
+  const parent = createPersonAsks(person, { clock, write });
+  const child = openParentAsk({
+    send: async (frame: JsonObject) => parent.read(parsePersonAsk(frame) ?? assert.fail()),
+    onLine: (listener) => void listeners.push(listener),
+  });
+  return { child, parent, clock, write, isUncounted: () => counting > 0 };
+}
+
+function createPerson() {
+  const asked: Question[] = [];
+  const withdrawn: string[] = [];
+  let answer: (given: Answer) => void = () => {};
+  const ask: Ask = (question, signal) =>
+    new Promise((resolve, reject) => {
+      asked.push(question);
+      answer = resolve;
+      signal.addEventListener("abort", () => {
+        withdrawn.push(signal.reason.message);
+        reject(signal.reason);
+      });
+    });
+  return { ask, asked, withdrawn, answer: (given: Answer) => answer(given) };
+}
+
+const { signal: NEVER } = new AbortController();
+
+describe("a question of a child process", () => {
+  it("is put to the parent's person as it is, and answered", async () => {
+    const person = createPerson();
+    const { child, parent, clock, isUncounted } = connect(person.ask);
+    const answer = child(QUESTION, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    assert.deepEqual(person.asked, [QUESTION]);
+    await clock.advance(700);
+    assert.ok(isUncounted());
+    assert.equal(parent.waitedMs(), 700);
+    person.answer("always");
+    assert.equal(await answer, "always");
+    await clock.advance(300);
+    assert.deepEqual([parent.waitedMs(), isUncounted()], [700, false], "its time passes again");
+  });
+
+  it("is withdrawn, with the reason, once it is settled in the child", async () => {
+    const person = createPerson();
+    const { child, isUncounted } = connect(person.ask);
+    const settled = new AbortController();
+    const answer = child(QUESTION, settled.signal);
+    await until(() => person.asked[0], "the person is asked");
+    settled.abort(new Failure("cancelled", "answered in another terminal: yes"));
+    await assert.rejects(answer, { message: "answered in another terminal: yes" });
+    assert.deepEqual(person.withdrawn, ["answered in another terminal: yes"]);
+    await until(() => (isUncounted() ? undefined : true), "the time counts again");
+  });
+
+  it("takes no time of a parent that has nobody to ask, however long it waits elsewhere", async () => {
+    const { child, parent, clock } = connect(undefined);
+    const settled = new AbortController();
+    const answer = child(QUESTION, settled.signal);
+    await clock.advance(5000);
+    settled.abort();
+    await assert.rejects(answer);
+    await clock.advance(5000);
+    assert.equal(parent.waitedMs(), 5000);
+  });
+
+  it("takes no other line for its answer", async () => {
+    const person = createPerson();
+    const { child, write } = connect(person.ask);
+    const answer = child(QUESTION, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    write("yes");
+    write('{"type":"subagent_question","ask":1,"answer":"sure"}');
+    write('{"type":"subagent_question","ask":2,"answer":"yes"}');
+    write('{"type":"subagent_budget","ask":1,"answer":"yes"}');
+    person.answer("no");
+    assert.equal(await answer, "no");
+  });
+
+  const broken: readonly [what: string, change: JsonObject][] = [
+    ["no number", { ask: "1" }],
+    ["no question", { question: "rm -rf" }],
+    ["a tool that is no text", { question: { ...QUESTION, tool: 1 } as unknown as JsonObject }],
+    ["an asker that is none", { question: { ...QUESTION, child: {} } as unknown as JsonObject }],
+    [
+      "rules that are no texts",
+      { question: { ...QUESTION, always: [1] } as unknown as JsonObject },
+    ],
+  ];
+  for (const [what, change] of broken) {
+    it(`is none with ${what}`, () => {
+      const frame = encodePersonAsk({ ask: 1, question: QUESTION });
+      assert.ok(parsePersonAsk(frame));
+      assert.equal(parsePersonAsk({ ...frame, ...change }), undefined);
+    });
+  }
+});
