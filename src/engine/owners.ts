@@ -2,9 +2,9 @@
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
-import type { RunRecord, RunStatus } from "../protocol/run-record.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import type { Store, Worker } from "../store/store.ts";
-import { BEAT_MS, BEAT_MS, createLiveness, type Life, type Life } from "./worker.ts";
+import { BEAT_MS, createLiveness, type Life } from "./worker.ts";
 
 type Owned = Pick<RunStatus, "id" | "owner">;
 

@@ -3,17 +3,17 @@
  * run's own decision tells whose answer counted. So any process may answer, and exactly one answer is taken.
  */
 
-import type { RunStatus } from "../protocol/run-record.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { clip } from "../base/text.ts";
-import { type RecordReader, readLog } from "../delegation/ledger/tree.ts";
+import { readLog } from "../delegation/ledger/tree.ts";
 import { toEnded } from "../engine/ending.ts";
-import type { Engine } from "../engine/engine.ts";
+import type { Engine, RecordReader } from "../engine/engine.ts";
 import { openOwners } from "../engine/owners.ts";
 import { createOpenToolQuestions } from "../protocol/open-questions.ts";
 import type { RunEvent, ToolDecision } from "../protocol/run-events.ts";
+import type { RunStatus } from "../protocol/run-record.ts";
 import type { ToolQuestion } from "../protocol/tool-question.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { Store } from "../store/store.ts";

@@ -186,7 +186,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     listTools: () => toolbox.list(),
     usualHere: toolbox.usualHere.filter(isOffered),
     usualTools: async () => (await toolbox.usual()).filter(isOffered),
-    ...createRunCalls({ engine, clock, agent, agentParts, known }),
+    ...createRunCalls({ engine, store, clock, agent, agentParts, known }),
     async openResponses(settings) {
       const { openResponses } = await import("./responses/open-responses.ts");
       const kept = { shelf: await shelf(), chunks: await chunks() };
@@ -227,6 +227,7 @@ async function openAgents(
 
 interface RunCallParts {
   readonly engine: Engine;
+  readonly store: Store;
   readonly clock: Clock;
   readonly agent: AgentBody;
   readonly agentParts: AgentParts;
@@ -239,7 +240,7 @@ type RunCalls = Pick<
 >;
 
 function createRunCalls(parts: RunCallParts): RunCalls {
-  const { engine, clock, agent, agentParts, known } = parts;
+  const { engine, store, clock, agent, agentParts, known } = parts;
   return {
     async run(request) {
       const task = toTask(request);

@@ -4,8 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure, toFailure } from "../../src/base/failure.ts";
 import type { Json } from "../../src/base/json.ts";
-import type { RunBody, RunBody, WaitOptions } from "../../src/engine/engine.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { RunBody, WaitOptions } from "../../src/engine/engine.ts";
 import {
   type Bench,
   completed,

@@ -3,11 +3,10 @@
 import { Failure } from "../../base/failure.ts";
 import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
 import type { RunBody } from "../../engine/engine.ts";
-import type { Owners } from "../../engine/owners.ts";
 import { type Owners, openOwners } from "../../engine/owners.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Store } from "../../store/store.ts";
-import { isServers, isServers, openOwners } from "../run-state.ts";
+import { isServers } from "../run-state.ts";
 import { withEngine } from "../with-engine.ts";
 
 /** Removes the run with all below it. Rejects with `conflict` while a living process has one of them. */

@@ -14,6 +14,7 @@ import type {
   LoggedEvent,
   RunEnd,
   RunEvent,
+  ToolDecision,
 } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { lastWords } from "../../runtime/run-request.ts";
@@ -81,10 +82,10 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
       return [`turn ${event.turn}`];
     case "item_end":
       return renderItem(event.item as unknown as Record<string, unknown>);
+    case "tool_question":
+      return [`  asks about ${event.name}: ${event.reason}`];
     case "tool_decision":
-      return event.verdict === "deny"
-        ? [`  denied ${event.name} (${event.by}): ${event.reason}`]
-        : [];
+      return renderDecision(event);
     case "tool_end":
       return [
         `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
@@ -115,6 +116,12 @@ function toOffered(tools: readonly string[], stored: RunRecord): readonly string
 function renderQueue({ why, children }: ChildQueue): string {
   const labels = clip(children.map(({ label }) => label).join(", "), 200);
   return `  ${toWait(why)}: ${labels}`;
+}
+
+/** Refusals, and what a person was asked about. */
+function renderDecision({ verdict, question, name, by, reason }: ToolDecision): string[] {
+  if (verdict === "deny") return [`  denied ${name} (${by}): ${reason}`];
+  return question === undefined ? [] : [`  allowed ${name} (${by}): ${reason}`];
 }
 
 /** What it was told of a subagent in the background. */

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { clip, plural, withThousands } from "../../base/text.ts";
 import { toDurationMs } from "../../delegation/ledger/costs.ts";
 import type { Queued } from "../../delegation/ledger/queued-children.ts";
+import { toApprovalText } from "../../delegation/ledger/run-figures.ts";
 import {
   addUp,
   listNodes,
@@ -128,11 +129,20 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
     `${node.ending ?? states.get(node.id)?.toUpperCase() ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
     ...(node.message === "" ? [] : [toShown(node.message, 80)]),
     toSummary(node),
-    ...(node.last_action === "" ? [] : [`last: ${toShown(node.last_action, 60)}`]),
-    ...(silence === null ? [] : [`silent ${Math.round(silence)} s`]),
+    ...toNow(node, silence),
     ...(node.status === "unrecorded" ? ["no log of its own"] : []),
   ];
   return `${toName(node)}: ${parts.join(" · ")}`;
+}
+
+/** Silence is no news of one that waits for a person, who is told what for. */
+function toNow(node: TreeNode, silence: number | null): string[] {
+  const approval = toApprovalText(node);
+  if (approval !== undefined) return [toShown(approval, 160)];
+  return [
+    ...(node.last_action === "" ? [] : [`last: ${toShown(node.last_action, 60)}`]),
+    ...(silence === null ? [] : [`silent ${Math.round(silence)} s`]),
+  ];
 }
 
 /** With its name in the tree, which commands take: several may have one label. */

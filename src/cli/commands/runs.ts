@@ -27,6 +27,9 @@ import { createTreeControls } from "../tree-controls.ts";
 export const run: RunCommand = async (call, io) => {
   const [subcommand = "list", id] = call.words;
   checkWords(subcommand, call.words.slice(1));
+  if (subcommand === "approve" || subcommand === "deny") {
+    (await import("./runs-approve.ts")).refuseTools(io);
+  }
   const config = await openConfig({}, io);
   if (subcommand === "cost" && (await showKeyCost(call, { config, io }))) return 0;
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
@@ -61,6 +64,7 @@ async function onRecord(
 ): Promise<number | undefined> {
   const { call, io } = asked;
   if (subcommand === "list") await list(store, call, io);
+  else if (subcommand === "waiting") await showWaiting(store, asked);
   else if (subcommand === "cost") await showCosts(store, asked);
   else {
     const stored = await findRun(store, requireId(subcommand, call.words[1]));
@@ -104,6 +108,12 @@ async function onRun(
       await steer(store, stored, { words: call.words.slice(2), io });
       break;
     }
+    case "approve":
+    case "deny": {
+      const { answer } = await import("./runs-approve.ts");
+      await answer(subcommand, { store, stored, ...asked });
+      break;
+    }
     case "follow": {
       const { follow } = await import("./runs-follow.ts");
       return await follow(store, stored, asked);
@@ -112,6 +122,11 @@ async function onRun(
       await remove(store, stored, asked);
   }
   return undefined;
+}
+
+async function showWaiting(store: Store, asked: Asked): Promise<void> {
+  const { showQuestions } = await import("./runs-approve.ts");
+  await showQuestions(store, asked);
 }
 
 async function showCosts(store: Store, { call, io }: Asked): Promise<void> {
@@ -136,14 +151,17 @@ async function showKeyCost(
   return true;
 }
 
+/** How many words a subcommand takes; most take the id of a run. */
+const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, waiting: 0, approve: 2, deny: 2 };
+
 /** One run at a time: a second id would be left out in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {
   // All after the id is the message.
   if (subcommand === "steer") return;
-  const most = subcommand === "list" ? 0 : 1;
+  const most = MOST_WORDS[subcommand] ?? 1;
   const extra = words[most];
   if (extra === undefined) return;
-  const takes = most === 0 ? "no words" : "one id";
+  const takes = ["no words", "one id", "one id and one call"][most];
   const message = `\`runs ${subcommand}\` takes ${takes}, but got \`${clip(extra, 60)}\` too.`;
   throw new Failure("invalid_request", message);
 }

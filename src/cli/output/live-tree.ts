@@ -21,6 +21,7 @@ import type {
   RunEvent,
   ToolEnd,
 } from "../../protocol/run-events.ts";
+import type { ToolQuestion } from "../../protocol/tool-question.ts";
 
 export interface LiveNode {
   readonly id: string;
@@ -48,6 +49,7 @@ export interface LiveNode {
 /** What became of a node by one event. */
 export type NodeNews =
   | { readonly type: "started"; readonly node: LiveNode }
+  | { readonly type: "asks"; readonly node: LiveNode; readonly question: ToolQuestion }
   | { readonly type: "ended"; readonly node: LiveNode; readonly end: NodeEnd }
   | { readonly type: "refused"; readonly children: readonly RefusedChild[] };
 
@@ -177,6 +179,8 @@ class Tree implements LiveTree {
     switch (event.type) {
       case "tool_end":
         return this.#endCall(event, left);
+      case "tool_question":
+        return { type: "asks", node, question: event };
       case "child_start":
         return this.#start(node, event);
       case "child_end":

@@ -6,6 +6,7 @@
 
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { breakAtWords, clip, plural, withThousands } from "../../base/text.ts";
+import { toCallText } from "../../delegation/ledger/run-figures.ts";
 import { createTreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { KeyReader, Output } from "../io.ts";
@@ -141,6 +142,8 @@ class TreeOutput implements TreeProjection {
     } else if (news.type === "refused") {
       await this.#say(news.children.flatMap((child) => this.#toRefusedLines(child)));
     } else if (this.#isLive) this.#endRootLine();
+    // What is drawn says it too, and the terminal of the run asks.
+    else if (news.type === "asks") await this.#say([[{ text: toAskLine(news) }]]);
     else await this.#say([[{ text: `subagent ${toNamed(news.node)}: started` }]]);
   }
 
@@ -367,6 +370,13 @@ function toLimits({ settings }: Extract<RunEvent, { type: "run_start" }>): TreeV
   const { usd, tokens } = settings.limits ?? {};
   const toNumber = (value: unknown) => (typeof value === "number" ? value : undefined);
   return { usd: toNumber(usd), tokens: toNumber(tokens) };
+}
+
+/** Where nothing is drawn: who waits, for what, and how to answer. */
+function toAskLine({ node, question }: Extract<NodeNews, { type: "asks" }>): string {
+  const who = node.parent ? `subagent ${toNamed(node)}` : "run";
+  const what = toShown(toCallText(question));
+  return `${who}: waits for approval: ${what} (offshoot runs approve ${toShown(node.id)})`;
 }
 
 /** `count [count-1.0]`: the label is its parent's word, the name is what commands take. */

@@ -6,7 +6,7 @@
 
 import { clip, plural } from "../../base/text.ts";
 import type { Queued } from "../../delegation/ledger/queued-children.ts";
-import type { RunFigures } from "../../delegation/ledger/run-figures.ts";
+import { type RunFigures, toApprovalText } from "../../delegation/ledger/run-figures.ts";
 import { type Totals, toNodeName } from "../../delegation/ledger/tree.ts";
 import type { WaitReason } from "../../protocol/run-events.ts";
 import { cleanForTerminal } from "../terminal.ts";
@@ -187,6 +187,8 @@ function stateOf({ isEnded, ending, isStopping, fold }: LiveNode): NodeState {
 function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string {
   if (isEnded) return "";
   if (isStopping) return "stopping";
+  const approval = toApprovalText(fold.figures);
+  if (approval !== undefined) return toShown(approval);
   const children = open.size + queued.length;
   if (children > 0) return `waits for ${plural(children, "subagent")}`;
   const { started_at_ms, last_action } = fold.figures;
@@ -195,7 +197,10 @@ function toAction({ isEnded, isStopping, open, queued, fold }: LiveNode): string
 
 /** Only of one who waits for a model or a tool itself. */
 function toSilence(node: LiveNode, nowMs: number): string[] {
-  const isWaiting = node.waitsFor !== undefined && node.open.size + node.queued.length === 0;
+  // Who waits for a person says so in place of it.
+  const isAsking = node.fold.figures.questions.length > 0;
+  const isWaiting =
+    node.waitsFor !== undefined && !isAsking && node.open.size + node.queued.length === 0;
   const silentMs = nowMs - node.heardAtMs;
   return isWaiting && silentMs > SILENCE_MS ? [`silent ${toElapsed(silentMs)}`] : [];
 }

@@ -6,9 +6,11 @@ import { exportRun } from "../../../src/cli/commands/runs-export.ts";
 import { showTree } from "../../../src/cli/commands/runs-tree.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import {
+  asked,
   call,
   childEnd,
   childStart,
+  decided,
   end,
   record,
   start,
@@ -82,6 +84,21 @@ describe("runs tree", () => {
       { id: "run_1/c-1.0.1", label: "c", why: "place" },
       { id: null, label: "d", why: null },
     ]);
+  });
+
+  it("says what a run waits for a person's answer about, in place of its silence", async () => {
+    const { io, call } = words({});
+    const shell = asked("shell", 1800, '{"command":"rm -rf \\u001b[2Jbuild"}');
+    const logs = { ...TREE, "run_1/b-1.1": [...TREE["run_1/b-1.1"], shell] };
+    await showTree(await record(logs), "run_1", { io, call, clock: createManualClock(9700) });
+    assert.match(
+      io.written.stdout,
+      /\n└─ b \[b-1\.1\]: NOT ENDED .* · cost unknown · waits for approval: shell rm -rf build\n/,
+    );
+    const answered = { ...logs, "run_1/b-1.1": [...logs["run_1/b-1.1"], decided("shell", 1900)] };
+    const after = words({});
+    await showTree(await record(answered), "run_1", { ...after, clock: createManualClock(9700) });
+    assert.match(after.io.written.stdout, /\[b-1\.1\].* · last: read a\.txt · silent 8 s\n/);
   });
 
   it("names each by what commands take, whatever the tree that is shown begins with", async () => {

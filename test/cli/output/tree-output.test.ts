@@ -2,7 +2,16 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { KeyListener } from "../../../src/cli/io.ts";
 import type { RunEvent } from "../../../src/protocol/run-events.ts";
-import { call, childEnd, childStart, end, start, tool } from "../../delegation/ledger-record.ts";
+import {
+  asked,
+  call,
+  childEnd,
+  childStart,
+  decided,
+  end,
+  start,
+  tool,
+} from "../../delegation/ledger-record.ts";
 import { asking, openPipe, openTerminal, orders, text } from "./tree-bench.ts";
 
 const [toolStart] = tool("read", 1600, 1700) as [RunEvent, RunEvent];
@@ -34,6 +43,18 @@ describe("subagents on a pipe", () => {
       "subagent a [a]: started",
       "subagent b [a/b]: started",
       "subagent b [a/b]: failed · The key was refused. · 2 turns · 1,234 tokens · 1.0 s · cost unknown",
+    ]);
+  });
+
+  it("that wait for a person's answer are a line that says how to give it", async () => {
+    const { said, write } = openPipe();
+    await write("run_1", start("run_1", 1), asked("shell", 1, '{"command":"ls\\u001b[2J"}'));
+    await write("run_1", childStart("run_1/a", "a", 1));
+    await write("run_1/a", start("run_1/a", 1, "a"), asked("write", 1));
+    assert.deepEqual(said.stderr.trimEnd().split("\n"), [
+      "run: waits for approval: shell ls (offshoot runs approve run_1)",
+      "subagent a [a]: started",
+      "subagent a [a]: waits for approval: write a.txt (offshoot runs approve run_1/a)",
     ]);
   });
 
@@ -141,6 +162,19 @@ describe("subagents on a terminal", () => {
     tree.close();
     assert.equal(screen.lines.length, 1);
     assert.equal(clock.sleeping, 0);
+  });
+
+  it("say what they wait for a person's answer about, and are not silent meanwhile", async () => {
+    const { screen, write, clock, tree } = openTerminal();
+    await write("run_1", start("run_1", 1000), toolStart, childStart("run_1/a", "a", 1000));
+    await write("run_1/a", start("run_1/a", 1000, "a"), toolStart, asked("write", 1000));
+    await clock.advance(7000);
+    const asks = "└ ● a [a] · waits for approval: write a.txt · 0 tokens · 7 s";
+    assert.equal(screen.lines.at(-1), asks);
+    await write("run_1/a", decided("write", 8000));
+    await clock.advance(1000);
+    assert.equal(screen.lines.at(-1), "└ ● a [a] · read a.txt · 0 tokens · 8 s");
+    tree.close();
   });
 
   it("hang below their own parent, also one that has ended", async () => {

@@ -1,0 +1,108 @@
+/** `offshoot runs waiting`, `approve` and `deny`: approval questions, seen and answered from another terminal. */
+
+import { systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
+import { toCallText } from "../../delegation/ledger/run-figures.ts";
+import { listNodes, readTree } from "../../delegation/ledger/tree.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
+import type { RemoteAnswer } from "../../runtime/approval-answers.ts";
+import { answerQuestion, findAllQuestions, type OpenQuestion } from "../../runtime/approvals.ts";
+import type { Store } from "../../store/store.ts";
+import { MARK } from "../../tools/sandbox/process.ts";
+import { renderQuestion } from "../ask-on-terminal.ts";
+import type { CommandCall, Options } from "../command.ts";
+import type { Io } from "../io.ts";
+import { toElapsed } from "../output/amounts.ts";
+import { createStateOf } from "../run-state.ts";
+import { toOneLine } from "../terminal.ts";
+import { withEngine } from "../with-engine.ts";
+
+interface Asked {
+  readonly call: CommandCall;
+  readonly io: Io;
+}
+
+interface Answering extends Asked {
+  readonly store: Store;
+  readonly stored: RunRecord;
+}
+
+export async function answer(
+  verdict: "approve" | "deny",
+  { store, stored, call: { options, words }, io }: Answering,
+): Promise<void> {
+  const { id } = stored;
+  const wish = { answer: toAnswer(verdict, options), call: words[2], from: "another terminal" };
+  if (words[2] === undefined) await pointBelow(store, id);
+  const { question, outcome } = await withEngine(store, (engine) =>
+    answerQuestion({ engine, store }, id, wish),
+  );
+  const done = verdict === "approve" ? "approved" : "denied";
+  const what = `${toOneLine(toCallText(question))} of ${id}`;
+  const root = id.split("/", 1)[0];
+  const line =
+    outcome === "taken"
+      ? `${done}: ${what}`
+      : `left for ${what}: it was interrupted, and takes the answer once it goes on: offshoot runs resume ${root}`;
+  await io.stderr.write(`${line}\n`);
+}
+
+/** A model that may run commands must not answer for the person. What it starts carries this mark. */
+export function refuseTools({ env }: Pick<Io, "env">): void {
+  if (env[MARK] === undefined) return;
+  const message = "Approvals come from a person: this command was started by a tool of a run.";
+  throw new Failure("forbidden", message);
+}
+
+function toAnswer(verdict: "approve" | "deny", { always, tree }: Options): RemoteAnswer {
+  if (verdict === "deny") return "no";
+  if (tree) return "tree";
+  return always ? "always" : "yes";
+}
+
+/** One asks that was not named: said, and not taken for it, because it is another one's call. */
+async function pointBelow(store: Store, id: string): Promise<void> {
+  const [own, ...below] = listNodes(await readTree(store, id));
+  if (!own || own.questions.length > 0 || own.ending !== null) return;
+  const asking = below.filter(({ questions }) => questions.length > 0);
+  if (asking.length === 0) return;
+  const names = asking.map((node) => `${node.id} (${node.questions.map(toCallText).join(", ")})`);
+  const message = `Run ${id} waits for no approval itself; a subagent does: ${names.join(", ")}. Write its id.`;
+  throw new Failure("conflict", toOneLine(message));
+}
+
+export async function showQuestions(store: Store, { call, io }: Asked): Promise<void> {
+  const questions = await findAllQuestions(store);
+  if (call.options["json"]) {
+    await io.stdout.write(`${JSON.stringify(questions)}\n`);
+    return;
+  }
+  if (questions.length === 0) await io.stderr.write("No tool call waits for approval.\n");
+  const stateOf = createStateOf(store);
+  for (const question of questions) {
+    const run = await store.getRunStatus(question.run_id);
+    const isAlone = run !== undefined && (await stateOf(run)) === "interrupted";
+    const isOne = questions.filter(({ run_id }) => run_id === question.run_id).length === 1;
+    await io.stdout.write(render(question, { isAlone, isOne, columns: io.stdout.columns }));
+  }
+}
+
+interface Rendering {
+  readonly isAlone: boolean;
+  readonly isOne: boolean;
+  readonly columns: number;
+}
+
+function render(question: OpenQuestion, { isAlone, isOne, columns }: Rendering): string {
+  const { run_id, question: id, at_ms, until_ms, asker: child, name: tool } = question;
+  const nowMs = systemClock.now();
+  const times = [
+    `waits ${toElapsed(nowMs - at_ms)}`,
+    ...(until_ms === null ? [] : [`denied in ${toElapsed(Math.max(0, until_ms - nowMs))}`]),
+    ...(isAlone ? ["interrupted"] : []),
+  ];
+  const name = `${run_id}${isOne ? "" : ` ${id}`}`;
+  const commands = ["approve", "deny"].map((verdict) => `  offshoot runs ${verdict} ${name}\n`);
+  const head = `${run_id} · ${times.join(" · ")}`;
+  return `${head}${renderQuestion({ ...question, child, tool }, columns)}${commands.join("")}\n`;
+}

@@ -1,0 +1,254 @@
+/** Approval questions of one process, answered from another: on a terminal, on a pipe, over a crash. */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import type { ToolDecision } from "../../src/protocol/run-events.ts";
+import type { OpenQuestion } from "../../src/runtime/approvals.ts";
+import { reply, respond, script } from "../../src/testing/index.ts";
+import { TERMINAL_LACK, unless } from "../needs.ts";
+import { until } from "../patience.ts";
+import { CLI, createPlace, type Ended, type Place } from "./command.ts";
+import { startOnTerminal } from "./terminal.ts";
+import { CHAT, runAt } from "./wires.ts";
+
+const write = (path: string) => ({
+  name: "write",
+  arguments: JSON.stringify({ path, content: "hello" }),
+});
+
+const calling = (...calls: { name: string; arguments: string }[]) =>
+  script(...calls.map((call) => reply.calls([call])), reply.text("Done."));
+
+/** Its one child, `writer`, writes a file. */
+const delegating = () =>
+  respond(({ items }) => {
+    const text = JSON.stringify(items);
+    if (text.includes("function_call_output")) return reply.text("Done.");
+    if (!text.includes("Begin")) return reply.calls([write("a.txt")]);
+    const order = { label: "writer", task_prompt: "Write it" };
+    return reply.calls([{ name: "subagent", arguments: JSON.stringify(order) }]);
+  });
+
+async function runs(place: Place, ...args: string[]): Promise<Ended> {
+  return await place.run(["runs", ...args]);
+}
+
+async function waiting(place: Place): Promise<OpenQuestion> {
+  return await until(async () => {
+    const { stdout } = await runs(place, "waiting", "--json");
+    return (JSON.parse(stdout) as OpenQuestion[])[0];
+  }, "a question");
+}
+
+async function decisionOf(place: Place, id: string): Promise<ToolDecision | undefined> {
+  const { events } = await place.show(id);
+  return events.find((event) => event.type === "tool_decision" && event.question !== undefined) as
+    | ToolDecision
+    | undefined;
+}
+
+const WAIT = ["--approval-wait", "600"];
+
+describe("a question on a pipe that waits", () => {
+  it("is seen and allowed from another process, and stays answered in the record", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const command = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
+    await command.waitForStderr(
+      /run: waits for approval: write a\.txt \(offshoot runs approve run_\w+\)\n/,
+    );
+    const shown = await runs(place, "waiting");
+    assert.match(shown.stdout, /^run_\w+ · waits \d+ s · denied in (9|10) m/);
+    assert.match(shown.stdout, /\nTool Call: write\n {2}"path": "a\.txt"\n/);
+    assert.match(
+      shown.stdout,
+      /\n {2}offshoot runs approve run_\w+\n {2}offshoot runs deny run_\w+\n/,
+    );
+    const tree = await runs(place, "tree", "last");
+    assert.match(tree.stdout, / · waits for approval: write a\.txt\n/);
+    assert.doesNotMatch(tree.stdout, /silent/);
+    const follower = place.start(["runs", "follow", "last"]);
+    await follower.waitForStderr("run: waits for approval: write a.txt");
+
+    const approved = await runs(place, "approve", "last");
+    assert.deepEqual(
+      [approved.code, approved.stdout, approved.stderr.replace(/run_\w+/, "RUN")],
+      [0, "", "approved: write a.txt of RUN\n"],
+    );
+    assert.equal((await command.ended).code, 0);
+    assert.equal((await follower.ended).code, 0);
+    assert.equal(readFileSync(join(place.cwd, "a.txt"), "utf8"), "hello");
+    const late = await runs(place, "deny", "last");
+    assert.deepEqual([late.code, late.stdout], [2, ""]);
+    assert.match(late.stderr, /^offshoot: Run run_\w+ has ended already: completed\.\n$/);
+    const record = await runs(place, "show", "last");
+    assert.match(
+      record.stdout,
+      /asks about write: .*\n {2}allowed write \(person\): .* said yes in/,
+    );
+    assert.equal((await runs(place, "replay", "last")).code, 0);
+    assert.match((await runs(place, "waiting")).stderr, /^No tool call waits for approval\.\n$/);
+  });
+
+  it("is denied from another process: the record says where, and replays", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const command = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
+    await waiting(place);
+    const denied = await runs(place, "deny", "last");
+    assert.match(denied.stderr, /^denied: write a\.txt of run_\w+\n$/);
+    assert.equal((await command.ended).code, 0);
+    assert.ok(!existsSync(join(place.cwd, "a.txt")));
+    const why = await runs(place, "why-denied", "last");
+    assert.match(
+      why.stdout,
+      /by {6}person: The user was asked.*\n.*denied by user in another term/,
+    );
+    const replayed = await runs(place, "replay", "last");
+    assert.equal(replayed.code, 0, replayed.stderr);
+  });
+
+  it("is denied in words when the time is over", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const ended = await place.run(runAt(upstream, CHAT, "--approval-wait", "1", "write it"));
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.match(ended.stderr, /denied: `write` changes files, and no answer came within 1 s\./);
+  });
+
+  it("is not waited for where there is no record that anybody could answer in", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const ended = await place.run(runAt(upstream, CHAT, ...WAIT, "--no-store", "write it"));
+    assert.match(ended.stderr, /and there is no terminal to ask on\./);
+  });
+
+  it("outlives its process: an answer is left, and taken once by whoever goes on", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const command = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
+    await waiting(place);
+    command.child.kill("SIGKILL");
+    await command.ended.catch(() => {});
+    const left = await runs(place, "approve", "last");
+    assert.equal(left.code, 0, left.stderr);
+    assert.match(
+      left.stderr,
+      /^left for write a\.txt of (run_\w+): it was .*: offshoot runs resume \1\n$/,
+    );
+    assert.ok(!existsSync(join(place.cwd, "a.txt")));
+    const env = { OFFSHOOT_APPROVAL_WAIT: "600" };
+    const resumed = await place.run(["runs", "resume", "last"], { env });
+    assert.equal(resumed.code, 0, resumed.stderr);
+    assert.ok(existsSync(join(place.cwd, "a.txt")));
+  });
+
+  it("is not answered by a command that a tool has started", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const asking = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
+    const { run_id } = await waiting(place);
+    const line = `HOME='${place.home}' '${process.execPath}' '${CLI}' runs`;
+    const command = `${line} approve ${run_id}; ${line} list`;
+    const forged = { name: "shell", arguments: JSON.stringify({ command }) };
+    await using other = await CHAT.start({ engine: calling(forged) });
+    await place.run(runAt(other, CHAT, "--approve", "auto", "approve it"));
+    const told = JSON.stringify(other.requests[1]?.body);
+    assert.ok(/offshoot: Approvals come from a person: this command was started by a/.test(told));
+    assert.ok(told.includes(`${run_id}  `), "it sees the record");
+    assert.equal((await waiting(place)).run_id, run_id);
+    assert.equal((await runs(place, "deny", run_id)).code, 0);
+    assert.equal((await asking.ended).code, 0);
+    assert.ok(!existsSync(join(place.cwd, "a.txt")));
+  });
+});
+
+describe("a question of a subagent", () => {
+  for (const executor of ["in_process", "child_process"]) {
+    it(`is answered by its name from another process (${executor})`, async () => {
+      await using place = await createPlace();
+      await using upstream = await CHAT.start({ engine: delegating() });
+      const env = { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor };
+      const args = runAt(upstream, CHAT, ...WAIT, "--tools", "subagent,write", "Begin");
+      const command = place.start(args, { env });
+      await command.waitForStderr("subagent writer [writer-1.0]: waits for approval: write a.txt");
+      const question = await waiting(place);
+      assert.match(question.run_id, /\/writer-1\.0$/);
+      assert.equal(question.asker?.label, "writer");
+      const tree = await runs(place, "tree", "last");
+      assert.match(tree.stdout, /writer \[writer-1\.0\]: RUNNING .* · waits for approval: write a/);
+      const wrong = await runs(place, "approve", "last");
+      assert.equal(wrong.code, 2);
+      assert.match(
+        wrong.stderr,
+        /waits for no approval itself; a subagent does: run_\w+\/writer-1/,
+      );
+      const approved = await runs(place, "approve", "last/writer", "--tree");
+      assert.equal(approved.code, 0, approved.stderr);
+      assert.match(approved.stderr, /^approved: write a\.txt of run_\w+\/writer-1\.0\n$/);
+      const ended = await command.ended;
+      assert.equal(ended.code, 0, ended.stderr);
+      assert.ok(existsSync(join(place.cwd, "a.txt")));
+      const decision = await decisionOf(place, question.run_id);
+      assert.match(decision?.reason ?? "", /always, for the whole tree in another terminal$/);
+      const replayed = await runs(place, "replay", "last");
+      if (executor === "in_process") assert.equal(replayed.code, 0, replayed.stderr);
+    });
+  }
+});
+
+describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
+  it("is taken off it by an answer from another one", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
+    const terminal = startOnTerminal(place, runAt(upstream, CHAT, "write it"));
+    await terminal.shows("[C]ancel the whole run: ");
+    const approved = await runs(place, "approve", "last");
+    assert.equal(approved.code, 0, approved.stderr);
+    await terminal.shows("answered in another terminal: yes");
+    assert.equal(await terminal.ended, 0, terminal.screen);
+    assert.ok(existsSync(join(place.cwd, "a.txt")));
+  });
+
+  it("is answered there first: another one has nothing left to answer", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({
+      engine: calling(write("a.txt"), write("b.txt")),
+    });
+    const terminal = startOnTerminal(place, runAt(upstream, CHAT, "write them"));
+    await terminal.shows("[C]ancel the whole run: ");
+    const first = await waiting(place);
+    terminal.type("n\n");
+    await terminal.shows("[C]ancel the whole run: ");
+    const late = await runs(place, "approve", "last", first.call_id);
+    assert.deepEqual([late.code, late.stdout], [2, ""], late.stderr);
+    assert.match(late.stderr, /^offshoot: Run run_\w+ waits for no approval of `.*: it was not/);
+    terminal.type("n\n");
+    assert.equal(await terminal.ended, 0, terminal.screen);
+    assert.ok(!existsSync(join(place.cwd, "a.txt")));
+  });
+
+  it("is asked for a subagent in a process of its own too", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: delegating() });
+    const config = await place.run(["config", "set", "agent.subagent.executor", "child_process"]);
+    assert.equal(config.code, 0, config.stderr);
+    const args = runAt(upstream, CHAT, "--tools", "subagent,write", "Begin");
+    const terminal = startOnTerminal(place, args);
+    await terminal.shows('subagent: "writer" (/root/writer-1.0, depth 1)');
+    await terminal.shows("[C]ancel the whole run: ");
+    terminal.type("y\n");
+    assert.equal(await terminal.ended, 0, terminal.screen);
+    assert.ok(existsSync(join(place.cwd, "a.txt")));
+
+    const again = startOnTerminal(place, args);
+    await again.shows("[C]ancel the whole run: ");
+    const question = await waiting(place);
+    const denied = await runs(place, "deny", question.run_id);
+    assert.equal(denied.code, 0, denied.stderr);
+    await again.shows("answered in another terminal: no");
+    assert.equal(await again.ended, 0, again.screen);
+  });
+});
