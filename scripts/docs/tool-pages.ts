@@ -147,11 +147,26 @@ const WHO: readonly (readonly string[])[] = [
   ],
 ];
 
+function answersFromElsewhere(): string[] {
+  return [
+    "### Answering from another terminal",
+    "An open question is in the record of its run, and every process of your user that can write the record can answer it. The first answer counts, wherever it comes from. The question then disappears from the other terminal, with a line that says so: `answered in another terminal: yes`. Whoever answers second is told that it was too late: one line, exit code 2, and nothing changes.",
+    renderFence(
+      "sh",
+      "offshoot runs waiting                            # every open question: who asks, for what, why\noffshoot runs approve last/parser-1.0            # yes; --always or --tree for calls like it\noffshoot runs deny last/parser-1.0               # no; the model is told, and the run goes on\noffshoot runs approve last tool:3.1              # where a run asks about several calls at once",
+    ),
+    "Without a terminal (a pipe, CI, a service) a question is refused at once, unless you say how long to wait: `--approval-wait 600` or the setting `approval_wait`, in seconds. Standard error says what it waits for. When the time is over the call is denied, and the model is told: `no answer came within 600 s`. With a terminal the same setting limits how long the question stays on it. The time of a question does not count against `--timeout`. A run with `--no-store` is in no record, so only its own terminal can answer.",
+    "If the process that asks dies, the question stays open in the record. An answer that you give then is kept; whoever continues the run (`runs resume`) takes it, once, and asks nobody. Without such an answer it asks again. An answer that came too late for one question is never used for a later one.",
+    "What it does not protect against: a command that a tool runs outside of the sandbox can do what your user can do, and that includes writing to the record. `runs approve` refuses to work inside a command that a tool started, but a program that means harm can get around that. Commands in `--sandbox sandbox` cannot reach the record. `offshoot serve` asks nobody: what its rules ask about is refused at once, and there is no route to answer questions.",
+  ];
+}
+
 function theGate(): string[] {
   return [
     "## The gate",
     "Every tool call of every run passes these checks, in this order: the tool exists; the arguments are valid; what the call touches (paths are resolved to where they really lead, commands are split into their parts) was granted to the run; the rules; the question, where the rules ask one; the budget. The decision is written into the run's record before the call runs. `tool_timeout` limits how long a call takes, `tool_output_limit` how much it returns.",
     "`--approve ask` (the default) asks about the effects marked below. `--approve auto` allows them, `--approve deny` refuses them. The question appears on the terminal, whatever standard input and output are. The answers are yes, no, always (for this run; the question says what: the tool, or commands that begin alike, as `shell(git log *)`), tree (always, for every run of the tree) and cancel (the run). The question of a subagent says which one it is: its label, its agent, its place in the tree, its depth and its task. If your answer covers other questions that wait, those are not asked. A program that passes `ask` to `createRuntime` gets the same facts as `child` of the question. The question's signal is aborted when another answer has settled it. Text that a model wrote is shown escaped, and keys typed before the question are ignored. Without a terminal, and in the background, a call that needs a question is refused at once, and the model is told so. Nothing a model writes counts as an answer.",
+    ...answersFromElsewhere(),
     renderTable(
       ["effect", "asked about", ""],
       Object.entries(EFFECTS).map(([name, { asks, summary }]) => [
