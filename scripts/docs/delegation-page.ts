@@ -198,12 +198,13 @@ function backgroundBlocks(): string[] {
     "`continue` names a subagent of the run that has ended. A new one begins with its whole conversation, as the record has it, followed by the new `task_prompt`. Agent, instructions, model, server, key, tools, limits and form of the answer stay unless the call says otherwise. One of an agent's file never gets more tools or turns than the file allows. It counts as one more subagent.",
     "### Asking the parent",
     ...renderTool(ASK_PARENT_SPEC),
-    "A subagent in its parent's process that has tools, and whose parent has `subagents` to answer with, has this one too. One whose tools are named (`allowed_tools`, an agent's file) has it only if `allowed_tools` names it. It waits for the answer at most `agent.subagent.ask_timeout` seconds, which do not count as its time. A call of `subagent` or `parallel_subagent` that waits for it answers early for it, and it goes on as a background subagent:",
+    "A subagent has this tool if it has tools at all and its parent has `subagents` to answer with. A list of tools is complete: a subagent with `allowed_tools`, or of an agent's file with `tools`, can ask only if that list names `ask_parent`. Subagents of `call_subagent` cannot ask, nor can those in processes of their own where nothing is stored (`--no-store`).",
+    "It waits for the answer at most `agent.subagent.ask_timeout` seconds, which do not count as its time. A call of `subagent` or `parallel_subagent` that waits for it answers early for it, and it goes on as a background subagent:",
     renderFence(
       "json",
       JSON.stringify(toOpenEnvelope(NAMED, { id, question: "Which of the two?" }), null, 2),
     ),
-    "The parent answers with `subagents` and `message`. A question of a background subagent comes as a message before the parent's next turn. A parent that gives its final answer without answering leaves it none: the subagent is told so and goes on. So is one whose time to wait is over. Subagents in processes of their own cannot ask.",
+    "The parent answers with `subagents` and `message`. A question of a background subagent comes as a message before the parent's next turn. A parent that gives its final answer without answering leaves it none: the subagent is told so and goes on. So is one whose time to wait is over. While it waits another subagent may work in its place. After a crash it asks again, and an answer that was given before is not lost.",
   ];
 }
 
@@ -284,6 +285,8 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   think: "Whether the model is asked to reason.",
   temperature: "0 to 2.",
   max_tokens: "Most tokens of one answer.",
+  items:
+    "The conversation that it goes on with, as items of the Responses API; its last message stands in place of `prompt`.",
   options: "Fields of the vendor's own for each request ([options.md](options.md)).",
   label: "What it is called.",
   depth: "Its depth; 0 when left out.",
@@ -303,7 +306,7 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   grant: "What it may do at most; signed by the parent.",
   safety: "The parent's rules and limits for tool calls; counts with a grant alone.",
   delegation: "The parent's settings of delegation; counts with a grant alone.",
-  run: "Its place in the parent's record: `id`, `parent_id`, `path`.",
+  run: "Its place in the parent's record: `id`, `parent_id`, `path`; `can_ask` where its parent answers questions.",
   store_path: "Where that record is; without it nothing is kept.",
   asks: "Whether the parent is told what a person is to be asked; counts with a grant alone.",
   brief: "Leave out the frames of tool calls.",

@@ -15,6 +15,7 @@ import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import type { Failure } from "../base/failure.ts";
 import type { WaitReason } from "../protocol/run-events.ts";
 import type { ChildAccount, Purse } from "./account.ts";
+import { keepFor, toKept } from "./kept.ts";
 import {
   type Amount,
   addAmounts,
@@ -43,11 +44,6 @@ interface Waiting {
   readonly isFixed?: boolean | undefined;
   readonly signal: AbortSignal;
 }
-
-/** Of what is free when children are announced, the parent keeps so much for its own next call. */
-const KEPT = 1 / 10;
-/** And so much for each answer that this call has to read: one that says why there was none. */
-const ANSWER_TOKENS = 150;
 
 export class Family {
   /** Whose the money is. */
@@ -105,7 +101,7 @@ export class Family {
     const before = this.#announced.get(callKey) ?? 0;
     if (children <= before) return;
     this.#announced.set(callKey, children);
-    this.#keepFor(children - before, nextCall);
+    this.#kept = keepFor(this.#kept, children - before, { left: this.#parent.left, nextCall });
   }
 
   /** The call starts no more children. */
@@ -190,12 +186,18 @@ export class Family {
   /** A child has ended, and what it did not spend is free. */
   leave(share: Share): void {
     if (!this.#open.delete(share)) return;
-    this.wakeParent();
+    this.#wakeParent();
+    this.#serve();
+  }
+
+  /** A child waits for a word of its parent: others may work in its place. */
+  pauseOne(): void {
+    this.#wakeParent();
     this.#serve();
   }
 
   /** What its own calls wait for may have come, or may not come any more. */
-  wakeParent(): void {
+  #wakeParent(): void {
     for (const wake of this.#parentWaits.splice(0)) wake();
   }
 
@@ -250,26 +252,7 @@ export class Family {
   /** Before the first child: what the run may have at all is fetched once, and its own part put by. */
   #begin(nextCall: Partial<Amount>): void {
     this.#parent.reach({}, { tokens: ANY, usd: ANY });
-    const { left } = this.#payer;
-    const kept = mapKinds((kind) => {
-      const part = Math.max(left[kind] * KEPT, 2 * (nextCall[kind] ?? 0));
-      return left[kind] === ANY ? 0 : Math.min(left[kind] / 2, part);
-    });
-    this.#kept = { ...NOTHING, turns: 1, tokens: Math.floor(kept.tokens), usd: kept.usd };
-  }
-
-  /** The next call of the parent has to read what each child answers, if only that it did not run. */
-  #keepFor(answers: number, { tokens = 0, usd = 0 }: Partial<Amount>): void {
-    const { left } = this.#parent;
-    const more = answers * ANSWER_TOKENS;
-    const price = tokens > 0 ? usd / tokens : 0;
-    const grow = (kept: number, by: number, free: number): number =>
-      Math.max(kept, Math.min(kept + by, free / 2));
-    this.#kept = {
-      ...this.#kept,
-      tokens: Math.floor(grow(this.#kept.tokens, tokens > 0 ? more : 0, left.tokens)),
-      usd: grow(this.#kept.usd, more * price, left.usd),
-    };
+    this.#kept = toKept(this.#payer.left, nextCall);
   }
 
   /** What can be given: not the parent's own part, and not the places of children that are announced. */
@@ -303,7 +286,7 @@ export class Family {
 
   /** Opens an account that holds what is needed, and its share where that is more. */
   #enter({ callKey, ceiling, isFixed }: Newcomer, needed: Amount): ChildAccount | undefined {
-    if (this.#open.size >= this.maxOpen || (isFixed && !this.#hasProcess())) return undefined;
+    if (this.#atWork() >= this.maxOpen || (isFixed && !this.#hasProcess())) return undefined;
     if (!this.#hasPlace()) return undefined;
     const own = mapKinds((kind) => ceiling[kind] ?? this.#parent.ceiling[kind]);
     const share = new Share(this, this.#parent, { ceiling: own, create: this.#createAccount });
@@ -322,14 +305,19 @@ export class Family {
   }
 
   #whyWaits({ isFixed }: Newcomer): WaitReason {
-    if (this.#open.size >= this.maxOpen) return "place";
+    if (this.#atWork() >= this.maxOpen) return "place";
     return isFixed && !this.#hasProcess() ? "process" : "budget";
   }
 
   #hasProcess(): boolean {
-    let processes = 0;
-    for (const { isFixed } of this.#open) processes += isFixed ? 1 : 0;
-    return processes < this.maxFixed;
+    return this.#atWork(({ isFixed }) => isFixed) < this.maxFixed;
+  }
+
+  /** Those that wait for a word of their parent are not: it may come only when others have worked. */
+  #atWork(isCounted: (share: Share) => boolean = () => true): number {
+    let count = 0;
+    for (const share of this.#open) count += !share.isPaused && isCounted(share) ? 1 : 0;
+    return count;
   }
 
   #leaveAnnounced(callKey: string): void {
@@ -407,7 +395,7 @@ export class Family {
     const free = (kind: LimitKind): number => this.#free(kind);
     const there = (kind: LimitKind): number => clamp(free(kind), left[kind]);
     const { maxOpen } = this;
-    return toRefusal({ open: this.#open.size, maxOpen, limits, ceiling, least, free, there });
+    return toRefusal({ open: this.#atWork(), maxOpen, limits, ceiling, least, free, there });
   }
 }
 

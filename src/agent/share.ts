@@ -113,7 +113,7 @@ export class Share implements Purse {
 
   pause(): () => void {
     this.#pauses++;
-    this.#family.wakeParent();
+    this.#family.pauseOne();
     return () => void this.#pauses--;
   }
 

@@ -41,8 +41,8 @@ export type Ran =
   | { readonly report: undefined; readonly id: string; readonly question: string | undefined };
 
 const MINUTE_MS = 60_000;
-/** How long a child that was found again has to come back to its question. */
-const FOUND_MS = 5000;
+/** How long a child that was found again has to come back to its question: a process has to start first. */
+const FOUND_MS = { in_process: 5000, child_process: 60_000 };
 
 export class BackgroundChildren implements Background {
   readonly #parts: BackgroundParts;
@@ -266,8 +266,9 @@ export class BackgroundChildren implements Background {
   ): Promise<Question | undefined> {
     const hadAsked = [...this.#told].some((mark) => mark.startsWith(`${child.id}/tool:`));
     if (hadAsked && this.#found.has(child.id)) {
+      const { settings } = this.#parts.node;
       const isSeen = (): boolean => child.question !== undefined || child.envelope !== undefined;
-      await this.waitUntil(isSeen, { ...bounds, limitMs: FOUND_MS });
+      await this.waitUntil(isSeen, { ...bounds, limitMs: FOUND_MS[settings.executor] });
     }
     return this.openQuestion(child);
   }

@@ -53,6 +53,7 @@ function toOwnWords(
     ...(options ? { options } : {}),
     agent: agent ?? undefined,
     tools: wish.tools ?? task.tools,
+    canAsk: wish.tools === undefined ? task.can_ask : wish.canAsk,
     maxTurns: wish.maxTurns ?? toNumber(max_turns),
     timeoutMs: toNumber(timeout_ms),
     ...(limits ? { limits: limits as JsonObject as ChildWish["limits"] } : {}),

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
 import { ANSWERS, type Answer, type Question } from "../tools/gate/ask.ts";
 
 /** The name of the frame. */
-export const PERSON_ASK = "subagent_question";
+export const PERSON_ASK = "subagent_approval";
 
 export type PersonAsk =
   | { readonly ask: number; readonly question: Question }

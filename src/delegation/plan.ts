@@ -170,7 +170,7 @@ function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): Planne
     maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
     summary: settings.summary,
     limits: toShare(parent, toCeiling(parent.limits, wish.limits ?? {}), settings),
-    // As when it is spawned in the process of its parent, which needs the tool to answer with.
+    // As when it is spawned: its parent needs the tool to answer with.
     canAsk: parent.tools.includes("subagent"),
   });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);

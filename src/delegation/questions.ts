@@ -1,10 +1,17 @@
 /**
- * What children of this process ask their parents, while they wait for it. A question is open as long as
- * its call is being made, so nothing of it is kept: a child that is resumed asks again. The answer is a
- * message of the engine's, which waits for the child wherever it is.
+ * What children ask their parents, and wait for. A question is open as long as its call is being made, so
+ * nothing of it is kept: a child that is resumed asks again. The answer is a message of the engine's, which
+ * waits for the child in the record, wherever it is.
+ *
+ * A child in a process of its own tells its parent's process with a frame of its standard output when a
+ * question opens, and when it closes.
  */
 
+import type { JsonObject } from "../base/json.ts";
 import type { OtherRuns } from "../engine/engine.ts";
+
+/** The name of the frame. */
+export const QUESTION = "subagent_question";
 
 export interface Question {
   /** The id of the run that asks. */
@@ -22,7 +29,14 @@ export interface OpenQuestions {
   listen(child: string, listener: (question: Question) => void): () => void;
 }
 
-export function createOpenQuestions(): OpenQuestions {
+/** Told of each question when it opens, and with null in place of its text when it closes. */
+export type TellQuestion = (question: Omit<Question, "text"> & QuestionText) => void;
+
+interface QuestionText {
+  readonly text: string | null;
+}
+
+export function createOpenQuestions(tell: TellQuestion = () => {}): OpenQuestions {
   const open = new Map<string, Question>();
   const listeners = new Map<string, (question: Question) => void>();
   return {
@@ -31,8 +45,11 @@ export function createOpenQuestions(): OpenQuestions {
       const { child } = question;
       open.set(child, question);
       listeners.get(child)?.(question);
+      tell(question);
       return () => {
-        if (open.get(child) === question) open.delete(child);
+        if (open.get(child) !== question) return;
+        open.delete(child);
+        tell({ ...question, text: null });
       };
     },
     listen(child, listener) {
@@ -44,6 +61,19 @@ export function createOpenQuestions(): OpenQuestions {
       };
     },
   };
+}
+
+/** What a child in a process of its own says of its question. */
+export type QuestionFrame = Pick<Question, "key"> & QuestionText;
+
+export function encodeQuestion({ key, text }: QuestionFrame): JsonObject {
+  return { type: QUESTION, key, text };
+}
+
+/** Undefined for a frame that is none. */
+export function parseQuestion({ key, text }: JsonObject): QuestionFrame | undefined {
+  if (typeof key !== "string" || (typeof text !== "string" && text !== null)) return undefined;
+  return { key, text };
 }
 
 /** One topic a question: an answer that comes too late is not taken for that of the next one. */

@@ -115,9 +115,13 @@ export function toChildId(
   return `${id}/${key}`;
 }
 
-/** Whether somebody answers the child's questions: its parent must have the tool for it. */
-function isAnswered({ background, task }: DelegationNode, { executor }: Spawning): boolean {
-  return background !== undefined && task.tools.includes("subagent") && executor === "in_process";
+/**
+ * Whether somebody answers the child's questions. Its parent must have the tool for it, and a call that can
+ * go on without the child. Another process finds the answer in the record.
+ */
+function isAnswered(node: DelegationNode, { executor, isDetached }: Spawning): boolean {
+  const isReached = executor === "in_process" || node.isRecorded === true;
+  return isReached && isDetached !== undefined && node.task.tools.includes("subagent");
 }
 
 interface Admitted {

@@ -15,7 +15,7 @@ import { createDelegatingTools } from "../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../delegation/node.ts";
 import type { PlannedModel } from "../delegation/plan-cost.ts";
-import { createOpenQuestions } from "../delegation/questions.ts";
+import { createOpenQuestions, type TellQuestion } from "../delegation/questions.ts";
 import type { ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { SubagentEvent } from "../delegation/subagent-events.ts";
@@ -59,6 +59,8 @@ export interface AgentParts {
   readonly conversations?: Conversations | undefined;
   /** Opens the account of a run that is no child of another here; its own limits when left out. */
   readonly openAccount?: ((limits: Limits) => Account) | undefined;
+  /** Told of what runs ask their parents, for a parent in another process. */
+  readonly tellQuestion?: TellQuestion | undefined;
   /** Plays recorded runs again in place of asking models and running tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
@@ -81,21 +83,12 @@ export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
   const askers = createAskers(safety, clock);
-  const questions = createOpenQuestions();
+  const questions = createOpenQuestions(parts.tellQuestion);
   const open = parts.openAccount ?? createAccount;
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
-  const known = { catalog, overrides };
-  const processChildren =
-    childProcess &&
-    createProcessChildren({ childProcess, storePath, safety, settings, clock, ...known });
-
-  const checkModel = async (task: AgentTask): Promise<void> => {
-    const model = await parts.openModel(task);
-    await createOutputCheck(task.format);
-    model.checkInput(task.items);
-    checkPriced(task.limits, model);
-  };
-
+  const shared = { storePath, safety, settings, clock, questions, catalog, overrides };
+  const processChildren = childProcess && createProcessChildren({ childProcess, ...shared });
+  const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
   /** What its children get a share of. Those of a replay that sends nothing were paid for. */
   const openAccountOf = ({ id }: RunContext, { limits }: AgentTask, replay?: ReplayRun): Account =>
     replay?.account ? createAccount(NO_LIMITS) : (accounts.get(id) ?? open(limits));
@@ -145,6 +138,16 @@ export function createAgentBody(parts: AgentParts): AgentBody {
       checkNative(task, (await parts.openModel(task)).native, specsOf(tools));
     },
   };
+}
+
+async function checkModelOf(
+  { openModel }: Pick<AgentParts, "openModel">,
+  task: AgentTask,
+): Promise<void> {
+  const model = await openModel(task);
+  await createOutputCheck(task.format);
+  model.checkInput(task.items);
+  checkPriced(task.limits, model);
 }
 
 /** What a replay puts in the place of the model and the tools. */

@@ -6,6 +6,7 @@ import type { JsonObject } from "../base/json.ts";
 import { createTurnstile } from "../base/turnstile.ts";
 import type { Executor } from "../delegation/child.ts";
 import { countProcessPlaces } from "../delegation/executors/process-places.ts";
+import type { OpenQuestions } from "../delegation/questions.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
 import type { RunContext } from "../engine/engine.ts";
 import { variableIn } from "../providers/http/own-fields.ts";
@@ -30,6 +31,8 @@ interface Parts {
   readonly safety: SafetyParts;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
+  /** Where what children ask is heard. */
+  readonly questions?: OpenQuestions | undefined;
   readonly catalog?: Catalog | undefined;
   readonly overrides?: readonly ModelOverride[] | undefined;
 }
@@ -46,6 +49,7 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
   const { childProcess, storePath, safety, settings, clock, catalog = CATALOG, overrides } = parts;
   const { env } = safety;
   const asks = safety.ask !== undefined || safety.approvalWaitMs !== undefined;
+  const { questions } = parts;
   const places = settings.maxProcesses ?? countProcessPlaces();
   // A run lets so many in; this is for the children of all runs together.
   const turnstile = createTurnstile(places);
@@ -58,7 +62,11 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
           import("../delegation/executors/runner-command.ts"),
           import("../delegation/runner/grant-key.ts"),
         ]);
+      const leave = await turnstile.enter(signal);
       const executor = createChildProcessExecutor({
+        questions,
+        // While it waits for its parent another may work: its parent may be waiting for that one.
+        onQuestion: leave,
         command: childProcess.command ?? findRunnerCommand(),
         grantKey: () => openGrantKey(childProcess.grantKeyFile),
         parent: { id: parent.id, path: parent.path },
@@ -69,7 +77,6 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         providerOf: (task) => providerOf(task, catalog),
         ...{ storePath, settings, env, clock },
       });
-      const leave = await turnstile.enter(signal);
       try {
         return await executor.run(order, signal);
       } finally {

@@ -40,7 +40,7 @@ export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
 export function toTask(asked: RunRequest): AgentTask {
   checkFields(asked);
   checkOptions(asked);
-  const { input, limits, timeoutMs: _, place: __, ...rest } = asked;
+  const { input, limits, timeoutMs: _, place, ...rest } = asked;
   const { output_mode: ___, output_schema: ____, ...request } = rest;
   const items = itemsOf(input);
   if (items.length === 0 || lastWords(items).trim() === "") {
@@ -64,6 +64,7 @@ export function toTask(asked: RunRequest): AgentTask {
     ...request,
     format: formatOf(asked),
     limits: { ...NO_LIMITS, ...limits },
+    ...(place?.can_ask ? { can_ask: true } : {}),
     items,
   };
 }

@@ -79,6 +79,8 @@ export interface RuntimeOptions
   readonly childProcess?: ChildProcessSettings | undefined;
   /** What a run spends from that is no child of another here; an account of its own limits when left out. */
   readonly openAccount?: AgentParts["openAccount"];
+  /** Told of what runs ask their parents, for a parent in another process. */
+  readonly tellQuestion?: AgentParts["tellQuestion"];
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
@@ -98,6 +100,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   },
   ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
   ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
+  ...{ tellQuestion: true },
 };
 
 export const RUNTIME_OPTIONS: readonly string[] = Object.keys(OPTIONS);
@@ -171,6 +174,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     delegation,
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
+    tellQuestion: options.tellQuestion,
     ...known,
     // Of a provider of the program's own nothing is known in advance.
     ...(!options.provider && { modelOf: (ref, { url }) => toPlannedModel(ref, url, known) }),

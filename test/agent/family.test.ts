@@ -242,6 +242,28 @@ describe("children of one turn", () => {
     a.close();
     await c;
   });
+
+  for (const most of ["maxOpen", "maxFixed"] as const) {
+    it(`let another work in their place while they wait for their parent: ${most}`, async () => {
+      const parent = createAccount(NO_LIMITS);
+      parent.family[most] = 1;
+      const newcomer = (key: string): Newcomer => ({ ...child(key), isFixed: true });
+      const a = await parent.family.admit(newcomer("a"), NEVER);
+      const b = parent.family.admit(newcomer("b"), NEVER);
+      const goOn = a.pause();
+      const second = await b;
+      goOn();
+      let isIn = false;
+      const c = parent.family.admit(newcomer("c"), NEVER).then(() => {
+        isIn = true;
+      });
+      second.close();
+      await settle();
+      assert.equal(isIn, false, "the one that was answered works again");
+      a.close();
+      await c;
+    });
+  }
 });
 
 describe("a family", () => {

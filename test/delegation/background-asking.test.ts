@@ -179,6 +179,8 @@ describe("a finished subagent that is asked again", () => {
     assert.deepEqual(start?.requested["continue"], `${id}/counter-1.0`);
     assert.deepEqual(start?.effective["tools"], ["read"]);
     assert.equal(eventsOfType(events, "run_end")[0]?.spent["children"], 2);
+    const { left, divergence } = await tree.runtime.replay({ id });
+    assert.deepEqual([left, divergence], [[], undefined], "it is replayed as it was");
   });
 
   it("must be one of the run's own, and have ended", async (t) => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { NOTHING } from "../../src/agent/limits.ts";
@@ -7,7 +7,9 @@ import type { Clock } from "../../src/base/clock.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../src/base/json.ts";
 import { encodeSse } from "../../src/base/sse.ts";
 import { createFrameReader, TRUNCATED } from "../../src/delegation/executors/frame-reader.ts";
+import { createOpenQuestions } from "../../src/delegation/questions.ts";
 import { verifyGrant } from "../../src/delegation/signed-grant.ts";
+import { createManualClock } from "../../src/testing/index.ts";
 import { LINUX_LACK, programLack, unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";
 import {
@@ -115,6 +117,38 @@ describe("a child process that asks for more of the budget", () => {
     const frame = print(encodeSse("subagent_budget", { type: "subagent_budget" }));
     const child = await createShellBench(t, `${frame}; ${WHOLE}`).run();
     assert.match(child.message, /no frame of its stream/);
+  });
+});
+
+describe("a child process that asks its parent", () => {
+  const question = (text: string | null): string =>
+    print(encodeSse("subagent_question", { type: "subagent_question", key: "k", text }));
+  const UNTIL_TOLD = "while [ ! -e go ]; do sleep 0.05; done";
+
+  it("waits for it as long as it takes, which is not its time", async (t) => {
+    const clock = createManualClock(0);
+    const questions = createOpenQuestions();
+    const asked = new Promise((resolve) => questions.listen("run_1/child-1.0", resolve));
+    let pauses = 0;
+    const script = `${question("Which?")}; ${UNTIL_TOLD}; ${question(null)}; ${WHOLE}; ${report()}`;
+    const bench = createShellBench(t, script, {
+      ...{ clock, questions, timeoutMs: 1000 },
+      onQuestion: () => void pauses++,
+    });
+    const running = bench.run();
+    assert.deepEqual(await asked, { child: "run_1/child-1.0", key: "k", text: "Which?" });
+    for (let minutes = 0; minutes < 5; minutes++) await clock.advance(60_000);
+    writeFileSync(join(bench.folder, "go"), "");
+    const { ending } = await running;
+    assert.deepEqual([ending, pauses], ["completed", 1]);
+    assert.equal(questions.of("run_1/child-1.0"), undefined, "nobody answers it any more");
+  });
+
+  it("has closed its question when it is gone", async (t) => {
+    const questions = createOpenQuestions();
+    const bench = createShellBench(t, `${question("Which?")}; exit 7`, { questions });
+    assert.equal((await bench.run()).ending, "failed");
+    assert.equal(questions.of("run_1/child-1.0"), undefined);
   });
 });
 

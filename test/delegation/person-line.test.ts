@@ -109,8 +109,8 @@ describe("a question of a child process", () => {
     const answer = child(QUESTION, NEVER);
     await until(() => person.asked[0], "the person is asked");
     write("yes");
-    write('{"type":"subagent_question","ask":1,"answer":"sure"}');
-    write('{"type":"subagent_question","ask":2,"answer":"yes"}');
+    write('{"type":"subagent_approval","ask":1,"answer":"sure"}');
+    write('{"type":"subagent_approval","ask":2,"answer":"yes"}');
     write('{"type":"subagent_budget","ask":1,"answer":"yes"}');
     person.answer("no");
     assert.equal(await answer, "no");

@@ -16,6 +16,7 @@ import { encodeSse } from "../../base/sse.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
 import { checkTools } from "../../delegation/child-task.ts";
 import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
+import { encodeQuestion, QUESTION } from "../../delegation/questions.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import { openParentAccount } from "../../delegation/runner/parent-account.ts";
 import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
@@ -67,9 +68,12 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
   if (payload.grant || document["signature"] !== undefined) await checkGrant(document, config);
   const agents = await openAgents(payload, io);
   const line = toParentLine(payload, input, io);
-  const openAccount = toOpenAccount(payload, line);
-  const options = { ...toOptions(payload, config, io), ask: toAsk(payload, line) };
-  const runtime = await createRuntime({ ...options, agents, openAccount });
+  const toParent = {
+    openAccount: toOpenAccount(payload, line),
+    ask: toAsk(payload, line),
+    tellQuestion: toTellQuestion(payload, io),
+  };
+  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents, ...toParent });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= runtime.close();
@@ -157,6 +161,18 @@ function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions[
   return asks && line ? openParentAsk(line) : undefined;
 }
 
+/** Of this run: those below it ask here. */
+function toTellQuestion({ run }: Payload, { stdout }: Io): RuntimeOptions["tellQuestion"] {
+  if (!run?.can_ask) return undefined;
+  const send = async (frame: JsonObject): Promise<void> => {
+    await stdout.write(encodeSse(QUESTION, frame));
+  };
+  return (question) => {
+    // A parent that does not read any more has ended this run.
+    if (question.child === run.id) send(encodeQuestion(question)).catch(() => {});
+  };
+}
+
 /** MCP servers are started only for a name that nothing else has. */
 async function namesFor(
   { tool_subset }: Pick<Payload, "tool_subset">,
@@ -179,7 +195,7 @@ function toRequest(
     provider,
     url: payload.url,
     api_key_name: payload.api_key_name,
-    input: payload.prompt,
+    input: payload.items ?? payload.prompt,
     instructions: payload.system_prompt,
     tools: payload.tool_subset,
     think: payload.think,

@@ -6,6 +6,7 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import { matchesGlob } from "../../base/glob.ts";
 import { nearest } from "../../base/text.ts";
 import { namesTool } from "../../tools/gate/rule-names.ts";
+import { ASK_PARENT } from "../tools/names.ts";
 import { findUncallable } from "./agent-wish.ts";
 import type { AgentDefinition } from "./definition.ts";
 
@@ -37,16 +38,21 @@ export function checkAgentTools(
   known: readonly string[],
 ): void {
   for (const { path, tools = [] } of agents) {
-    const wrong = tools.find((tool) => !namesTool(tool, known) && !isNativeName(tool));
+    const wrong = tools.find((tool) => !namesTool(tool, known) && !isNeverListed(tool));
     if (wrong === undefined) continue;
     throw new Failure("invalid_request", `${path}: ${toolProblem(wrong, known).join("")}`);
   }
 }
 
 function toolProblem(wanted: string, known: readonly string[]): string[] {
-  if (isNativeName(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
+  if (isNeverListed(wanted) || known.some((name) => matchesGlob(name, wanted))) return [];
   const near = nearest(wanted, known);
   return [`No tool fits \`${wanted}\`.${near ? ` Did you mean \`${near}\`?` : ""}`];
+}
+
+/** What no list of a run's tools has: what a vendor runs, and what only a subagent is given. */
+function isNeverListed(tool: string): boolean {
+  return isNativeName(tool) || tool === ASK_PARENT;
 }
 
 /** Why a run that has these tools cannot call it; none where it can. */

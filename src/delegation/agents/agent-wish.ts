@@ -10,7 +10,7 @@ import { isJsonObject, type Json } from "../../base/json.ts";
 import { clip, nearest } from "../../base/text.ts";
 import { toOwnNames } from "../../tools/same-tools.ts";
 import type { ChildWish } from "../child.ts";
-import { isDelegating } from "../tools/names.ts";
+import { ASK_PARENT, isDelegating } from "../tools/names.ts";
 import type { AgentDefinition } from "./definition.ts";
 
 /**
@@ -52,6 +52,7 @@ export function toWish(
     ...(url || provider || apiKeyName ? { address: { url, provider, apiKeyName } } : {}),
     ...(options ? { options } : {}),
     tools: narrowTools(definition, call, parentTools),
+    ...(namesAsking(definition, call) ? { canAsk: true } : {}),
     maxTurns: narrowTurns(definition, call),
     limits,
     schema: outputSchema,
@@ -60,6 +61,11 @@ export function toWish(
     summaryPrompt: answersWithJson(definition) ? null : call.summaryPrompt,
     timeoutMs: seconds === undefined ? undefined : seconds * 1000,
   };
+}
+
+/** The file's list counts where the call has none of its own. */
+function namesAsking({ tools = [] }: AgentDefinition, call: ChildWish): boolean {
+  return call.canAsk === true || (call.tools === undefined && tools.includes(ASK_PARENT));
 }
 
 function answersWithJson({ outputSchema, outputMode }: AgentDefinition): boolean {
@@ -115,15 +121,17 @@ function resolveTools(
   parentTools: readonly string[],
 ): readonly string[] | undefined {
   if (written === undefined) return undefined;
-  const tools = toOwnNames(written, parentTools);
+  // It is no tool of the parent's.
+  const wanted = written.filter((tool) => tool !== ASK_PARENT);
+  const tools = toOwnNames(wanted, parentTools);
   const missing = tools.filter((tool) => !isPattern(tool) && !parentTools.includes(tool));
   if (missing.length > 0) {
     const names = missing.map((tool) => `\`${tool}\``).join(", ");
     throw refuse(`The agent \`${name}\` needs ${names}, which its parent does not have`);
   }
   const own = parentTools.filter((tool) =>
-    tools.some((wanted) =>
-      isPattern(wanted) ? !isDelegating(tool) && matchesGlob(tool, wanted) : wanted === tool,
+    tools.some((one) =>
+      isPattern(one) ? !isDelegating(tool) && matchesGlob(tool, one) : one === tool,
     ),
   );
   if (own.length > 0 || tools.length === 0) return own;

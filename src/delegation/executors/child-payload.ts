@@ -1,6 +1,6 @@
 /** A child's order as the runner reads it: its task, its bounds signed, its place in the record. */
 
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
 import type { ChildOrder } from "../child.ts";
 import type { DelegationSettings } from "../settings.ts";
 import { signGrant } from "../signed-grant.ts";
@@ -34,6 +34,7 @@ export function toPayload(
     url: task.url,
     api_key_name: task.api_key_name,
     prompt: promptOf(task.items),
+    ...(task.items.length > 1 ? { items: task.items as readonly Json[] } : {}),
     system_prompt: task.instructions,
     tool_subset: task.tools,
     think: task.think,
@@ -62,7 +63,10 @@ export function toPayload(
     run:
       storePath === undefined
         ? null
-        : { id, parent_id: parent.id, path: `${parent.path}/${place}` },
+        : {
+            ...{ id, parent_id: parent.id, path: `${parent.path}/${place}` },
+            ...(task.can_ask ? { can_ask: true } : {}),
+          },
     store_path: storePath ?? null,
     brief: true,
     report: true,
@@ -71,8 +75,8 @@ export function toPayload(
   return { ...payload, signature: signGrant(payload, key) };
 }
 
-/** A child is asked one thing, in words. */
+/** What a child is asked, in words: the last thing, of one that goes on from another. */
 function promptOf(items: ChildOrder["task"]["items"]): string {
-  const [item] = items;
+  const item = items.at(-1);
   return item?.type === "message" && typeof item.content === "string" ? item.content : "";
 }

@@ -3,7 +3,7 @@
  * its standard output. Whatever becomes of the process there is one report, and nothing of it is left.
  *
  * The input stays open: a child whose input ends knows that its parent is dead, and one that asks for
- * more of the budget is answered there.
+ * more of the budget is answered there. What it asks its parent's model is answered in the record.
  */
 
 import type { ChildAccount } from "../../agent/account.ts";
@@ -13,9 +13,11 @@ import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Variables } from "../../tools/sandbox/environment.ts";
 import type { ChildOrder, Executor } from "../child.ts";
+import type { OpenQuestions } from "../questions.ts";
 import { encodeAnswer, type TopUpAsk } from "../top-up.ts";
 import { childVariables } from "./child-environment.ts";
 import { type PayloadParts, toPayload } from "./child-payload.ts";
+import { createChildQuestions } from "./child-questions.ts";
 import { type Seen, toReport, type Why } from "./child-report.ts";
 import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
 import { createPersonAsks, type Person } from "./person-asks.ts";
@@ -33,6 +35,10 @@ export interface ChildProcessParts extends PayloadParts {
   readonly clock: Clock;
   /** Hears what children would ask a person; left out where they ask nobody. */
   readonly person?: Person | undefined;
+  /** Where what children ask is heard; left out where nobody answers. */
+  readonly questions?: OpenQuestions | undefined;
+  /** Called each time the child begins to wait for its parent. */
+  readonly onQuestion?: (() => void) | undefined;
   /** Gets what children write to standard error. */
   readonly onError?: ((bytes: Uint8Array) => void) | undefined;
   readonly limits?: FrameLimits | undefined;
@@ -70,8 +76,13 @@ async function runChild(
   const topUps = answerAsks(order, (answer) => child.write(answer), signal);
   const write = (answer: string): void => child.write(answer);
   const asks = createPersonAsks(parts.person, { clock, write });
-  const listeners = { onAsk: topUps.answer, onPersonAsk: asks.read };
-  const frames = createFrameReader(parts.limits, listeners);
+  const id = `${parts.parent.id}/${order.key}`;
+  const questions = createChildQuestions(id, order.account, parts);
+  const frames = createFrameReader(parts.limits, {
+    onTopUp: topUps.answer,
+    onQuestion: questions.hear,
+    onPersonAsk: asks.read,
+  });
   const said = createTail();
   const listening = {
     onOutput: frames.push,
@@ -89,7 +100,8 @@ async function runChild(
   }
   order.onStart?.();
   try {
-    const limits = { limitMs: timeoutMs + LATE_MS, waitedMs: asks.waitedMs };
+    const waitedMs = (): number => asks.waitedMs() + questions.waitedMs();
+    const limits = { limitMs: timeoutMs + LATE_MS, waitedMs };
     const why = await watch(child, frames, { signal, clock, ...limits });
     // What it still says in the time it is given to end counts too.
     const hasLeft = await leaves(child, why);
@@ -100,6 +112,7 @@ async function runChild(
   } finally {
     topUps.stop();
     asks.stop();
+    questions.stop();
     await child.end();
   }
 }
@@ -140,7 +153,7 @@ interface Watch {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly limitMs: number;
-  /** How long a person was asked, which does not count. */
+  /** How long it has waited for its parent or a person, which does not count. */
   waitedMs(): number;
 }
 
@@ -165,7 +178,7 @@ async function watch(
   }
 }
 
-/** How often to look again while a person is asked, at most. */
+/** How often to look again while somebody is asked, at most. */
 const LEAST_LOOK_MS = 100;
 
 /** Passes when the limit is over, and then the time that questions were open. */

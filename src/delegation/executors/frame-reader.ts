@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import { createSseReader } from "../../base/sse.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { PERSON_ASK, type PersonAsk, parsePersonAsk } from "../person-line.ts";
+import { parseQuestion, QUESTION, type QuestionFrame } from "../questions.ts";
 import { parseAsk, TOP_UP, type TopUpAsk } from "../top-up.ts";
 
 /** More than any answer; past it the rest is not kept, and the text says so. */
@@ -49,16 +50,18 @@ export interface FrameLimits {
   readonly outputBytes: number;
 }
 
-export interface FrameListeners {
-  readonly onAsk?: ((ask: TopUpAsk) => void) | undefined;
-  readonly onPersonAsk?: ((ask: PersonAsk) => void) | undefined;
-}
-
 const LIMITS: FrameLimits = { textChars: MAX_TEXT_CHARS, outputBytes: MAX_OUTPUT_BYTES };
+
+/** Told of what the child asks while it works. */
+interface Asked {
+  onTopUp?(ask: TopUpAsk): void;
+  onQuestion?(frame: QuestionFrame): void;
+  onPersonAsk?(ask: PersonAsk): void;
+}
 
 export function createFrameReader(
   limits: FrameLimits = LIMITS,
-  { onAsk = () => {}, onPersonAsk = () => {} }: FrameListeners = {},
+  { onTopUp, onQuestion, onPersonAsk }: Asked = {},
 ): FrameReader {
   const text = createTextKeeper(limits.textChars);
   const state = {
@@ -86,6 +89,9 @@ export function createFrameReader(
     FRAMES[event]?.(delta, frame);
   }
 
+  const tellOf = <Asked>(asked: Asked | undefined, tell?: (asked: Asked) => void): void =>
+    asked === undefined ? finish("broken") : tell?.(asked);
+
   const FRAMES: Readonly<Record<string, (delta: string, frame: JsonObject) => void>> = {
     output_text: text.add,
     output_structured(delta) {
@@ -96,13 +102,12 @@ export function createFrameReader(
       if (delta.startsWith("Error:")) state.error = delta.slice("Error:".length).trim();
       else state.turns++;
     },
-    response_end() {
-      state.isWhole = true;
-    },
+    response_end: () => Object.assign(state, { isWhole: true }),
     // A turn that a crash had cut is said again.
     subagent_resume: () => text.back(),
-    [TOP_UP]: (_, frame) => hear(parseAsk(frame), onAsk, finish),
-    [PERSON_ASK]: (_, frame) => hear(parsePersonAsk(frame), onPersonAsk, finish),
+    [TOP_UP]: (_, frame) => tellOf(parseAsk(frame), onTopUp),
+    [QUESTION]: (_, frame) => tellOf(parseQuestion(frame), onQuestion),
+    [PERSON_ASK]: (_, frame) => tellOf(parsePersonAsk(frame), onPersonAsk),
     subagent_report(_, frame) {
       if (!isRunEnd(frame)) return finish("broken");
       state.report = frame;
@@ -111,14 +116,8 @@ export function createFrameReader(
   };
 
   const lines = createSseReader(read);
-  const guarded = (act: () => void): void => {
-    try {
-      act();
-    } catch {
-      // A line longer than the reader keeps.
-      finish("broken");
-    }
-  };
+  // A line longer than the reader keeps.
+  const guarded = (act: () => void): void => guard(act, () => finish("broken"));
   return {
     push(piece) {
       bytes += piece.length;
@@ -134,13 +133,12 @@ export function createFrameReader(
   };
 }
 
-function hear<Ask>(
-  ask: Ask | undefined,
-  tell: (ask: Ask) => void,
-  finish: (why: Over) => void,
-): void {
-  if (ask) tell(ask);
-  else finish("broken");
+function guard(act: () => void, onThrown: () => void): void {
+  try {
+    act();
+  } catch {
+    onThrown();
+  }
 }
 
 function createEnding(): { readonly over: Promise<Over>; end(why: Over): void } {

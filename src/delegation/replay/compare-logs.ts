@@ -123,6 +123,7 @@ const VARYING: ReadonlySet<string> = new Set([
   "run_id",
   "parent_id",
   "child_id",
+  "continue",
   "mark",
   "call_key",
   // Of a child that its call left when it asked, which is played as one that nobody waited for.

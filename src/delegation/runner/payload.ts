@@ -7,6 +7,7 @@ import { type Limits, NO_LIMITS } from "../../agent/limits.ts";
 import { OUTPUT_MODES, toOutputFormat } from "../../agent/output-mode.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import type { Item } from "../../protocol/items.ts";
 import { findOptionsProblem } from "../../protocol/own-options.ts";
 import type { OutputFormat } from "../../providers/provider.ts";
 import { APPROVALS, type Approval } from "../../tools/gate/decide.ts";
@@ -25,6 +26,8 @@ export interface Payload {
   readonly temperature: number | null;
   readonly max_tokens: number | null;
 
+  /** The conversation that it goes on with, the prompt being its last message; the prompt alone when left out. */
+  readonly items: readonly Item[] | undefined;
   /** Fields of the vendor's own for its model calls. */
   readonly options: JsonObject | null;
   readonly label: string | null;
@@ -64,6 +67,8 @@ export interface RunPlace {
   readonly id: string;
   readonly parent_id: string;
   readonly path: string;
+  /** Whether its parent answers what it asks. */
+  readonly can_ask?: boolean | undefined;
 }
 
 /** Throws `Failure("invalid_request")` that names the field. */
@@ -75,6 +80,7 @@ export function parsePayload(document: JsonObject): Payload {
     url: read.text("url") ?? null,
     api_key_name: readVariable(read.text("api_key_name")),
     prompt: read.needed("prompt"),
+    items: readItems(document["items"]),
     system_prompt: read.text("system_prompt") ?? null,
     tool_subset: read.texts("tool_subset") ?? [],
     think: read.flag("think"),
@@ -209,11 +215,22 @@ function readGrant(given: Json | undefined): Grant | undefined {
   throw wrong("`grant` must be a list of layers");
 }
 
+/** As the record of another child has them. */
+function readItems(given: Json | undefined): readonly Item[] | undefined {
+  if (given === undefined || given === null) return undefined;
+  if (Array.isArray(given) && given.length > 0 && given.every(isItem)) return given as Item[];
+  throw wrong("`items` must be a list of items");
+}
+
+function isItem(value: Json): boolean {
+  return isJsonObject(value) && typeof value["type"] === "string";
+}
+
 function readPlace(given: JsonObject | undefined): RunPlace | undefined {
   if (!given) return undefined;
-  const { id, parent_id, path } = given;
+  const { id, parent_id, path, can_ask } = given;
   if (typeof id === "string" && typeof parent_id === "string" && typeof path === "string") {
-    return { id, parent_id, path };
+    return { id, parent_id, path, ...(can_ask === true ? { can_ask } : {}) };
   }
   throw wrong("`run` must have `id`, `parent_id` and `path`");
 }
