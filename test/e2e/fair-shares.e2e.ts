@@ -10,8 +10,15 @@ import { dropReportWish } from "../../src/protocol/report-wish.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { reply, respond, type Script } from "../../src/testing/index.ts";
+import { LINUX_LACK } from "../needs.ts";
 import { createPlace } from "./command.ts";
+import { type Held, watchProcess } from "./watched-process.ts";
 import { CHAT, runAt } from "./wires.ts";
+
+/** How many children have processes of their own: `OFFSHOOT_TEST_CHILDREN=1000` for a long look of some minutes. */
+const IN_PROCESSES = Number(process.env["OFFSHOOT_TEST_CHILDREN"] ?? 40);
+/** How many of them work at once. */
+const PLACES = 8;
 
 const READ = { name: "read", arguments: '{"path":"a.txt"}' };
 const USAGE = { input: 1000, output: 200 };
@@ -54,8 +61,11 @@ function toCalls(children: number, tool: ToolName): { name: string; arguments: s
   return inputs.map((input) => ({ name: tool, arguments: JSON.stringify(input) }));
 }
 
-/** The root starts so many children in one turn, by this tool; each reads as often as it needs to. */
-function delegating(children: number, tool: ToolName): Script {
+/**
+ * The root starts so many children in one turn, by this tool; each reads as often as it needs to. `look` is
+ * called when a child has begun.
+ */
+function delegating(children: number, tool: ToolName, look: () => void): Script {
   const calls = toCalls(children, tool);
   return respond((request) => {
     const asked = firstAsked(request);
@@ -63,6 +73,7 @@ function delegating(children: number, tool: ToolName): Script {
     const how = { usage: USAGE };
     if (asked === "go") return outputs > 0 ? reply.text("done", how) : reply.calls(calls, how);
     const child = Number(asked.slice("child ".length));
+    if (outputs === 0) look();
     if (outputs + 1 < callsOf(child)) return reply.calls([READ], how);
     return reply.text(`${asked} is done`, how);
   });
@@ -80,27 +91,35 @@ interface Tried {
   readonly endings: Readonly<Record<string, number>>;
   /** What the root's model was told of each child. */
   readonly told: readonly string[];
+  /** Most that the root's process held. */
+  readonly held: Held;
 }
 
 async function tryFamily({ children, tokens, executor, tool = "subagent" }: Trial): Promise<Tried> {
   await using place = await createPlace({ "a.txt": "1\n" });
-  await using upstream = await CHAT.start({ engine: delegating(children, tool) });
+  const watched = watchProcess();
+  let pid: number | undefined;
+  const look = (): void => {
+    if (pid !== undefined && executor === "child_process") watched.look(pid);
+  };
+  await using upstream = await CHAT.start({ engine: delegating(children, tool, look) });
   const flags = ["--tools", `read,${tool}`, "--max-total-tokens", String(tokens)];
-  const ended = await place.run(
-    [...runAt(upstream, CHAT, "go"), ...flags, "--output", "jsonl", "--quiet"],
-    { env: { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor } },
-  );
+  const args = [...runAt(upstream, CHAT, "go"), ...flags, "--output", "jsonl", "--quiet"];
+  const processes = { OFFSHOOT_AGENT_SUBAGENT_MAX_PROCESSES: String(PLACES) };
+  const env = { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor, ...processes };
+  const command = place.start(args, { env });
+  pid = command.child.pid;
+  const ended = await command.ended;
   assert.equal(ended.code, 0, ended.stderr);
   const lines = ended.stdout.trimEnd().split("\n");
-  return readFamily(
-    lines.flatMap((line) => {
-      const { run_id, ...event } = JSON.parse(line) as RunEvent & { readonly run_id: string };
-      return run_id.includes("/") ? [] : [event as RunEvent];
-    }),
-  );
+  const events = lines.flatMap((line) => {
+    const { run_id, ...event } = JSON.parse(line) as RunEvent & { readonly run_id: string };
+    return run_id.includes("/") ? [] : [event as RunEvent];
+  });
+  return { ...readFamily(events), held: watched.most };
 }
 
-function readFamily(events: readonly RunEvent[]): Tried {
+function readFamily(events: readonly RunEvent[]): Omit<Tried, "held"> {
   const endings: Record<string, number> = {};
   for (const event of events) {
     if (event.type === "child_end") endings[event.ending] = (endings[event.ending] ?? 0) + 1;
@@ -134,11 +153,26 @@ function toReports(told: string): Report[] {
   }));
 }
 
+/** Three pipes for each child and what starts it, and what a process has anyway. */
+const FILES = 40 + 6 * PLACES;
+/** A process that works takes under 200, however many children it has had. */
+const MEGABYTES = 400;
+
+/** However many children there are, a process holds no more than those that work at once take. */
+function checkHeld({ megabytes, files, children, zombies }: Held): void {
+  if (LINUX_LACK) return;
+  assert.ok(megabytes < MEGABYTES, `${megabytes} MB`);
+  assert.ok(files < FILES, `${files} open files`);
+  // One more is what ends them all when their parent is killed.
+  assert.ok(children <= 2 * PLACES, `${children} processes`);
+  assert.ok(zombies <= PLACES, `${zombies} that nobody has waited for`);
+}
+
 const FITTING: readonly (readonly [children: number, Omit<Trial, "children" | "tokens">])[] = [
   [24, { executor: "in_process" }],
   [100, { executor: "in_process" }],
   [1000, { executor: "in_process" }],
-  [100, { executor: "child_process" }],
+  [IN_PROCESSES, { executor: "child_process" }],
   [8, { executor: "in_process", tool: "call_subagent" }],
   [100, { executor: "in_process", tool: "parallel_subagent" }],
   [24, { executor: "child_process", tool: "parallel_subagent" }],
@@ -149,18 +183,19 @@ describe("children whose needs fit the budget of their turn", () => {
     const { executor, tool = "subagent" } = trial;
     it(`all do their work: ${children} of \`${tool}\`, ${executor}`, async () => {
       const tokens = Math.floor(needOf(children) * 1.2) + HEADROOM;
-      const { end, endings, told } = await tryFamily({ children, tokens, ...trial });
+      const { end, endings, told, held } = await tryFamily({ children, tokens, ...trial });
       const failed = told.filter((one) => !one.includes("is done"));
       assert.deepEqual(failed, [], "what a child that was lost says");
       assert.deepEqual(endings, { completed: children });
       assert.equal(end.spent["tokens"], needOf(children));
+      checkHeld(held);
     });
   }
 });
 
 const TOO_MANY: readonly Omit<Trial, "tokens">[] = [
   { children: 24, executor: "in_process" },
-  { children: 24, executor: "child_process" },
+  { children: IN_PROCESSES, executor: "child_process" },
   { children: 24, executor: "in_process", tool: "parallel_subagent" },
   { children: 1000, executor: "in_process" },
 ];
@@ -171,7 +206,8 @@ describe("children whose needs do not fit the budget of their turn", () => {
     const title = `${children} of \`${tool}\`, ${executor}`;
     it(`stop within it, and the report names who was not run: ${title}`, async () => {
       const tokens = Math.floor(needOf(children) / 2);
-      const { end, told } = await tryFamily({ ...trial, tokens });
+      const { end, told, held } = await tryFamily({ ...trial, tokens });
+      checkHeld(held);
       assert.ok(Number(end.spent["tokens"]) <= tokens, String(end.spent["tokens"]));
       const reports = told.flatMap(toReports);
       assert.equal(new Set(reports.map(({ label }) => label)).size, children);
