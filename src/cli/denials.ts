@@ -36,8 +36,8 @@ export function renderDenial(denial: Denial): string {
   const { name, arguments: text, path, by, rule, source, reason } = denial;
   const lines = [
     `${name}(${clip(text, 200)})`,
-    // The path of a run that a person started has one name in it.
-    ...(path.lastIndexOf("/") > 0 ? [`  in      ${path}`] : []),
+    // The path of a run that a person started has one name in it. Below it are names as commands take them.
+    ...(path.lastIndexOf("/") > 0 ? [`  in      ${path.slice(path.indexOf("/", 1) + 1)}`] : []),
     `  by      ${by}: ${DECIDERS[by] ?? "unknown"}`,
     ...(rule === null ? [] : [`  rule    ${rule}`, `  from    ${source}`]),
     `  reason  ${clip(reason, 400)}`,

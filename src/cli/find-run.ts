@@ -18,7 +18,8 @@ export const RUN_NAMES = {
   last: "The newest run that somebody started",
   "last/parser-1.0":
     "A subagent, by its place below a run that any of these names; `runs tree` shows the places",
-  "parser-1.0": "A subagent of the newest tree that has one of this name",
+  "parser-1.0":
+    "A subagent of the newest tree that has one of this name; also as a path: `/root/parser-1.0`",
   '"part 01"':
     "A subagent by its label, where no other of its tree has the same; also after a run: `last/part 01`",
   "resp_01k…": "A response of a server",
@@ -31,6 +32,8 @@ const MAX_LOOKED_AT = 1000;
 export async function findRun(store: Store, given: string): Promise<RunRecord> {
   const exact = await store.getRun(given);
   if (exact) return exact;
+  // The path of a run has the tree's root in place of an id.
+  if (given.startsWith("/root/")) return await findTop(store, given.slice("/root/".length));
   const slash = given.indexOf("/");
   if (slash < 0) return await findTop(store, given);
   const [name, place] = [given.slice(0, slash), given.slice(slash + 1)];

@@ -44,7 +44,7 @@ export const RUNS_COMMAND: Command = {
     by: {
       type: "string",
       value: "KEY",
-      choices: ["agent", "model", "tool", "user", "key", "tenant"],
+      choices: ["agent", "run", "model", "tool", "user", "key", "tenant"],
       only: ["cost"],
       summary: "what to add up by (agent)",
     },

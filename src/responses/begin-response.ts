@@ -5,8 +5,7 @@
  * Run code: whatever it does to the log is in steps, under keys of its own.
  */
 
-import type { OwnCall } from "../agent/calls.ts";
-import { addResults } from "../agent/calls.ts";
+import { addResults, type OwnCall } from "../agent/calls.ts";
 import { runToolCalls, type ToolParts } from "../agent/tool-calls.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";

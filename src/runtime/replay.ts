@@ -3,8 +3,7 @@
  * against the recorded ones; with one, the run that is changed and whatever depends on it run for real.
  */
 
-import type { AgentTask } from "../agent/task.ts";
-import { parseTask } from "../agent/task.ts";
+import { type AgentTask, parseTask } from "../agent/task.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import { toNodeName } from "../delegation/ledger/tree.ts";

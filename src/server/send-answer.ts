@@ -7,8 +7,7 @@
  */
 
 import type { ServerResponse } from "node:http";
-import type { Failure } from "../base/failure.ts";
-import { toFailure } from "../base/failure.ts";
+import { type Failure, toFailure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { isLong, toJsonPieces } from "../base/json-pieces.ts";
 import { createToldStream } from "./broken-stream.ts";

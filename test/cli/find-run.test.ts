@@ -57,6 +57,8 @@ describe("a run is found", () => {
     run_00d: "run_00d",
     run_01b: "run_01b",
     "run_01a/p": "run_01a/parser-1.0",
+    "/root/parser-1.1": "run_01b/parser-1.1",
+    "/root/parser-1.0/deep-2.0": "run_01b/parser-1.0/deep-2.0",
     "last/parser-1.0": "run_01b/parser-1.0",
     "last/parser-1.0/deep": "run_01b/parser-1.0/deep-2.0",
     "last/parser-1.1/": "run_01b/parser-1.1",

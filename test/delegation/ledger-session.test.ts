@@ -64,8 +64,14 @@ describe("a session as Markdown", () => {
     });
     assert.deepEqual(headingsOf(text), [
       ...["# Session", "## Model", "## System Prompt", "## User Prompt", "## Response"],
-      ...["## Subagent count", "### Model", "### System Prompt", "### User Prompt", "### Response"],
-      ...["### Subagent deep", "#### Model", "#### System Prompt", "#### User Prompt"],
+      ...[
+        "## Subagent count [a]",
+        "### Model",
+        "### System Prompt",
+        "### User Prompt",
+        "### Response",
+      ],
+      ...["### Subagent deep [a/deep]", "#### Model", "#### System Prompt", "#### User Prompt"],
       "#### Response",
     ]);
     for (const words of [

@@ -214,6 +214,15 @@ describe("costs of a tree", () => {
     );
   });
 
+  it("by run tell apart those of one label, by the names that commands take", async () => {
+    const rows = await readCosts(await record(TREE), ["run_1"], "run");
+    const keys = rows.map(({ key }) => key).sort();
+    assert.deepEqual(keys, ["a", "a/deep", "b", "gone", "root"]);
+    const other = { run_2: [start("run_2", 1000), end(2000)] };
+    const both = await readCosts(await record({ ...TREE, ...other }), ["run_1", "run_2"], "run");
+    assert.ok(both.some(({ key }) => key === "run_1/a/deep") && both.length === 6);
+  });
+
   it("by model count the time between question and answer", async () => {
     const rows = await readCosts(await record(TREE), ["run_1"], "model");
     assert.deepEqual(

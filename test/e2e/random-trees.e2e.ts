@@ -2,8 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import type { Amount, LimitKind, Limits } from "../../src/agent/limits.ts";
-import { LIMIT_KINDS, NO_LIMITS } from "../../src/agent/limits.ts";
+import {
+  type Amount,
+  LIMIT_KINDS,
+  type LimitKind,
+  type Limits,
+  NO_LIMITS,
+} from "../../src/agent/limits.ts";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
 import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,4 +1,4 @@
-/** `offshoot runs cost [ID] --by agent|model|tool|user`: where tokens, money and time went. */
+/** `offshoot runs cost [ID] --by agent|run|model|tool|user`: where tokens, money and time went. */
 
 import { Failure } from "../../base/failure.ts";
 import { clip, withThousands } from "../../base/text.ts";

@@ -1,6 +1,6 @@
 /** `offshoot runs events ID`: what happened to the subagents of a tree, as the log tells it live. */
 
-import { createLog } from "../../base/log.ts";
+import { createLog, type Log } from "../../base/log.ts";
 import { createRedact } from "../../base/redact.ts";
 import { readSubagentEvents } from "../../delegation/ledger/subagent-record.ts";
 import { createSubagentLog, toSubagentFields } from "../../delegation/telemetry/subagent-log.ts";
@@ -15,8 +15,8 @@ export async function showEvents(
 ): Promise<void> {
   const events = await readSubagentEvents(record, id);
   if (call.options["json"]) {
-    const rows = events.map(({ at_ms, path, event }) => ({
-      ...{ at_ms, path },
+    const rows = events.map(({ at_ms, path, name, event }) => ({
+      ...{ at_ms, path, name },
       ...toSubagentFields(event),
     }));
     await io.stdout.write(`${JSON.stringify(rows)}\n`);
@@ -24,11 +24,26 @@ export async function showEvents(
   }
   if (events.length === 0) await io.stderr.write(`${id} has no subagents.\n`);
   const lines: string[] = [];
-  for (const { at_ms, event } of events) {
+  for (const { at_ms, name, event } of events) {
     const clock = { now: () => at_ms, sleep: () => Promise.reject() };
     const write = (line: string): number => lines.push(line);
     const log = createLog("subagent", { setting: "info", clock, redact: createRedact([]), write });
-    createSubagentLog(log, { telemetryEnabled: true })(event);
+    const named = name === null ? log : withField(log, { name });
+    createSubagentLog(named, { telemetryEnabled: true })(event);
   }
   await io.stdout.write(cleanForTerminal(lines.join("")));
+}
+
+/** The same log, with a field behind those of each line. */
+function withField(log: Log, more: Readonly<Record<string, string>>): Log {
+  const write =
+    (level: keyof Log): Log["info"] =>
+    (message, fields = {}) =>
+      log[level](message, { ...fields, ...more });
+  return {
+    error: write("error"),
+    warn: write("warn"),
+    info: write("info"),
+    debug: write("debug"),
+  };
 }

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { createRunFold } from "../../delegation/ledger/run-figures.ts";
-import { agentOf } from "../../delegation/ledger/tree.ts";
+import { agentOf, toNodeName } from "../../delegation/ledger/tree.ts";
 import { withCompanions } from "../../delegation/tools/names.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -55,8 +55,11 @@ function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEv
   const command = isServers(stored) ? "serve" : `runs resume ${stored.id}`;
   const hint = state === "interrupted" ? `: \`offshoot ${command}\` continues it` : "";
   const agent = agentOf(stored);
+  const isChild = stored.parent_id !== null;
   const head = [
     `run      ${stored.id}`,
+    // A child's title is its label.
+    ...(isChild ? [`name     ${stored.title} [${toNodeName(stored.id)}]`] : []),
     `ending   ${state}${hint}`,
     ...(agent === null ? [] : [`agent    ${agent}`]),
   ];

@@ -5,12 +5,13 @@ import type { RecordReader } from "../../engine/engine.ts";
 import { createOpenWork, type OpenWork } from "../../protocol/abandoned-work.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
-import { listNodes, readTree, type TreeNode } from "./tree.ts";
+import { listNodes, readTree, type TreeNode, toNodeName } from "./tree.ts";
 
 /** What costs can be told by, with what `seconds` counts there. */
 export const COST_KEYS = {
   agent:
     "Label of the subagent; for the run itself its `--agent`, else `root`. Time from start to end, waits included",
+  run: "Name of the subagent in its tree, as `runs tree` shows it in brackets; `root` for the run itself, and the whole id where several trees are asked for. Time from start to end, waits included",
   model: "`vendor/model`. Time from asking to the end of the answer",
   tool: "Name of the tool. Time of the calls; tokens belong to models, so there are none",
   user: "The `safety_identifier` of a stored response's request, else its `user`; `none` for runs that have neither. Time from start to end",
@@ -54,6 +55,7 @@ export async function readCosts(
     if (by === "tool") continue;
     const keyOf: Record<typeof by, (node: TreeNode) => string> = {
       agent: ({ label, agent }) => label ?? agent ?? "root",
+      run: (node) => (ids.length > 1 ? node.id : node.depth === 0 ? "root" : toNodeName(node.id)),
       model: ({ model }) => model ?? "unknown",
       user: () => user,
     };

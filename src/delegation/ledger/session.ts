@@ -13,7 +13,7 @@ import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
-import { readLog, type TreeNode } from "./tree.ts";
+import { readLog, type TreeNode, toNodeName } from "./tree.ts";
 
 /** Yields the document in pieces, a run's texts at a time. */
 export async function* renderSession(record: RecordReader, tree: TreeNode): AsyncGenerator<string> {
@@ -25,7 +25,7 @@ async function* renderNode(
   node: TreeNode,
   level: number,
 ): AsyncGenerator<string> {
-  const title = node.depth === 0 ? "Session" : `Subagent ${toHeading(node.label ?? node.id)}`;
+  const title = node.depth === 0 ? "Session" : `Subagent ${toHeading(toLabelled(node))}`;
   yield block(level, title, renderFacts(node));
   const said = createSaid();
   let isResponding = false;
@@ -114,7 +114,7 @@ function renderEvent(event: RunEvent): string {
     case "child_start":
       return `**Started subagent** ${toCode(event.label)} as ${toCode(event.child_id)}`;
     case "child_end":
-      return `**Ended subagent** ${toCode(event.label)}: ${event.ending}`;
+      return `**Ended subagent** ${toCode(event.label)} as ${toCode(event.child_id)}: ${event.ending}`;
     case "run_input":
       return `**Message**\n\n${event.items.map(renderItem).join("\n\n")}`;
     case "child_news":
@@ -201,6 +201,12 @@ function toCode(text: string): string {
 
 function toLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+/** `count [count-1.0]`: several may have one label. */
+function toLabelled({ id, label }: TreeNode): string {
+  const name = toNodeName(id);
+  return label === null ? name : `${label} [${name}]`;
 }
 
 function toHeading(text: string): string {

@@ -10,12 +10,14 @@ import type { SubagentEvent } from "../subagent-events.ts";
 import { toSpawnEvent } from "../telemetry/child-events.ts";
 import { isDelegating } from "../tools/names.ts";
 import { type Answer, answersIn, isRefusal } from "./call-answers.ts";
-import { readTree } from "./tree.ts";
+import { readTree, toNodeName } from "./tree.ts";
 
 export interface RecordedEvent {
   readonly at_ms: number;
   /** Of the run that delegates. */
   readonly path: string;
+  /** The subagent's name in its tree, as all commands take it; null for one that was not started. */
+  readonly name: string | null;
   readonly event: SubagentEvent;
 }
 
@@ -47,17 +49,23 @@ interface Found extends RecordedEvent {
 function toEvents(run: RunRecord, event: RunEvent, depth: number): Found[] {
   const { path } = run;
   if (event.type === "child_start") {
-    return [{ at_ms: event.at_ms, path, event: toSpawnEvent(event) }];
+    const name = toNodeName(event.child_id);
+    return [{ at_ms: event.at_ms, path, name, event: toSpawnEvent(event) }];
   }
   const { at_ms } = event as { readonly at_ms?: number };
   if (at_ms === undefined) return [];
-  const told = (some: readonly SubagentEvent[]): Found[] =>
-    some.map((one) => ({ at_ms, path, event: one }));
-  if (event.type === "child_end") return told(toEndEvents(event, depth));
+  const told = (some: readonly SubagentEvent[], name: string | null): Found[] =>
+    some.map((one) => ({ at_ms, path, name, event: one }));
+  if (event.type === "child_end") {
+    return told(toEndEvents(event, depth), toNodeName(event.child_id));
+  }
   if (event.type !== "tool_end" || !isDelegating(event.name)) return [];
   return answersIn(event).flatMap((answer) => [
-    ...told(toRefusals(answer, depth)),
-    ...toCut(answer).map((one) => ({ at_ms, path, ...one })),
+    ...told(toRefusals(answer, depth), null),
+    ...toCut(answer).map((one) => {
+      const name = one.child_id === undefined ? null : toNodeName(one.child_id);
+      return { at_ms, path, name, ...one };
+    }),
   ]);
 }
 

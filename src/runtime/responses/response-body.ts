@@ -5,8 +5,7 @@
 
 import { type Account, createAccount, type Purse } from "../../agent/account.ts";
 import { type Amount, addAmounts, NOTHING } from "../../agent/limits.ts";
-import type { Begun, LoopParts, ModelWishes } from "../../agent/loop.ts";
-import { runLoop } from "../../agent/loop.ts";
+import { type Begun, type LoopParts, type ModelWishes, runLoop } from "../../agent/loop.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import { createOutputCheck } from "../../agent/structured-output.ts";
 import { type AgentTask, parseTask } from "../../agent/task.ts";

@@ -62,12 +62,12 @@ describe("runs events", () => {
     assert.deepEqual(
       lines.map((line) => line.replace(/^\S+Z /, "")),
       [
-        "info subagent subagent.event=spawn subagent.label=a subagent.depth=1 subagent.max_turns=0 subagent.allowed_tools=[] Spawning subagent",
-        "info subagent subagent.event=spawn subagent.label=b subagent.depth=1 subagent.max_turns=0 subagent.allowed_tools=[] Spawning subagent",
-        "warn subagent subagent.event=max_turns_exceeded subagent.label=a subagent.depth=1 subagent.max_turns=2 Subagent exceeded max turns",
-        "info subagent subagent.event=complete subagent.label=a subagent.depth=1 subagent.turns_used=2 subagent.tokens_consumed=1234 subagent.status=incomplete Subagent completed",
-        "error subagent subagent.event=error subagent.label=b subagent.depth=1 subagent.error=Broke. Subagent execution failed",
-        "warn subagent subagent.event=truncation subagent.label=a subagent.original_size=40 subagent.truncated_size=4 Subagent output truncated",
+        "info subagent subagent.event=spawn subagent.label=a subagent.depth=1 subagent.max_turns=0 subagent.allowed_tools=[] name=a-1.0 Spawning subagent",
+        "info subagent subagent.event=spawn subagent.label=b subagent.depth=1 subagent.max_turns=0 subagent.allowed_tools=[] name=b-1.1 Spawning subagent",
+        "warn subagent subagent.event=max_turns_exceeded subagent.label=a subagent.depth=1 subagent.max_turns=2 name=a-1.0 Subagent exceeded max turns",
+        "info subagent subagent.event=complete subagent.label=a subagent.depth=1 subagent.turns_used=2 subagent.tokens_consumed=1234 subagent.status=incomplete name=a-1.0 Subagent completed",
+        "error subagent subagent.event=error subagent.label=b subagent.depth=1 subagent.error=Broke. name=b-1.1 Subagent execution failed",
+        "warn subagent subagent.event=truncation subagent.label=a subagent.original_size=40 subagent.truncated_size=4 name=a-1.0 Subagent output truncated",
         "info subagent subagent.event=depth_limit subagent.label=c subagent.current_depth=0 subagent.max_depth=3 Subagent recursion depth limit enforced",
         `error subagent subagent.event=error subagent.label=c subagent.depth=1 subagent.error=${JSON.stringify(DEEP)} Subagent execution failed`,
       ],
@@ -81,8 +81,9 @@ describe("runs events", () => {
       io,
       call: { options: { json: true }, words: [] },
     });
-    const [first] = JSON.parse(io.written.stdout);
-    assert.deepEqual([first.path, first["subagent.event"]], ["/root", "spawn"]);
+    const rows = JSON.parse(io.written.stdout);
+    assert.deepEqual([rows[0].path, rows[0]["subagent.event"]], ["/root", "spawn"]);
+    assert.deepEqual([rows[0].name, rows.at(-1).name], ["a-1.0", null]);
   });
 });
 
@@ -91,6 +92,6 @@ describe("runs why-denied", () => {
     const [denial, ...others] = await readDenials(await record(TREE), "run_1");
     assert.ok(denial);
     assert.deepEqual([denial.path, denial.name, others.length], ["/root/a-1.0", "write", 0]);
-    assert.match(renderDenial(denial), /^write\(\{\}\)\n {2}in {6}\/root\/a-1\.0\n {2}by/);
+    assert.match(renderDenial(denial), /^write\(\{\}\)\n {2}in {6}a-1\.0\n {2}by/);
   });
 });

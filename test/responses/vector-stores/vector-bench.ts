@@ -3,8 +3,7 @@
 import { createIds } from "../../../src/base/ids.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { createLocalEngine } from "../../../src/engine/local-engine.ts";
-import type { Embedder } from "../../../src/providers/embeddings/embedder.ts";
-import { toUnit } from "../../../src/providers/embeddings/embedder.ts";
+import { type Embedder, toUnit } from "../../../src/providers/embeddings/embedder.ts";
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { defineIndexing } from "../../../src/responses/vector-stores/index-body.ts";
