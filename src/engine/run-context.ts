@@ -13,6 +13,7 @@ import type { Child, ChildOptions, OtherRuns, RunContext, RunOutcome, Step } fro
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import type { Resting } from "./resting.ts";
+import type { Append } from "./run-log.ts";
 import { createTakes, type Take } from "./take.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
 
@@ -208,9 +209,10 @@ class Context implements RunContext {
     const save = (entry: FinishedStep): Promise<void> =>
       owned.write(() => store.saveStep(this.id, this.epoch, entry));
     if (last.length > 0) {
-      await owned.log.emit(last, (firstSeq, events) =>
-        save({ ...step, last: { firstSeq, events } }),
-      );
+      const append: Append = (firstSeq, events) => save({ ...step, last: { firstSeq, events } });
+      const saved = owned.log.emit(last, append, step.survives);
+      // What may be done again is written with what follows it; should that fail, it fails all of that.
+      if (step.survives !== "process") await saved;
       return;
     }
     await owned.log.settled();

@@ -6,6 +6,7 @@
  * than the store writes fewer rows, and nobody waits longer.
  */
 
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { createRecentEvents } from "./recent-events.ts";
 
@@ -14,9 +15,14 @@ export interface RunLog {
   readonly next: number;
   /**
    * Resolves with the last event's number once it is in the store. Need not be awaited. `append` puts
-   * them there, where they are part of something else, with those before them that wait.
+   * them there, where they are part of something else, with those before them that wait. What survives
+   * the `process` alone is put there in the next turn of the event loop, with what comes until then.
    */
-  emit(events: readonly RunEvent[], append?: Append): Promise<number>;
+  emit(
+    events: readonly RunEvent[],
+    append?: Append,
+    survives?: "process" | "power",
+  ): Promise<number>;
   /** Resolves when everything emitted is in the store; rejects if any of it was refused. */
   settled(): Promise<unknown>;
   /** The whole log as it is in the store; undefined where this process has not written or kept all of it. */
@@ -51,15 +57,15 @@ export function createRunLog({ next: start, append: usual, publish }: RunLogOpti
     get next() {
       return stored;
     },
-    emit(events, append) {
+    emit(events, append, survives = "power") {
       const first = next;
       next += events.length;
       const last = next - 1;
-      const batch = open ?? begin(first);
+      // One batch is part of one thing alone.
+      const batch = open && !(append && open.append) ? open : begin(first, survives);
       batch.events = batch.events.length === 0 ? events : [...batch.events, ...events];
-      // Nothing is put behind what is part of something else.
-      open = append ? undefined : batch;
-      batch.append = append;
+      batch.append ??= append;
+      open = batch;
       const emitted = batch.written.then(() => last);
       // Whoever does not await an event still learns of its failure from `settled`.
       emitted.catch(() => {});
@@ -69,10 +75,11 @@ export function createRunLog({ next: start, append: usual, publish }: RunLogOpti
     recent: (id) => recent.all(id),
   };
 
-  function begin(first: number): Batch {
+  function begin(first: number, survives: "process" | "power"): Batch {
     const batch: Batch = { first, events: [], append: undefined, written: Promise.resolve() };
     // A refused append rejects all that follow it with the same failure: no number is skipped.
-    batch.written = tail.then(() => write(batch));
+    const before = survives === "process" ? Promise.all([tail, nextTurn()]) : tail;
+    batch.written = before.then(() => write(batch));
     batch.written.catch(() => {});
     tail = batch.written;
     return batch;

@@ -78,6 +78,8 @@ function forgetOldWorkers(db: Database): void {
   }
 }
 
+type Batch = Pick<RunFinish, "firstSeq" | "events">;
+
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
@@ -200,11 +202,14 @@ class SqliteStore implements Store {
   }
 
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
-    const { last, survives = "power" } = step;
+    const { key, last, survives = "power" } = step;
+    const json = JSON.stringify(step.value);
     await this.#db.write(survives, () => {
-      if (last) this.#append(id, epoch, last.firstSeq, last.events);
+      // The owner is checked first: one of the past must not hear of a step that is there already.
+      if (last) this.#append(id, epoch, last, Buffer.byteLength(json));
       else this.#checkOwner(id, epoch);
-      this.#insertStep(id, epoch, step);
+      const bytes = this.#insertStep(id, epoch, { key, json });
+      if (!last) this.#addBytes(id, bytes);
     });
   }
 
@@ -214,7 +219,7 @@ class SqliteStore implements Store {
     firstSeq: number,
     events: readonly RunEvent[],
   ): Promise<void> {
-    await this.#db.write("process", () => this.#append(id, epoch, firstSeq, events));
+    await this.#db.write("process", () => this.#append(id, epoch, { firstSeq, events }));
   }
 
   async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
@@ -239,16 +244,14 @@ class SqliteStore implements Store {
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
     await this.#db.write("power", () => {
-      this.#append(id, epoch, end.firstSeq, end.events);
-      const { inline, blob, bytes } = writeValue(
-        this.#db,
-        toColumn(id),
-        JSON.stringify(end.result),
-      );
+      const result = JSON.stringify(end.result);
+      // The owner is checked with the append, so that comes first.
+      this.#append(id, epoch, end, Buffer.byteLength(result));
+      const { inline, blob } = writeValue(this.#db, toColumn(id), result);
       this.#db.run(
-        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?,
-           bytes = bytes + ? where id = ?`,
-        ...[end.ending, end.at_ms, inline, blob, bytes, toColumn(id)],
+        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
+           where id = ?`,
+        ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
       );
       for (const thing of end.things ?? []) insertThing(this.#db, thing);
     });
@@ -266,7 +269,8 @@ class SqliteStore implements Store {
       this.#checkOwner(id, epoch);
       const key = takenKey(topic, this.#signals.countTaken(id, topic));
       const [value] = this.#signals.take(id, topic, 1);
-      if (value !== undefined) this.#insertStep(id, epoch, { key, value });
+      if (value !== undefined)
+        this.#addBytes(id, this.#insertStep(id, epoch, { key, json: JSON.stringify(value) }));
       return value;
     });
   }
@@ -281,7 +285,7 @@ class SqliteStore implements Store {
     return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);
       const value = this.#signals.take(id, topic, ALL);
-      this.#insertStep(id, epoch, { key, value });
+      this.#addBytes(id, this.#insertStep(id, epoch, { key, json: JSON.stringify(value) }));
       return value;
     });
   }
@@ -359,13 +363,13 @@ class SqliteStore implements Store {
     );
   }
 
-  /** Inside a transaction: appends, or throws why not. */
-  #append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): void {
+  /** Inside a transaction: appends, or throws why not. `more` bytes are counted with those of the events. */
+  #append(id: string, epoch: number, { firstSeq, events }: Batch, more = 0): void {
     const run = toColumn(id);
     const json = JSON.stringify(events);
     const sql = `update runs set next_seq = next_seq + ?, bytes = bytes + ?
       where id = ? and epoch = ? and status = 'running' and next_seq = ?`;
-    const bytes = events.length === 0 ? 0 : Buffer.byteLength(json);
+    const bytes = more + (events.length === 0 ? 0 : Buffer.byteLength(json));
     if (this.#db.run(sql, events.length, bytes, run, epoch, firstSeq) === 0) {
       throw toRefusal(this.#current(id), { id, epoch, firstSeq });
     }
@@ -377,16 +381,21 @@ class SqliteStore implements Store {
     );
   }
 
-  #insertStep(id: string, epoch: number, { key, value }: { key: string; value: Json }): void {
+  /** Inside a transaction, which counts the bytes that it gives. */
+  #insertStep(id: string, epoch: number, { key, json }: { key: string; json: string }): number {
     const run = toColumn(id);
-    const { inline, blob, bytes } = writeValue(this.#db, run, JSON.stringify(value));
+    const { inline, blob, bytes } = writeValue(this.#db, run, json);
     const inserted = this.#db.run(
       `insert into steps (run_id, key, epoch, value, value_blob) values (?, ?, ?, ?, ?)
        on conflict do nothing`,
       ...[run, toColumn(key), epoch, inline, blob],
     );
     if (inserted === 0) throw toRepeatedStep(id, key);
-    this.#db.run("update runs set bytes = bytes + ? where id = ?", bytes, run);
+    return bytes;
+  }
+
+  #addBytes(id: string, bytes: number): void {
+    this.#db.run("update runs set bytes = bytes + ? where id = ?", bytes, toColumn(id));
   }
 
   #checkOwner(id: string, epoch: number): void {

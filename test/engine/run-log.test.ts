@@ -41,8 +41,7 @@ describe("run log", () => {
     assert.deepEqual(await Promise.all(numbers), [0, 1, 3, 4, 5]);
     assert.deepEqual(rows, [
       ["usual", 0, 1],
-      ["step", 1, 4],
-      ["usual", 5, 1],
+      ["step", 1, 5],
     ]);
     assert.equal(log.recent("run")?.length, 6);
   });
