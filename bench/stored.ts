@@ -4,14 +4,16 @@
  *
  *     npm run bench:stored [-- --full] [-- --check] [-- --only=loads,paced,chains,processes,slow-disk]
  *
- * Without `--full` it has one number of connections for each question and short chains: some minutes.
+ * With `--peer` paced tokens are also those of a gateway of the registry that stores nothing, which needs
+ * `node scripts/compile.js test/clients` first; else they are held against the pipe, by what that gateway
+ * took of it on another machine. Without `--full` it has one number of connections for each question and short chains: some minutes.
  * The servers have one core; the upstream and the load have the other. Linux.
  */
 
-import { startPipe } from "./gateway/contenders.ts";
+import { CONTENDERS, startPipe } from "./gateway/contenders.ts";
 import { startChild } from "./gateway/processes.ts";
 import { startUpstream } from "./gateway/upstream.ts";
-import type { Bench, Goal } from "./stored/bench.ts";
+import { type Bench, type Goal, PEER } from "./stored/bench.ts";
 import { measureChains } from "./stored/chains.ts";
 import { measureLoads, measurePaced } from "./stored/loads.ts";
 import { measureProcesses, measureSlowDisk } from "./stored/machines.ts";
@@ -30,12 +32,13 @@ const SLACK = 0.15;
 
 const [role, port = ""] = process.argv.slice(2);
 if (role === "upstream") startUpstream();
-else if (role === "pipe") await serveBytes();
+else if (role === "pipe") await serve(startPipe);
+else if (role === "peer") await serve((at) => CONTENDERS[PEER]?.start(at));
 else await measure();
 
-async function serveBytes(): Promise<void> {
+async function serve(start: (upstreamPort: number) => Promise<number> | undefined): Promise<void> {
   process.on("disconnect", () => process.exit());
-  process.send?.(await startPipe(Number(port)));
+  process.send?.(await start(Number(port)));
 }
 
 async function measure(): Promise<void> {
@@ -45,16 +48,20 @@ async function measure(): Promise<void> {
   const stores = flag("stores")?.split(",") ?? Object.keys(STORES);
   const isFull = process.argv.includes("--full");
   const upstream = await startChild(import.meta.url, ["upstream"], 1);
-  const pipe = await startChild(import.meta.url, ["pipe", String(upstream.port)], 0);
+  const at = String(upstream.port);
+  const pipe = await startChild(import.meta.url, ["pipe", at], 0);
+  const hasPeer = process.argv.includes("--peer");
+  const peer = hasPeer ? await startChild(import.meta.url, ["peer", at], 0) : undefined;
   const goals: Goal[] = [];
   for (const store of stores) {
-    const bench: Bench = { store, isFull, upstream, pipe };
+    const bench: Bench = { store, isFull, upstream, pipe, peer };
     for (const [name, part] of Object.entries(PARTS)) {
       if (!only || only.includes(name)) goals.push(...(await part(bench)));
     }
   }
   upstream.child.disconnect();
   pipe.child.disconnect();
+  peer?.child.disconnect();
   const missed = goals.filter(({ value, atMost }) => !(value <= atMost * (1 + SLACK)));
   for (const { name, value, atMost } of goals) {
     const verdict = value <= atMost ? "holds" : "MISSED";

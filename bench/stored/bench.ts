@@ -10,7 +10,11 @@ export interface Bench {
   readonly isFull: boolean;
   readonly upstream: Started;
   readonly pipe: Started;
+  /** The gateway that paced tokens are held against; undefined where it was not asked for. */
+  readonly peer: Started | undefined;
 }
+
+export const PEER = "@musistudio/llms";
 
 /** What must hold, as a number that is small enough. */
 export interface Goal {
@@ -52,11 +56,16 @@ export function toLoad({ port }: { readonly port: number }, body: string): Load 
 }
 
 /** The same through the pipe, as the chat server is asked. */
-export function toPipeLoad({ port }: Started, kind: Kind, words?: string): Load {
-  const { path, body } = CONTENDERS["byte pipe"] ?? (undefined as never);
+export function toPipeLoad(pipe: Started, kind: Kind, words?: string): Load {
+  return toOtherLoad("byte pipe", pipe, kind, words);
+}
+
+/** The same through another gateway, as it is asked. `words` stand in the prompt. */
+export function toOtherLoad(name: string, { port }: Started, kind: Kind, words?: string): Load {
+  const { path, headers, body } = CONTENDERS[name] ?? (undefined as never);
   const asked = JSON.stringify(body(kind === "streamed"));
   const text = words ? asked.replace("foxes", words) : asked;
-  return { port, path, headers: {}, body: text, connections: 1, requests: 1 };
+  return { port, path, headers: headers(port), body: text, connections: 1, requests: 1 };
 }
 
 /** Asks for health all the while. */
