@@ -8,21 +8,29 @@ export interface JsonShape {
   readonly depth: number;
   /** Names in all objects together. */
   readonly members: number;
+  /** Values of all lists and objects together, give or take the brackets that hold them. */
+  readonly values: number;
 }
 
-/** Counts brackets and colons outside strings. Of what is no JSON it says anything. */
+/** Counts brackets, colons and commas outside strings. Of what is no JSON it says anything. */
 export function measureJson(text: string): JsonShape {
   let depth = 0;
   let deepest = 0;
   let members = 0;
+  let values = 0;
   for (let at = 0; at < text.length && depth <= MAX_DEPTH; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = skipString(text, at);
     else if (code === COLON) members++;
-    else depth += STEPS[code] ?? 0;
+    else if (code === COMMA) values++;
+    else {
+      const step = STEPS[code] ?? 0;
+      if (step > 0) values++;
+      depth += step;
+    }
     if (depth > deepest) deepest = depth;
   }
-  return { depth: deepest, members };
+  return { depth: deepest, members, values };
 }
 
 /** Where the string that begins at `from` ends. */
@@ -37,6 +45,7 @@ function skipString(text: string, from: number): number {
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 /** How a character changes the depth. */
 const STEPS: Readonly<Record<number, number>> = { 123: 1, 91: 1, 125: -1, 93: -1 };
