@@ -1,7 +1,6 @@
 /** JSON as bytes of UTF-8: what can be known of it without parsing it. */
 
-import type { JsonShape } from "./json-shape.ts";
-import { MAX_DEPTH } from "./json-shape.ts";
+import { type JsonShape, MAX_DEPTH } from "./json-shape.ts";
 import type { Slices } from "./slices.ts";
 
 export const QUOTE = 0x22;

@@ -3,7 +3,8 @@
  * taken; a step is never edited after a release, a new one is added.
  *
  * People run plain SQL on these tables, so every column says what it holds. Times are milliseconds
- * since 1970. A value over 256 KB is in `blobs`: the column is null then and `<column>_blob` names it.
+ * since 1970. A value over 256 KB is in `blobs`: the column is null then and `<column>_blob` names it. The
+ * text of a large one is in `parts`, a piece a row.
  */
 
 import { Failure } from "../base/failure.ts";
@@ -298,6 +299,32 @@ const MIGRATIONS: readonly string[] = [
   alter table spending add column unpriced integer not null default 0;
   -- Of those before nobody knows.
   update spending set unpriced = tokens where usd = 0;
+  `,
+  `
+  -- Large values, a piece a row: each is written in a transaction of its own, so nobody waits for all of it.
+  create table parts (
+    id text not null,              -- blobs.parts
+    part integer not null,         -- from 0
+    bytes blob not null,           -- of the JSON
+    primary key (id, part)
+  ) strict;
+  -- Parts that nothing refers to yet: a value that is being written, or that a crash cut off.
+  create table drafts (
+    id text primary key,           -- parts.id
+    created_at_ms integer not null
+  ) strict;
+  alter table blobs add column parts text;    -- where the JSON is, if it is large; body is empty then
+  create trigger parts_removed after delete on blobs when old.parts is not null begin
+    delete from parts where id = old.parts;
+  end;
+  drop view run_events;
+  create view run_events as
+    select e.run_id, e.first_seq + j.key as seq, j.value ->> 'type' as type, j.value as event
+    from events e
+    left join blobs b on b.run_id = e.run_id and b.sha256 = e.body_blob
+    join json_each(coalesce(e.body, nullif(b.body, ''), (
+      select group_concat(cast(bytes as text), '') from (
+        select bytes from parts where parts.id = b.parts order by part)))) j;
   `,
 ];
 

@@ -75,9 +75,24 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
     summary: "Values over 256 KB, each of one run.",
     columns: {
       run_id: "`runs.id`",
-      sha256: "Of `body`; what the columns that end in `_blob` name",
-      body: "JSON",
+      sha256: "Of the JSON; what the columns that end in `_blob` name",
+      body: "JSON; empty where it is in `parts`",
+      parts: "`parts.id`; null where the JSON is in `body`",
     },
+  },
+  parts: {
+    summary:
+      "The JSON of large values, in pieces of about 256 KB. Join them in order for the whole: the view `run_events` does.",
+    columns: {
+      id: "What `blobs.parts` names",
+      part: "From 0",
+      bytes: "UTF-8; a piece may end inside a character",
+    },
+  },
+  drafts: {
+    summary:
+      "Parts that nothing refers to yet: a value that is being written. What a crash left here is removed by a start an hour later or more.",
+    columns: { id: "`parts.id`", created_at_ms: "When the first piece was written" },
   },
   signals: {
     summary: "Messages left for runs.",

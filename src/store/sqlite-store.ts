@@ -13,11 +13,21 @@ import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
-import type { SqlValue } from "./sqlite-driver.ts";
+import { forgetOldDrafts } from "./sqlite-parts.ts";
+import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE, insertThing } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
-import { readValue, STATUS_COLUMNS, toRun, toRunStatus, writeValue } from "./sqlite-values.ts";
+import {
+  type ReadyValue,
+  readValue,
+  STATUS_COLUMNS,
+  sizeOfValue,
+  toRun,
+  toRunStatus,
+  writeValue,
+  writeWith,
+} from "./sqlite-values.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -63,6 +73,7 @@ export async function openSqliteStores(path: string): Promise<SqliteStores> {
 /** Runs over a connection; the caller closes the database, or the store. */
 export function createSqliteStore(db: Database): Store {
   forgetOldWorkers(db);
+  forgetOldDrafts(db);
   return new SqliteStore(db);
 }
 
@@ -80,6 +91,12 @@ function forgetOldWorkers(db: Database): void {
 
 type Batch = Pick<RunFinish, "firstSeq" | "events">;
 
+interface ReadyBatch {
+  readonly events: ReadyValue;
+  /** Bytes that are counted with those of the events. */
+  readonly more?: number | undefined;
+}
+
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
@@ -92,18 +109,18 @@ class SqliteStore implements Store {
   }
 
   async createRun(run: NewRun): Promise<boolean> {
-    return await this.#db.write("power", () => {
+    return await writeWith(this.#db, { values: [run.input], durability: "power" }, ([input]) => {
       const isNew = !this.#has(run.id);
-      if (isNew) this.#insertRun(run);
+      if (isNew) this.#insertRun(run, input);
       return isNew;
     });
   }
 
   async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
-    return await this.#db.write("power", () => {
+    return await writeWith(this.#db, { values: [run.input], durability: "power" }, ([input]) => {
       if (this.#has(run.id)) return "known";
       if (this.#turns.isFull(place)) return "full";
-      this.#insertRun(run);
+      this.#insertRun(run, input);
       this.#turns.add(run.id, place);
       return "new";
     });
@@ -133,7 +150,7 @@ class SqliteStore implements Store {
 
   async getRun(id: string): Promise<RunRecord | undefined> {
     const row = this.#db.get("select * from runs where id = ?", toColumn(id));
-    return row && toRun(this.#db, row);
+    return row && (await toRun(this.#db, row));
   }
 
   async getRunStatus(id: string): Promise<RunStatus | undefined> {
@@ -142,31 +159,11 @@ class SqliteStore implements Store {
     return row && toRunStatus(row);
   }
 
-  async listRuns({ limit, status, parent_id, before, without }: RunQuery): Promise<RunRecord[]> {
-    const terms = ["true"];
-    const values: SqlValue[] = [];
-    if (status !== undefined) terms.push(`status = '${status === "ended" ? "ended" : "running"}'`);
-    if (parent_id !== undefined) {
-      // `is` compares with null too, and finds both by the index.
-      terms.push("parent_id is ?");
-      values.push(toNullable(parent_id));
-    }
-    if (without !== undefined) {
-      terms.push("name is not ?");
-      values.push(toColumn(without));
-    }
-    if (before !== undefined) {
-      const at = this.#db.get(
-        "select created_at_ms, rowid from runs where id = ?",
-        toColumn(before),
-      );
-      if (!at) throw toUnknownRun(before);
-      terms.push("(created_at_ms, rowid) < (?, ?)");
-      values.push(at["created_at_ms"] ?? null, at["rowid"] ?? null);
-    }
-    const order = "order by created_at_ms desc, rowid desc limit ?";
-    const sql = `select * from runs where ${terms.join(" and ")} ${order}`;
-    return this.#db.all(sql, ...values, limit).map((row) => toRun(this.#db, row));
+  async listRuns(query: RunQuery): Promise<RunRecord[]> {
+    const { sql, values } = toRunQuery(this.#db, query);
+    const found: RunRecord[] = [];
+    for (const row of this.#db.all(sql, ...values)) found.push(await toRun(this.#db, row));
+    return found;
   }
 
   async listUnfinished(): Promise<UnfinishedRun[]> {
@@ -195,20 +192,21 @@ class SqliteStore implements Store {
 
   async readSteps(id: string): Promise<Map<string, Json>> {
     const sql = "select key, value, value_blob from steps where run_id = ?";
-    const rows = this.#db.all(sql, toColumn(id));
-    return new Map(
-      rows.map((row) => [fromColumn(row["key"]), readValue(this.#db, id, row, "value")]),
-    );
+    const steps = new Map<string, Json>();
+    for (const row of this.#db.all(sql, toColumn(id))) {
+      steps.set(fromColumn(row["key"]), await readValue(this.#db, id, row, "value"));
+    }
+    return steps;
   }
 
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
-    const { key, last, survives = "power" } = step;
-    const json = JSON.stringify(step.value);
-    await this.#db.write(survives, () => {
+    const { key, value, last, survives: durability = "power" } = step;
+    const values = [value, (last?.events ?? []) as unknown as Json];
+    await writeWith(this.#db, { values, durability }, ([ready = "", events = ""]) => {
       // The owner is checked first: one of the past must not hear of a step that is there already.
-      if (last) this.#append(id, epoch, last, Buffer.byteLength(json));
+      if (last) this.#append(id, epoch, last, { events, more: sizeOfValue(ready) });
       else this.#checkOwner(id, epoch);
-      const bytes = this.#insertStep(id, epoch, { key, json });
+      const bytes = this.#insertStep(id, epoch, key, ready);
       if (!last) this.#addBytes(id, bytes);
     });
   }
@@ -219,7 +217,10 @@ class SqliteStore implements Store {
     firstSeq: number,
     events: readonly RunEvent[],
   ): Promise<void> {
-    await this.#db.write("process", () => this.#append(id, epoch, { firstSeq, events }));
+    const values = [events as unknown as Json];
+    await writeWith(this.#db, { values, durability: "process" }, ([ready = ""]) =>
+      this.#append(id, epoch, { firstSeq, events }, { events: ready }),
+    );
   }
 
   async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
@@ -233,7 +234,7 @@ class SqliteStore implements Store {
     const last = first + limit - 1;
     const found: LoggedEvent[] = [];
     for (const row of this.#db.all(sql, toColumn(id), last, toColumn(id), first)) {
-      const events = readValue(this.#db, id, row, "body") as unknown as RunEvent[];
+      const events = (await readValue(this.#db, id, row, "body")) as unknown as RunEvent[];
       for (const [index, event] of events.entries()) {
         const seq = Number(row["first_seq"]) + index;
         if (seq >= first && seq <= last) found.push({ run_id: id, seq, event });
@@ -243,10 +244,10 @@ class SqliteStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    await this.#db.write("power", () => {
-      const result = JSON.stringify(end.result);
+    const values = [end.events as unknown as Json, end.result];
+    await writeWith(this.#db, { values, durability: "power" }, ([events = "", result = ""]) => {
       // The owner is checked with the append, so that comes first.
-      this.#append(id, epoch, end, Buffer.byteLength(result));
+      this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
       const { inline, blob } = writeValue(this.#db, toColumn(id), result);
       this.#db.run(
         `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
@@ -270,7 +271,7 @@ class SqliteStore implements Store {
       const key = takenKey(topic, this.#signals.countTaken(id, topic));
       const [value] = this.#signals.take(id, topic, 1);
       if (value !== undefined)
-        this.#addBytes(id, this.#insertStep(id, epoch, { key, json: JSON.stringify(value) }));
+        this.#addBytes(id, this.#insertStep(id, epoch, key, JSON.stringify(value)));
       return value;
     });
   }
@@ -285,7 +286,7 @@ class SqliteStore implements Store {
     return await this.#db.write("power", () => {
       this.#checkOwner(id, epoch);
       const value = this.#signals.take(id, topic, ALL);
-      this.#addBytes(id, this.#insertStep(id, epoch, { key, json: JSON.stringify(value) }));
+      this.#addBytes(id, this.#insertStep(id, epoch, key, JSON.stringify(value)));
       return value;
     });
   }
@@ -343,7 +344,7 @@ class SqliteStore implements Store {
     return this.#db.get("select 1 from runs where id = ?", toColumn(id)) !== undefined;
   }
 
-  #insertRun(run: NewRun): void {
+  #insertRun(run: NewRun, ready: ReadyValue = "null"): void {
     const id = toColumn(run.id);
     const parent = toNullable(run.parent_id);
     const text = [run.path, run.name, run.title].map(toColumn);
@@ -356,25 +357,24 @@ class SqliteStore implements Store {
     );
     for (const thing of run.things ?? []) insertThing(this.#db, thing);
     // The blob refers to the run, so the run must be there first.
-    const input = writeValue(this.#db, id, JSON.stringify(run.input));
+    const input = writeValue(this.#db, id, ready);
     this.#db.run(
       "update runs set input = ?, input_blob = ?, bytes = bytes + ? where id = ?",
       ...[input.inline, input.blob, input.bytes, id],
     );
   }
 
-  /** Inside a transaction: appends, or throws why not. `more` bytes are counted with those of the events. */
-  #append(id: string, epoch: number, { firstSeq, events }: Batch, more = 0): void {
+  /** Inside a transaction: appends, or throws why not. */
+  #append(id: string, epoch: number, { firstSeq, events }: Batch, ready: ReadyBatch): void {
     const run = toColumn(id);
-    const json = JSON.stringify(events);
     const sql = `update runs set next_seq = next_seq + ?, bytes = bytes + ?
       where id = ? and epoch = ? and status = 'running' and next_seq = ?`;
-    const bytes = more + (events.length === 0 ? 0 : Buffer.byteLength(json));
+    const bytes = (ready.more ?? 0) + (events.length === 0 ? 0 : sizeOfValue(ready.events));
     if (this.#db.run(sql, events.length, bytes, run, epoch, firstSeq) === 0) {
       throw toRefusal(this.#current(id), { id, epoch, firstSeq });
     }
     if (events.length === 0) return;
-    const body = writeValue(this.#db, run, json);
+    const body = writeValue(this.#db, run, ready.events);
     this.#db.run(
       "insert into events (run_id, first_seq, count, epoch, body, body_blob) values (?, ?, ?, ?, ?, ?)",
       ...[run, firstSeq, events.length, epoch, body.inline, body.blob],
@@ -382,9 +382,9 @@ class SqliteStore implements Store {
   }
 
   /** Inside a transaction, which counts the bytes that it gives. */
-  #insertStep(id: string, epoch: number, { key, json }: { key: string; json: string }): number {
+  #insertStep(id: string, epoch: number, key: string, ready: ReadyValue): number {
     const run = toColumn(id);
-    const { inline, blob, bytes } = writeValue(this.#db, run, json);
+    const { inline, blob, bytes } = writeValue(this.#db, run, ready);
     const inserted = this.#db.run(
       `insert into steps (run_id, key, epoch, value, value_blob) values (?, ?, ?, ?, ?)
        on conflict do nothing`,

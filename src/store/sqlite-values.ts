@@ -1,14 +1,33 @@
-/** Values and rows of the tables of runs. */
+/**
+ * Values and rows of the tables of runs. A value is JSON: a short one stands in its row, one over 256 KB in
+ * `blobs`, and a large one in `parts`, written and read a piece at a time.
+ */
 
 import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
+import { parseLargeJson } from "../base/large-json.ts";
+import { isLarge, writeLargeJson } from "../base/large-json-text.ts";
+import { createSlices } from "../base/slices.ts";
 import type { RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import { dropParts, keepParts, readParts, writeParts } from "./sqlite-parts.ts";
 import { fromColumn, fromNullable, toColumn } from "./text-column.ts";
+import type { Durability } from "./write-line.ts";
 
 /** Longer values go to `blobs`, so that listing runs or batches does not read through them. */
 const MAX_INLINE_BYTES = 256 * 1024;
+
+/** A value as JSON, on its way to a pair of columns: its text, or the parts that are written already. */
+export type ReadyValue = string | PartedValue;
+
+interface PartedValue {
+  readonly parts: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Set by the transaction that refers to the parts. */
+  isUsed: boolean;
+}
 
 interface Written {
   readonly inline: SqlValue;
@@ -16,28 +35,103 @@ interface Written {
   readonly bytes: number;
 }
 
-/** The pair of columns for a JSON text: itself, or the name of the blob it went to. */
-export function writeValue(db: Database, run: string, json: string): Written {
-  const bytes = Buffer.byteLength(json);
-  if (bytes <= MAX_INLINE_BYTES) return { inline: json, blob: null, bytes };
-  const sha256 = createHash("sha256").update(json).digest("hex");
-  const sql = "insert into blobs (run_id, sha256, body) values (?, ?, ?) on conflict do nothing";
-  db.run(sql, run, sha256, json);
+/**
+ * Runs `work` as one transaction, with the values ready to be written in it. Large ones are written before, a
+ * piece each turn; they count from the transaction on, and go if it
+ * fails or has no use for them.
+ */
+export async function writeWith<Out>(
+  db: Database,
+  { values, durability }: { readonly values: readonly Json[]; readonly durability: Durability },
+  work: (ready: readonly ReadyValue[]) => Out,
+): Promise<Out> {
+  if (!values.some(isLarge)) {
+    return await db.write(durability, () => work(values.map((value) => JSON.stringify(value))));
+  }
+  const ready: ReadyValue[] = [];
+  let isWritten = false;
+  try {
+    for (const value of values) ready.push(await makeReady(db, value));
+    const done = await db.write(durability, () => work(ready));
+    isWritten = true;
+    return done;
+  } finally {
+    for (const one of ready) {
+      if (typeof one !== "string" && !(isWritten && one.isUsed)) await dropParts(db, one.parts);
+    }
+  }
+}
+
+async function makeReady(db: Database, value: Json): Promise<ReadyValue> {
+  if (!isLarge(value)) return JSON.stringify(value);
+  const slices = createSlices(OWNER);
+  await slices.next();
+  const pieces = await writeLargeJson(value, slices);
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (slices.isOver()) await slices.next();
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  const parts = await writeParts(db, pieces, slices);
+  return { parts, sha256: hash.digest("hex"), bytes, isUsed: false };
+}
+
+/** The store's own work is one owner beside the tenants whose bodies are read. */
+const OWNER = "store";
+
+/** In bytes. */
+export function sizeOfValue(value: ReadyValue): number {
+  return typeof value === "string" ? Buffer.byteLength(value) : value.bytes;
+}
+
+/** Inside a transaction: the pair of columns for a value, itself or the name of the blob it went to. */
+export function writeValue(db: Database, run: string, value: ReadyValue): Written {
+  const sql = `insert into blobs (run_id, sha256, body, parts) values (?, ?, ?, ?)
+    on conflict do nothing`;
+  if (typeof value !== "string") {
+    const { parts, sha256, bytes } = value;
+    const isNew = db.run(sql, run, sha256, "", parts) > 0;
+    keepParts(db, parts, isNew);
+    value.isUsed = true;
+    return { inline: null, blob: sha256, bytes };
+  }
+  const bytes = Buffer.byteLength(value);
+  if (bytes <= MAX_INLINE_BYTES) return { inline: value, blob: null, bytes };
+  const sha256 = createHash("sha256").update(value).digest("hex");
+  db.run(sql, run, sha256, value, null);
   return { inline: null, blob: sha256, bytes };
 }
 
 /** The value of a pair of columns; null when both are empty. */
-export function readValue(db: Database, id: string, row: SqlRow, column: string): Json {
+export async function readValue(
+  db: Database,
+  id: string,
+  row: SqlRow,
+  column: string,
+): Promise<Json> {
   const sha256 = row[`${column}_blob`] ?? null;
-  const sql = "select body from blobs where run_id = ? and sha256 = ?";
-  const json = sha256 === null ? row[column] : db.get(sql, toColumn(id), sha256)?.["body"];
+  const sql = "select body, parts from blobs where run_id = ? and sha256 = ?";
+  const blob = sha256 === null ? undefined : db.get(sql, toColumn(id), sha256);
+  const parts = blob?.["parts"] ?? null;
+  if (parts !== null) return await readParted(db, String(parts));
+  const json = sha256 === null ? row[column] : blob?.["body"];
   return json === null || json === undefined ? null : (JSON.parse(String(json)) as Json);
 }
 
-export function toRun(db: Database, row: SqlRow): RunRecord {
+async function readParted(db: Database, parts: string): Promise<Json> {
+  const slices = createSlices(OWNER);
+  await slices.next();
+  const bytes = await readParts(db, parts, slices);
+  // Removed in the middle of reading: nobody has it any more.
+  return bytes === undefined ? null : ((await parseLargeJson(bytes, slices)) as Json);
+}
+
+export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {
   const status = toRunStatus(row);
-  const [input, result] = ["input", "result"].map((name) => readValue(db, status.id, row, name));
-  return { ...status, input: input ?? null, result: result ?? null };
+  const input = await readValue(db, status.id, row, "input");
+  return { ...status, input, result: await readValue(db, status.id, row, "result") };
 }
 
 export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, status, epoch, owner,

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Database } from "../../src/store/sqlite-database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "offshoot-database-"));
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }));
@@ -11,4 +12,17 @@ let files = 0;
 
 export function newDatabasePath(): string {
   return join(directory, `${files++}.db`);
+}
+
+/** Makes a file as it was before large values were kept in parts. */
+export function dropParts(db: Database): void {
+  db.run("drop view run_events");
+  db.run("drop trigger parts_removed");
+  db.run("alter table blobs drop column parts");
+  for (const table of ["parts", "drafts"]) db.run(`drop table ${table}`);
+  db.run(`create view run_events as
+    select e.run_id, e.first_seq + j.key as seq, j.value ->> 'type' as type, j.value as event
+    from events e
+    left join blobs b on b.run_id = e.run_id and b.sha256 = e.body_blob
+    join json_each(coalesce(e.body, b.body)) j`);
 }

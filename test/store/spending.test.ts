@@ -8,7 +8,7 @@ import {
   type Spending,
 } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
-import { newDatabasePath } from "./database-path.ts";
+import { dropParts, newDatabasePath } from "./database-path.ts";
 
 const databases: Database[] = [];
 after(() => {
@@ -145,12 +145,13 @@ describe("spending in SQLite, of an earlier version", () => {
   it("takes tokens that had no price for tokens whose price is not known", async () => {
     const path = newDatabasePath();
     const before = await openDatabase(path);
+    dropParts(before);
     before.run("alter table spending drop column unpriced");
     const sql = "insert into spending (key_id, window, tokens, usd) values (?, 'total', 40, ?)";
     before.run(sql, "unknown", 0);
     before.run(sql, "dear", 0.5);
     const version = Number(before.get("pragma user_version")?.["user_version"]);
-    before.run(`pragma user_version = ${version - 1}`);
+    before.run(`pragma user_version = ${version - 2}`);
     before.close();
     const spending = await openSpending(path);
     assert.deepEqual((await spending.read("unknown", NOON)).total, used(0, 40, 0, 40));

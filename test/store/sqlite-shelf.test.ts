@@ -7,6 +7,7 @@ import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
 import { describeBatches } from "./batches-contract.ts";
+import { dropParts } from "./database-path.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 import { ended, newRun, notices } from "./store-contract.ts";
@@ -50,6 +51,7 @@ describe("SQLite shelf: the file", () => {
     const now = await shelf.countBytes("tenant");
     // As it was before the tables that count.
     chunksDb.transact("process", () => {
+      dropParts(chunksDb);
       chunksDb.run("drop trigger runs_counted");
       chunksDb.run("drop trigger runs_uncounted");
       chunksDb.run("alter table runs drop column bytes");

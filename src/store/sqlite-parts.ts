@@ -1,0 +1,90 @@
+/**
+ * Large values of the record in the table `parts`: pieces of 256 KB, a transaction each, so that a value of
+ * any size neither holds up the event loop nor other writers.
+ *
+ * Parts are written before what refers to them. Until then they are named in `drafts`: whoever opens the file
+ * removes those that a crash left there.
+ */
+
+import { makeId } from "../base/ids.ts";
+import type { Slices } from "../base/slices.ts";
+import type { Database } from "./sqlite-database.ts";
+
+/** Longer than anybody writes at one value. */
+const DRAFT_SECONDS = 3600;
+
+/** Returns the name of the parts. Each piece is a part: the larger, the longer everybody waits for it. */
+export async function writeParts(
+  db: Database,
+  pieces: readonly Uint8Array[],
+  slices: Slices,
+): Promise<string> {
+  const id = makeId("parts");
+  try {
+    for (const [part, piece] of pieces.entries()) {
+      await slices.next();
+      await db.write("process", () => {
+        if (part === 0) {
+          db.run("insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000)", id);
+        }
+        db.run("insert into parts (id, part, bytes) values (?, ?, ?)", id, part, piece);
+      });
+    }
+    return id;
+  } catch (thrown) {
+    await dropParts(db, id);
+    throw thrown;
+  }
+}
+
+/** Inside the transaction that refers to them; or, where another value is the same, removes them. */
+export function keepParts(db: Database, id: string, isReferred: boolean): void {
+  db.run("delete from drafts where id = ?", id);
+  if (!isReferred) db.run("delete from parts where id = ?", id);
+}
+
+/** Of what could not be written. */
+export async function dropParts(db: Database, id: string): Promise<void> {
+  try {
+    await db.write("process", () => keepParts(db, id, false));
+  } catch {
+    // What made the writing fail is thrown by the caller; the next start removes them.
+  }
+}
+
+/** All of them as one; undefined where they were removed meanwhile. */
+export async function readParts(
+  db: Database,
+  id: string,
+  slices: Slices,
+): Promise<Buffer | undefined> {
+  const found = db.get(
+    "select count(*) as parts, sum(length(bytes)) as bytes from parts where id = ?",
+    id,
+  );
+  const bytes = Buffer.allocUnsafe(Number(found?.["bytes"] ?? 0));
+  const sql = "select bytes from parts where id = ? and part = ?";
+  let filled = 0;
+  for (let part = 0; part < Number(found?.["parts"]); part++) {
+    if (slices.isOver()) await slices.next();
+    const piece = db.get(sql, id, part)?.["bytes"];
+    if (!(piece instanceof Uint8Array)) return undefined;
+    bytes.set(piece, filled);
+    filled += piece.length;
+  }
+  return filled === 0 ? undefined : bytes;
+}
+
+/** Removes what processes left that ended in the middle of writing. */
+export function forgetOldDrafts(db: Database): void {
+  const old = `created_at_ms < (unixepoch() - ${DRAFT_SECONDS}) * 1000`;
+  if (!db.get(`select 1 from drafts where ${old} limit 1`)) return;
+  try {
+    db.transact("process", () => {
+      db.run(`delete from parts where id in (select id from drafts where ${old})`);
+      db.run(`delete from drafts where ${old}`);
+    });
+  } catch {
+    // Another process writes, or the disk is full: the next start does it.
+  }
+}

@@ -1,0 +1,130 @@
+/** Large values of runs: kept in parts, written and read without anybody else standing still for them. */
+
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import type { Json } from "../../src/base/json.ts";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
+import { createSqliteStore } from "../../src/store/sqlite-store.ts";
+import { countTurns } from "../base/count-turns.ts";
+import { newDatabasePath } from "./database-path.ts";
+import { ended, newRun } from "./store-contract.ts";
+
+/** 20 MB, with characters of two bytes. */
+const INPUT: Json = Array.from({ length: 2000 }, (_, at) => ({ at, text: "é ".repeat(3300) }));
+
+const LONG_TEXT = "long ".repeat(400_000);
+const LARGE: RunEvent[] = [{ type: "notice", code: "retry", message: LONG_TEXT }];
+
+async function open(path = newDatabasePath()) {
+  const db = await openDatabase(path);
+  return { path, db, store: createSqliteStore(db) };
+}
+
+const count = (db: Database, table: string): number =>
+  Number(db.get(`select count(*) as n from ${table}`)?.["n"]);
+
+describe("a large value of a run", () => {
+  it("is written and read in many turns of the event loop, and comes back as it was", async () => {
+    const { db, store } = await open();
+    const written = await countTurns(() => store.createRun(newRun("run_1", { input: INPUT })));
+    assert.ok(written.turns >= 50, `written in ${written.turns} turns`);
+    const read = await countTurns(() => store.getRun("run_1"));
+    assert.ok(read.turns >= 4, `read in ${read.turns} turns`);
+    assert.deepEqual(read.value?.input, INPUT);
+    assert.equal(count(db, "drafts"), 0);
+    db.close();
+  });
+
+  it("lets other writers write between its parts", async () => {
+    const { db, store } = await open();
+    let isWritten = false;
+    const writing = store.createRun(newRun("run_1", { input: INPUT })).then(() => {
+      isWritten = true;
+    });
+    let others = 0;
+    while (!isWritten) {
+      await store.createRun(newRun(`run_other_${others++}`));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await writing;
+    assert.ok(others >= 20, `${others} others`);
+    db.close();
+  });
+
+  it("may be an event, a step and a result, and is in the view of events", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1"));
+    const epoch = (await store.claim("run_1", "worker")) ?? 0;
+    await store.append("run_1", epoch, 0, LARGE);
+    const value = { text: LONG_TEXT };
+    await store.saveStep("run_1", epoch, {
+      key: "model:1",
+      value,
+      last: { firstSeq: 1, events: LARGE },
+    });
+    await store.finish("run_1", epoch, { ...ended(2), result: [LONG_TEXT] });
+    assert.deepEqual(
+      (await store.readEvents("run_1", -1, 2)).map(({ event }) => event),
+      [...LARGE, ...LARGE],
+    );
+    assert.deepEqual(await store.readSteps("run_1"), new Map([["model:1", value]]));
+    assert.deepEqual((await store.getRun("run_1"))?.result, [LONG_TEXT]);
+    const row = db.get("select event ->> 'message' as message from run_events where seq = 1");
+    assert.ok(row?.["message"] === LONG_TEXT, "another message");
+    assert.equal(count(db, "drafts"), 0);
+    db.close();
+  });
+
+  it("goes with its run", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1", { input: INPUT }));
+    assert.ok(count(db, "parts") > 10);
+    await store.deleteTree("run_1");
+    assert.equal(count(db, "parts"), 0);
+    db.close();
+  });
+
+  it("is kept once where a run has it twice", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1"));
+    const epoch = (await store.claim("run_1", "worker")) ?? 0;
+    await store.append("run_1", epoch, 0, LARGE);
+    const before = count(db, "parts");
+    await store.append("run_1", epoch, 1, LARGE);
+    assert.equal(count(db, "parts"), before);
+    assert.equal((await store.readEvents("run_1", -1, 10)).length, 2);
+    db.close();
+  });
+
+  it("leaves nothing behind where it is refused", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1"));
+    const epoch = (await store.claim("run_1", "worker")) ?? 0;
+    await assert.rejects(store.append("run_1", epoch, 7, LARGE));
+    assert.deepEqual([count(db, "parts"), count(db, "drafts")], [0, 0]);
+    assert.equal(await store.createRun(newRun("run_1", { input: INPUT })), false);
+    assert.deepEqual([count(db, "parts"), count(db, "drafts")], [0, 0]);
+    db.close();
+  });
+
+  it("that a crash cut off is removed by a later start", async () => {
+    const { db, path } = await open();
+    const draft = "insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000 - ?)";
+    for (const [id, age] of [
+      ["old", 2 * 3_600_000],
+      ["new", 0],
+    ] as const) {
+      db.run(draft, id, age);
+      db.run("insert into parts (id, part, bytes) values (?, 0, zeroblob(10))", id);
+    }
+    db.close();
+    const later = await open(path);
+    assert.deepEqual(
+      later.db.all("select id from parts").map(({ id }) => id),
+      ["new"],
+    );
+    assert.equal(count(later.db, "drafts"), 1);
+    later.db.close();
+  });
+});
