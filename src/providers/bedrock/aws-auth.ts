@@ -11,6 +11,7 @@ import { createHash, createHmac } from "node:crypto";
 import { throwIfAborted, toAbortFailure } from "../../base/async.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
+import { createSlices } from "../../base/slices.ts";
 import { clip } from "../../base/text.ts";
 import type { CloudSign, UnsignedRequest } from "../http/http-provider.ts";
 import { regionOfUrl, requireAwsRegion } from "./aws-region.ts";
@@ -144,11 +145,28 @@ async function signRequest(
     sha256: Sha256,
   });
   const { protocol, host, hostname, pathname } = new URL(url);
-  const signable = { host, "content-type": headers["content-type"] ?? "application/json" };
-  const request = { method, protocol, hostname, path: pathname, headers: signable, body };
+  const signable: Record<string, string> = {
+    host,
+    "content-type": headers["content-type"] ?? "application/json",
+  };
+  // The signer hashes a body at once; of one that is large it is told the hash.
+  if (typeof body !== "string") signable["x-amz-content-sha256"] = await hashPieces(body);
+  const path = pathname;
+  const request = { method, protocol, hostname, path, headers: signable, body: "" };
+  if (typeof body === "string") request.body = body;
   const signed = await signer.sign(request, { signingDate: now });
   const { host: _, ...added } = signed.headers;
   return added;
+}
+
+async function hashPieces(pieces: readonly Uint8Array[]): Promise<string> {
+  const hash = createHash("sha256");
+  const slices = createSlices("signature");
+  for (const piece of pieces) {
+    if (slices.isOver()) await slices.next();
+    hash.update(piece);
+  }
+  return hash.digest("hex");
 }
 
 type Bytes = string | ArrayBuffer | ArrayBufferView;

@@ -29,6 +29,7 @@ import { dropAbsurdCost } from "../told-cost.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
 import type { Decoder, Quirks, Wire } from "../wire.ts";
 import { joinBetas } from "./own-fields.ts";
+import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { goOnAfterSlips } from "./slips.ts";
 import { MODEL_TIMEOUTS } from "./timeouts.ts";
 import type { HttpAnswer, Timeouts, Transport } from "./transport.ts";
@@ -72,7 +73,7 @@ export interface UnsignedRequest {
   readonly method: "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: RequestBody;
   readonly signal: AbortSignal;
 }
 
@@ -264,9 +265,11 @@ async function begin(sending: Sending): Promise<Begun> {
 async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const { timeouts = MODEL_TIMEOUTS } = options;
-  const body = JSON.stringify(layOver(wire.encode(request, quirks), toOwn(options, request)));
+  const encoded = layOver(wire.encode(request, quirks), toOwn(options, request));
+  const written = writeBody(encoded, call.run ?? "model");
+  const body = typeof written === "string" ? written : await written;
   const url = joinUrl(baseUrl, wire.path(request));
-  log.debug("request", { vendor, model: request.model, url, chars: body.length });
+  log.debug("request", { vendor, model: request.model, url, chars: lengthOf(body) });
   const isWhole = request.whole === true && wire.canAnswerWhole === true;
   const { signal } = call;
   const said = {
@@ -291,6 +294,10 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   if (status < 300) return answer;
   const text = await answer.text(MAX_ERROR_BYTES);
   throw toModelFailure(vendor, { status, headers: answer.headers, body: text });
+}
+
+function lengthOf(body: RequestBody): number {
+  return typeof body === "string" ? body.length : sizeOfPieces(body);
 }
 
 /** What the settings say, then what clients of other servers would say, then what was asked for by name. */

@@ -1,6 +1,7 @@
 /** One small request to a model's server beside the chat: its models, its properties, its health. */
 
 import { type Json, tryParseJson } from "../../base/json.ts";
+import { writeBody } from "./request-body.ts";
 import type { Timeouts, Transport } from "./transport.ts";
 
 export interface ServerRequest {
@@ -39,14 +40,17 @@ export async function askServer(request: ServerRequest): Promise<ServerAnswer> {
 }
 
 /** The same, with the body as it comes. */
-export function sendToServer(request: ServerRequest): ReturnType<Transport["send"]> {
+export async function sendToServer(
+  request: ServerRequest,
+): Promise<Awaited<ReturnType<Transport["send"]>>> {
   const { transport, url, body, signal, headers, timeouts = QUESTION_TIMEOUTS } = request;
   const { maxBytes = "transport" } = request;
-  return transport.send({
+  const written = body === undefined ? undefined : await writeBody(body, "server request");
+  return await transport.send({
     method: body === undefined ? "GET" : "POST",
     url,
     headers: { "content-type": "application/json", accept: "application/json", ...headers },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    body: written,
     signal,
     timeouts,
     maxBytes: maxBytes === "transport" ? undefined : maxBytes,

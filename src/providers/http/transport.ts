@@ -12,6 +12,7 @@ import { addStop, removeStop, toAbortFailure } from "../../base/async.ts";
 import { Failure } from "../../base/failure.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
 import { proxyFor, readProxies } from "./proxies.ts";
+import { type RequestBody, sizeOfPieces } from "./request-body.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
@@ -25,7 +26,7 @@ export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: RequestBody | undefined;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
   /** Most bytes of the answer's body; the transport's own limit when left out. */
@@ -174,14 +175,20 @@ function exchange(dispatcher: Dispatcher, request: HttpRequest): Promise<HttpAns
         origin,
         path,
         method: request.method,
-        headers: request.headers as Record<string, string>,
-        body: request.body ?? null,
+        headers: headersOf(request),
+        body: (request.body ?? null) as string | null,
         headersTimeout: timeouts.firstByteMs,
         bodyTimeout: timeouts.idleMs,
       },
       handler,
     );
   });
+}
+
+/** Of pieces undici does not know how long they are together, and some servers want to be told. */
+function headersOf({ headers, body }: HttpRequest): Record<string, string> {
+  if (typeof body !== "object") return headers as Record<string, string>;
+  return { ...headers, "content-length": String(sizeOfPieces(body)) };
 }
 
 /** Undici's callbacks on one side, a promise and the answer on the other. Owns the abort listener. */

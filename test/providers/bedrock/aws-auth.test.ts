@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { type AwsSignOptions, createAwsSign } from "../../../src/providers/bedrock/aws-auth.ts";
 import { bedrockBaseUrl, findAwsRegion } from "../../../src/providers/bedrock/aws-region.ts";
+import type { RequestBody } from "../../../src/providers/http/request-body.ts";
 import { checkSignature } from "../../../src/testing/bedrock/signature.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import type { RecordedRequest } from "../../../src/testing/upstream.ts";
@@ -18,7 +19,7 @@ const PATH = "/model/us.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-str
 const signed = async (
   env: Record<string, string>,
   options: AwsSignOptions = {},
-  { url = URL_IN_US + PATH, body = '{"text":"Grüße"}' } = {},
+  { url = URL_IN_US + PATH, body = '{"text":"Grüße"}' }: { url?: string; body?: RequestBody } = {},
 ): Promise<Record<string, string>> => {
   const sign = createAwsSign(env, { clock: createManualClock(NOW), ...options });
   const headers = { "content-type": "application/json", accept: "x" };
@@ -48,6 +49,11 @@ const verdict = (headers: Record<string, string>, more: Partial<RecordedRequest>
 describe("a signature of AWS", () => {
   it("is the one a server computes", async () => {
     assert.equal(verdict(await signed(KEYS)), undefined);
+  });
+
+  it("is the same for a body in pieces, as large ones are sent", async () => {
+    const body = ['{"text":"Gr', 'üße"}'].map((piece) => Buffer.from(piece));
+    assert.deepEqual(await signed(KEYS, {}, { body }), await signed(KEYS));
   });
 
   it("is wrong for another body, path, secret, region or time", async () => {

@@ -1,0 +1,16 @@
+/** The body of a request to a model's server: a text, or where it is large pieces that were written in slices. */
+
+import { isLarge, writeInSlices } from "../../base/large-json-text.ts";
+
+/** Pieces can be sent again, as a text can. */
+export type RequestBody = string | readonly Uint8Array[];
+
+/** At once for what is not large: waiting costs more than writing it. `owner` takes turns with others. */
+export function writeBody(body: unknown, owner: string): string | Promise<RequestBody> {
+  return isLarge(body) ? writeInSlices(body, owner) : JSON.stringify(body);
+}
+
+/** In bytes, of pieces. */
+export function sizeOfPieces(pieces: readonly Uint8Array[]): number {
+  return pieces.reduce((bytes, piece) => bytes + piece.length, 0);
+}
