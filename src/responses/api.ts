@@ -30,10 +30,18 @@ import { BLANK_RESPONSE, toResponseId, toRunId } from "./fold/response-object.ts
 import { followStored } from "./follow-stored.ts";
 import { claimMade, findMade, type Once, toOnceKey } from "./idempotency.ts";
 import { createInject, type InjectParts } from "./inject.ts";
-import { findKept, type KeptResponse, RESPONSE_KIND, toKeptThing } from "./kept-response.ts";
+import {
+  findKept,
+  type KeptResponse,
+  RESPONSE_KIND,
+  readInput,
+  toKeptInput,
+  toKeptThing,
+} from "./kept-response.ts";
 import type { Events, LiveResponse } from "./live-response.ts";
 import { allowOptions } from "./request/allow-options.ts";
 import { checkCalls } from "./request/check-calls.ts";
+import { checkCounts, SIZE_LIMITS, type SizeLimits } from "./request/check-size.ts";
 import { fillEcho, toUsedTier } from "./request/echo.ts";
 import {
   type AskedResponse,
@@ -43,6 +51,7 @@ import {
   planResponse,
   type RequestDefaults,
 } from "./request/plan-response.ts";
+import { toTitle } from "./request/title.ts";
 import { withId } from "./request/with-id.ts";
 import { cancelRun, toLive } from "./run-response.ts";
 import { needsThoughtSeal, sealThoughts, type ThoughtSeal } from "./sealing/thought-seal.ts";
@@ -56,6 +65,8 @@ export interface ResponsesApi {
    * that was made before with that key, if one was; a response that is not stored is always a new one.
    */
   create(body: unknown, caller: Caller, once?: Once): Promise<LiveResponse>;
+  /** Rejects a body whose lists are too long. Called by `create`, and by whoever reads a body before. */
+  checkCounts(body: unknown): void;
   retrieve(id: string, caller: Caller, include?: readonly string[]): Promise<EmittedResponse>;
   /** Events after a number, live or of one that has ended. Rejects for one that is not there. */
   follow(id: string, caller: Caller, from: FollowFrom): Promise<Events>;
@@ -89,6 +100,7 @@ export interface ApiParts extends Pick<InjectParts, "findInput"> {
   /** Where the others run; what it keeps is removed when they end. */
   readonly passing: Engine;
   readonly defaults: RequestDefaults;
+  readonly size?: SizeLimits | undefined;
   /** How long a stored response is kept; null for ever. */
   readonly ttlMs: number | null;
   /** The model that a request means. Rejects what is not there, too large or not allowed. */
@@ -119,7 +131,7 @@ type ChargeDirect = (
 ) => Promise<void>;
 
 export function createResponsesApi(parts: ApiParts): ResponsesApi {
-  const { shelf, durable } = parts;
+  const { shelf, durable, size = SIZE_LIMITS } = parts;
   const inject = createInject(parts);
 
   const findOwn = async (id: string, { tenant }: Caller): Promise<KeptResponse> => {
@@ -134,8 +146,12 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
   };
 
   return {
-    create: (body, caller, once) =>
-      create(parts, allowOptions(parseAsked(body, parts.defaults), caller), { caller, once }),
+    create(body, caller, once) {
+      checkCounts(body, size);
+      const asked = allowOptions(parseAsked(body, parts.defaults), caller);
+      return create(parts, asked, { caller, once });
+    },
+    checkCounts: (body) => checkCounts(body, size),
     async retrieve(id, caller, include) {
       await findOwn(id, caller);
       return await read(id, include);
@@ -169,7 +185,11 @@ export function createResponsesApi(parts: ApiParts): ResponsesApi {
       await removeResponse(parts, caller.tenant, id);
     },
     inject: (id, input, caller) => inject({ id, input, caller }),
-    inputItems: async (id, caller) => (await findOwn(id, caller)).input,
+    async inputItems(id, caller) {
+      const items = await readInput(durable, id, await findOwn(id, caller));
+      if (items) return items;
+      throw toUnknownResponse(id);
+    },
   };
 }
 
@@ -226,7 +246,7 @@ async function openOnce(
   { caller, once }: Asking & { readonly once: Once },
 ): Promise<LiveResponse> {
   const { shelf, clock, durable, sealKey } = parts;
-  const key = toOnceKey(once, caller.tenant, sealKey);
+  const key = await toOnceKey(once, caller.tenant, sealKey);
   const made = await findMade(shelf, key, clock.now());
   if (made !== undefined) {
     const runId = toRunId(made);
@@ -294,7 +314,7 @@ async function openRun(
   const id = toResponseId(runId);
   const takeBack = await parts.admit(runId, planned);
   const place = store ? parts.durable : parts.passing;
-  const title = clip(titleOf(task.items), 80);
+  const title = toTitle(task.items);
   const { tenant, background } = planned.wish;
   const queue = background ? parts.placeOf(tenant) : undefined;
   const thing = toThing(parts, id, planned);
@@ -347,16 +367,9 @@ async function checkEnded(engine: Engine, previous: string | null | undefined): 
 function toThing({ clock, ttlMs }: ApiParts, id: string, { wish, task }: Planned): NewThing {
   const { tenant, previous_response_id, conversation, background } = wish;
   const conversation_id = conversation?.id ?? null;
-  const kept = { previous_response_id, conversation_id, background, input: task.items };
+  const input = toKeptInput(task.items);
+  const kept = { previous_response_id, conversation_id, background, input };
   return toKeptThing({ tenant, id, kept }, { nowMs: clock.now(), ttlMs });
-}
-
-function titleOf(items: readonly Item[]): string {
-  const message = items.findLast((item) => item.type === "message" && item.role === "user");
-  if (message?.type !== "message") return items.at(-1)?.type ?? "response";
-  const { content } = message;
-  if (typeof content === "string") return content;
-  return content.map((part) => ("text" in part ? String(part.text) : `[${part.type}]`)).join(" ");
 }
 
 async function removeResponse(

@@ -8,8 +8,9 @@ import { Failure } from "../base/failure.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
+
 import { readOutput } from "./kept-output.ts";
-import { findKept } from "./kept-response.ts";
+import { findKept, readInput } from "./kept-response.ts";
 import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
 import type { ResponseWish } from "./request/response-wish.ts";
 
@@ -47,8 +48,9 @@ async function readChain(
   for (let next: string | null = id; next !== null; ) {
     const kept = await findKept(shelf, tenant, next);
     const output = kept && (await readOutput({ shelf, place }, tenant, next));
-    if (!kept || !output) throw toUnknownPrevious(next);
-    const items: readonly Item[] = [...kept.input, ...output];
+    const input = output && (await readInput(place, next, kept));
+    if (!kept || !input) throw toUnknownPrevious(next);
+    const items: readonly Item[] = [...input, ...output];
     pieces.unshift(items);
     size += sizeOf(items);
     if (size > MAX_CONTEXT_CHARS) throw toTooLong("previous_response_id");

@@ -49,7 +49,7 @@ export function createConversationsApi(parts: Parts): ConversationsApi {
   return {
     async create(body, { tenant }, once) {
       await parts.shelf.checkRoom(tenant, body as Json);
-      const key = once && toOnceKey(once, tenant, parts.sealKey);
+      const key = once && (await toOnceKey(once, tenant, parts.sealKey));
       const made = await createConversation(toParts(), tenant, body, key);
       await index(tenant, made.id);
       return made;

@@ -9,6 +9,7 @@
 import { createHmac } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import { isJsonObject } from "../base/json.ts";
+import { isLarge, writeInSlices } from "../base/large-json-text.ts";
 import { clip } from "../base/text.ts";
 import type { Claim, NewThing, Shelf, Thing } from "../store/shelf.ts";
 
@@ -49,12 +50,15 @@ export function readOnce(
 }
 
 /** `sealKey` is the server's own: what is kept of a request cannot be guessed from without it. */
-export function toOnceKey(
+export async function toOnceKey(
   { key, route, body }: Once,
   tenant: string,
   sealKey: Uint8Array,
-): OnceKey {
-  const mac = createHmac("sha256", sealKey).update(`${route}\n${JSON.stringify(body) ?? ""}`);
+): Promise<OnceKey> {
+  const mac = createHmac("sha256", sealKey).update(`${route}\n`);
+  for (const piece of isLarge(body) ? await writeInSlices(body, tenant) : [JSON.stringify(body)]) {
+    mac.update(piece ?? "");
+  }
   return { tenant, key, fingerprint: mac.digest("hex") };
 }
 

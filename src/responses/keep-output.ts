@@ -15,7 +15,7 @@ import { createEventWriter } from "./fold/event-writer.ts";
 import { toResponseId } from "./fold/response-object.ts";
 import { withoutWrittenDeltas } from "./fold/written-deltas.ts";
 import { toOutputThings } from "./kept-output.ts";
-import { toEntries } from "./references/item-index.ts";
+import { ENTRIES_AT_ONCE, putEntries, toEntries } from "./references/item-index.ts";
 import type { ResponseWish } from "./request/response-wish.ts";
 import type { ShelfParts } from "./shelf-parts.ts";
 
@@ -44,8 +44,9 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
   const parent = toResponseId(context.id);
   const nowMs = toEndMs(outcome);
   const items = [...input, ...said];
+  const entries = toEntries({ tenant, parent, kind: "response" }, items, nowMs);
   const things = [
-    ...toEntries({ tenant, parent, kind: "response" }, items, nowMs),
+    ...(await putMany(kept, context, entries)),
     ...toOutputThings(tenant, parent, said, nowMs),
   ];
   if (!conversation || !ANSWERS.has(outcome.ending)) return things;
@@ -55,7 +56,23 @@ export async function keepOutput(kept: ShelfParts, ended: Ended): Promise<readon
     return await append(kept, { tenant, id }, items);
   });
   if (!isThere) return things;
-  return [...things, ...toEntries({ tenant, parent: id, kind: "conversation" }, items, nowMs)];
+  const others = toEntries({ tenant, parent: id, kind: "conversation" }, items, nowMs);
+  return [...things, ...(await putMany(kept, context, others))];
+}
+
+/** Returns the entries that go with the ending: where there are many, they are put before, some at a time. */
+async function putMany(
+  { shelf }: ShelfParts,
+  context: RunContext,
+  entries: readonly NewThing[],
+): Promise<readonly NewThing[]> {
+  if (entries.length <= ENTRIES_AT_ONCE) return entries;
+  await context.step(`index:${entries[0]?.parent}`, async (step) => {
+    await putEntries(shelf, entries);
+    step.end([], "process");
+    return null;
+  });
+  return [];
 }
 
 /** Run code reads no clock: when it ended is in its ending. */

@@ -1,8 +1,12 @@
 /** What is kept of a response beside its run's log: whose it is, what it goes on with, what was sent. */
 
+import { parseTask } from "../agent/task.ts";
 import type { Json } from "../base/json.ts";
+import { isLarge } from "../base/large-json-text.ts";
+import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { NewThing, Shelf, Thing } from "../store/shelf.ts";
+import { toRunId } from "./fold/response-object.ts";
 
 export const RESPONSE_KIND = "response";
 /** Stands for an item of a response or a conversation, so that it can be referred to by its id alone. */
@@ -12,12 +16,28 @@ export interface KeptResponse {
   readonly previous_response_id: string | null;
   readonly conversation_id: string | null;
   readonly background: boolean;
-  /** The request's own items, with their ids. */
-  readonly input: readonly Item[];
+  /** The request's own items, with their ids; null where they are large: they stand in the run's task. */
+  readonly input: readonly Item[] | null;
 }
 
 export function encodeKept(kept: KeptResponse): Json {
   return kept as unknown as Json;
+}
+
+/** What a response keeps of its input: it is not written twice where it is large. */
+export function toKeptInput(items: readonly Item[]): KeptResponse["input"] {
+  return isLarge(items) ? null : items;
+}
+
+/** The request's own items. Undefined where they are with a run that is gone. */
+export async function readInput(
+  engine: Pick<Engine, "input">,
+  id: string,
+  { input }: KeptResponse,
+): Promise<readonly Item[] | undefined> {
+  if (input) return input;
+  const task = await engine.input(toRunId(id));
+  return task === undefined ? undefined : parseTask(task).items;
 }
 
 /** A response as it is put on the shelf. */

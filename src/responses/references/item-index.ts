@@ -5,13 +5,15 @@
  * An id is found where it was seen first. The item itself is kept once, by its response or conversation.
  */
 
+import { nextTurn } from "../../base/turn.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
-import type { NewThing } from "../../store/shelf.ts";
+import type { NewThing, Shelf } from "../../store/shelf.ts";
 import { ITEM_KIND as CONVERSATION_ITEM, nameItem } from "../conversations/new-items.ts";
+
 import { toResponseId } from "../fold/response-object.ts";
 import { readOutput } from "../kept-output.ts";
-import { findKept, ITEM_KIND } from "../kept-response.ts";
+import { findKept, ITEM_KIND, readInput } from "../kept-response.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 
 /** Entries of conversations are of a kind of their own: one id may be in a response and in one of those. */
@@ -47,7 +49,18 @@ export async function indexItems(
   home: ItemHome,
   items: readonly { readonly id?: unknown }[],
 ): Promise<void> {
-  await shelf.putAll(toEntries(home, items, clock.now()));
+  await putEntries(shelf, toEntries(home, items, clock.now()));
+}
+
+/** Written in one transaction: about 10 ms. Ten thousand at once would keep everybody else waiting. */
+export const ENTRIES_AT_ONCE = 500;
+
+/** Some at a time. */
+export async function putEntries(shelf: Shelf, entries: readonly NewThing[]): Promise<void> {
+  for (let from = 0; from < entries.length; from += ENTRIES_AT_ONCE) {
+    if (from > 0) await nextTurn();
+    await shelf.putAll(entries.slice(from, from + ENTRIES_AT_ONCE));
+  }
 }
 
 export type FindItem = (tenant: string, id: string) => Promise<Item | undefined>;
@@ -87,6 +100,7 @@ async function readAll(
   id: string,
 ): Promise<readonly Item[]> {
   const kept = await findKept(shelf, tenant, id);
-  if (!kept) return [];
-  return [...kept.input, ...((await readOutput({ shelf, place }, tenant, id)) ?? [])];
+  const input = kept && (await readInput(place, id, kept));
+  if (!input) return [];
+  return [...input, ...((await readOutput({ shelf, place }, tenant, id)) ?? [])];
 }

@@ -10,7 +10,7 @@ import { Failure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import { type BeforeParts, readBefore } from "../conversation-before.ts";
 import { type ShownItem, toShownItem } from "../conversations/shown-item.ts";
-import { findKept } from "../kept-response.ts";
+import { findKept, readInput } from "../kept-response.ts";
 import { type Page, type Paging, parseInclude, parsePaging, toWholePage } from "../paging.ts";
 
 export interface ItemsQuery {
@@ -30,7 +30,9 @@ export async function listInputItems(
   const paging = parsePaging(query, { defaultOrder: "desc" });
   const { previous_response_id } = kept;
   const before = await readChain(parts, tenant, previous_response_id);
-  const items = [...before, ...kept.input];
+  const input = await readInput(parts.place, id, kept);
+  if (!input) return undefined;
+  const items = [...before, ...input];
   const include = parseInclude(query);
   return toItemsPage(paging.order === "asc" ? items : items.reverse(), paging, include);
 }

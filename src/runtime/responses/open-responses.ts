@@ -173,8 +173,7 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
   const answers = createResponsesApi({
     ...{ clock, shelf, durable, passing, placeOf },
     findInput: (input, caller) => findInput(finding, input, caller),
-    defaults: { store: settings.store },
-    ttlMs: settings.ttlMs,
+    ...{ defaults: { store: settings.store }, size, ttlMs: settings.ttlMs },
     findModel: (asked, caller) => findModel(finding, asked, caller),
     find: (asked, caller) => findRequest(finding, asked, caller),
     models: createDirectModels(inside.agent, toNativeChoice(settings)),

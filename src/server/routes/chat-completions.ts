@@ -35,7 +35,9 @@ export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
       scope: "responses",
       speaks: "chat",
       async handle(call) {
-        const parsed = toCreateResponse(await call.json());
+        const body = await call.json();
+        api.checkCounts(body);
+        const parsed = toCreateResponse(body);
         const keep = await openKeep(chats, parsed, call);
         return parsed.count > 1
           ? await completeSeveral(api, { ...parsed, keep }, call)

@@ -1,0 +1,18 @@
+/** One line for a listing of runs: the beginning of what a request asks. */
+
+import { clip } from "../../base/text.ts";
+import type { Item } from "../../protocol/items.ts";
+
+const TITLE_CHARS = 80;
+
+export function toTitle(items: readonly Item[]): string {
+  const message = items.findLast((item) => item.type === "message" && item.role === "user");
+  if (message?.type !== "message") return clip(items.at(-1)?.type ?? "response", TITLE_CHARS);
+  const { content } = message;
+  if (typeof content === "string") return clip(content, TITLE_CHARS);
+  // Each part by itself: all of them together may be megabytes.
+  const shown = content.map((part) =>
+    "text" in part ? clip(String(part.text), TITLE_CHARS) : `[${part.type}]`,
+  );
+  return clip(shown.join(" "), TITLE_CHARS);
+}
