@@ -1,18 +1,21 @@
 /**
- * JSON of values that may be very long, in pieces: whoever sends or stores such a value never holds
- * its text and the value at the same time. Most values are short and are written at once.
+ * JSON of values that may be very large, in pieces: whoever sends or stores such a value never holds its
+ * text and the value at the same time. Most values are small and are written at once. The text is that of
+ * `JSON.stringify`, which does the work: what is short is given to it whole.
  */
 
-import { randomUUID } from "node:crypto";
+import { createSlices, type Slices } from "./slices.ts";
 
-/** In characters: what is shorter is cheaper to write at once. */
-const LONG = 1024 * 1024;
-/** In characters. A string of this length is still allocated where garbage costs least. */
+/** What weighs less is written at once: most of what anybody writes. */
+const LARGE_WEIGHT = 256 * 1024;
+/** In characters: 0.1 to 0.5 ms of work. A string of this length is still allocated where garbage costs least. */
 const PIECE_LENGTH = 64 * 1024;
+/** What a number or a bracket costs beside a character of text, roughly. */
+const VALUE_WEIGHT = 8;
 
-/** Whether the JSON of `value` has more than about a million characters. Costs no more than it has to look at. */
-export function isLong(value: unknown): boolean {
-  return weigh(value, LONG) < 0;
+/** Whether a value is so large that it should be written in pieces. Looks no further than it must. */
+export function isLarge(value: unknown): boolean {
+  return weigh(value, LARGE_WEIGHT) < 0;
 }
 
 /** What `JSON.stringify` makes of the same data, in pieces; no character is cut in two. */
@@ -27,83 +30,19 @@ export function* toJsonPieces(value: unknown): Generator<string, void> {
   if (text !== "") yield text;
 }
 
-/**
- * The value that `toJsonPieces` was given, of its pieces. Long texts are read piece by piece, so that the JSON
- * is never there as a whole.
- */
-export function parseJsonPieces(pieces: Iterable<string>): unknown {
-  let reader: PieceReader | undefined;
-  let first: string | undefined;
-  for (const piece of pieces) {
-    if (first === undefined) {
-      first = piece;
-      continue;
-    }
-    // Most are one piece, which needs none of this.
-    if (!reader) {
-      reader = new PieceReader();
-      reader.read(first);
-    }
-    reader.read(piece);
-  }
-  return reader ? reader.end() : JSON.parse(first ?? "");
-}
-
-/** A text that goes on behind the end of a piece is always a long value: nothing else is cut. */
-class PieceReader {
-  /** The JSON with a mark in the place of each such text. */
-  #json = "";
-  /** Not to be found in anybody's text. */
-  readonly #mark = randomUUID();
-  readonly #texts: string[] = [];
-  #open: string | undefined;
-
-  read(piece: string): void {
-    const from = this.#open === undefined ? 0 : this.#readOn(piece);
-    for (let at = piece.indexOf('"', from); at !== -1; ) {
-      const end = endOfText(piece, at + 1);
-      if (end === -1) {
-        this.#json += piece.slice(from, at);
-        this.#open = parseText(piece.slice(at + 1));
-        return;
-      }
-      at = piece.indexOf('"', end + 1);
-    }
-    this.#json += piece.slice(from);
-  }
-
-  /** Returns where the open text ends. */
-  #readOn(piece: string): number {
-    const end = endOfText(piece, 0);
-    this.#open += parseText(end === -1 ? piece : piece.slice(0, end));
-    if (end === -1) return piece.length;
-    this.#json += `"${this.#mark}${this.#texts.length}"`;
-    this.#texts.push(this.#open ?? "");
-    this.#open = undefined;
-    return end + 1;
-  }
-
-  end(): unknown {
-    if (this.#texts.length === 0) return JSON.parse(this.#json);
-    return JSON.parse(this.#json, (_, value: unknown) => {
-      if (typeof value !== "string" || !value.startsWith(this.#mark)) return value;
-      return this.#texts[Number(value.slice(this.#mark.length))];
-    });
+/** The same in slices (`slices.ts`): the event loop goes on meanwhile. */
+export async function* toJsonSlices(value: unknown, slices: Slices): AsyncGenerator<string, void> {
+  for (const piece of toJsonPieces(value)) {
+    if (slices.isOver()) await slices.next();
+    yield piece;
   }
 }
 
-/** The place of the quote that ends a text; -1 where it goes on. */
-function endOfText(json: string, from: number): number {
-  for (let at = json.indexOf('"', from); at !== -1; at = json.indexOf('"', at + 1)) {
-    let slashes = 0;
-    while (at - slashes > from && json.charCodeAt(at - slashes - 1) === 92) slashes++;
-    if (slashes % 2 === 0) return at;
-  }
-  return -1;
-}
-
-function parseText(escaped: string): string {
-  return JSON.parse(`"${escaped}"`) as string;
+/** The same as a job of its own; `owner` takes turns with others. */
+export async function* writeInSlices(value: unknown, owner: string): AsyncGenerator<string, void> {
+  const slices = createSlices(owner);
+  await slices.next();
+  yield* toJsonSlices(value, slices);
 }
 
 /** A text in pieces; no character is cut in two, because half of one cannot be written. */
@@ -119,18 +58,18 @@ export function* toTextPieces(text: string): Generator<string, void> {
 /** Subtracts the size of `value` from `room`; stops looking once there is none left. */
 function weigh(value: unknown, room: number): number {
   if (typeof value === "string") return room - value.length;
-  if (!isContainer(value)) return room - 1;
+  if (!isContainer(value)) return room - VALUE_WEIGHT;
   return Array.isArray(value) ? weighList(value, room) : weighFields(value, room);
 }
 
 function weighList(values: readonly unknown[], room: number): number {
-  let left = room - 2;
+  let left = room - VALUE_WEIGHT;
   for (let at = 0; at < values.length && left >= 0; at++) left = weigh(values[at], left);
   return left;
 }
 
 function weighFields(fields: Readonly<Record<string, unknown>>, room: number): number {
-  let left = room - 2;
+  let left = room - VALUE_WEIGHT;
   for (const name in fields) {
     left = weigh(fields[name], left - name.length);
     if (left < 0) return left;

@@ -9,7 +9,7 @@
 import { createHmac } from "node:crypto";
 import { Failure } from "../base/failure.ts";
 import { isJsonObject } from "../base/json.ts";
-import { isLarge, writeInSlices } from "../base/large-json-text.ts";
+import { isLarge, writeInSlices } from "../base/json-pieces.ts";
 import { clip } from "../base/text.ts";
 import type { Claim, NewThing, Shelf, Thing } from "../store/shelf.ts";
 
@@ -56,9 +56,8 @@ export async function toOnceKey(
   sealKey: Uint8Array,
 ): Promise<OnceKey> {
   const mac = createHmac("sha256", sealKey).update(`${route}\n`);
-  for (const piece of isLarge(body) ? await writeInSlices(body, tenant) : [JSON.stringify(body)]) {
-    mac.update(piece ?? "");
-  }
+  if (isLarge(body)) for await (const piece of writeInSlices(body, tenant)) mac.update(piece);
+  else mac.update(JSON.stringify(body) ?? "");
   return { tenant, key, fingerprint: mac.digest("hex") };
 }
 

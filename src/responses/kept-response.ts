@@ -2,7 +2,7 @@
 
 import { parseTask } from "../agent/task.ts";
 import type { Json } from "../base/json.ts";
-import { isLarge } from "../base/large-json-text.ts";
+import { isLarge } from "../base/json-pieces.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { NewThing, Shelf, Thing } from "../store/shelf.ts";

@@ -45,9 +45,9 @@ export function createApp(parts: AppParts): App {
       found = findRoute(request.method ?? "GET", requirePath(prefix, asked));
       const { route, params } = found;
       admitted = await parts.guard.admit(request, route.scope, toAbout(found, response));
-      const json = (): Promise<unknown> => readJsonBody(request, parts.body);
       const cutSignal = (): AbortSignal => cutSignalOf(request.socket);
       const { caller, countMore } = admitted;
+      const json = (): Promise<unknown> => readJsonBody(request, parts.body, caller.tenant);
       const call = { params, query, caller, countMore, json, request, signal, cutSignal };
       const sending = { settings: parts.send, speaks: route.speaks };
       await sendAnswer(response, await route.handle(call), sending);

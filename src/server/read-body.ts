@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
-import { parseJsonText } from "./json-text.ts";
+import { isLargeJson, parseJsonBytes, parseLargeBytes } from "./json-text.ts";
 
 export interface BodyLimits {
   readonly maxBytes: number;
@@ -14,12 +14,18 @@ export interface BodyLimits {
 /** Each piece costs hundreds of bytes beside its own, and a client may send pieces of one: those are joined. */
 const MAX_PIECES = 1024;
 
-export async function readJsonBody(request: IncomingMessage, limits: BodyLimits): Promise<unknown> {
+/** `owner` is whose it is: tenants take turns with bodies that are large. */
+export async function readJsonBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  owner: string,
+): Promise<unknown> {
   checkEncoding(request);
   const length = Number(request.headers["content-length"] ?? 0);
   if (length > limits.maxBytes) throw toTooLarge(limits.maxBytes);
   const bytes = readBuffered(request, length) ?? (await readBytes(request, limits));
-  return parseJsonText(decodeUtf8(bytes), "The body");
+  if (isLargeJson(bytes)) return await parseLargeBytes(bytes, { what: "The body", owner });
+  return parseJsonBytes(bytes, "The body");
 }
 
 /** Nothing is unpacked here: a small body may become one of any size. */
@@ -78,14 +84,4 @@ function toTooLarge(maxBytes: number): Failure {
     "too_large",
     `The body is larger than ${maxBytes} bytes (\`server.max_body_bytes\`). Upload what is large with \`POST /v1/files\`.`,
   );
-}
-
-const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return UTF8.decode(bytes);
-  } catch (cause) {
-    throw new Failure("invalid_request", "The body is not UTF-8.", { cause });
-  }
 }

@@ -9,7 +9,7 @@
 import type { ServerResponse } from "node:http";
 import { type Failure, toFailure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
-import { isLong, toJsonPieces } from "../base/json-pieces.ts";
+import { isLarge, writeInSlices } from "../base/json-pieces.ts";
 import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
 import type {
@@ -34,6 +34,9 @@ export interface Sending {
   /** The API of the address that was asked. */
   readonly speaks?: Speaks | undefined;
 }
+
+/** Whose slices large answers are written in. */
+const ANSWERS = "answers";
 
 const REQUEST_ID = "x-request-id";
 
@@ -67,23 +70,22 @@ export function sendFailure(
 }
 
 async function sendJson(response: ServerResponse, answer: JsonAnswer): Promise<void> {
-  if (!isLong(answer.body)) return endJson(response, answer);
+  if (!isLarge(answer.body)) return endJson(response, answer);
   // Written twice: the head says the length, and the text is never there as a whole.
   let bytes = 0;
-  for (const piece of toJsonPieces(answer.body)) bytes += Buffer.byteLength(piece);
-  beginJson(response, answer, bytes);
-  await writeAll(response, toJsonPieces(answer.body));
+  for await (const piece of writeInSlices(answer.body, ANSWERS)) bytes += Buffer.byteLength(piece);
+  writeHead(response, answer, bytes);
+  await writeAll(response, [answer.body]);
   response.end();
 }
 
 function endJson(response: ServerResponse, answer: JsonAnswer): void {
   const text = JSON.stringify(answer.body);
-  beginJson(response, answer, Buffer.byteLength(text));
+  writeHead(response, answer, Buffer.byteLength(text));
   response.end(text);
 }
 
-/** Writes the head. */
-function beginJson(
+function writeHead(
   response: ServerResponse,
   { status = 200, headers }: JsonAnswer,
   bytes: number,
@@ -93,10 +95,18 @@ function beginJson(
   response.writeHead(status, head);
 }
 
-/** Writes no more than the client takes. */
-async function writeAll(response: ServerResponse, texts: Iterable<string>): Promise<void> {
+/** Writes no more than the client takes. What is large is given as itself, and written as JSON here. */
+async function writeAll(response: ServerResponse, texts: Iterable<string | object>): Promise<void> {
   for (const text of texts) {
-    if (!response.write(text)) await drained(response);
+    if (typeof text !== "string") await writeLarge(response, text);
+    else if (!response.write(text)) await drained(response);
+    if (response.destroyed) return;
+  }
+}
+
+async function writeLarge(response: ServerResponse, value: object): Promise<void> {
+  for await (const piece of writeInSlices(value, ANSWERS)) {
+    if (!response.write(piece)) await drained(response);
     if (response.destroyed) return;
   }
 }

@@ -3,19 +3,28 @@
  * blank line.
  */
 
-import { isLong, toJsonPieces, toTextPieces } from "../base/json-pieces.ts";
+import { isLarge, toTextPieces } from "../base/json-pieces.ts";
 import type { EmittedEvent } from "../protocol/emitted.ts";
 import type { StreamEvent } from "./route.ts";
 
 /** A longer frame goes by itself: the last events of an answer hold all of it, each. */
 const JOINED_LENGTH = 64 * 1024;
 
-/** What is written at once: one text for most batches. Frames are made when they are asked for. */
-export function* toFrames(batch: readonly StreamEvent[]): Generator<string> {
+/**
+ * What is written at once: one text for most batches. Frames are made when they are asked for. An event that
+ * is large is given itself, in the place of its JSON, to be written in slices.
+ */
+export function* toFrames(batch: readonly StreamEvent[]): Generator<string | EmittedEvent> {
   let text = "";
   for (const event of batch) {
     if (!("frame" in event) && isPlainDelta(event)) {
       text += toDeltaFrame(event);
+      continue;
+    }
+    if (!("frame" in event) && isLarge(event)) {
+      yield `${text}event: ${event.type}\ndata: `;
+      yield event;
+      text = "\n\n";
       continue;
     }
     text += "frame" in event ? "data: " : `event: ${event.type}\ndata: `;
@@ -34,7 +43,6 @@ function toData(event: StreamEvent): string | Iterable<string> {
   if ("frame" in event) {
     return event.frame.length < JOINED_LENGTH ? event.frame : toTextPieces(event.frame);
   }
-  if (isLong(event)) return toJsonPieces(event);
   const text = JSON.stringify(event);
   return text.length < JOINED_LENGTH ? text : [text];
 }

@@ -13,28 +13,47 @@ import type { Database } from "./sqlite-database.ts";
 /** Longer than anybody writes at one value. */
 const DRAFT_SECONDS = 3600;
 
-/** Returns the name of the parts. Each piece is a part: the larger, the longer everybody waits for it. */
+/** In bytes: the larger a part, the longer everybody waits for it. */
+const PART_BYTES = 256 * 1024;
+
+/** Returns the name of the parts. Holds one part at a time. */
 export async function writeParts(
   db: Database,
-  pieces: readonly Uint8Array[],
+  pieces: AsyncIterable<Uint8Array>,
   slices: Slices,
 ): Promise<string> {
   const id = makeId("parts");
+  let part = 0;
   try {
-    for (const [part, piece] of pieces.entries()) {
+    for await (const bytes of joinPieces(pieces)) {
       await slices.next();
       await db.write("process", () => {
         if (part === 0) {
           db.run("insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000)", id);
         }
-        db.run("insert into parts (id, part, bytes) values (?, ?, ?)", id, part, piece);
+        db.run("insert into parts (id, part, bytes) values (?, ?, ?)", id, part, bytes);
       });
+      part++;
     }
     return id;
   } catch (thrown) {
     await dropParts(db, id);
     throw thrown;
   }
+}
+
+async function* joinPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let joined: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    joined.push(piece);
+    bytes += piece.length;
+    if (bytes < PART_BYTES) continue;
+    yield Buffer.concat(joined);
+    joined = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(joined);
 }
 
 /** Inside the transaction that refers to them; or, where another value is the same, removes them. */

@@ -5,8 +5,8 @@
 
 import { createHash } from "node:crypto";
 import type { Json } from "../base/json.ts";
+import { isLarge, toJsonSlices } from "../base/json-pieces.ts";
 import { parseLargeJson } from "../base/large-json.ts";
-import { isLarge, writeLargeJson } from "../base/large-json-text.ts";
 import { createSlices } from "../base/slices.ts";
 import type { RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -66,15 +66,17 @@ async function makeReady(db: Database, value: Json): Promise<ReadyValue> {
   if (!isLarge(value)) return JSON.stringify(value);
   const slices = createSlices(OWNER);
   await slices.next();
-  const pieces = await writeLargeJson(value, slices);
   const hash = createHash("sha256");
   let bytes = 0;
-  for (const piece of pieces) {
-    if (slices.isOver()) await slices.next();
-    hash.update(piece);
-    bytes += piece.length;
+  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+    for await (const text of toJsonSlices(value, slices)) {
+      const piece = Buffer.from(text);
+      hash.update(piece);
+      bytes += piece.length;
+      yield piece;
+    }
   }
-  const parts = await writeParts(db, pieces, slices);
+  const parts = await writeParts(db, pieces(), slices);
   return { parts, sha256: hash.digest("hex"), bytes, isUsed: false };
 }
 

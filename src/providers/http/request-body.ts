@@ -1,13 +1,19 @@
 /** The body of a request to a model's server: a text, or where it is large pieces that were written in slices. */
 
-import { isLarge, writeInSlices } from "../../base/large-json-text.ts";
+import { isLarge, writeInSlices } from "../../base/json-pieces.ts";
 
 /** Pieces can be sent again, as a text can. */
 export type RequestBody = string | readonly Uint8Array[];
 
 /** At once for what is not large: waiting costs more than writing it. `owner` takes turns with others. */
 export function writeBody(body: unknown, owner: string): string | Promise<RequestBody> {
-  return isLarge(body) ? writeInSlices(body, owner) : JSON.stringify(body);
+  return isLarge(body) ? writePieces(body, owner) : JSON.stringify(body);
+}
+
+async function writePieces(body: unknown, owner: string): Promise<RequestBody> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of writeInSlices(body, owner)) pieces.push(Buffer.from(piece));
+  return pieces;
 }
 
 /** In bytes, of pieces. */

@@ -5,7 +5,6 @@
 
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import { parseJsonText } from "../json-text.ts";
 
 export type ClientEvent = CreateEvent | InjectEvent | SteerEvent | IgnoredEvent;
 
@@ -43,9 +42,8 @@ export interface IgnoredEvent {
   readonly type: "ignored";
 }
 
-/** Rejects with `invalid_request` what is no event or none that is known. */
-export function parseClientEvent(text: string): ClientEvent {
-  const event = parseJsonText(text, "The message");
+/** Rejects with `invalid_request` what is no event or none that is known. `event` is the message as JSON. */
+export function parseClientEvent(event: unknown): ClientEvent {
   if (!isRecord(event)) throw invalid("A message must be a JSON object with a `type`.", "type");
   switch (event["type"]) {
     case "response.create":

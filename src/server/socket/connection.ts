@@ -6,6 +6,7 @@
 import type { Duplex } from "node:stream";
 import type { RawData, WebSocket } from "ws";
 import { Failure, toFailure } from "../../base/failure.ts";
+import { isLargeJson, parseJsonBytes, parseLargeBytes } from "../json-text.ts";
 import { type CreateEvent, parseClientEvent } from "./client-event.ts";
 import { createContexts } from "./contexts.ts";
 import { toErrorEvent, toLifetimeFailure } from "./error-event.ts";
@@ -21,6 +22,8 @@ import { createTurns, type RunningTurn, type Turns } from "./turns.ts";
 export interface ConnectionParts
   extends Pick<TurnParts, "api" | "guard" | "clock" | "request" | "onDefect" | "watch"> {
   readonly socket: WebSocket;
+  /** Whose it is: tenants take turns with messages that are large. */
+  readonly tenant: string;
   /** What the socket writes to. */
   readonly wire: Duplex;
   readonly settings: SocketSettings;
@@ -44,6 +47,8 @@ export function openConnection(parts: ConnectionParts): Connection {
   };
 }
 
+const MESSAGE = "The message";
+
 class SocketConnection {
   readonly #parts: ConnectionParts;
   readonly #outbox: Outbox;
@@ -53,6 +58,8 @@ class SocketConnection {
   readonly #turnParts: TurnParts;
   readonly #gone = new AbortController();
   readonly #idle: NodeJS.Timeout;
+  /** Resolves when all messages that have come are heard; undefined where none waits. */
+  #hearing: Promise<void> | undefined;
   /** Why no more turns are taken; it closes when those that run have ended. */
   #ending: Failure | undefined;
 
@@ -67,7 +74,7 @@ class SocketConnection {
     this.#idle = setTimeout(() => this.#close("Nothing was asked for a while."), settings.idleMs);
     const life = setTimeout(() => this.#expire(), settings.lifetimeMs);
     const pulse = createPulse(socket, settings.pingMs);
-    socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     // Broken frames and messages that are too large: the socket closes itself, with the right code.
     socket.on("error", () => {});
     socket.on("close", () => {
@@ -108,13 +115,43 @@ class SocketConnection {
     this.#parts.socket.close(1001, reason);
   }
 
-  #hear(data: RawData, isBinary: boolean): void {
+  /** Messages are heard in the order in which they came: what follows a large one waits until it is parsed. */
+  #receive(data: RawData, isBinary: boolean): void {
     this.#idle.refresh();
+    if (isBinary) {
+      this.#outbox.say(toErrorEvent(new Failure("invalid_request", "Messages must be text.")));
+      return;
+    }
+    // A list of buffers or an `ArrayBuffer` comes to those alone who ask the socket for it.
+    const bytes = data as Buffer;
+    if (!this.#hearing && !isLargeJson(bytes)) {
+      this.#hear(bytes, () => parseJsonBytes(bytes, MESSAGE));
+      return;
+    }
+    const hearing = Promise.resolve(this.#hearing).then(() => this.#hearLarge(bytes));
+    this.#hearing = hearing;
+    // The client writes no more than is heard.
+    this.#parts.socket.pause();
+    void hearing.then(() => {
+      if (this.#hearing !== hearing) return;
+      this.#hearing = undefined;
+      this.#parts.socket.resume();
+    });
+  }
+
+  async #hearLarge(bytes: Buffer): Promise<void> {
     try {
-      if (isBinary) throw new Failure("invalid_request", "Messages must be text.");
-      const text = String(data);
-      const event = parseClientEvent(text);
-      if (event.type === "response.create") this.#create(event, text.length);
+      const event = await parseLargeBytes(bytes, { what: MESSAGE, owner: this.#parts.tenant });
+      this.#hear(bytes, () => event);
+    } catch (thrown) {
+      this.#outbox.say(toErrorEvent(toFailure(thrown)));
+    }
+  }
+
+  #hear({ length }: Buffer, parse: () => unknown): void {
+    try {
+      const event = parseClientEvent(parse());
+      if (event.type === "response.create") this.#create(event, length);
       if (event.type === "response.steer") this.#steering.steer(event);
       if (event.type === "response.inject") {
         void injectItems({ ...this.#turnParts, turns: this.#turns }, event);

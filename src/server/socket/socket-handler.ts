@@ -5,7 +5,7 @@
 
 import { type IncomingMessage, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
-import { type WebSocket, WebSocketServer } from "ws";
+import { WebSocketServer } from "ws";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
@@ -14,7 +14,7 @@ import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
 import { toFailureAnswer } from "../failure-answer.ts";
 import type { Guard } from "../guard.ts";
-import { type Connection, openConnection } from "./connection.ts";
+import { type Connection, type ConnectionParts, openConnection } from "./connection.ts";
 import { SOCKET_SETTINGS, type SocketSettings } from "./socket-settings.ts";
 import { REQUEST_ID, type WatchSocket } from "./watch-socket.ts";
 
@@ -68,8 +68,9 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
   /** Called when all are closed; there once it drains. */
   const onEmpty = new Set<() => void>();
 
-  const take = (socket: WebSocket, request: IncomingMessage, wire: Duplex): void => {
-    const connection = openConnection({ ...parts, socket, request, wire, settings });
+  const take = (taken: Pick<ConnectionParts, "socket" | "request" | "wire" | "tenant">): void => {
+    const { socket } = taken;
+    const connection = openConnection({ ...parts, ...taken, settings });
     connections.add(connection);
     socket.on("close", () => {
       connections.delete(connection);
@@ -88,7 +89,9 @@ export function createSocketHandler(parts: SocketParts): SocketHandler {
         ({ headers, caller: { tenant, keyId } }) => {
           ended?.({ status: SWITCHED, tenant, keyId });
           headersOf.set(request, [...headers, `${REQUEST_ID}: ${requestId}`]);
-          server.handleUpgrade(request, wire, head, (socket) => take(socket, request, wire));
+          server.handleUpgrade(request, wire, head, (socket) =>
+            take({ socket, request, wire, tenant }),
+          );
         },
         (thrown: unknown) => {
           const failure = toFailure(thrown);
