@@ -137,7 +137,7 @@ const WHO: readonly (readonly string[])[] = [
   ],
   [
     "A client of `offshoot serve`",
-    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas and long queues of one tenant cost the others little.",
+    "It sees only what belongs to its tenant. It uses the tools, models and budget of its key. Commands of a hosted `shell` always run at the level `sandbox`, with limits as a whole. Slow schemas, long queues and large prompts of one tenant cost the others little: schemas run in threads, and large bodies are parsed, stored and sent on in slices of about 5 ms, in turn by tenant.",
     "Clients with keys of one tenant see the same responses and files.",
   ],
   [
