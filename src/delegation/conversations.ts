@@ -11,6 +11,7 @@ import type { Json, JsonObject } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
 import type { Redact } from "../base/redact.ts";
 import type { RecordReader } from "../engine/engine.ts";
+import { readWholeLog } from "../engine/read-log.ts";
 import type { Ending, RunEnd, RunEvent } from "../protocol/run-events.ts";
 import type { ChildReport } from "./child.ts";
 import { readMessages } from "./conversation-messages.ts";
@@ -119,24 +120,14 @@ async function keep(parts: ConversationParts, child: EndedChild): Promise<void> 
   if (!child.report) {
     await waitAWhile(parts.clock, (signal) => parts.whenEnded(child.id, signal)).catch(() => {});
   }
-  const events = await readEvents(parts.record, child.id);
+  const log = await readWholeLog(parts.record, child.id);
+  const events = log.map(({ event }) => event);
   const isOpen = events.length > 0 && events.at(-1)?.type !== "run_end";
   // Its process stops: it can be resumed, and is written when it ends.
   if (!child.report && isOpen) return;
   const conversation = redactDeep(toConversation(child, events), parts.redact);
   const text = `${JSON.stringify(conversation, null, 2)}\n`;
   await parts.write(toConversationPath(parts.dir, child.id), text);
-}
-
-const PAGE_EVENTS = 1000;
-
-async function readEvents(record: ConversationParts["record"], id: string): Promise<RunEvent[]> {
-  const events: RunEvent[] = [];
-  for (;;) {
-    const page = await record.readEvents(id, events.length - 1, PAGE_EVENTS);
-    if (page.length === 0) return events;
-    for (const { event } of page) events.push(event);
-  }
 }
 
 function toConversation(child: EndedChild, events: readonly RunEvent[]): JsonObject {

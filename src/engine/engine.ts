@@ -19,7 +19,10 @@ export interface RecordReader {
   getRun(id: string): Promise<RunRecord | undefined>;
   /** Newest first. */
   listRuns(query: RunQuery): Promise<RunRecord[]>;
-  /** Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. */
+  /**
+   * Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. Of large
+   * events it gives fewer at once: only where it gives none are there no more (`read-log.ts` reads them all).
+   */
   readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]>;
 }
 
@@ -206,6 +209,8 @@ export interface RunContext {
   tell(events: readonly RunEvent[]): Promise<number>;
   /** The log so far, for a run that was taken over and must see what its past self said. */
   readLog(): Promise<LoggedEvent[]>;
+  /** The same, a page at a time: a log may be as long as several answers. */
+  logPages(): AsyncIterable<readonly LoggedEvent[]>;
   /** Other runs: what its children were given, have said, and are told. */
   readonly runs: OtherRuns;
 }

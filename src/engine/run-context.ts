@@ -12,12 +12,11 @@ import { TURN_KEY } from "../store/turns.ts";
 import type { Child, ChildOptions, OtherRuns, RunContext, RunOutcome, Step } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
+import { readLog } from "./read-log.ts";
 import type { Resting } from "./resting.ts";
 import type { Append } from "./run-log.ts";
 import { createTakes, type Take } from "./take.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
-
-const PAGE_EVENTS = 1000;
 
 interface ContextParts {
   readonly store: Store;
@@ -167,16 +166,17 @@ class Context implements RunContext {
   }
 
   async readLog(): Promise<LoggedEvent[]> {
+    const log: LoggedEvent[] = [];
+    for await (const page of this.logPages()) for (const logged of page) log.push(logged);
+    return log;
+  }
+
+  async *logPages(): AsyncGenerator<readonly LoggedEvent[]> {
     const { store, owned } = this.#parts;
     await owned.log.settled();
     const recent = owned.log.recent(this.id);
-    if (recent) return recent;
-    const found: LoggedEvent[] = [];
-    for (;;) {
-      const page = await store.readEvents(this.id, found.length - 1, PAGE_EVENTS);
-      if (page.length === 0) return found;
-      for (const event of page) found.push(event);
-    }
+    if (recent) yield recent;
+    else yield* readLog(store, this.id);
   }
 
   async #run<Out extends Json>({ key, fn }: SingleStep<Out>): Promise<Out> {

@@ -8,7 +8,7 @@
 import { Failure } from "../base/failure.ts";
 import type { RunContext, RunOutcome } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
-import type { Ending } from "../protocol/run-events.ts";
+import type { Ending, RunEvent } from "../protocol/run-events.ts";
 import type { NewThing } from "../store/shelf.ts";
 import { appendItems } from "./conversations/items.ts";
 import { createEventWriter } from "./fold/event-writer.ts";
@@ -91,11 +91,14 @@ interface ReadItems {
 async function readItems({ context, outcome }: Ended): Promise<ReadItems> {
   const writer = createEventWriter({ everything: true });
   const input: Item[] = [];
-  const log = (await context.readLog()).map(({ event }) => event);
-  for (const event of withoutWrittenDeltas([...log, ...outcome.events])) {
-    if (event.type === "run_start") input.push(...event.input);
-    writer.write(event);
-  }
+  const write = (events: readonly RunEvent[]): void => {
+    for (const event of withoutWrittenDeltas(events)) {
+      if (event.type === "run_start") input.push(...event.input);
+      writer.write(event);
+    }
+  };
+  for await (const page of context.logPages()) write(page.map(({ event }) => event));
+  write(outcome.events);
   return { input, said: writer.said() };
 }
 

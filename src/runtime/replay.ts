@@ -12,6 +12,7 @@ import { type RecordedRun, readRecordedRun } from "../delegation/replay/recorded
 import { createReplayRun, type ReplayRun } from "../delegation/replay/replay-run.ts";
 import type { RecordReader } from "../engine/engine.ts";
 import { createLocalEngine } from "../engine/local-engine.ts";
+import { readWholeLog } from "../engine/read-log.ts";
 import type { RunEnd } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
@@ -97,7 +98,7 @@ const ALL = Number.MAX_SAFE_INTEGER;
 async function readTree(record: RecordReader, id: string): Promise<Map<string, Recorded>> {
   const tree = new Map<string, Recorded>();
   const visit = async (stored: RunRecord, path: string): Promise<void> => {
-    const log = await record.readEvents(stored.id, -1, ALL);
+    const log = await readWholeLog(record, stored.id);
     tree.set(path, { stored, run: readRecordedRun(stored.id, path, log) });
     const children = await record.listRuns({ limit: ALL, parent_id: stored.id });
     for (const child of children) await visit(child, `${path}${child.id.slice(stored.id.length)}`);

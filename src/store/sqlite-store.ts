@@ -13,6 +13,7 @@ import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
 import type { Shelf } from "./shelf.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
+import { readEventRows } from "./sqlite-events.ts";
 import { forgetOldDrafts } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE, insertThing } from "./sqlite-shelf.ts";
@@ -224,23 +225,7 @@ class SqliteStore implements Store {
   }
 
   async readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]> {
-    // The batch that holds the first wanted event starts at or before it.
-    const sql = `
-      select first_seq, body, body_blob from events
-      where run_id = ? and first_seq <= ? and first_seq >= coalesce(
-        (select max(first_seq) from events where run_id = ? and first_seq <= ?), 0)
-      order by first_seq`;
-    const first = Math.max(after + 1, 0);
-    const last = first + limit - 1;
-    const found: LoggedEvent[] = [];
-    for (const row of this.#db.all(sql, toColumn(id), last, toColumn(id), first)) {
-      const events = (await readValue(this.#db, id, row, "body")) as unknown as RunEvent[];
-      for (const [index, event] of events.entries()) {
-        const seq = Number(row["first_seq"]) + index;
-        if (seq >= first && seq <= last) found.push({ run_id: id, seq, event });
-      }
-    }
-    return found;
+    return await readEventRows(this.#db, id, after, limit);
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {

@@ -113,21 +113,39 @@ export async function readValue(
   row: SqlRow,
   column: string,
 ): Promise<Json> {
+  return (await readSized(db, id, row, column)).value;
+}
+
+interface SizedValue {
+  readonly value: Json;
+  /** Of its JSON, about. */
+  readonly bytes: number;
+}
+
+export async function readSized(
+  db: Database,
+  id: string,
+  row: SqlRow,
+  column: string,
+): Promise<SizedValue> {
   const sha256 = row[`${column}_blob`] ?? null;
   const sql = "select body, parts from blobs where run_id = ? and sha256 = ?";
   const blob = sha256 === null ? undefined : db.get(sql, toColumn(id), sha256);
   const parts = blob?.["parts"] ?? null;
   if (parts !== null) return await readParted(db, String(parts));
-  const json = sha256 === null ? row[column] : blob?.["body"];
-  return json === null || json === undefined ? null : (JSON.parse(String(json)) as Json);
+  const json = (sha256 === null ? row[column] : blob?.["body"]) ?? null;
+  if (json === null) return { value: null, bytes: 0 };
+  const text = String(json);
+  return { value: JSON.parse(text) as Json, bytes: text.length };
 }
 
-async function readParted(db: Database, parts: string): Promise<Json> {
+async function readParted(db: Database, parts: string): Promise<SizedValue> {
   const slices = createSlices(OWNER);
   await slices.next();
   const bytes = await readParts(db, parts, slices);
   // Removed in the middle of reading: nobody has it any more.
-  return bytes === undefined ? null : ((await parseLargeJson(bytes, slices)) as Json);
+  if (bytes === undefined) return { value: null, bytes: 0 };
+  return { value: (await parseLargeJson(bytes, slices)) as Json, bytes: bytes.length };
 }
 
 export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {

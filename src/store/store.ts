@@ -35,7 +35,10 @@ export interface Store extends TurnStore {
 
   /** Appends one batch, whole or not at all. `firstSeq` is the number of its first event. */
   append(id: string, epoch: number, firstSeq: number, events: readonly RunEvent[]): Promise<void>;
-  /** Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. */
+  /**
+   * Events with a number greater than `after` (-1 for all), oldest first, at most about `limit`. Of large
+   * events it gives fewer at once: only where it gives none are there no more (`read-log.ts` reads them all).
+   */
   readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]>;
 
   /** The last events, the ending and the result in one transaction. Nothing can follow it. */

@@ -260,7 +260,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         tail.map(({ seq }) => seq),
         [19_991, 19_992, 19_993, 19_994, 19_995, 19_996, 19_997, 19_998, 19_999],
       );
-      assert.equal((await store.readEvents("run_1", -1, 100_000)).length, 20_000);
+      const log = await readWholeLog(store, "run_1");
+      assert.deepEqual([log.length, log.at(-1)?.seq], [20_000, 19_999]);
       await store.close();
     });
 

@@ -6,6 +6,7 @@ import { createPartialAnswer } from "../../delegation/ledger/partial-answer.ts";
 import { createRunFold } from "../../delegation/ledger/run-figures.ts";
 import { agentOf, toNodeName } from "../../delegation/ledger/tree.ts";
 import { withCompanions } from "../../delegation/tools/names.ts";
+import { readWholeLog } from "../../engine/read-log.ts";
 import { withoutAbandoned } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type {
@@ -32,7 +33,7 @@ export async function show(
   stored: RunRecord,
   { call, io }: { readonly call: CommandCall; readonly io: Pick<Io, "stdout"> },
 ): Promise<void> {
-  const events = await store.readEvents(stored.id, -1, Number.MAX_SAFE_INTEGER);
+  const events = await readWholeLog(store, stored.id);
   const state = await createStateOf(store)(stored);
   if (call.options["json"]) {
     await io.stdout.write(

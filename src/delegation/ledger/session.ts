@@ -9,11 +9,12 @@
 import { toNewsMessage } from "../../agent/background.ts";
 import { toUsd } from "../../base/text.ts";
 import type { RecordReader } from "../../engine/engine.ts";
+import { readLog } from "../../engine/read-log.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
-import { readLog, type TreeNode, toNodeName } from "./tree.ts";
+import { type TreeNode, toNodeName } from "./tree.ts";
 
 /** Yields the document in pieces, a run's texts at a time. */
 export async function* renderSession(record: RecordReader, tree: TreeNode): AsyncGenerator<string> {

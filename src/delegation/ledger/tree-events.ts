@@ -4,8 +4,8 @@
  */
 
 import type { RecordReader } from "../../engine/engine.ts";
+import { readLog } from "../../engine/read-log.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
-import { readLog } from "./tree.ts";
 
 /** Holds a page of each log that is open, not the logs. */
 export async function* readTreeEvents(

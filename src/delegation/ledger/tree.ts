@@ -3,7 +3,8 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject } from "../../base/json.ts";
 import type { RecordReader } from "../../engine/engine.ts";
-import type { ChildEnd, ChildStart, LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import { readLog } from "../../engine/read-log.ts";
+import type { ChildEnd, ChildStart, RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { addUsage, NO_USAGE, type Usage } from "../../protocol/usage.ts";
 import { createQueueFold, type Queued } from "./queued-children.ts";
@@ -86,21 +87,6 @@ export function addUp(nodes: readonly RunFigures[]): Totals {
     unknown_calls,
     cost_usd: unknown_calls > 0 ? null : known_usd,
   };
-}
-
-const PAGE_EVENTS = 1000;
-
-/** The whole log of a run, a page at a time. */
-export async function* readLog(
-  record: Pick<RecordReader, "readEvents">,
-  id: string,
-): AsyncGenerator<readonly LoggedEvent[]> {
-  for (let last = -1; ; ) {
-    const page = await record.readEvents(id, last, PAGE_EVENTS);
-    if (page.length === 0) return;
-    last += page.length;
-    yield page;
-  }
 }
 
 interface Reading {

@@ -2,15 +2,13 @@
 
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { readLog } from "../../engine/read-log.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import type { PlacedItem } from "./given-items.ts";
 import type { Showing } from "./item-view.ts";
-
-/** Events are read in pages: a log of many megabytes is not held at once. */
-const PAGE_EVENTS = 2000;
 
 /** The response as far as its run has come; undefined where there is no such run, or nothing of it yet. */
 export async function readResponse(
@@ -30,14 +28,9 @@ export async function readSaid(engine: Engine, runId: string): Promise<Item[] | 
   return writer.response() && writer.said();
 }
 
-async function writeLog(engine: Engine, runId: string, writer: EventWriter): Promise<void> {
-  for (let after = -1; ; ) {
-    const page = await engine.record.readEvents(runId, after, PAGE_EVENTS);
+async function writeLog({ record }: Engine, runId: string, writer: EventWriter): Promise<void> {
+  for await (const page of readLog(record, runId))
     for (const { event } of page) writer.write(event);
-    const last = page.at(-1);
-    if (!last) return;
-    after = last.seq;
-  }
 }
 
 interface Following extends Showing {

@@ -5,6 +5,7 @@ import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { createLocalEngine } from "../../engine/local-engine.ts";
+import { readWholeLog } from "../../engine/read-log.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Embedder } from "../../providers/embeddings/embedder.ts";
 import { createResponsesApi, RESPONSE_BODY, type ResponsesApi } from "../../responses/api.ts";
@@ -230,17 +231,6 @@ interface BodyStores {
   readonly search: OpenedSearch;
 }
 
-async function readLog(engine: Engine, runId: string): Promise<readonly LoggedEvent[]> {
-  const found: LoggedEvent[] = [];
-  for (;;) {
-    const page = await engine.record.readEvents(runId, found.length - 1, LOG_PAGE);
-    for (const event of page) found.push(event);
-    if (page.length < LOG_PAGE) return found;
-  }
-}
-
-const LOG_PAGE = 1000;
-
 function toIsBacked({ backing = {} }: ResponsesSettings): IsBacked {
   return (kind) => Object.hasOwn(backing, kind);
 }
@@ -282,7 +272,7 @@ function createBody(
     readBefore: (wish) => readBefore(before, wish),
     unseal: (tools) => unsealTools(tools, settings.sealKey),
     ...toNativeChoice(settings),
-    readLog: (runId) => readLog(place, runId),
+    readLog: (runId) => readWholeLog(place.record, runId),
     keepOutput: (wish, context, outcome) => keepOutput(kept, { wish, context, outcome }),
   };
   return createResponseBody(parts);
