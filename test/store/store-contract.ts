@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
+import { readWholeLog } from "../../src/engine/read-log.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { NewRun, RunFinish, Store } from "../../src/store/store.ts";
 import { takenKey } from "../../src/store/taken-key.ts";

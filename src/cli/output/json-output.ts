@@ -1,9 +1,11 @@
 /** The two JSON forms: one document at the end (`json`), or the log itself, a line an event (`jsonl`). */
 
+import { isLarge, toJsonPieces } from "../../base/json-pieces.ts";
 import { createRunFold, type RunFold } from "../../delegation/ledger/run-figures.ts";
 import { createTreeTotals, type TreeTotals } from "../../delegation/ledger/tree-totals.ts";
 import type { RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { createEventWriter } from "../../responses/fold/event-writer.ts";
+import type { Output } from "../io.ts";
 import { createJsonLines } from "./json-line.ts";
 import type { Projection, ProjectionOptions } from "./output.ts";
 
@@ -32,7 +34,7 @@ export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): P
         const document = isDocument
           ? event.output_json
           : toRecord(start, event, { output: writer.response()?.output, fold, tree });
-        await stdout.write(`${JSON.stringify(document)}\n`);
+        await writeDocument(stdout, document);
       }
     },
     count(events) {
@@ -42,6 +44,12 @@ export function createJsonOutput({ stdout, isStructured }: ProjectionOptions): P
       }
     },
   };
+}
+
+async function writeDocument(stdout: Output, document: unknown): Promise<void> {
+  if (!isLarge(document)) return await stdout.write(`${JSON.stringify(document)}\n`);
+  for (const piece of toJsonPieces(document)) await stdout.write(piece);
+  await stdout.write("\n");
 }
 
 interface Counted {

@@ -7,6 +7,7 @@
  * held until the turn is over; what came before goes to standard error.
  */
 
+import { toTextPieces } from "../../base/json-pieces.ts";
 import { clip } from "../../base/text.ts";
 import { NO_ANSWER } from "../../delegation/envelope.ts";
 import { answersIn, isRefusal } from "../../delegation/ledger/call-answers.ts";
@@ -78,7 +79,10 @@ class TextOutput {
   async flush(): Promise<void> {
     const pieces = this.#pieces;
     this.#pieces = [];
-    for (const { stream, text } of pieces) await draw(this.#options[stream], text);
+    for (const { stream, text } of pieces) {
+      // A pipe holds a copy of what it was given and nobody has read.
+      for (const piece of toTextPieces(text)) await draw(this.#options[stream], piece);
+    }
   }
 
   #put(stream: "stdout" | "stderr", text: string): void {
