@@ -15,10 +15,12 @@ import type { ModelCall } from "../provider.ts";
 import { createFairQueue, type RunKey } from "./fair-queue.ts";
 
 /**
- * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved. From 16
- * on, as it was before, 100 subagents waited 0.4 s for a limit that grew with each answer.
+ * Most accounts take this many at once. One that takes fewer refuses some, and the limit is halved: a small
+ * server has its share after two or three refusals, which are tried again. 100 subagents then ask in one
+ * round and not in two, which is 0.2 s for a model that needs that long (bench/delegation.ts). More would be
+ * more than many servers let wait for a connection: 128 is their usual backlog.
  */
-export const START_LIMIT = 64;
+export const START_LIMIT = 128;
 /** One call is always tried: its answer is the only way to learn that the vendor is well again. */
 export const MIN_LIMIT = 1;
 /** Past this the process is busy reading streams, and a vendor that takes more is not the limit. */

@@ -55,6 +55,18 @@ describe("the limiter's limit", () => {
     assert.equal(limiter.waiting, 0);
   });
 
+  it("lets a hundred children ask at once, and is a small server's after a few refusals", async () => {
+    const { limiter } = open();
+    const slots = await Promise.all(Array.from({ length: 100 }, () => limiter.acquire(CALL)));
+    assert.equal(limiter.waiting, 0);
+    // All were sent under one limit, so it is halved once for all of them; then with each that is sent.
+    for (const slot of slots) slot.release(busy());
+    for (let refusals = 1; limiter.limit > 4; refusals++) {
+      assert.ok(refusals <= 5, `${limiter.limit} after ${refusals} refusals`);
+      (await limiter.acquire(CALL)).release(busy());
+    }
+  });
+
   it("grows by one with each call that is taken while all of it is in use, up to its bound", async () => {
     const { limiter } = open();
     for (let limit = START_LIMIT; limit < MAX_LIMIT + 3; limit++) {
