@@ -37,10 +37,38 @@ export async function openWorkspace(
   boundary: Boundary,
   options: OpenOptions = {},
 ): Promise<Workspace> {
+  const { root, hold, closed } = await lookOnce(name, boundary.protectedPaths ?? []);
+  const held = { ...options, hold: options.hold ?? hold };
+  return new HeldWorkspace({ root, name: resolve(name), closed }, boundary, held);
+}
+
+/** What the system says of a folder. */
+interface Found {
+  readonly root: string;
+  readonly hold: HoldWay;
+  readonly closed: string[];
+}
+
+/** Looks that are under way. */
+const looks = new Map<string, Promise<Found>>();
+
+/**
+ * Children of one turn open the same folder at the same moment: those that come while it is looked at share
+ * what is found. Nothing is remembered after that.
+ */
+async function lookOnce(name: string, protectedPaths: readonly string[]): Promise<Found> {
+  const key = JSON.stringify([resolve(name), protectedPaths]);
+  const known = looks.get(key);
+  if (known !== undefined) return await known;
+  const look = lookAt(name, protectedPaths).finally(() => looks.delete(key));
+  looks.set(key, look);
+  return await look;
+}
+
+async function lookAt(name: string, protectedPaths: readonly string[]): Promise<Found> {
   const root = await toRealFolder(name);
-  const hold = options.hold ?? (await findHoldWay(root));
-  const closed = await findClosed(root, boundary.protectedPaths ?? []);
-  return new HeldWorkspace({ root, name: resolve(name), closed }, boundary, { ...options, hold });
+  const hold = await findHoldWay(root);
+  return { root, hold, closed: await findClosed(root, protectedPaths) };
 }
 
 async function toRealFolder(name: string): Promise<string> {

@@ -317,3 +317,33 @@ for (const hold of WAYS) {
     }
   });
 }
+
+describe("folders that are opened at the same moment", () => {
+  it("each keep their own boundary", async () => {
+    using folder = createWorkspaceFolder({ "a.txt": "a", "b.txt": "b" });
+    const only = (name: string): Boundary => ({ ...OPEN, mayRead: (path) => path === name });
+    const names = ["a.txt", "b.txt"];
+    const [first, second] = await Promise.all(
+      names.map((name) => openWorkspace(folder.root, only(name))),
+    );
+    assert.ok(first && second);
+    assert.equal((await first.readFile("a.txt", 10)).toString(), "a");
+    assert.equal((await second.readFile("b.txt", 10)).toString(), "b");
+    await assert.rejects(first.readFile("b.txt", 10), { code: "forbidden" });
+    await assert.rejects(second.readFile("a.txt", 10), { code: "forbidden" });
+  });
+
+  it("are looked at again the next time", async () => {
+    using folder = createWorkspaceFolder({ "one/a.txt": "1", "two/a.txt": "2" });
+    const link = join(folder.root, "link");
+    await Promise.all(
+      [1, 2].map(() => assert.rejects(openWorkspace(link, OPEN), { code: "not_found" })),
+    );
+    for (const name of ["one", "two"]) {
+      symlinkSync(join(folder.root, name), `${link}.new`);
+      renameSync(`${link}.new`, link);
+      const opened = await Promise.all([1, 2].map(() => openWorkspace(link, OPEN)));
+      for (const { root } of opened) assert.equal(root, join(folder.root, name));
+    }
+  });
+});
