@@ -43,8 +43,10 @@ export function eachKind(of: (kind: LimitKind) => number): Amount {
 }
 
 export function mapKinds<Value>(of: (kind: LimitKind) => Value): Record<LimitKind, Value> {
-  const entries = KINDS.map((kind) => [kind, of(kind)] as const);
-  return Object.fromEntries(entries) as Record<LimitKind, Value>;
+  // Several a hold, and every call of a tree holds: a list of pairs in between doubles what this takes.
+  const made = {} as Record<LimitKind, Value>;
+  for (const kind of KINDS) made[kind] = of(kind);
+  return made;
 }
 
 export function addAmounts(a: Amount, b: Amount): Amount {

@@ -13,8 +13,10 @@ export async function runLimited(
 ): Promise<Json | ToolOutput> {
   const own = new AbortController();
   const seconds = Math.round(timeoutMs / 100) / 10;
-  const late = new Failure("tool_failed", `\`${tool.spec.name}\` took longer than ${seconds} s.`);
-  const timer = setTimeout(() => own.abort(late), timeoutMs);
+  const timer = setTimeout(() => {
+    const message = `\`${tool.spec.name}\` took longer than ${seconds} s.`;
+    own.abort(new Failure("tool_failed", message));
+  }, timeoutMs);
   const signal = AbortSignal.any([context.signal, own.signal]);
   let give: (() => void) | undefined;
   try {
