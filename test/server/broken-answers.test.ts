@@ -64,8 +64,9 @@ describe("a deployment whose model's answer cannot be used", () => {
   it("fails the response once it has said something, and does not cool down either", async (t) => {
     const { server, healths, counts } = await deploy(t, { text: "I look.", finish: "tool_calls" });
     for (let count = 0; count < MANY; count++) {
-      const { error } = await server.create({ model: "fast", input: "Hi" });
-      assert.match(error?.message ?? "", /named none/);
+      const last = (await server.stream({ model: "fast", input: "Hi" })).at(-1);
+      assert.ok(last?.type === "response.failed", JSON.stringify(last));
+      assert.match(last.response.error?.message ?? "", /named none/);
     }
     assert.deepEqual(counts(), [MANY, 0]);
     assert.ok(healths.report().every(({ isReady }) => isReady));
