@@ -16,7 +16,7 @@ import type { OpenedResponses } from "../src/runtime/responses/open-responses.ts
 import { createRuntime, type Runtime } from "../src/runtime/runtime.ts";
 import { openBooks } from "../src/server/running/books.ts";
 import { sweep } from "../src/server/running/sweep.ts";
-import { openSqliteStores } from "../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../src/store/sqlite/sqlite-store.ts";
 import { reply, respond, startChatUpstream } from "../src/testing/index.ts";
 import { type Comparison, runBench } from "./measure.ts";
 

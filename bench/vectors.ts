@@ -23,7 +23,7 @@ import { searchStore } from "../src/responses/vector-stores/search.ts";
 import { createVectorMemory } from "../src/responses/vector-stores/vector-memory.ts";
 import { createChunkStore } from "../src/store/chunk-store.ts";
 import type { ThingName } from "../src/store/shelf.ts";
-import { openSqliteStores } from "../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../src/store/sqlite/sqlite-store.ts";
 import { runBench } from "./measure.ts";
 
 const VECTORS = 110_000;

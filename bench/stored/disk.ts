@@ -8,7 +8,7 @@
 
 import { appendFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Connection } from "../../src/store/sqlite-driver.ts";
+import type { Connection } from "../../src/store/sqlite/sqlite-driver.ts";
 
 interface Driver {
   readonly DatabaseSync: new (path: string) => Connection;

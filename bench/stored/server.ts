@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
+import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { childrenOf, cpuMs, pin } from "../gateway/processes.ts";
 
 /** Where a server stores. Another store is another row: what it needs, and what can be counted of it. */

@@ -1,6 +1,6 @@
 /** The page about the record's tables. */
 
-import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/schema-docs.ts";
+import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/sqlite/schema-docs.ts";
 import { renderFence, renderPage, renderTable } from "./page.ts";
 
 export function renderLedgerPage(): string {

@@ -25,7 +25,7 @@ import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
-import { openConnection } from "../store/sqlite-driver.ts";
+import { openConnection } from "../store/sqlite/sqlite-driver.ts";
 import {
   probeGaps,
   probeSandbox,

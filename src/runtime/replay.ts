@@ -15,7 +15,7 @@ import { createLocalEngine } from "../engine/local-engine.ts";
 import { readWholeLog } from "../engine/read-log.ts";
 import type { RunEnd } from "../protocol/run-events.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
-import { createMemoryStore } from "../store/memory-store.ts";
+import { createMemoryStore } from "../store/memory/memory-store.ts";
 import { AGENT_BODY, type AgentBody, type AgentParts, createAgentBody } from "./agent-body.ts";
 
 export interface ReplayRequest {

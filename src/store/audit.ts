@@ -8,9 +8,9 @@
 
 import { type Clock, systemClock } from "../base/clock.ts";
 import { nextTurn } from "../base/turn.ts";
-import type { Database } from "./sqlite-database.ts";
-import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
+import type { Database } from "./sqlite/sqlite-database.ts";
+import type { SqlRow, SqlValue } from "./sqlite/sqlite-driver.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "./sqlite/text-column.ts";
 
 const FLUSH_MS = 1000;
 /** In one transaction: other processes wait for it, some milliseconds. */

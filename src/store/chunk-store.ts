@@ -6,10 +6,15 @@
  * calls lets others work in between.
  */
 
-import { migrate } from "./migrations.ts";
-import type { Database } from "./sqlite-database.ts";
-import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
-import { fromColumn, toColumn } from "./text-column.ts";
+import { migrate } from "./sqlite/migrations.ts";
+import type { Database } from "./sqlite/sqlite-database.ts";
+import {
+  type Connection,
+  openConnection,
+  type SqlRow,
+  type SqlValue,
+} from "./sqlite/sqlite-driver.ts";
+import { fromColumn, toColumn } from "./sqlite/text-column.ts";
 
 export interface ChunkStore {
   /**

@@ -11,8 +11,8 @@
  */
 
 import { type Available, type Held, type Hold, type HoldWish, toHeld } from "./holds.ts";
-import type { Database } from "./sqlite-database.ts";
-import { fromColumn, toColumn } from "./text-column.ts";
+import type { Database } from "./sqlite/sqlite-database.ts";
+import { fromColumn, toColumn } from "./sqlite/text-column.ts";
 
 export interface Spending {
   /** Books the amounts, or tells which limit is in the way and books nothing. */

@@ -11,7 +11,7 @@ import type { Engine } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import type { Provider } from "../../src/providers/provider.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import {
   createManualClock,
   createScriptedProvider,

@@ -6,7 +6,7 @@ import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { main } from "../../src/cli/main.ts";
 import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { programLack, unless } from "../needs.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
 import { newRun } from "../store/store-contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { findRun } from "../../src/cli/find-run.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** A response of a server, two trees of the command line, and what a server indexes, which nobody started. */

@@ -8,7 +8,7 @@ import type {
 } from "../../src/protocol/run-events.ts";
 import type { ToolQuestion } from "../../src/protocol/tool-question.ts";
 import { NO_USAGE } from "../../src/protocol/usage.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { runEnd, runStart, USAGE } from "../responses/logged-run.ts";
 

@@ -16,7 +16,7 @@ import type { ModelRequest, Provider } from "../../src/providers/provider.ts";
 import { AGENT_BODY, createAgentBody } from "../../src/runtime/agent-body.ts";
 import { SAFETY } from "../../src/runtime/open-gate.ts";
 import { createToolbox } from "../../src/runtime/toolbox.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { reply, type ScriptedCall } from "../../src/testing/reply.ts";
 import { createCountingIds, replyEvents } from "../../src/testing/reply-events.ts";

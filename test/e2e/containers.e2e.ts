@@ -15,7 +15,7 @@ import { createOpenShell } from "../../src/responses/containers/open-shell.ts";
 import type { CodeDetails } from "../../src/responses/containers/run-code.ts";
 import { createFile } from "../../src/responses/files/files.ts";
 import { parseNewFile } from "../../src/responses/files/new-file.ts";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { openSandbox } from "../../src/tools/sandbox/open-sandbox.ts";
 import { type Tool, ToolOutput } from "../../src/tools/tool.ts";

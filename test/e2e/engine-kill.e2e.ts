@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 const KILLS = 20;
 const WORKER = fileURLToPath(new URL("./fixtures/engine-worker.js", import.meta.url));

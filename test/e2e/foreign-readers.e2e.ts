@@ -9,7 +9,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
+import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { unless } from "../needs.ts";
 import { untilTrue } from "../patience.ts";

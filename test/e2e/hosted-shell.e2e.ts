@@ -7,7 +7,7 @@ import type { KindRequest } from "../../src/responses/bridge/tool-kind.ts";
 import { listContainerFiles } from "../../src/responses/containers/container-files.ts";
 import { createOpenShell } from "../../src/responses/containers/open-shell.ts";
 import type { ShellRan } from "../../src/responses/containers/run-shell.ts";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { limitShelf } from "../../src/store/quota-shelf.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";

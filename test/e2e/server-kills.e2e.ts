@@ -10,7 +10,7 @@ import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import type { EmittedEvent, EmittedItem, EmittedResponse } from "../../src/protocol/emitted.ts";
 import type { LoggedEvent } from "../../src/protocol/run-events.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { checkEvents } from "../conformance/check.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { until } from "../patience.ts";

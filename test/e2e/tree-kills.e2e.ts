@@ -18,7 +18,7 @@ import type { LoggedEvent, RunEnd } from "../../src/protocol/run-events.ts";
 import type { RunRecord } from "../../src/protocol/run-record.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type ScriptEngine, startChatUpstream } from "../../src/testing/index.ts";
 import { type AnswerReply, reply } from "../../src/testing/reply.ts";

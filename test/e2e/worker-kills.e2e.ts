@@ -8,7 +8,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { it } from "node:test";
 import { setTimeout } from "node:timers/promises";
-import { type Connection, openConnection } from "../../src/store/sqlite-driver.ts";
+import { type Connection, openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { createChance } from "../delegation/random-tree.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 import { until, untilTrue } from "../patience.ts";

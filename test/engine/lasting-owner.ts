@@ -1,7 +1,7 @@
 /** A program that owns a run which goes on until it is cancelled, or this program killed, by a test. */
 
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 
 const [path = "", id = "", parent] = process.argv.slice(2);
 const engine = createLocalEngine({ store: await openSqliteStore(path) });

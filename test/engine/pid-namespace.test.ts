@@ -10,7 +10,7 @@ import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Failure } from "../../src/base/failure.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { unless } from "../needs.ts";
 
 const OWNER = fileURLToPath(new URL("./lasting-owner.js", import.meta.url));

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { it } from "node:test";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { FinishedStep, Store } from "../../src/store/store.ts";
 import { completed, notice, readAll, toTexts } from "./engine-bench.ts";
 import { openLocalBench } from "./local-bench.ts";

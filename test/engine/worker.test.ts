@@ -8,7 +8,7 @@ import {
   type Life,
   type Surroundings,
 } from "../../src/engine/worker.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Worker } from "../../src/store/store.ts";
 import { createManualClock } from "./manual-clock.ts";
 

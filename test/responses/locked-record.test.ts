@@ -7,8 +7,8 @@ import { systemClock } from "../../src/base/clock.ts";
 import { Failure } from "../../src/base/failure.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import { createResponsesApi, RESPONSE_BODY } from "../../src/responses/api.ts";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { ANYBODY } from "../server/server-bench.ts";
 
 const BUSY = new Failure("store_busy", "The store is locked by another program.");

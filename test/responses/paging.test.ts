@@ -7,7 +7,7 @@ import {
   toThingQuery,
   toWholePage,
 } from "../../src/responses/paging.ts";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { newThing } from "../store/shelf-contract.ts";
 
 const parse = (query: string): ReturnType<typeof parsePaging> =>

@@ -13,7 +13,7 @@ import {
   type Runtime,
   type RuntimeOptions,
 } from "../../src/runtime/runtime.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createScriptedProvider, reply } from "../../src/testing/index.ts";
 import type { Answer, Ask, Question } from "../../src/tools/gate/ask.ts";
 import { until } from "../patience.ts";

@@ -7,7 +7,7 @@ import {
   createAudit,
   createMemoryAudit,
 } from "../../src/store/audit.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createManualClock } from "../../src/testing/manual-clock.ts";
 import { newDatabasePath } from "./database-path.ts";
 

@@ -6,7 +6,7 @@ import {
   openMemoryChunkStore,
   type Term,
 } from "../../src/store/chunk-store.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { newDatabasePath } from "./database-path.ts";
 
 const databases: Database[] = [];

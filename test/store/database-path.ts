@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "../../src/store/sqlite-database.ts";
+import type { Database } from "../../src/store/sqlite/sqlite-database.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "offshoot-database-"));
 process.once("exit", () => rmSync(directory, { recursive: true, force: true }));

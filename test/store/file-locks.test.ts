@@ -8,7 +8,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { describe, it } from "node:test";
-import { openSqliteStores } from "../../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { HOLDS } from "../../src/tools/workspace/hold.ts";
 import { openWorkspace } from "../../src/tools/workspace/open-workspace.ts";
 import { unless } from "../needs.ts";

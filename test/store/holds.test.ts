@@ -3,8 +3,8 @@ import { after, describe, it } from "node:test";
 import fc from "fast-check";
 import { type Hold, toHeld } from "../../src/store/holds.ts";
 import { createMemorySpending, createSpending, type Spending } from "../../src/store/spending.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
-import { openSqliteStores } from "../../src/store/sqlite-store.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { newDatabasePath } from "./database-path.ts";
 
 const NOW = Date.UTC(2026, 10, 15, 12);

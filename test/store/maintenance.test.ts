@@ -11,10 +11,10 @@ import {
 import { dirname } from "node:path";
 import { describe, it } from "node:test";
 import { openBooks } from "../../src/server/running/books.ts";
-import { backUpStore, checkStore, vacuumStore } from "../../src/store/maintenance.ts";
-import { migrate } from "../../src/store/migrations.ts";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
-import { openSqliteStore, openSqliteStores } from "../../src/store/sqlite-store.ts";
+import { backUpStore, checkStore, vacuumStore } from "../../src/store/sqlite/maintenance.ts";
+import { migrate } from "../../src/store/sqlite/migrations.ts";
+import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { openSqliteStore, openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { newThing } from "./shelf-contract.ts";
 import { newRun, notices } from "./store-contract.ts";

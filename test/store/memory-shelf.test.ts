@@ -1,4 +1,4 @@
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { describeBatches } from "./batches-contract.ts";
 import { describeShelf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";

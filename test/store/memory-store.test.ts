@@ -1,4 +1,4 @@
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import { describeStore } from "./store-contract.ts";
 import { describeStoreModel } from "./store-model.ts";
 import { describeTurns } from "./turns-contract.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { migrate } from "../../src/store/migrations.ts";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
+import { migrate } from "../../src/store/sqlite/migrations.ts";
+import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 
 describe("migrate", () => {
   it("takes only the steps that are missing", async () => {

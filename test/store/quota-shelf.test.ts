@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { limitShelf } from "../../src/store/quota-shelf.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";

@@ -3,9 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/schema-docs.ts";
-import { type Connection, openConnection, type SqlRow } from "../../src/store/sqlite-driver.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { EXAMPLE_QUERIES, TABLE_DOCS } from "../../src/store/sqlite/schema-docs.ts";
+import {
+  type Connection,
+  openConnection,
+  type SqlRow,
+} from "../../src/store/sqlite/sqlite-driver.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import {
   call,
   childEnd,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { newRun } from "./store-contract.ts";
 

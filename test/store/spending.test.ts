@@ -7,7 +7,7 @@ import {
   type Limits,
   type Spending,
 } from "../../src/store/spending.ts";
-import { type Database, openDatabase } from "../../src/store/sqlite-database.ts";
+import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { dropParts, newDatabasePath } from "./database-path.ts";
 
 const databases: Database[] = [];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
-import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite-store.ts";
+import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { describeBatches } from "./batches-contract.ts";
 import { dropParts } from "./database-path.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";

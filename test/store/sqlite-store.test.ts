@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { openConnection } from "../../src/store/sqlite-driver.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { describeStore, ended, newRun, notices } from "./store-contract.ts";
 import { describeStoreModel } from "./store-model.ts";
 import { describeTurns } from "./turns-contract.ts";

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { makeFolder } from "../../src/base/make-folder.ts";
-import { toUnusable } from "../../src/store/sqlite-fault.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { toUnusable } from "../../src/store/sqlite/sqlite-fault.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { LINUX_LACK, unless } from "../needs.ts";
 
 const HELP = /cannot be made .*Set `OFFSHOOT_DATA` to a folder that .* with `--no-store`\.$/;

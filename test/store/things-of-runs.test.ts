@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createMemoryShelf } from "../../src/store/memory-shelf.ts";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { NewThing, Shelf } from "../../src/store/shelf.ts";
-import { openSqliteStores } from "../../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { ended, newRun } from "./store-contract.ts";

@@ -5,8 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { createMemoryStore } from "../../src/store/memory-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite-store.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { ended, newRun } from "./store-contract.ts";
 

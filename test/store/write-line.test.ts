@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { systemClock } from "../../src/base/clock.ts";
-import { createWriteLine, type Durability } from "../../src/store/write-line.ts";
+import { createWriteLine, type Durability } from "../../src/store/sqlite/write-line.ts";
 
 function createLine() {
   const groups: Durability[] = [];

@@ -14,7 +14,7 @@ export interface OpenedBooks extends KeyParts {
 }
 
 export async function openBooks(config: Config): Promise<OpenedBooks> {
-  const { openSqliteStores } = await import("../../store/sqlite-store.ts");
+  const { openSqliteStores } = await import("../../store/sqlite/sqlite-store.ts");
   const stores = await openSqliteStores(config.get("store_path") ?? config.paths.runsFile);
   const { shelf, chunksDb, close } = stores;
   return {

@@ -173,7 +173,7 @@ function requireId(subcommand: string, id: string | undefined): string {
 }
 
 async function openRecord(config: Config): Promise<Store> {
-  const { openSqliteStore } = await import("../../store/sqlite-store.ts");
+  const { openSqliteStore } = await import("../../store/sqlite/sqlite-store.ts");
   return openSqliteStore(config.get("store_path") ?? config.paths.runsFile);
 }
 

@@ -3,7 +3,7 @@
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
-import { backUpStore, checkStore, vacuumStore } from "../../store/maintenance.ts";
+import { backUpStore, checkStore, vacuumStore } from "../../store/sqlite/maintenance.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
 import { cleanForTerminal } from "../terminal.ts";

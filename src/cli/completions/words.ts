@@ -48,7 +48,7 @@ async function listRuns(io: Io): Promise<readonly string[]> {
   const config = await readConfig(io);
   const file = config.get("store_path") ?? config.paths.runsFile;
   if (!existsSync(file)) return [];
-  const { openSqliteStore } = await import("../../store/sqlite-store.ts");
+  const { openSqliteStore } = await import("../../store/sqlite/sqlite-store.ts");
   const store = await openSqliteStore(file);
   try {
     return (await store.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);

@@ -47,7 +47,7 @@ import { createThoughtSeal, type ThoughtSeal } from "../../responses/sealing/tho
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { ChunkStore } from "../../store/chunk-store.ts";
-import { createMemoryStore } from "../../store/memory-store.ts";
+import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import { VERSION } from "../../version.ts";

@@ -2,11 +2,11 @@
 
 import { systemClock } from "../../base/clock.ts";
 import { type Audit, createAudit, createMemoryAudit } from "../../store/audit.ts";
-import { refuseDamaged } from "../../store/maintenance.ts";
-import { createMemoryShelf } from "../../store/memory-shelf.ts";
+import { createMemoryShelf } from "../../store/memory/memory-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import { createMemorySpending, createSpending, type Spending } from "../../store/spending.ts";
-import { openSqliteStores } from "../../store/sqlite-store.ts";
+import { refuseDamaged } from "../../store/sqlite/maintenance.ts";
+import { openSqliteStores } from "../../store/sqlite/sqlite-store.ts";
 import { waitForSpending } from "../../store/waiting-spending.ts";
 
 export interface Books {

@@ -8,7 +8,7 @@ import { run } from "../../../src/cli/commands/keys.ts";
 import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
 import { createKey } from "../../../src/server/guard/keys.ts";
 import { type Amounts, createSpending } from "../../../src/store/spending.ts";
-import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";
 

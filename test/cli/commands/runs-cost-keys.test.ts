@@ -5,7 +5,7 @@ import type { Options } from "../../../src/cli/command.ts";
 import { run } from "../../../src/cli/commands/runs.ts";
 import { createKey } from "../../../src/server/guard/keys.ts";
 import { createSpending } from "../../../src/store/spending.ts";
-import { openSqliteStores } from "../../../src/store/sqlite-store.ts";
+import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";

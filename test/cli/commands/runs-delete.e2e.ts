@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { Failure } from "../../../src/base/failure.ts";
 import { cancelRun, deleteRun } from "../../../src/cli/commands/runs-delete.ts";
 import type { RunRecord } from "../../../src/protocol/run-record.ts";
-import { openSqliteStore } from "../../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 
 const OWNER = fileURLToPath(new URL("../../engine/lasting-owner.js", import.meta.url));

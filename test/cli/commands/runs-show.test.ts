@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from "node:test";
 import { main } from "../../../src/cli/main.ts";
 import type { ChildWord, RunEvent } from "../../../src/protocol/run-events.ts";
 import { createRuntime } from "../../../src/runtime/runtime.ts";
-import { openSqliteStore } from "../../../src/store/sqlite-store.ts";
+import { openSqliteStore } from "../../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { reply, script, startChatUpstream } from "../../../src/testing/index.ts";
 import { end, start } from "../../delegation/ledger-record.ts";

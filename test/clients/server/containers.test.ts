@@ -9,7 +9,7 @@ import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import { createContainerRoutes } from "../../../src/server/routes/containers.ts";
 import { createFileRoutes } from "../../../src/server/routes/files.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { script } from "../../../src/testing/index.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";

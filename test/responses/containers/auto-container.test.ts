@@ -8,7 +8,7 @@ import { listContainerFiles } from "../../../src/responses/containers/container-
 import { getContainer, putContainer } from "../../../src/responses/containers/containers.ts";
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { patience } from "../../patience.ts";
 import { streamOf } from "../../store/shelf-contract.ts";

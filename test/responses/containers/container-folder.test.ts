@@ -12,7 +12,7 @@ import {
 } from "../../../src/responses/containers/container-files.ts";
 import { createContainerFolder } from "../../../src/responses/containers/container-folder.ts";
 import { putContainer } from "../../../src/responses/containers/containers.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
 

@@ -25,7 +25,7 @@ import { parseNewContainer } from "../../../src/responses/containers/new-contain
 import { createFile } from "../../../src/responses/files/files.ts";
 import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import type { ShelfParts } from "../../../src/responses/shelf-parts.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";
 import { streamOf } from "../../store/shelf-contract.ts";

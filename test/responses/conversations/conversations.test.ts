@@ -16,7 +16,7 @@ import {
   readItems,
 } from "../../../src/responses/conversations/items.ts";
 import type { ItemParts } from "../../../src/responses/conversations/new-items.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { readItemPage } from "../../../src/responses/conversations/item-page.ts";
 import type { Paging } from "../../../src/responses/paging.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import type { ThingQuery } from "../../../src/store/shelf.ts";
 
 const among = { tenant: "t", kind: "item", parent: "c" };

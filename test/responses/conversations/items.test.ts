@@ -16,7 +16,7 @@ import {
 } from "../../../src/responses/conversations/items.ts";
 import type { ItemParts } from "../../../src/responses/conversations/new-items.ts";
 import { unsealTools } from "../../../src/responses/request/seal-tools.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { checkPublished } from "../../conformance/check.ts";
 

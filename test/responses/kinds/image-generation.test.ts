@@ -12,7 +12,7 @@ import { parseNewFile } from "../../../src/responses/files/new-file.ts";
 import type { ImagesApi } from "../../../src/responses/images/image-tool.ts";
 import { openImages } from "../../../src/responses/images/open-images.ts";
 import { createImageKind } from "../../../src/responses/kinds/image-generation.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { pictureOf, startImagesUpstream } from "../../../src/testing/images-upstream.ts";
 import { createManualClock } from "../../../src/testing/manual-clock.ts";
 import { reply } from "../../../src/testing/reply.ts";

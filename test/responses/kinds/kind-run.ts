@@ -21,7 +21,7 @@ import { createEventWriter } from "../../../src/responses/fold/event-writer.ts";
 import { encodeResponseSettings } from "../../../src/responses/fold/response-settings.ts";
 import { toEcho } from "../../../src/responses/request/echo.ts";
 import { parseAsked } from "../../../src/responses/request/plan-response.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Reply } from "../../../src/testing/reply.ts";
 import { createScriptedProvider } from "../../../src/testing/scripted-provider.ts";
 import { createGate } from "../../../src/tools/gate/gate.ts";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { indexItems } from "../../../src/responses/references/item-index.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 
 describe("the index of items", () => {

@@ -24,7 +24,7 @@ import {
 import { createStore, deleteStore } from "../../../src/responses/vector-stores/stores.ts";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
 import { createChunkStore } from "../../../src/store/chunk-store.ts";
-import { openSqliteStores, type SqliteStores } from "../../../src/store/sqlite-store.ts";
+import { openSqliteStores, type SqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
 import { streamOf } from "../../store/shelf-contract.ts";

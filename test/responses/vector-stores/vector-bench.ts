@@ -11,8 +11,8 @@ import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs
 import type { IndexParts, VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
 import { openMemoryChunkStore } from "../../../src/store/chunk-store.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { streamOf } from "../../store/shelf-contract.ts";

@@ -13,7 +13,7 @@ import { createKey, type KeyWish, type NewKey } from "../../../src/server/guard/
 import type { About, Admitted } from "../../../src/server/guard.ts";
 import type { Scope } from "../../../src/server/route.ts";
 import { type Audit, createMemoryAudit } from "../../../src/store/audit.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import type { Shelf } from "../../../src/store/shelf.ts";
 import { createMemorySpending, type Spending } from "../../../src/store/spending.ts";
 import {

@@ -10,7 +10,7 @@ import {
   rotateKey,
   updateKey,
 } from "../../../src/server/guard/keys.ts";
-import { createMemoryShelf } from "../../../src/store/memory-shelf.ts";
+import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 
 const openParts = () => ({ shelf: createMemoryShelf(), clock: createManualClock(5000) });

@@ -5,7 +5,7 @@ import { createLocalEngine } from "../../../src/engine/local-engine.ts";
 import type { JsonAnswer, RouteCall } from "../../../src/server/route.ts";
 import { createHealthRoutes } from "../../../src/server/routes/health.ts";
 import { createHealth } from "../../../src/server/running/health.ts";
-import { createMemoryStore } from "../../../src/store/memory-store.ts";
+import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 
 describe("health", () => {

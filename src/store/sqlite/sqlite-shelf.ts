@@ -6,9 +6,9 @@
  * the older ones. Each writer has numbers of its own (`GENERATION` apart), the later the higher.
  */
 
-import type { Json } from "../base/json.ts";
-import { toPieces } from "./pieces.ts";
-import { toContentLost, toUnknownThing } from "./refusal.ts";
+import type { Json } from "../../base/json.ts";
+import { toPieces } from "../pieces.ts";
+import { toContentLost, toUnknownThing } from "../refusal.ts";
 import type {
   Claim,
   DoomedThing,
@@ -18,7 +18,7 @@ import type {
   Thing,
   ThingName,
   ThingQuery,
-} from "./shelf.ts";
+} from "../shelf.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";

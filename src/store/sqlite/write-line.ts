@@ -7,9 +7,9 @@
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { BUSY_LIMIT_MS, whenFree } from "../base/busy.ts";
-import type { Clock } from "../base/clock.ts";
-import { Failure } from "../base/failure.ts";
+import { BUSY_LIMIT_MS, whenFree } from "../../base/busy.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
 
 /**
  * `process`: survives the end of the process. `power`: also the end of power, for one fsync: 0.2 ms

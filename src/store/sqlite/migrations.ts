@@ -7,7 +7,7 @@
  * text of a large one is in `parts`, a piece a row.
  */
 
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 import type { Connection } from "./sqlite-driver.ts";
 
 /** Marks a file as ours: "Offs" in ASCII. */

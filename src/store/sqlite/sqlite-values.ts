@@ -4,11 +4,11 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Json } from "../base/json.ts";
-import { isLarge, toJsonSlices } from "../base/json-pieces.ts";
-import { parseLargeJson } from "../base/large-json.ts";
-import { createSlices } from "../base/slices.ts";
-import type { RunRecord, RunStatus } from "../protocol/run-record.ts";
+import type { Json } from "../../base/json.ts";
+import { isLarge, toJsonSlices } from "../../base/json-pieces.ts";
+import { parseLargeJson } from "../../base/large-json.ts";
+import { createSlices } from "../../base/slices.ts";
+import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { dropParts, keepParts, readParts, writeParts } from "./sqlite-parts.ts";

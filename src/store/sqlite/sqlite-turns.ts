@@ -1,7 +1,5 @@
 /** Turns in the tables `turns` and `lanes`. All but `countWaiting` are called inside a transaction. */
 
-import type { Database } from "./sqlite-database.ts";
-import { fromColumn, toColumn } from "./text-column.ts";
 import {
   isFull,
   type NewPlace,
@@ -9,7 +7,9 @@ import {
   type QueuePlace,
   type TakenTurn,
   TURN_KEY,
-} from "./turns.ts";
+} from "../turns.ts";
+import type { Database } from "./sqlite-database.ts";
+import { fromColumn, toColumn } from "./text-column.ts";
 
 /** Who may be given a turn: a run that its owner has given up. */
 const TAKEABLE = `from turns as t join runs as r on r.id = t.run_id

@@ -1,7 +1,7 @@
 /** What SQLite's errors mean for whoever keeps something: in one place, by SQLite's own numbers. */
 
-import { Failure, toFailure } from "../base/failure.ts";
-import { isNoRoom } from "../base/no-room.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
+import { isNoRoom } from "../../base/no-room.ts";
 
 type Fault = "busy" | "full" | "damaged" | "other";
 

@@ -9,9 +9,9 @@
  * Another program would then take itself for the last user and remove the WAL.
  */
 
-import { whenFree } from "../base/busy.ts";
-import { type Clock, systemClock } from "../base/clock.ts";
-import { Failure } from "../base/failure.ts";
+import { whenFree } from "../../base/busy.ts";
+import { type Clock, systemClock } from "../../base/clock.ts";
+import { Failure } from "../../base/failure.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
 import type { Statement } from "./sqlite-driver.ts";
 import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";

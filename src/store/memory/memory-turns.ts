@@ -1,6 +1,6 @@
 /** Turns in maps, for the store in memory. */
 
-import { isFull, type NewPlace, type Queue, type QueuePlace } from "./turns.ts";
+import { isFull, type NewPlace, type Queue, type QueuePlace } from "../turns.ts";
 
 interface Place extends QueuePlace {
   hasTurn: boolean;

@@ -5,13 +5,24 @@
  * The calls are synchronous inside: a commit takes 0.02 to 0.2 ms, less than a hand-over to a thread.
  */
 
-import { whenFree } from "../base/busy.ts";
-import { systemClock } from "../base/clock.ts";
-import type { Json } from "../base/json.ts";
-import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
-import { toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
-import type { Shelf } from "./shelf.ts";
+import { whenFree } from "../../base/busy.ts";
+import { systemClock } from "../../base/clock.ts";
+import type { Json } from "../../base/json.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import type { Shelf } from "../shelf.ts";
+import type {
+  FinishedStep,
+  FoundSignal,
+  NewRun,
+  RunFinish,
+  Store,
+  UnfinishedRun,
+  Worker,
+} from "../store.ts";
+import { takenKey } from "../taken-key.ts";
+import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
 import { forgetOldDrafts } from "./sqlite-parts.ts";
@@ -29,18 +40,7 @@ import {
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
-import type {
-  FinishedStep,
-  FoundSignal,
-  NewRun,
-  RunFinish,
-  Store,
-  UnfinishedRun,
-  Worker,
-} from "./store.ts";
-import { takenKey } from "./taken-key.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
-import type { NewPlace, Queue, QueuePlace, TakenTurn } from "./turns.ts";
 
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;

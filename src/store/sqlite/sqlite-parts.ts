@@ -6,8 +6,8 @@
  * removes those that a crash left there.
  */
 
-import { makeId } from "../base/ids.ts";
-import type { Slices } from "../base/slices.ts";
+import { makeId } from "../../base/ids.ts";
+import type { Slices } from "../../base/slices.ts";
 import type { Database } from "./sqlite-database.ts";
 
 /** Longer than anybody writes at one value. */

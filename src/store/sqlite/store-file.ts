@@ -2,8 +2,8 @@
 
 import { closeSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { holdDatabaseFile } from "../base/held-files.ts";
-import { makeFolder } from "../base/make-folder.ts";
+import { holdDatabaseFile } from "../../base/held-files.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 
 /**
  * Makes the file and its directory where they are missing, and keeps tools from opening it. SQLite gives its side files (`-wal`,

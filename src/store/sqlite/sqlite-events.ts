@@ -1,6 +1,6 @@
 /** Reading the log of a run from its rows, which hold a batch of events each. */
 
-import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow } from "./sqlite-driver.ts";
 import { readSized } from "./sqlite-values.ts";

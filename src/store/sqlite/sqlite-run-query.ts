@@ -1,7 +1,7 @@
 /** Which runs a listing asks for, as SQL. */
 
-import type { RunQuery } from "../protocol/run-record.ts";
-import { toUnknownRun } from "./refusal.ts";
+import type { RunQuery } from "../../protocol/run-record.ts";
+import { toUnknownRun } from "../refusal.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
 import { toColumn, toNullable } from "./text-column.ts";

@@ -4,7 +4,7 @@
  */
 
 import { createRequire } from "node:module";
-import { Failure } from "../base/failure.ts";
+import { Failure } from "../../base/failure.ts";
 
 export type SqlValue = string | number | null | Uint8Array;
 export type SqlRow = Readonly<Record<string, SqlValue>>;

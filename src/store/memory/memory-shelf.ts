@@ -3,11 +3,19 @@
  * reference, as they are readonly by type; bytes are copied.
  */
 
-import type { Json } from "../base/json.ts";
-import { toPieces } from "./pieces.ts";
-import { toContentLost, toUnknownThing } from "./refusal.ts";
-import type { Claim, DoomedThing, NewThing, Shelf, Thing, ThingName, ThingQuery } from "./shelf.ts";
-import type { Store } from "./store.ts";
+import type { Json } from "../../base/json.ts";
+import { toPieces } from "../pieces.ts";
+import { toContentLost, toUnknownThing } from "../refusal.ts";
+import type {
+  Claim,
+  DoomedThing,
+  NewThing,
+  Shelf,
+  Thing,
+  ThingName,
+  ThingQuery,
+} from "../shelf.ts";
+import type { Store } from "../store.ts";
 
 /** `runs` is where the runs of things are kept, which `removeAll` removes with them, and which bring things along. */
 export function createMemoryShelf(runs?: Pick<Store, "deleteTree" | "keepThings">): Shelf {

@@ -3,13 +3,12 @@
  * not copied: they are readonly by type, and a copy per delta would be the whole cost of an append.
  */
 
-import type { Json } from "../base/json.ts";
-import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
-import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
-import { MemoryTurns } from "./memory-turns.ts";
-import { toStored } from "./new-run.ts";
-import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "./refusal.ts";
-import type { NewThing } from "./shelf.ts";
+import type { Json } from "../../base/json.ts";
+import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import { toStored } from "../new-run.ts";
+import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import type { NewThing } from "../shelf.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -18,9 +17,10 @@ import type {
   Store,
   UnfinishedRun,
   Worker,
-} from "./store.ts";
-import { takenKey } from "./taken-key.ts";
-import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "./turns.ts";
+} from "../store.ts";
+import { takenKey } from "../taken-key.ts";
+import { type NewPlace, type Queue, type QueuePlace, type TakenTurn, TURN_KEY } from "../turns.ts";
+import { MemoryTurns } from "./memory-turns.ts";
 
 export function createMemoryStore(): Store {
   return new MemoryStore();

@@ -1,8 +1,8 @@
 /** Looking after the file of a store, also while a server uses it: check, backup, vacuum. */
 
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
-import { whenFree } from "../base/busy.ts";
-import { Failure, toFailure } from "../base/failure.ts";
+import { whenFree } from "../../base/busy.ts";
+import { Failure, toFailure } from "../../base/failure.ts";
 import { refuseForeign } from "./migrations.ts";
 import type { Database } from "./sqlite-database.ts";
 import { type Connection, openConnection } from "./sqlite-driver.ts";
