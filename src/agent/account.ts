@@ -8,6 +8,7 @@
  * replay: what the journal has is charged, what was on its way is set aside again.
  */
 
+import { NEVER } from "../base/async.ts";
 import { Failure } from "../base/failure.ts";
 import { Family } from "./family.ts";
 import {
@@ -32,21 +33,32 @@ export interface Account {
   readonly spent: Amount;
   /** What is neither spent nor set aside; `Infinity` where there is no limit. */
   readonly left: Amount;
-  /** Sets aside the most that something may cost. Throws `Failure("budget_exceeded")` if it is not there. */
+  /**
+   * Sets aside the most that something may cost, at once, of what the tree of accounts has. Throws
+   * `Failure("budget_exceeded")` if it is not there: whoever may need more draws before (`takeDrawn`).
+   */
   hold(most: Partial<Amount>): Hold;
   /** Writes down what was spent without a hold: a call that the journal had. */
   charge(actual: Partial<Amount>): void;
   /**
-   * Asks for more where the money is given piece by piece: to hold `least`, and towards `most`. Before
-   * something that keeps to what is left; `hold` asks by itself.
+   * Takes more, at once, of what the accounts above have: to hold `least`, and towards `most`. Before
+   * something that keeps to what is left; `hold` does it by itself.
    */
   reach(least: Partial<Amount>, most: Partial<Amount>): void;
   /**
-   * Does what `reach` does, and waits while `least` is not there and a sibling may still give back what
+   * Does what `reach` does, and asks for more where the money of the tree is given piece by piece from
+   * outside this process. This is the one place where that is waited for. Says whether more came from there.
+   * Rejects with the reason where nobody could be asked; nothing is set aside then.
+   */
+  draw(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<boolean>;
+  /**
+   * Does what `draw` does, and waits while `least` is not there and a sibling may still give back what
    * it does not use. Resolves also when nobody can: what is left says whether it is enough. Rejects when
    * the signal aborts.
    */
   gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
+  /** The same of those above alone, for children that all wait: none of them can give anything back. */
+  gatherAbove(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void>;
   /** Says that the run waits for a word of its parent: it gives nothing back until what this returns is called. */
   pause(): () => void;
   /** The accounts of children: what they share is what this one has. */
@@ -75,9 +87,15 @@ export interface Purse extends Partial<Source> {
   readonly given: Partial<Amount>;
   /**
    * Gives more, in all: `least` where that is there, and towards `most` what leaves a part for others.
-   * At once: what is given must be held before anybody else asks.
+   * At once, from what this process knows.
    */
-  raise(least: Amount, most: Amount): void;
+  raise?: ((least: Amount, most: Amount) => void) | undefined;
+  /**
+   * The same from where the money is kept, which may be another machine. Says whether more came from
+   * there: what moves between accounts does not count, or two could take it from each other for ever.
+   * Rejects with the reason where it could not be asked for.
+   */
+  draw?: ((least: Amount, most: Amount, signal: AbortSignal) => Promise<boolean>) | undefined;
   /** Why there is no more at this moment, and when there may be. */
   explain?: ((kind: LimitKind) => Lacking) | undefined;
 }
@@ -97,6 +115,32 @@ export interface Lacking {
   readonly message: string;
   /** Undefined where waiting does not help. */
   readonly retryAfterMs: number | undefined;
+}
+
+/**
+ * Draws, then does at once what sets something aside: nothing else comes between the two. Where another
+ * call of the tree was faster, it draws again, for as long as that brings more.
+ */
+export async function takeDrawn<Out>(
+  account: Pick<Account, "draw">,
+  { least, most, signal = NEVER }: Drawing,
+  take: () => Out,
+): Promise<Out> {
+  for (;;) {
+    const isMore = await account.draw(least, most, signal);
+    try {
+      return take();
+    } catch (thrown) {
+      if (!isMore || !(thrown instanceof Failure) || thrown.code !== "budget_exceeded")
+        throw thrown;
+    }
+  }
+}
+
+interface Drawing {
+  readonly least: Partial<Amount>;
+  readonly most: Partial<Amount>;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** With a purse the limits are a ceiling: what may be spent is what the purse has given. */
@@ -178,16 +222,31 @@ class Ledger implements ChildAccount {
   }
 
   reach(least: Partial<Amount>, most: Partial<Amount>): void {
-    this.#purse?.raise(this.#toAll(least), this.#toAll(most));
+    this.#purse?.raise?.(this.#toAll(least), this.#toAll(most));
+  }
+
+  async draw(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<boolean> {
+    this.reach(least, most);
+    const purse = this.#purse;
+    return (await purse?.draw?.(this.#toAll(least), this.#toAll(most), signal)) ?? false;
   }
 
   async gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
-    const purse = this.#purse;
     if (this.#family?.isOpen) {
-      this.reach(least, most);
+      await this.draw(least, most, signal);
       await this.#family.spareFor({ ...NOTHING, ...least }, signal);
     }
     // Other money is there or is not: waiting brings no more of it.
+    if (this.#purse?.gather) await this.gatherAbove(least, most, signal);
+  }
+
+  async gatherAbove(
+    least: Partial<Amount>,
+    most: Partial<Amount>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const purse = this.#purse;
+    await this.draw(least, most, signal);
     if (!purse?.gather) return;
     let isHoped = true;
     while (isHoped) {

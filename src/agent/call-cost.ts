@@ -8,7 +8,7 @@
 import { Failure } from "../base/failure.ts";
 import { NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
-import type { Account } from "./account.ts";
+import { type Account, takeDrawn } from "./account.ts";
 import type { Amount, Limits } from "./limits.ts";
 import type { HeldRequest } from "./turn.ts";
 
@@ -31,6 +31,10 @@ interface Gathering extends Prices {
   readonly signal: AbortSignal;
 }
 
+interface Drawing extends Prices {
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Waits while there is too little for a call, and siblings may still give back what they do not use. */
 export async function gatherCall(
   account: Account,
@@ -41,16 +45,43 @@ export async function gatherCall(
   await account.gather(enough, most, signal);
 }
 
-export function holdCall(account: Account, request: ModelRequest, prices: Prices): HeldRequest {
+/** Rejects with `budget_exceeded` where a call could say next to nothing; then nothing is set aside. */
+export async function holdCall(
+  account: Account,
+  request: ModelRequest,
+  drawing: Drawing,
+): Promise<HeldRequest> {
   const { limits } = account;
   if (limits.tokens === null && limits.usd === null) {
-    return { request, hold: account.hold({ turns: 1 }) };
+    return { request, hold: account.hold(ONE_TURN) };
   }
-  const { output, cost } = affordCall(account, request, prices);
-  const hold = account.hold({ turns: 1, ...cost });
-  if (!Number.isFinite(output)) return { request, hold };
-  const isLengthOfBudget = request.maxOutputTokens === undefined;
-  return { request: { ...request, maxOutputTokens: output, isLengthOfBudget }, hold };
+  return await takeAffordable(account, request, drawing, ({ output, cost }) => {
+    const hold = account.hold({ ...ONE_TURN, ...cost });
+    if (!Number.isFinite(output)) return { request, hold };
+    const isLengthOfBudget = request.maxOutputTokens === undefined;
+    return { request: { ...request, maxOutputTokens: output, isLengthOfBudget }, hold };
+  });
+}
+
+/** Rejects as `holdCall` does, and sets nothing aside in the account. */
+export async function checkAffordable(
+  account: Account,
+  request: Priced,
+  drawing: Drawing,
+): Promise<void> {
+  await takeAffordable(account, request, drawing, () => {});
+}
+
+async function takeAffordable<Out>(
+  account: Account,
+  request: Priced,
+  { signal, ...prices }: Drawing,
+  take: (affordable: Affordable) => Out,
+): Promise<Out> {
+  const { least, most } = toBounds(account.limits, request, prices);
+  return await takeDrawn(account, { least, most, signal }, () =>
+    take(affordCall(account, request, prices)),
+  );
 }
 
 /** Whether nothing that the model says costs anything. */
@@ -109,18 +140,46 @@ interface Affordable {
   readonly cost: Partial<Amount>;
 }
 
-/** Holds nothing yet. Throws `Failure("budget_exceeded")` where an answer could say next to nothing. */
+interface Bounds {
+  /** Of an answer that says next to nothing. */
+  readonly least: Partial<Amount>;
+  /** Of the longest that is wanted. */
+  readonly most: Partial<Amount>;
+}
+
+/** What must be there for a call, and what it would take. */
+function toBounds(limits: Limits, request: Priced, prices: Prices): Bounds {
+  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
+  const toCost = toCostOf(limits, estimateInput(request), prices);
+  const [least, most] = [toCost(MIN_OUTPUT_TOKENS), toCost(wanted)];
+  if (limits.usd === null || !isTold(prices)) return { least, most };
+  // All that is left is set aside for a call whose price is told with its answer.
+  return {
+    least: { ...least, usd: LEAST_USD },
+    most: { ...most, usd: Number.POSITIVE_INFINITY },
+  };
+}
+
+/** Of what the account has; holds nothing yet. Throws `Failure("budget_exceeded")` where an answer could say next to nothing. */
 export function affordCall(account: Account, request: Priced, prices: Prices): Affordable {
   const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
   const input = estimateInput(request);
   const { limits } = account;
-  if (limits.usd !== null && isTold(prices)) return affordTold(account, { input, wanted });
-  const toCost = toCostOf(limits, input, prices);
-  account.reach(toCost(MIN_OUTPUT_TOKENS), toCost(wanted));
+  const { least, most } = toBounds(limits, request, prices);
+  account.reach(least, most);
   const { left } = account;
+  const refuse = (): void => account.hold(least).release();
+  if (limits.usd !== null && isTold(prices)) {
+    // No other call of the account runs beside it: a limit in dollars is exceeded by one call at most.
+    const output = Math.min(wanted, left.tokens - input);
+    if (output < MIN_OUTPUT_TOKENS || left.usd < LEAST_USD) refuse();
+    const tokens = limits.tokens === null ? 0 : input + output;
+    return { output, cost: { tokens, usd: left.usd } };
+  }
+  const toCost = toCostOf(limits, input, prices);
   const output = Math.min(wanted, left.tokens - input, affordable(left.usd, input, prices));
   // Says which of them is used up.
-  if (output < MIN_OUTPUT_TOKENS) account.hold(toCost(MIN_OUTPUT_TOKENS)).release();
+  if (output < MIN_OUTPUT_TOKENS) refuse();
   const cost = toCost(output);
   // What floats add to the last cent must not make a call too dear that was found to fit.
   return { output, cost: { ...cost, usd: Math.min(cost.usd ?? 0, left.usd) } };
@@ -128,24 +187,6 @@ export function affordCall(account: Account, request: Priced, prices: Prices): A
 
 /** With less than this there is nothing left to begin a call of unknown price with. */
 const LEAST_USD = 0.0001;
-
-/**
- * A call whose price is told with its answer. All that is left is set aside for it, so that no other call
- * of the account runs beside it: a limit in dollars is exceeded by one call at most.
- */
-function affordTold(
-  account: Account,
-  { input, wanted }: { readonly input: number; readonly wanted: number },
-): Affordable {
-  const toTokens = (output: number): number =>
-    account.limits.tokens === null ? 0 : input + output;
-  const least = { tokens: toTokens(MIN_OUTPUT_TOKENS), usd: LEAST_USD };
-  account.reach(least, { tokens: toTokens(wanted), usd: Number.POSITIVE_INFINITY });
-  const { left } = account;
-  const output = Math.min(wanted, left.tokens - input);
-  if (output < MIN_OUTPUT_TOKENS || left.usd < LEAST_USD) account.hold(least).release();
-  return { output, cost: { tokens: toTokens(output), usd: left.usd } };
-}
 
 function isTold({ costOf, tellsCost }: Prices): boolean {
   return tellsCost === true && costOf(NO_USAGE) === undefined;

@@ -11,11 +11,13 @@
  * and where that has no more either, the one that waits longest is told so and ends with what it has.
  */
 
-import { throwIfAborted, toAbortFailure } from "../base/async.ts";
+import { NEVER, throwIfAborted, untilAborted } from "../base/async.ts";
 import type { Failure } from "../base/failure.ts";
 import type { WaitReason } from "../protocol/run-events.ts";
 import type { ChildAccount, Purse } from "./account.ts";
-import { keepFor, toKept } from "./kept.ts";
+import { Announced } from "./announced.ts";
+import { FamilyQueue, type Waiting } from "./family-queue.ts";
+import { keepAnswers, toKept } from "./kept-part.ts";
 import {
   type Amount,
   addAmounts,
@@ -32,16 +34,9 @@ import { Share } from "./share.ts";
 
 export type CreateAccount = (ceiling: Limits, purse: Purse) => ChildAccount;
 
-/** Somebody in the queue. */
-interface Waiting {
-  /** Undefined for one that is not let in yet. */
-  readonly share: Share | undefined;
-  /** What would let it go on. */
-  readonly enough: Amount;
-  /** Gives it that, if it is there. */
-  readonly tryNow: () => boolean;
-  /** Whether it waits for a process of its own. */
-  readonly isFixed?: boolean | undefined;
+interface Drawing {
+  readonly least: Amount;
+  readonly most: Amount;
   readonly signal: AbortSignal;
 }
 
@@ -52,13 +47,16 @@ export class Family {
   #parent: FamilyParent;
   #quota: Quota | undefined;
   readonly #createAccount: CreateAccount;
-  /** How many children a call will still start, by the call. */
-  readonly #announced = new Map<string, number>();
+  readonly #announced = new Announced();
   readonly #open = new Set<Share>();
   /** Those that have begun are served before those that have not: each that ends gives something back. */
-  readonly #waiting = new Map<Waiting, (isGranted: boolean) => void>();
+  readonly #waiting = new FamilyQueue(() => this.#serve());
   /** What the parent keeps for itself. */
   #kept: Amount = NOTHING;
+  /** What its own next call may take. */
+  #nextCall: Partial<Amount> = {};
+  /** What the run may have at all is on its way from outside, or came, for those announced together. */
+  #filled: Promise<void> | undefined;
   #isAskingAbove = false;
   /** The parent's own calls that wait for something to come back. */
   readonly #parentWaits: (() => void)[] = [];
@@ -98,15 +96,13 @@ export class Family {
   announce(callKey: string, children: number, nextCall: Partial<Amount> = {}): void {
     if (children === 0) return;
     if (this.#count === 0) this.#begin(nextCall);
-    const before = this.#announced.get(callKey) ?? 0;
-    if (children <= before) return;
-    this.#announced.set(callKey, children);
-    this.#kept = keepFor(this.#kept, children - before, { left: this.#parent.left, nextCall });
+    const more = this.#announced.raise(callKey, children);
+    if (more > 0) this.#kept = keepAnswers(this.#kept, more, nextCall, this.#parent.left);
   }
 
   /** The call starts no more children. */
   withdraw(callKey: string): void {
-    if (this.#announced.delete(callKey)) this.#serve();
+    if (this.#announced.withdraw(callKey)) this.#serve();
   }
 
   /**
@@ -115,31 +111,46 @@ export class Family {
    */
   async admit(newcomer: Newcomer, signal: AbortSignal): Promise<ChildAccount> {
     throwIfAborted(signal);
-    const enough = { ...NOTHING, ...newcomer.enough };
-    const least = { ...NOTHING, ...newcomer.least };
-    let account: ChildAccount | undefined;
-    const tryNow = (): boolean => {
-      account ??= this.tryAdmit(newcomer);
-      return account !== undefined;
-    };
-    const { isFixed, isUrgent } = newcomer;
-    if (isUrgent) tryNow();
-    else if (this.#waiting.size > 0 || !tryNow()) {
-      newcomer.onWait?.(this.#whyWaits(newcomer));
-      const wanted = addAmounts(enough, ONE_CHILD);
-      await this.#wait({ share: undefined, enough: wanted, tryNow, isFixed, signal });
+    this.#expect(newcomer);
+    try {
+      await this.#fill(signal);
+      const account = await this.#admit(newcomer, signal);
+      if (account) return account;
+      throw this.#refuse({ ...NOTHING, ...newcomer.least });
+    } catch (thrown) {
+      this.#announced.leave(newcomer.callKey);
+      throw thrown;
     }
-    account ??= this.#enter(newcomer, least);
-    if (account) return account;
-    const refusal = this.#refuse(least);
-    this.#leaveAnnounced(newcomer.callKey);
-    throw refusal;
   }
 
-  /** Lets a child in if there is enough for it now. */
+  /** In its turn, with enough; else, when nobody gives any back, with the least. */
+  async #admit(newcomer: Newcomer, signal: AbortSignal): Promise<ChildAccount | undefined> {
+    const { isFixed, isUrgent } = newcomer;
+    const enough = { ...NOTHING, ...newcomer.enough };
+    let account: ChildAccount | undefined;
+    if (isUrgent || this.#waiting.size === 0) {
+      account = await this.#enterDrawn(newcomer, enough, signal);
+    }
+    if (!account && !isUrgent) {
+      newcomer.onWait?.(this.#whyWaits(newcomer));
+      const tryNow = (): boolean => {
+        account ??= this.#enter(newcomer, enough);
+        return account !== undefined;
+      };
+      const wanted = addAmounts(enough, ONE_CHILD);
+      await this.#waiting.wait({ share: undefined, enough: wanted, tryNow, isFixed, signal });
+    }
+    return account ?? (await this.#enterDrawn(newcomer, { ...NOTHING, ...newcomer.least }, signal));
+  }
+
+  /** Lets a child in if there is enough for it now, of what the tree has. */
   tryAdmit(newcomer: Newcomer): ChildAccount | undefined {
-    if (!this.#announced.get(newcomer.callKey)) this.announce(newcomer.callKey, 1);
+    this.#expect(newcomer);
     return this.#enter(newcomer, { ...NOTHING, ...newcomer.enough });
+  }
+
+  #expect({ callKey }: Newcomer): void {
+    if (!this.#announced.has(callKey)) this.announce(callKey, 1);
   }
 
   /** A child that another process has let in gets what there is of what it had. */
@@ -160,7 +171,7 @@ export class Family {
   raise(share: Share, least: Amount, most: Amount): boolean {
     const { limits } = this.#parent;
     const kinds = KINDS.filter((kind) => limits[kind] !== null && most[kind] > share.held(kind));
-    if (kinds.length === 0) return true;
+    if (kinds.length === 0 || share.isClosed) return true;
     const needed = eachKind((kind) =>
       kinds.includes(kind) ? Math.max(0, least[kind] - share.held(kind)) : 0,
     );
@@ -177,10 +188,26 @@ export class Family {
     return true;
   }
 
+  /** Does what `raise` does, and asks those above for what is not there. */
+  async draw(share: Share, { least, most, signal }: Drawing): Promise<boolean> {
+    let isMore = false;
+    while (!this.raise(share, least, most)) {
+      const needed = eachKind((kind) => Math.max(0, least[kind] - share.held(kind)));
+      if (!(await this.#drawFor(needed, signal))) break;
+      isMore = true;
+    }
+    return isMore;
+  }
+
   /** Waits until `raise` gives `least`. False when nobody gives any more back. */
   gather(share: Share, least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
     const enough = eachKind((kind) => Math.max(0, least[kind] - share.held(kind)));
-    return this.#wait({ share, enough, tryNow: () => this.raise(share, least, most), signal });
+    return this.#waiting.wait({
+      share,
+      enough,
+      tryNow: () => this.raise(share, least, most),
+      signal,
+    });
   }
 
   /** A child has ended, and what it did not spend is free. */
@@ -239,25 +266,52 @@ export class Family {
     }
   }
 
-  get #announcedCount(): number {
-    let count = 0;
-    for (const children of this.#announced.values()) count += children;
-    return count;
-  }
-
   get #count(): number {
-    return this.#open.size + this.#announcedCount;
+    return this.#open.size + this.#announced.count;
   }
 
-  /** Before the first child: what the run may have at all is fetched once, and its own part put by. */
+  /** Before the first child: what the run may have of those above is taken once, and its own part put by. */
   #begin(nextCall: Partial<Amount>): void {
-    this.#parent.reach({}, { tokens: ANY, usd: ANY });
-    this.#kept = toKept(this.#payer.left, nextCall);
+    this.#parent.reach({}, ALL_MONEY);
+    this.#nextCall = nextCall;
+    this.#filled = undefined;
+    this.#kept = toKept(nextCall, this.#payer.left);
+  }
+
+  /** What is outside is asked for once, by the first of those that are announced; the others wait with it. */
+  async #fill(signal: AbortSignal): Promise<void> {
+    this.#filled ??= this.#drawAll();
+    const filled = this.#filled;
+    // Whoever comes after a failure asks again.
+    filled.catch(() => {
+      if (this.#filled === filled) this.#filled = undefined;
+    });
+    await untilAborted(filled, signal);
+  }
+
+  async #drawAll(): Promise<void> {
+    if (!(await this.#parent.draw({}, ALL_MONEY, NEVER))) return;
+    const kept = toKept(this.#nextCall, this.#payer.left);
+    this.#kept = keepAnswers(kept, this.#count, this.#nextCall, this.#parent.left);
+  }
+
+  /** Asks those above for what is not free here. Whether more came from outside. */
+  async #drawFor(needed: Amount, signal: AbortSignal): Promise<boolean> {
+    if (!this.#lacksAny(needed)) return false;
+    const more = this.#toMore(needed);
+    return await this.#parent.draw(more, more, signal);
+  }
+
+  /** What the parent must have more, so that so much is free. */
+  #toMore(needed: Amount): Amount {
+    return eachKind((kind) =>
+      needed[kind] > this.#free(kind) ? needed[kind] + this.#kept[kind] : 0,
+    );
   }
 
   /** What can be given: not the parent's own part, and not the places of children that are announced. */
   #free(kind: LimitKind): number {
-    const places = kind === "children" ? this.#announcedCount : 0;
+    const places = kind === "children" ? this.#announced.count : 0;
     const left = Math.min(this.#parent.left[kind], this.#payer.left[kind] - this.#kept[kind]);
     return left - places;
   }
@@ -270,7 +324,7 @@ export class Family {
   #fairPart(kind: LimitKind, asking: Share): number {
     let all = this.#parent.left[kind] + (this.#open.has(asking) ? 0 : asking.unspent(kind));
     for (const share of this.#open) all += share.unspent(kind);
-    if (kind === "children") all -= this.#announcedCount;
+    if (kind === "children") all -= this.#announced.count;
     const part = Math.max(0, all) / (Math.min(this.#count, this.maxOpen) + 1);
     return kind === "usd" ? part : Math.floor(part);
   }
@@ -280,8 +334,20 @@ export class Family {
     const kinds = KINDS.filter((kind) => needed[kind] > this.#free(kind));
     this.#takeSpare(asking, (kind) => kinds.includes(kind), asking);
     if (!this.#lacksAny(needed)) return;
-    const more = eachKind((kind) => (kinds.includes(kind) ? needed[kind] + this.#kept[kind] : 0));
+    const more = this.#toMore(needed);
     this.#parent.reach(more, more);
+  }
+
+  /** Like `#enter`, and draws while that brings more. */
+  async #enterDrawn(
+    newcomer: Newcomer,
+    needed: Amount,
+    signal: AbortSignal,
+  ): Promise<ChildAccount | undefined> {
+    for (;;) {
+      const account = this.#enter(newcomer, needed);
+      if (account || !(await this.#drawFor(needed, signal))) return account;
+    }
   }
 
   /** Opens an account that holds what is needed, and its share where that is more. */
@@ -294,7 +360,7 @@ export class Family {
     const most = eachKind((kind) => own[kind] ?? ANY);
     if (!this.raise(share, needed, most)) return undefined;
     this.#open.add(share);
-    this.#leaveAnnounced(callKey);
+    this.#announced.leave(callKey);
     share.takePlace();
     return share.account;
   }
@@ -320,35 +386,12 @@ export class Family {
     return count;
   }
 
-  #leaveAnnounced(callKey: string): void {
-    const rest = (this.#announced.get(callKey) ?? 1) - 1;
-    if (rest > 0) this.#announced.set(callKey, rest);
-    else this.#announced.delete(callKey);
-  }
-
-  #wait(waiting: Waiting): Promise<boolean> {
-    const { signal } = waiting;
-    return new Promise((resolve, reject) => {
-      const giveUp = (): void => {
-        this.#waiting.delete(waiting);
-        reject(toAbortFailure(signal));
-        this.#serve();
-      };
-      signal.addEventListener("abort", giveUp, { once: true });
-      this.#waiting.set(waiting, (isGranted) => {
-        this.#waiting.delete(waiting);
-        signal.removeEventListener("abort", giveUp);
-        resolve(isGranted);
-      });
-      if (signal.aborted) giveUp();
-      else this.#serve();
-    });
-  }
-
   /** Serves those that wait, in their order, as far as what is free goes. */
   #serve(): void {
-    for (let next = this.#findNext(); next; next = this.#findNext()) {
-      if (next.tryNow()) this.#waiting.get(next)?.(true);
+    for (;;) {
+      const next = this.#waiting.findNext(this.#hasProcess());
+      if (!next) return;
+      if (next.tryNow()) this.#waiting.tell(next, true);
       else {
         if (!this.#isHoped() && !this.#isAskingAbove) void this.#askAbove(next);
         return;
@@ -356,22 +399,9 @@ export class Family {
     }
   }
 
-  /** One that waits for a process keeps nobody up that needs none. */
-  #findNext(): Waiting | undefined {
-    const hasProcess = this.#hasProcess();
-    let first: Waiting | undefined;
-    let later: Waiting | undefined;
-    for (const waiting of this.#waiting.keys()) {
-      if (waiting.share) return waiting;
-      if (waiting.isFixed && !hasProcess) later ??= waiting;
-      else first ??= waiting;
-    }
-    return first ?? later;
-  }
-
   /** Whether some child works on: it gives back what it does not use. */
   #isHoped(isAtWork: (share: Share) => boolean = () => true): boolean {
-    const stopped = new Set([...this.#waiting.keys()].map(({ share }) => share));
+    const stopped = this.#waiting.shares;
     return [...this.#open].some((share) => !stopped.has(share) && isAtWork(share));
   }
 
@@ -380,13 +410,14 @@ export class Family {
     this.#isAskingAbove = true;
     try {
       const more = addAmounts(next.enough, this.#kept);
-      await this.#parent.gather(more, more, next.signal);
-    } catch {
-      // It was cancelled, and has left the queue.
+      await this.#parent.gatherAbove(more, more, next.signal);
+    } catch (thrown) {
+      // Nobody could be asked. One that was cancelled has left the queue.
+      this.#waiting.refuse(next, thrown);
     } finally {
       this.#isAskingAbove = false;
     }
-    this.#waiting.get(next)?.(next.tryNow());
+    if (this.#waiting.has(next)) this.#waiting.tell(next, next.tryNow());
     this.#serve();
   }
 
@@ -400,9 +431,8 @@ export class Family {
 }
 
 const ANY = Number.POSITIVE_INFINITY;
+const ALL_MONEY = { tokens: ANY, usd: ANY };
 const ONE_CHILD: Amount = { ...NOTHING, children: 1 };
 
 /** Within 0 and what is there. */
-function clamp(wanted: number, there: number): number {
-  return Math.max(0, Math.min(wanted, there));
-}
+const clamp = (wanted: number, there: number): number => Math.max(0, Math.min(wanted, there));

@@ -216,7 +216,7 @@ async function takeTurn(parts: LoopParts, progress: Progress): Promise<Answer> {
       const request = toRequest(parts, progress);
       const { costOf, tellsCost } = parts;
       await gatherCall(account, request, { costOf, tellsCost, signal });
-      const held = holdCall(account, request, parts);
+      const held = await holdCall(account, request, { costOf, tellsCost, signal });
       isHeld = true;
       return held;
     },

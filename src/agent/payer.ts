@@ -3,8 +3,7 @@
  * set aside before it is made, and what it did cost is booked after it, as for every other call.
  */
 
-import { whenFree } from "../base/busy.ts";
-import type { Account } from "./account.ts";
+import { type Account, takeDrawn } from "./account.ts";
 import { toUnknownPrice } from "./call-cost.ts";
 import { type Amount, NOTHING } from "./limits.ts";
 
@@ -28,16 +27,17 @@ export function createPayer(account: Account, onPaid?: (amount: Amount) => void)
   return {
     async pay(most, call) {
       if (most.usd === undefined && account.limits.usd !== null) throw toUnknownPrice();
-      const hold = await whenFree(() => account.hold(toAmount(most)));
-      const settle = (cost: Cost): void => {
-        const amount = toAmount(cost);
+      const cost = toAmount(most);
+      const hold = await takeDrawn(account, { least: cost, most: cost }, () => account.hold(cost));
+      const settle = (used: Cost): void => {
+        const amount = toAmount(used);
         hold.settle(amount);
         onPaid?.(amount);
       };
       let said: Cost | undefined;
       try {
-        const out = await call((cost) => {
-          said = said ? addCosts(said, cost) : cost;
+        const out = await call((used) => {
+          said = said ? addCosts(said, used) : used;
         });
         settle(said ?? most);
         return out;

@@ -17,7 +17,7 @@ import {
 /** What children take of the account that they share. */
 export type FamilyParent = Pick<
   Account,
-  "limits" | "ceiling" | "left" | "hold" | "reach" | "gather"
+  "limits" | "ceiling" | "left" | "hold" | "reach" | "draw" | "gatherAbove"
 >;
 
 export class Quota implements FamilyParent {
@@ -90,8 +90,12 @@ export class Quota implements FamilyParent {
     this.#payer.reach(least, most);
   }
 
-  gather(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
-    return this.#payer.gather(least, most, signal);
+  draw(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<boolean> {
+    return this.#payer.draw(least, most, signal);
+  }
+
+  gatherAbove(least: Partial<Amount>, most: Partial<Amount>, signal: AbortSignal): Promise<void> {
+    return this.#payer.gatherAbove(least, most, signal);
   }
 
   #toLess(kind: LimitKind, limit: number | null): number | null {

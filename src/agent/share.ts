@@ -24,6 +24,8 @@ export class Share implements Purse {
   readonly account: ChildAccount;
   /** Whether another process spends it, so that nothing can be taken back. */
   isFixed = false;
+  /** Whether its run has ended: it is given nothing more, whoever of those below it still asks. */
+  isClosed = false;
   /** How many questions to its parent it waits for. */
   #pauses = 0;
   /** What it asked for last, in all: it is about to use it. */
@@ -85,8 +87,16 @@ export class Share implements Purse {
     this.#family.raise(this, least, most);
   }
 
-  gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
-    return this.#family.gather(this, least, most, signal);
+  async draw(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
+    const gathered = this.needed;
+    const isMore = await this.#family.draw(this, { least, most, signal });
+    // What it has gathered is its own until it holds something.
+    this.needed = eachKind((kind) => Math.max(gathered[kind], this.needed[kind]));
+    return isMore;
+  }
+
+  async gather(least: Amount, most: Amount, signal: AbortSignal): Promise<boolean> {
+    return !this.isClosed && (await this.#family.gather(this, least, most, signal));
   }
 
   /** What was spent beyond it, because an estimate was too low, is its parent's loss too. */
@@ -101,6 +111,7 @@ export class Share implements Purse {
   }
 
   close(spent: Amount, isStarted: boolean): void {
+    this.isClosed = true;
     if (isStarted) this.#place?.settle({ children: 1 });
     else this.#place?.release();
     this.#hold.settle(spent);

@@ -13,7 +13,7 @@ import type { RunContext, Step } from "../engine/engine.ts";
 import type { FunctionCallOutput } from "../protocol/items.ts";
 import type { RunEvent } from "../protocol/run-events.ts";
 import type { Gate } from "../tools/gate/gate.ts";
-import type { Account } from "./account.ts";
+import { type Account, takeDrawn } from "./account.ts";
 import type { Background, CallNote } from "./background.ts";
 import type { MadeCall, OwnCall } from "./calls.ts";
 import { type Amount, addAmounts, NOTHING } from "./limits.ts";
@@ -144,8 +144,9 @@ async function runCall(parts: ToolParts, call: OwnCall, step: Step): Promise<Don
       idempotencyKey,
       tell: (event) => context.emit([{ type: "tool_progress", call_id, event }]),
       starting: (process) => context.emit([{ type: "tool_process", call_id, ...process }]),
-      take() {
-        account.hold(ONE_CALL).settle(ONE_CALL);
+      async take() {
+        const wish = { least: ONE_CALL, most: ONE_CALL, signal };
+        await takeDrawn(account, wish, () => account.hold(ONE_CALL).settle(ONE_CALL));
         spent = ONE_CALL;
       },
       asked: (question) =>

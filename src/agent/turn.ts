@@ -1,6 +1,5 @@
 /** One turn: one model call, journaled whole, its events logged as they come. */
 
-import { whenFree } from "../base/busy.ts";
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
@@ -73,8 +72,7 @@ export async function runTurn(parts: TurnParts, turn: Turn): Promise<Answer> {
 
 /** An answer that broke off costs what it has used, which is in part an estimate. */
 async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answer> {
-  // A key's budget is in the record, which another process may be writing right now.
-  const { request, hold } = await whenFree(() => turn.hold(step.signal));
+  const { request, hold } = await turn.hold(step.signal);
   const meter = createCallMeter();
   try {
     const answer = await askModel(parts, turn, { request, step, meter });

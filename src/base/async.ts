@@ -1,6 +1,12 @@
 /** Promises and signals: concurrency with a limit, and what an aborted signal is thrown as. */
 
+import { setMaxListeners } from "node:events";
 import { Failure } from "./failure.ts";
+
+/** For whoever waits with others, or has nobody who could give up. */
+export const NEVER: AbortSignal = new AbortController().signal;
+// All of those listen to it at once, and stop when they have what they wait for.
+setMaxListeners(0, NEVER);
 
 /** Runs `work` over `inputs`, at most `limit` at once, started in order; results in order. */
 export async function mapConcurrent<In, Out>(

@@ -14,10 +14,12 @@ function createHalf(all: number): Purse & { readonly asked: number[] } {
     get given() {
       return { tokens: given };
     },
-    raise(least: Amount, most: Amount) {
+    async draw(least: Amount, most: Amount) {
       asked.push(most.tokens);
+      const before = given;
       if (least.tokens <= all)
         given = Math.max(given, Math.min(most.tokens, (least.tokens + all) / 2));
+      return given > before;
     },
   };
 }
@@ -28,40 +30,42 @@ const REQUEST: ModelRequest = {
   ...{ maxOutputTokens: undefined, reasoning: { effort: undefined, summary: undefined } },
   previous: undefined,
 };
+const CHILD = { callKey: "c", ceiling: {}, enough: { tokens: 700 }, least: { tokens: 700 } };
+const NEVER = new AbortController().signal;
 const FREE = { costOf: () => 0 };
 
 describe("an account with a purse", () => {
-  it("may spend what it was given, and asks for more when that is not enough", () => {
+  it("may spend what it was given, and asks for more when that is not enough", async () => {
     const account = createAccount(NO_LIMITS, createHalf(1000));
     assert.equal(account.left.tokens, 0);
-    const { request, hold } = holdCall(account, REQUEST, FREE);
+    const { request, hold } = await holdCall(account, REQUEST, FREE);
     const most = hold.most.tokens;
     assert.ok(most > 490 && most < 520, String(most));
     assert.ok((request.maxOutputTokens ?? 0) < most);
     hold.settle({ tokens: most });
-    const next = holdCall(account, REQUEST, FREE);
+    const next = await holdCall(account, REQUEST, FREE);
     assert.ok(next.hold.most.tokens > 240, String(next.hold.most.tokens));
     next.hold.settle({ tokens: 240 });
     assert.throws(() => account.hold({ tokens: 600 }), { code: "budget_exceeded" });
   });
 
-  it("asks for what a call needs at most, and never beyond its own limit", () => {
+  it("asks for what a call needs at most, and never beyond its own limit", async () => {
     const purse = createHalf(1000);
     const account = createAccount({ ...NO_LIMITS, tokens: 200 }, purse);
-    const short = holdCall(account, { ...REQUEST, maxOutputTokens: 50 }, FREE);
+    const short = await holdCall(account, { ...REQUEST, maxOutputTokens: 50 }, FREE);
     assert.ok(short.hold.most.tokens < 60);
     short.hold.settle({ tokens: 55 });
-    holdCall(account, REQUEST, FREE).hold.settle({ tokens: 145 });
+    (await holdCall(account, REQUEST, FREE)).hold.settle({ tokens: 145 });
     assert.ok(
       purse.asked.every((most) => most <= 200),
       String(purse.asked),
     );
-    assert.throws(() => holdCall(account, REQUEST, FREE), { code: "budget_exceeded" });
+    await assert.rejects(holdCall(account, REQUEST, FREE), { code: "budget_exceeded" });
   });
 
-  it("takes what a child needs from it, and keeps what the child gives back", () => {
+  it("takes what a child needs from it, and keeps what the child gives back", async () => {
     const account = createAccount(NO_LIMITS, createHalf(1000));
-    const child = account.family.adopt({ ...NO_LIMITS, tokens: 700 });
+    const child = await account.family.admit(CHILD, NEVER);
     child.hold({ tokens: 700 }).settle({ tokens: 100 });
     child.close();
     assert.ok(account.left.tokens >= 600);
@@ -69,17 +73,17 @@ describe("an account with a purse", () => {
 });
 
 describe("a call under a limit", () => {
-  it("that may answer in fewer words than are usual holds them once", () => {
+  it("that may answer in fewer words than are usual holds them once", async () => {
     const account = createAccount({ ...NO_LIMITS, tokens: 1000 });
-    const { hold } = holdCall(account, { ...REQUEST, maxOutputTokens: 5 }, FREE);
+    const { hold } = await holdCall(account, { ...REQUEST, maxOutputTokens: 5 }, FREE);
     hold.release();
     assert.equal(account.left.tokens, 1000);
   });
 
-  it("in dollars is not bounded where the model costs nothing", () => {
+  it("in dollars is not bounded where the model costs nothing", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
     const priced = { costOf: (usage: { output_tokens: number }) => usage.output_tokens * 0 };
-    const { request, hold } = holdCall(account, REQUEST, priced);
+    const { request, hold } = await holdCall(account, REQUEST, priced);
     assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 0]);
   });
 });

@@ -24,45 +24,45 @@ const ANSWER: Answer = {
 };
 
 describe("a call whose price its answer tells", () => {
-  it("is let in under a limit in dollars, which one of unknown price is not", () => {
+  it("is let in under a limit in dollars, which one of unknown price is not", async () => {
     assert.doesNotThrow(() => checkPriced({ usd: 1 }, TOLD));
     assert.throws(() => checkPriced({ usd: 1 }, UNKNOWN), { code: "invalid_request" });
   });
 
-  it("holds all that is left, so that none runs beside it, and gives back what it did not cost", () => {
+  it("holds all that is left, so that none runs beside it, and gives back what it did not cost", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
-    const { request, hold } = holdCall(account, REQUEST, TOLD);
+    const { request, hold } = await holdCall(account, REQUEST, TOLD);
     assert.deepEqual([request.maxOutputTokens, hold.most.usd], [undefined, 1]);
-    assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
+    await assert.rejects(holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
     hold.settle(toSettled(ANSWER, hold, TOLD));
     assert.equal(account.left.usd, 0.8);
   });
 
-  it("may cost more than is left, and is then the last", () => {
+  it("may cost more than is left, and is then the last", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 0.1 });
-    const { hold } = holdCall(account, REQUEST, TOLD);
+    const { hold } = await holdCall(account, REQUEST, TOLD);
     hold.settle(toSettled(ANSWER, hold, TOLD));
     assert.equal(account.spent.usd, 0.2);
-    assert.throws(() => holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
+    await assert.rejects(holdCall(account, REQUEST, TOLD), { code: "budget_exceeded" });
   });
 
-  it("keeps to a limit of tokens as every other", () => {
+  it("keeps to a limit of tokens as every other", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1, tokens: 500 });
-    const { request, hold } = holdCall(account, REQUEST, TOLD);
+    const { request, hold } = await holdCall(account, REQUEST, TOLD);
     assert.ok(Number(request.maxOutputTokens) <= 500 && hold.most.tokens <= 500);
   });
 
-  it("takes all that it held where its answer does not tell it after all", () => {
+  it("takes all that it held where its answer does not tell it after all", async () => {
     const account = createAccount({ ...NO_LIMITS, usd: 1 });
-    const { hold } = holdCall(account, REQUEST, TOLD);
+    const { hold } = await holdCall(account, REQUEST, TOLD);
     hold.settle(toSettled({ ...ANSWER, cost_usd: null }, hold, TOLD));
     assert.equal(account.left.usd, 0);
     const free = createAccount(NO_LIMITS);
-    const unlimited = holdCall(free, REQUEST, TOLD).hold;
+    const unlimited = (await holdCall(free, REQUEST, TOLD)).hold;
     assert.equal(toSettled({ ...ANSWER, cost_usd: null }, unlimited, TOLD).usd, 0);
   });
 
-  it("takes the price of a dear model where it breaks off, and never more than it held", () => {
+  it("takes the price of a dear model where it breaks off, and never more than it held", async () => {
     const usage = toUsage({ input: 900, output: 100 });
     assert.equal(toBrokenAmount(usage, TOLD, { mostUsd: 1 }).usd?.toFixed(4), "0.0300");
     assert.equal(toBrokenAmount(usage, TOLD, { mostUsd: 0.001 }).usd, 0.001);

@@ -4,12 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Failure } from "../../src/base/failure.ts";
 import { createAudit } from "../../src/store/audit.ts";
-import { createSpending } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { type Connection, openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
+import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createWriteLine } from "../../src/store/sqlite/write-line.ts";
-import { waitForSpending } from "../../src/store/waiting-spending.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { newRun, notices } from "./store-contract.ts";
@@ -115,16 +114,18 @@ describe("a store that another program has locked", () => {
     db.close();
   });
 
-  it("says at once that a hold cannot be had now, and lets other spending wait", async () => {
-    const { db, foreign } = await openLocked();
-    const spending = waitForSpending(createSpending(db));
+  it("lets a hold wait, and all other spending with it", async () => {
+    const { clock, db, foreign } = await openLocked();
+    const spending = createSqliteSpending(db);
     const limits = { total: { usd: 10 } };
     const wish = { id: "run_1", least: { tokens: 0, usd: 1 }, most: { tokens: 0, usd: 2 } };
-    assert.throws(() => spending.hold("k", wish, limits, 0), { code: "store_busy" });
+    const holding = spending.hold("k", wish, limits, 0);
     const taking = spending.take("k", { requests: 1, tokens: 0, usd: 1 }, limits, 0);
     await turns(3);
     foreign.exec("commit");
+    await clock.advance(50);
     assert.equal(await taking, undefined);
+    assert.deepEqual((await holding).held, { tokens: 0, usd: 2 });
     assert.equal((await spending.read("k", 0)).total.usd, 1);
     foreign.close();
     db.close();

@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createAudit } from "../../src/store/audit.ts";
 import { createChunkStore } from "../../src/store/chunk-store.ts";
-import { createSpending } from "../../src/store/spending.ts";
+import type { Spending } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
+import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { newDatabasePath } from "./database-path.ts";
@@ -94,7 +95,7 @@ async function useEverything(db: Database): Promise<void> {
   await useAll(createSqliteStore(db), useRuns);
   await useAll(createSqliteShelf(db), useThings);
   await useAll(createChunkStore(db), useChunks);
-  await useAll(createSpending(db), useSpending);
+  await useAll(createSqliteSpending(db), useSpending);
   const audit = createAudit(db, createManualClock());
   const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
   audit.write({ ...rest, at_ms: 1, action: "POST /v1/files" });
@@ -223,16 +224,16 @@ async function useChunks(chunks: ReturnType<typeof createChunkStore>): Promise<v
   await chunks.deleteStore(place);
 }
 
-async function useSpending(spending: ReturnType<typeof createSpending>): Promise<void> {
+async function useSpending(spending: Spending): Promise<void> {
   const limits = { total: { usd: 10 } };
   await spending.take("k", { requests: 1, tokens: 1, usd: 1 }, limits, 0);
   await spending.settle("k", { usd: 1 }, { takenMs: 0, nowMs: 0, holdId: "run_1" });
   const one = { tokens: 1, usd: 1 };
-  spending.hold("k", { id: "run_1", least: one, most: one }, limits, 0);
-  spending.weigh("k", "run_1", limits, 0);
+  await spending.hold("k", { id: "run_1", least: one, most: one }, limits, 0);
   await spending.readHolds("k");
   await spending.keepHolds(["run_1"], 1);
-  await spending.dropHolds(2);
+  await spending.listStaleHolds({ beforeMs: 2, after: undefined, limit: 1 });
+  await spending.dropHolds(["run_1"], 2);
   await spending.read("k", 0);
   await spending.list(undefined);
   await spending.prune(1);

@@ -4,8 +4,8 @@ import { systemClock } from "../../base/clock.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { KeyParts } from "../../server/guard/keys.ts";
 import { type Audit, createAudit } from "../../store/audit.ts";
-import { createSpending, type Spending } from "../../store/spending.ts";
-import { waitForSpending } from "../../store/waiting-spending.ts";
+import type { Spending } from "../../store/spending.ts";
+import { createSqliteSpending } from "../../store/sqlite/sqlite-spending.ts";
 
 export interface OpenedBooks extends KeyParts {
   readonly spending: Spending;
@@ -19,7 +19,7 @@ export async function openBooks(config: Config): Promise<OpenedBooks> {
   const { shelf, chunksDb, close } = stores;
   return {
     ...{ shelf, clock: systemClock, close },
-    spending: waitForSpending(createSpending(chunksDb)),
+    spending: createSqliteSpending(chunksDb),
     audit: createAudit(chunksDb),
   };
 }

@@ -3,8 +3,7 @@
 import { existsSync } from "node:fs";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
-import type { Config } from "../../runtime/config/config.ts";
-import { loadConfig } from "../../runtime/config/config.ts";
+import { type Config, loadConfig } from "../../runtime/config/config.ts";
 import type { CompletedKind } from "../command.ts";
 import type { Io } from "../io.ts";
 

@@ -226,7 +226,7 @@ async function playCall(
     await context.decided(decision);
   }
   const isCounted = decisions.some(({ verdict }) => verdict === "allow");
-  if (isCounted) context.take();
+  if (isCounted) await context.take();
   return { output, failed, thrown };
 }
 

@@ -25,8 +25,7 @@ export function openParentAccount({ ceiling, given }: Opening, line: ParentLine)
     get given() {
       return now;
     },
-    // It takes a moment: whoever can wait for it gathers.
-    raise() {},
+    // No `draw`: the parent may wait for others before it answers, so it is asked by those who gather.
     async gather(least, most, signal) {
       const toFrame = (number: number): JsonObject =>
         encodeAsk({ ask: number, spent: account.spent, least, most });

@@ -114,7 +114,8 @@ async function make(
     const message = "There is no conversation to compact. Give an `input` before the trigger.";
     throw new Failure("invalid_request", message, { param: "input" });
   }
-  const { request, hold } = holdCall(parts.account, toSummaryRequest(expanded.items, parts), parts);
+  const asking = toSummaryRequest(expanded.items, parts);
+  const { request, hold } = await holdCall(parts.account, asking, { ...parts, signal });
   const meter = createCallMeter();
   try {
     const provider = cutToFit(parts.provider, (one) => halveSummaryRequest(one, expanded.items));

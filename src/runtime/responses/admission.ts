@@ -4,8 +4,8 @@
  */
 
 import { createAccount, type Purse } from "../../agent/account.ts";
-import { affordCall, checkPriced } from "../../agent/call-cost.ts";
-import { undoAfter, whenFree } from "../../base/busy.ts";
+import { checkAffordable, checkPriced } from "../../agent/call-cost.ts";
+import { undoAfter } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ApiParts } from "../../responses/api.ts";
@@ -82,14 +82,11 @@ async function setAside(money: Money, runId: string, asked: Asked): Promise<void
     tools: wish.tools,
     maxOutputTokens: task.max_output_tokens ?? undefined,
   };
-  // The purse is in the record, which another worker may be writing right now.
-  await whenFree(() => {
-    try {
-      affordCall(createAccount(task.limits, purse), first, model);
-    } catch (thrown) {
-      throw toLacking(toFailure(thrown), purse);
-    }
-  });
+  try {
+    await checkAffordable(createAccount(task.limits, purse), first, model);
+  } catch (thrown) {
+    throw toLacking(toFailure(thrown), purse);
+  }
   // One that waits in a queue asks again when it begins: till then its money is of use to others.
   if (wish.background) await money.charge?.(keyId, NOTHING, runId);
 }

@@ -4,17 +4,15 @@
  * responses of all processes together keep to it, and one that another process takes over has it again.
  */
 
-import { createAccount, type Lacking, type Purse } from "../../agent/account.ts";
-import { NO_LIMITS, toFigure } from "../../agent/limits.ts";
+import { createAccount, type Purse } from "../../agent/account.ts";
+import { NO_LIMITS } from "../../agent/limits.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
-import { whenFree } from "../../base/busy.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
-import type { Held } from "../../store/holds.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import type { Amounts, Shortage, Spending, Window } from "../../store/spending.ts";
-import { toDuration } from "./allowance.ts";
-import { isCounted, type KeyLimits, REMEMBERED_MS, toSpendingLimits } from "./key.ts";
+import type { Amounts, Spending } from "../../store/spending.ts";
+import { isCounted, type KeyLimits, REMEMBERED_MS } from "./key.ts";
+import { openKeyPurse } from "./key-purse.ts";
 import type { FoundKey } from "./key-ring.ts";
 import { DEFAULT_TENANT, findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
@@ -39,9 +37,12 @@ export interface Budgets {
   countRequests(keyId: string, requests: number): void;
   /** Writes what was counted and not written yet. */
   flush(): Promise<void>;
-  /** Says which holds are still on their way here, and removes those that are on nobody's. */
-  sweep(): Promise<void>;
+  /** Says which holds are still on their way here, and removes those of runs that are on nobody's. */
+  sweep(isRunning: IsRunning): Promise<void>;
 }
+
+/** Whether a run is on its way, in whichever process. Asked of the engine: it alone knows. */
+export type IsRunning = (runId: string) => Promise<boolean>;
 
 interface BudgetParts {
   readonly spending: Spending;
@@ -61,6 +62,8 @@ interface KeyOwner {
 
 /** Several times as long as a process is ever busy between two sweeps. */
 const ABANDONED_MS = 600_000;
+/** Of holds that may be abandoned, looked at together. */
+const PAGE = 100;
 
 export function createBudgets(parts: BudgetParts): Budgets {
   const { spending, shelf, clock, onUse } = parts;
@@ -101,15 +104,21 @@ export function createBudgets(parts: BudgetParts): Budgets {
     const limits = await limitsOf(keyId);
     if (!hasBudget(limits)) return undefined;
     open.add(runId);
-    return await whenFree(() => createPurse({ spending, clock, keyId, runId, limits }));
+    const endLate = async (): Promise<void> => {
+      const nowMs = clock.now();
+      if (open.has(runId)) return;
+      await spending.settle(keyId, {}, { takenMs: nowMs, nowMs, holdId: runId });
+    };
+    return await openKeyPurse({ spending, clock, keyId, runId, limits, endLate });
   };
   return {
     ...{ charge, openPurse },
     payerOf: (keyId) => ({
       async pay(most, call) {
         const id = makeId("pay");
-        const account = createAccount(NO_LIMITS, await openPurse(keyId, id));
+        let account = createAccount(NO_LIMITS);
         try {
+          account = createAccount(NO_LIMITS, await openPurse(keyId, id));
           return await createPayer(account).pay(most, call);
         } finally {
           const { tokens, usd } = account.spent;
@@ -121,11 +130,11 @@ export function createBudgets(parts: BudgetParts): Budgets {
     note: (found) => void known.set(found.key.id, found),
     countRequests: (keyId, requests) => tally.add(keyId, { requests }),
     flush: () => tally.flush(),
-    async sweep() {
+    async sweep(isRunning) {
       await tally.flush();
       const nowMs = clock.now();
       await spending.keepHolds([...open], nowMs);
-      await spending.dropHolds(nowMs - ABANDONED_MS);
+      await dropAbandoned(spending, nowMs - ABANDONED_MS, isRunning);
     },
   };
 }
@@ -137,58 +146,18 @@ export function hasBudget(limits: KeyLimits): boolean {
   return BUDGETS.some((name) => limits[name] !== undefined);
 }
 
-interface PurseParts extends Pick<BudgetParts, "spending" | "clock"> {
-  readonly keyId: string;
-  readonly runId: string;
-  readonly limits: KeyLimits;
+/** A run that has ended never goes on again, so there is no hurry between asking and removing. */
+async function dropAbandoned(
+  spending: Spending,
+  beforeMs: number,
+  isRunning: IsRunning,
+): Promise<void> {
+  let after: string | undefined;
+  do {
+    const ids = await spending.listStaleHolds({ beforeMs, after, limit: PAGE });
+    const ended: string[] = [];
+    for (const id of ids) if (!(await isRunning(id))) ended.push(id);
+    await spending.dropHolds(ended, beforeMs);
+    after = ids.length < PAGE ? undefined : ids.at(-1);
+  } while (after !== undefined);
 }
-
-function createPurse({ spending, clock, keyId, runId, limits }: PurseParts): Purse {
-  const weighed = toSpendingLimits(limits, ["tokens", "usd"]);
-  const hold = (least: Held, most: Held): Held =>
-    spending.hold(keyId, { id: runId, least, most }, weighed, clock.now());
-  // A run that was taken over has what it had before.
-  let held = hold(NOTHING, NOTHING);
-  const hasTokens = limits.tokens_per_day !== undefined;
-  const hasUsd = limits.usd_per_day !== undefined || limits.usd_total !== undefined;
-  return {
-    get given() {
-      return { ...(hasTokens && { tokens: held.tokens }), ...(hasUsd && { usd: held.usd }) };
-    },
-    raise(least, most) {
-      const isTokens = hasTokens && most.tokens > held.tokens;
-      const isUsd = hasUsd && most.usd > held.usd;
-      if (isTokens || isUsd) held = hold(least, most);
-    },
-    explain: () => explain(spending.weigh(keyId, runId, weighed, clock.now())),
-  };
-}
-
-/** Nobody knows when another response ends, and what it gives back then. */
-const RETRY_MS = 1000;
-
-/** Of several limits the one that is nearest to its end. */
-function explain(shortages: readonly Shortage[]): Lacking {
-  const leftOf = ({ limit, used }: Shortage): number => Math.max(0, limit - used);
-  const [nearest] = [...shortages].sort((a, b) => leftOf(a) / a.limit - leftOf(b) / b.limit);
-  if (!nearest) return { message: "This key's budget is used up.", retryAfterMs: undefined };
-  const { unit, window, limit, heldByOthers, retryAfterMs } = nearest;
-  const left = `This key has ${toFigure(unit, leftOf(nearest))} of ${toFigure(unit, limit)} left ${TIMES[window]}`;
-  if (heldByOthers > 0) {
-    const message = `${left}, of which other responses have reserved ${toFigure(unit, heldByOthers)}. The rest does not pay for this request: ask for less, or ask again when they have ended.`;
-    return { message, retryAfterMs: RETRY_MS };
-  }
-  const wait =
-    retryAfterMs === undefined
-      ? "This budget does not come back."
-      : `There is more in ${toDuration(retryAfterMs)}.`;
-  return { message: `${left}, which does not pay for this request. ${wait}`, retryAfterMs };
-}
-
-const TIMES: Readonly<Record<Window, string>> = {
-  minute: "in this minute",
-  day: "today (UTC)",
-  total: "in all",
-};
-
-const NOTHING: Held = { tokens: 0, usd: 0 };

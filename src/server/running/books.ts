@@ -3,11 +3,12 @@
 import { systemClock } from "../../base/clock.ts";
 import { type Audit, createAudit, createMemoryAudit } from "../../store/audit.ts";
 import { createMemoryShelf } from "../../store/memory/memory-shelf.ts";
+import { createMemorySpending } from "../../store/memory/memory-spending.ts";
 import type { Shelf } from "../../store/shelf.ts";
-import { createMemorySpending, createSpending, type Spending } from "../../store/spending.ts";
+import type { Spending } from "../../store/spending.ts";
 import { refuseDamaged } from "../../store/sqlite/maintenance.ts";
+import { createSqliteSpending } from "../../store/sqlite/sqlite-spending.ts";
 import { openSqliteStores } from "../../store/sqlite/sqlite-store.ts";
-import { waitForSpending } from "../../store/waiting-spending.ts";
 
 export interface Books {
   readonly shelf: Shelf;
@@ -32,7 +33,7 @@ export async function openBooks(storePath: string | undefined): Promise<Books> {
   }
   const audit = createAudit(chunksDb, systemClock);
   return {
-    ...{ shelf, audit, spending: waitForSpending(createSpending(chunksDb)) },
+    ...{ shelf, audit, spending: createSqliteSpending(chunksDb) },
     async close() {
       await audit.close();
       await close();

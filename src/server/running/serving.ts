@@ -303,7 +303,7 @@ class OneServing implements Serving {
     if (isOver()) return;
     const { auditKeptMs } = this.#loaded.settings;
     await sweepBooks({ ...books, auditKeptMs, clock });
-    await this.#guard.budgets.sweep();
+    await this.#guard.budgets.sweep(async (id) => (await durable.status(id))?.status === "running");
   }
 
   /** Not all processes at the same moment. */

@@ -13,8 +13,13 @@ import { whenFree } from "../../base/busy.ts";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import { migrate, refuseForeign } from "./migrations.ts";
-import type { Statement } from "./sqlite-driver.ts";
-import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
+import {
+  type Connection,
+  openConnection,
+  type SqlRow,
+  type SqlValue,
+  type Statement,
+} from "./sqlite-driver.ts";
 import { faultOf, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 import { createStoreFile } from "./store-file.ts";
 import { type Attempt, createWriteLine, type Durability } from "./write-line.ts";

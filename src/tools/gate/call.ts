@@ -45,8 +45,8 @@ export interface ToolCall {
 export interface CallContext {
   readonly signal: AbortSignal;
   readonly idempotencyKey: string;
-  /** Takes the call from the budget; throws `Failure("budget_exceeded")` when there is none left. */
-  take(): void;
+  /** Takes the call from the budget, and is waited for; fails with `budget_exceeded` when there is none left. */
+  take(): unknown;
   /** Told what a tool has to say while it works; see `ToolContext.tell`. */
   tell?(event: JsonObject): Promise<unknown>;
   /** Told of each program that the call is about to start, which waits for it; see `Command.onStart`. */

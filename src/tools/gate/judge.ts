@@ -79,7 +79,7 @@ export async function judge(
   const { by, reason, refusal, closed } = answered;
   if (refusal) return deny(by, refusal, { rule: verdict.rule, reason, ...closed });
 
-  const overspent = tryTake(context.take);
+  const overspent = await tryTake(context.take);
   if (overspent) {
     const why = `${overspent.message.replace(/\.$/, "")}. Answer with what you have`;
     return deny("budget", forbid(name, why), closed);
@@ -218,9 +218,9 @@ async function askUntil(
   }
 }
 
-function tryTake(take: () => void): Failure | undefined {
+async function tryTake(take: () => unknown): Promise<Failure | undefined> {
   try {
-    take();
+    await take();
     return undefined;
   } catch (thrown) {
     return toFailure(thrown);

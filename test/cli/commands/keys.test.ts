@@ -7,7 +7,8 @@ import { parseKeyWish } from "../../../src/cli/commands/key-wish.ts";
 import { run } from "../../../src/cli/commands/keys.ts";
 import { KEY_LIMITS } from "../../../src/server/guard/key.ts";
 import { createKey } from "../../../src/server/guard/keys.ts";
-import { type Amounts, createSpending } from "../../../src/store/spending.ts";
+import type { Amounts } from "../../../src/store/spending.ts";
+import { createSqliteSpending } from "../../../src/store/sqlite/sqlite-spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";
@@ -40,7 +41,7 @@ async function spend(sandbox: Sandbox, id: string, used: Partial<Amounts>): Prom
     join(sandbox.home, ".local/share/offshoot/runs.db"),
   );
   const nowMs = Date.now();
-  await createSpending(chunksDb).settle(id, used, { takenMs: nowMs, nowMs });
+  await createSqliteSpending(chunksDb).settle(id, used, { takenMs: nowMs, nowMs });
   await close();
 }
 

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from "node:test";
 import type { Options } from "../../../src/cli/command.ts";
 import { run } from "../../../src/cli/commands/runs.ts";
 import { createKey } from "../../../src/server/guard/keys.ts";
-import { createSpending } from "../../../src/store/spending.ts";
+import { createSqliteSpending } from "../../../src/store/sqlite/sqlite-spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
@@ -27,7 +27,7 @@ async function createRecord(t: TestContext): Promise<{ sandbox: Sandbox; ids: st
   const sandbox = createSandbox(t);
   const path = join(sandbox.home, ".local/share/offshoot/runs.db");
   const { shelf, chunksDb, close } = await openSqliteStores(path);
-  const spending = createSpending(chunksDb);
+  const spending = createSqliteSpending(chunksDb);
   const parts = { shelf, clock: createManualClock() };
   const ids: string[] = [];
   for (const [name, tenant] of [

@@ -57,7 +57,8 @@ describe("a key that is changed while it is used", () => {
     const { charge, openPurse, flush } = bench.guard.budgets;
     const { key, token } = await bench.makeKey({ limits: { tokens_per_day: 100_000 } });
     const purse = await openPurse(key.id, "run_1");
-    purse?.raise({ ...NOTHING, tokens: 500 }, { ...NOTHING, tokens: 500 });
+    const wish = { ...NOTHING, tokens: 500 };
+    await purse?.draw?.(wish, wish, new AbortController().signal);
     assert.equal((await bench.spending.readHolds(key.id)).length, 1);
     await change(bench, key.id, { limits: { tokens_per_day: null } });
     await bench.admit({ token });

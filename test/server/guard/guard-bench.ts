@@ -14,8 +14,9 @@ import type { About, Admitted } from "../../../src/server/guard.ts";
 import type { Scope } from "../../../src/server/route.ts";
 import { type Audit, createMemoryAudit } from "../../../src/store/audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
+import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import type { Shelf } from "../../../src/store/shelf.ts";
-import { createMemorySpending, type Spending } from "../../../src/store/spending.ts";
+import type { Spending } from "../../../src/store/spending.ts";
 import {
   createManualClock,
   type ManualClock,

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import fc from "fast-check";
-import { type Account, createAccount, type Hold } from "../../../src/agent/account.ts";
+import { type Account, createAccount, type Hold, takeDrawn } from "../../../src/agent/account.ts";
 import { holdCall } from "../../../src/agent/call-cost.ts";
 import { NO_LIMITS } from "../../../src/agent/limits.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
@@ -160,12 +160,14 @@ describe("a budget that responses share", () => {
     const { key } = await bench.makeKey({ limits: { usd_total: 8 } });
     const { openPurse, charge } = bench.guard.budgets;
     const open = async (runId: string) => createAccount(NO_LIMITS, await openPurse(key.id, runId));
-    (await open("run_1")).hold({ usd: 6 });
+    const take = async (account: Account, amount: { usd: number }) =>
+      await takeDrawn(account, { least: amount, most: amount }, () => account.hold(amount));
+    await take(await open("run_1"), { usd: 6 });
     assert.equal((await open("run_1")).left.usd, 6);
     const other = await open("run_2");
-    assert.throws(() => other.hold({ usd: 2.5 }), { code: "budget_exceeded" });
+    await assert.rejects(take(other, { usd: 2.5 }), { code: "budget_exceeded" });
     await charge(key.id, { tokens: 0, usd: 1 }, "run_1");
-    other.hold({ usd: 2.5 });
+    await take(other, { usd: 2.5 });
     const { id } = (await bench.makeKey({ limits: { requests_per_day: 3 } })).key;
     assert.equal(await openPurse(id, "run_3"), undefined);
   });
@@ -216,7 +218,7 @@ async function play(bench: GuardBench, done: readonly Act[]): Promise<[number, n
     const account = createAccount(NO_LIMITS, await openPurse(key.id, id));
     const one = running.get(id) ?? { account, holds: [] };
     running.set(id, one);
-    if (act.what === "ask") ask(one, act);
+    if (act.what === "ask") await ask(one, act);
     if (act.what === "answer") unforeseen += answer(one, act);
     if (act.what === "end") await end(id, one);
   }
@@ -225,11 +227,12 @@ async function play(bench: GuardBench, done: readonly Act[]): Promise<[number, n
   return [await read(bench, key.id), unforeseen];
 }
 
-function ask({ account, holds }: Running, { input, output }: Act): void {
+async function ask({ account, holds }: Running, { input, output }: Act): Promise<void> {
   const items = [{ type: "message", role: "user", content: "x".repeat(input * 3) }] as const;
   const request = { ...REQUEST, items, maxOutputTokens: output };
   try {
-    holds.push(holdCall(account, request, { costOf: () => 0 }).hold);
+    const { hold } = await holdCall(account, request, { costOf: () => 0 });
+    holds.push(hold);
   } catch (thrown) {
     assert.equal((thrown as { code?: string }).code, "budget_exceeded");
   }

@@ -5,7 +5,7 @@ import type { Engine } from "../../../src/engine/engine.ts";
 import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
-import { createMemorySpending } from "../../../src/store/spending.ts";
+import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
 import { newDatabasePath } from "../../store/database-path.ts";

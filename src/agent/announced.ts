@@ -1,0 +1,33 @@
+/** How many children the calls of a turn will still start. All of them share alike, begun or not. */
+export class Announced {
+  readonly #byCall = new Map<string, number>();
+
+  get count(): number {
+    let count = 0;
+    for (const children of this.#byCall.values()) count += children;
+    return count;
+  }
+
+  has(callKey: string): boolean {
+    return this.#byCall.has(callKey);
+  }
+
+  /** Returns how many more these are than the call had announced. */
+  raise(callKey: string, children: number): number {
+    const before = this.#byCall.get(callKey) ?? 0;
+    if (children > before) this.#byCall.set(callKey, children);
+    return Math.max(0, children - before);
+  }
+
+  /** One of them has begun, or will not. */
+  leave(callKey: string): void {
+    const rest = (this.#byCall.get(callKey) ?? 1) - 1;
+    if (rest > 0) this.#byCall.set(callKey, rest);
+    else this.#byCall.delete(callKey);
+  }
+
+  /** The call starts no more. Whether it had any left. */
+  withdraw(callKey: string): boolean {
+    return this.#byCall.delete(callKey);
+  }
+}

@@ -1,0 +1,64 @@
+/** What keys have used and set aside, for servers that must touch no disk. */
+
+import type { Hold } from "../holds.ts";
+import type { Amounts, Spending } from "../spending.ts";
+import { createRowSpending, type HoldRows, mapUnits } from "../spending-rows.ts";
+
+export function createMemorySpending(): Spending {
+  const keys = new Map<string, Map<string, Amounts>>();
+  const holds = createMemoryHolds();
+  return createRowSpending({
+    transact: async (work) => work(),
+    get: (keyId, window) => keys.get(keyId)?.get(window),
+    list: (window) =>
+      [...keys].flatMap(([keyId, windows]) => {
+        const used = windows.get(window);
+        return used ? [{ keyId, ...used }] : [];
+      }),
+    add(keyId, window, more) {
+      const windows = keys.get(keyId) ?? new Map<string, Amounts>();
+      const used = windows.get(window);
+      keys.set(
+        keyId,
+        windows.set(window, used ? mapUnits((unit) => used[unit] + more[unit]) : more),
+      );
+    },
+    prune(before) {
+      for (const windows of keys.values()) {
+        for (const window of windows.keys()) {
+          if (window.includes("T") && window < before) windows.delete(window);
+        }
+      }
+    },
+    forget(keyId) {
+      keys.delete(keyId);
+      for (const { id } of holds.holdsOf(keyId)) holds.endHold(id);
+    },
+    ...holds,
+  });
+}
+
+function createMemoryHolds(): HoldRows {
+  const all = new Map<string, { readonly keyId: string; hold: Hold; beatMs: number }>();
+  return {
+    holdsOf: (keyId) =>
+      [...all.values()].filter((row) => row.keyId === keyId).map(({ hold }) => hold),
+    putHold: (keyId, hold, beatMs) => void all.set(hold.id, { keyId, hold, beatMs }),
+    endHold: (id) => void all.delete(id),
+    keepHolds(ids, nowMs) {
+      for (const id of ids) {
+        const row = all.get(id);
+        if (row) row.beatMs = nowMs;
+      }
+    },
+    listStaleHolds: ({ beforeMs, after = "", limit }) =>
+      [...all]
+        .filter(([id, { beatMs }]) => id > after && beatMs < beforeMs)
+        .map(([id]) => id)
+        .sort()
+        .slice(0, limit),
+    dropHolds(ids, beforeMs) {
+      for (const id of ids) if ((all.get(id)?.beatMs ?? beforeMs) < beforeMs) all.delete(id);
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * The rules of spending over rows: which window a moment is in, what a limit lets through, how a hold
+ * grows. The rows are a table of a database, or maps of this process.
+ */
+
+import { type Available, type Held, type Hold, toHeld } from "./holds.ts";
+import type {
+  Amounts,
+  Excess,
+  KeyAmounts,
+  Limits,
+  Shortage,
+  Spending,
+  StaleQuery,
+  Window,
+} from "./spending.ts";
+
+/** What is set aside. */
+export interface HoldRows {
+  holdsOf(keyId: string): readonly Hold[];
+  putHold(keyId: string, hold: Hold, nowMs: number): void;
+  endHold(id: string): void;
+  keepHolds(ids: readonly string[], nowMs: number): void;
+  listStaleHolds(query: StaleQuery): readonly string[];
+  dropHolds(ids: readonly string[], beforeMs: number): void;
+}
+
+/** And what is used. What writes is called inside `transact`. */
+export interface SpendingRows extends HoldRows {
+  /** Runs `work` as one transaction: all of it or nothing, and nobody else between. */
+  transact<Out>(work: () => Out): Promise<Out>;
+  get(keyId: string, window: string): Amounts | undefined;
+  list(window: string): readonly KeyAmounts[];
+  add(keyId: string, window: string, more: Amounts): void;
+  prune(before: string): void;
+  forget(keyId: string): void;
+}
+
+const WINDOWS: readonly Window[] = ["minute", "day", "total"];
+const UNITS = [
+  "requests",
+  "tokens",
+  "usd",
+  "unpriced",
+] as const satisfies readonly (keyof Amounts)[];
+const WINDOW_MS = { minute: 60_000, day: 86_400_000 };
+const NO_HOLD: Held = { tokens: 0, usd: 0 };
+const NOTHING: Amounts = { requests: 0, tokens: 0, usd: 0, unpriced: 0 };
+
+export function createRowSpending(rows: SpendingRows): Spending {
+  return {
+    async take(keyId, wanted, limits, nowMs) {
+      const amounts = { ...NOTHING, ...wanted };
+      return await rows.transact(() => {
+        for (const window of WINDOWS) {
+          const excess = findExcess(window, limits[window], { keyId, amounts, nowMs });
+          if (excess) return excess;
+        }
+        for (const window of WINDOWS) rows.add(keyId, nameOf(window, nowMs), amounts);
+        return undefined;
+      });
+    },
+    async settle(keyId, delta, { takenMs, nowMs, holdId }) {
+      const back = mapUnits((unit) => Math.min(delta[unit] ?? 0, 0));
+      const more = mapUnits((unit) => Math.max(delta[unit] ?? 0, 0));
+      await rows.transact(() => {
+        for (const window of WINDOWS) {
+          if (isAny(back)) rows.add(keyId, nameOf(window, takenMs), back);
+          if (isAny(more)) rows.add(keyId, nameOf(window, nowMs), more);
+        }
+        if (holdId !== undefined) rows.endHold(holdId);
+      });
+    },
+    ...createHolding(rows),
+    async read(keyId, nowMs) {
+      const used = (window: Window): Amounts => rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
+      return { minute: used("minute"), day: used("day"), total: used("total") };
+    },
+    async list(dayMs) {
+      return rows.list(dayMs === undefined ? "total" : nameOf("day", dayMs));
+    },
+    async prune(beforeMs) {
+      await rows.transact(() => rows.prune(nameOf("minute", beforeMs)));
+    },
+    async forget(keyId) {
+      await rows.transact(() => rows.forget(keyId));
+    },
+  };
+
+  function findExcess(
+    window: Window,
+    limits: Partial<Amounts> | undefined,
+    { keyId, amounts, nowMs }: { keyId: string; amounts: Amounts; nowMs: number },
+  ): Excess | undefined {
+    if (!limits) return undefined;
+    const row = rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
+    for (const unit of UNITS) {
+      const limit = limits[unit];
+      if (limit === undefined) continue;
+      const used = row[unit];
+      // Nothing more is let in at the limit, even where the guess is that it costs nothing.
+      if (used < limit && used + amounts[unit] <= limit) continue;
+      return { window, unit, limit, used, retryAfterMs: remainingMs(window, nowMs) };
+    }
+    return undefined;
+  }
+}
+
+type Holding = Pick<Spending, "hold" | "readHolds" | "keepHolds" | "listStaleHolds" | "dropHolds">;
+
+function createHolding(rows: SpendingRows): Holding {
+  return {
+    async hold(keyId, wish, limits, nowMs) {
+      return await rows.transact(() => {
+        const all = rows.holdsOf(keyId);
+        const before = all.find(({ id }) => id === wish.id) ?? NO_HOLD;
+        const others = all.filter(({ id }) => id !== wish.id);
+        const shortages = findShortages(rows, { keyId, limits, others, nowMs });
+        const held = toHeld(wish, all, toAvailable(shortages));
+        if (before.tokens !== held.tokens || before.usd !== held.usd) {
+          rows.putHold(keyId, { id: wish.id, ...held }, nowMs);
+        }
+        return { held, shortages };
+      });
+    },
+    readHolds: async (keyId) => rows.holdsOf(keyId),
+    async keepHolds(ids, nowMs) {
+      if (ids.length > 0) await rows.transact(() => rows.keepHolds(ids, nowMs));
+    },
+    listStaleHolds: async (query) => rows.listStaleHolds(query),
+    async dropHolds(ids, beforeMs) {
+      if (ids.length > 0) await rows.transact(() => rows.dropHolds(ids, beforeMs));
+    },
+  };
+}
+
+/** Minutes are over before a response is. */
+const HOLD_WINDOWS = ["day", "total"] as const;
+const HOLD_UNITS = ["tokens", "usd"] as const;
+
+interface Weighed {
+  readonly keyId: string;
+  readonly limits: Limits;
+  readonly others: readonly Hold[];
+  readonly nowMs: number;
+}
+
+/** The limits that holds keep to, and how much of each is used and held by others. */
+function findShortages(rows: SpendingRows, { keyId, limits, others, nowMs }: Weighed): Shortage[] {
+  return HOLD_WINDOWS.flatMap((window) => {
+    const ofWindow = limits[window];
+    if (!ofWindow) return [];
+    const row = rows.get(keyId, nameOf(window, nowMs)) ?? NOTHING;
+    const retryAfterMs = remainingMs(window, nowMs);
+    return HOLD_UNITS.flatMap((unit) => {
+      const limit = ofWindow[unit];
+      if (limit === undefined) return [];
+      const heldByOthers = others.reduce((sum, hold) => sum + hold[unit], 0);
+      return [{ window, unit, limit, used: row[unit], retryAfterMs, heldByOthers }];
+    });
+  });
+}
+
+function toAvailable(shortages: readonly Shortage[]): Available {
+  const leftOf = (unit: keyof Held): number =>
+    shortages
+      .filter((one) => one.unit === unit)
+      .reduce((left, { limit, used }) => Math.min(left, limit - used), Number.POSITIVE_INFINITY);
+  return { tokens: leftOf("tokens"), usd: leftOf("usd") };
+}
+
+/** `2026-11-15T10:31`, `2026-11-15`, `total`: they sort by time. */
+function nameOf(window: Window, nowMs: number): string {
+  if (window === "total") return window;
+  return new Date(nowMs).toISOString().slice(0, window === "day" ? 10 : 16);
+}
+
+function remainingMs(window: Window, nowMs: number): number | undefined {
+  return window === "total" ? undefined : WINDOW_MS[window] - (nowMs % WINDOW_MS[window]);
+}
+
+export function mapUnits(amount: (unit: keyof Amounts) => number): Amounts {
+  return {
+    requests: amount("requests"),
+    tokens: amount("tokens"),
+    usd: amount("usd"),
+    unpriced: amount("unpriced"),
+  };
+}
+
+function isAny(amounts: Amounts): boolean {
+  return UNITS.some((unit) => amounts[unit] !== 0);
+}

@@ -1,0 +1,74 @@
+/** What keys have used and set aside, in the tables `spending` and `holds`. */
+
+import type { Spending } from "../spending.ts";
+import { createRowSpending, type HoldRows, mapUnits } from "../spending-rows.ts";
+import type { Database } from "./sqlite-database.ts";
+import { fromColumn, toColumn } from "./text-column.ts";
+
+/** The caller closes the database. */
+export function createSqliteSpending(db: Database): Spending {
+  return createRowSpending({
+    transact: (work) => db.write("process", work),
+    get(keyId, window) {
+      const sql = "select * from spending where key_id = ? and window = ?";
+      const row = db.get(sql, toColumn(keyId), window);
+      return row && mapUnits((unit) => Number(row[unit]));
+    },
+    list(window) {
+      const rows = db.all("select * from spending where window = ? order by key_id", window);
+      return rows.map((row) => {
+        return { keyId: fromColumn(row["key_id"]), ...mapUnits((unit) => Number(row[unit])) };
+      });
+    },
+    add(keyId, window, { requests, tokens, usd, unpriced }) {
+      const sql = `insert into spending (key_id, window, requests, tokens, usd, unpriced)
+        values (?, ?, ?, ?, ?, ?)
+        on conflict do update set requests = requests + excluded.requests,
+          tokens = tokens + excluded.tokens, usd = usd + excluded.usd,
+          unpriced = unpriced + excluded.unpriced`;
+      db.run(sql, toColumn(keyId), window, requests, tokens, usd, unpriced);
+    },
+    prune(before) {
+      db.run("delete from spending where window like '%T%' and window < ?", before);
+    },
+    forget(keyId) {
+      db.run("delete from spending where key_id = ?", toColumn(keyId));
+      db.run("delete from holds where key_id = ?", toColumn(keyId));
+    },
+    ...createHoldRows(db),
+  });
+}
+
+function createHoldRows(db: Database): HoldRows {
+  return {
+    holdsOf: (keyId) =>
+      db
+        .all("select id, tokens, usd from holds where key_id = ? order by id", toColumn(keyId))
+        .map(({ id, tokens, usd }) => ({
+          id: fromColumn(id),
+          tokens: Number(tokens),
+          usd: Number(usd),
+        })),
+    putHold(keyId, { id, tokens, usd }, nowMs) {
+      const sql = `insert into holds (id, key_id, tokens, usd, beat_at_ms) values (?, ?, ?, ?, ?)
+        on conflict do update set tokens = excluded.tokens, usd = excluded.usd,
+          beat_at_ms = excluded.beat_at_ms`;
+      db.run(sql, toColumn(id), toColumn(keyId), tokens, usd, nowMs);
+    },
+    endHold: (id) => void db.run("delete from holds where id = ?", toColumn(id)),
+    keepHolds(ids, nowMs) {
+      const sql = "update holds set beat_at_ms = ? where id in (select value from json_each(?))";
+      db.run(sql, nowMs, JSON.stringify(ids.map(toColumn)));
+    },
+    listStaleHolds({ beforeMs, after, limit }) {
+      const sql = "select id from holds where id > ? and beat_at_ms < ? order by id limit ?";
+      const rows = db.all(sql, after === undefined ? "" : toColumn(after), beforeMs, limit);
+      return rows.map(({ id }) => fromColumn(id));
+    },
+    dropHolds(ids, beforeMs) {
+      const sql = `delete from holds where beat_at_ms < ?
+        and id in (select value from json_each(?))`;
+      db.run(sql, beforeMs, JSON.stringify(ids.map(toColumn)));
+    },
+  };
+}
