@@ -21,8 +21,8 @@ import {
 } from "../src/responses/vector-stores/kept-store.ts";
 import { searchStore } from "../src/responses/vector-stores/search.ts";
 import { createVectorMemory } from "../src/responses/vector-stores/vector-memory.ts";
-import { createChunkStore } from "../src/store/chunk-store.ts";
 import type { ThingName } from "../src/store/shelf.ts";
+import { createSqliteChunks } from "../src/store/sqlite/sqlite-chunks.ts";
 import { openSqliteStores } from "../src/store/sqlite/sqlite-store.ts";
 import { runBench } from "./measure.ts";
 
@@ -41,7 +41,7 @@ try {
   const question = toVector(0.5);
   const embedder: Embedder = { model: "m", embed: async (texts) => texts.map(() => question) };
   const { shelf, chunksDb, close } = await openSqliteStores(join(folder, "runs.db"));
-  const chunks = createChunkStore(chunksDb);
+  const chunks = createSqliteChunks(chunksDb);
   const kept = { shelf, clock: systemClock, makeId, chunks, vectors: createVectorMemory(chunks) };
   const parts: VectorParts = { ...kept, embedder };
   const store = "vs_bench";

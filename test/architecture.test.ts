@@ -113,6 +113,19 @@ describe("the architecture", () => {
     });
   }
 
+  it("opens what is kept through one door, which alone knows a database", () => {
+    for (const file of files.filter((path) => !path.startsWith("store/"))) {
+      for (const target of localImports(file)) {
+        assert.ok(!target.startsWith("store/sqlite/"), `src/${file} imports ${target}`);
+      }
+    }
+    const interfaces = ["audit", "chunk-store", "kept", "shelf", "spending", "store", "turns"];
+    for (const name of interfaces) {
+      const found = localImports(`store/${name}.ts`).filter((path) => /sqlite|memory/.test(path));
+      assert.deepEqual(found, [], `store/${name}.ts`);
+    }
+  });
+
   it("keeps the network, the clock and the process at their edges", () => {
     const edges: readonly (readonly [RegExp, readonly string[]])[] = [
       [/\bDate\.now\(/, ["base/clock.ts"]],

@@ -25,7 +25,7 @@ import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
-import { openConnection } from "../store/sqlite/sqlite-driver.ts";
+import { openKept } from "../store/open-kept.ts";
 import {
   probeGaps,
   probeSandbox,
@@ -246,12 +246,7 @@ async function checkData({ home }: Surroundings, config: Config | undefined): Pr
 async function checkRecord(file: string, folder: string): Promise<Check> {
   if (!(await canAccess(file, constants.F_OK))) return ok("data", folder);
   try {
-    const connection = await openConnection(file);
-    try {
-      connection.prepare("SELECT count(*) FROM sqlite_schema").get();
-    } finally {
-      connection.close();
-    }
+    await (await openKept(file)).maintenance.probe();
     return ok("data", folder);
   } catch (thrown) {
     const reason = clip(toFailure(thrown).message, 120);
@@ -265,10 +260,8 @@ async function checkRecord(file: string, folder: string): Promise<Check> {
 
 async function checkSqlite(): Promise<Check> {
   try {
-    const connection = await openConnection(":memory:");
-    const row = connection.prepare("SELECT sqlite_version() AS version").get();
-    connection.close();
-    return ok("sqlite", String(row?.["version"]));
+    const { maintenance } = await openKept("sqlite:");
+    return ok("sqlite", await maintenance.version());
   } catch (thrown) {
     const reason = clip(toFailure(thrown).message, 120);
     return broken("sqlite", reason, "Install Offshoot again, or run with --no-store.");

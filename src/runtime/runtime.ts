@@ -25,7 +25,7 @@ import { createLocalEngine } from "../engine/local-engine.ts";
 import type { GgufLibrary } from "../providers/gguf/library.ts";
 import type { Provider } from "../providers/provider.ts";
 import type { ChunkStore } from "../store/chunk-store.ts";
-import { createMemoryStore } from "../store/memory/memory-store.ts";
+import { openKept } from "../store/open-kept.ts";
 import { toUnknownRun } from "../store/refusal.ts";
 import type { Shelf } from "../store/shelf.ts";
 import type { Store } from "../store/store.ts";
@@ -327,20 +327,7 @@ interface Stores {
   readonly chunks: () => Promise<ChunkStore>;
 }
 
-async function openStores(path: string | undefined): Promise<Stores> {
-  if (path === undefined) {
-    const store = createMemoryStore();
-    const shelf = async (): Promise<Shelf> => {
-      const { createMemoryShelf } = await import("../store/memory/memory-shelf.ts");
-      return createMemoryShelf(store);
-    };
-    const chunks = async (): Promise<ChunkStore> =>
-      (await import("../store/chunk-store.ts")).openMemoryChunkStore();
-    return { store, shelf, chunks };
-  }
-  const { openSqliteStores } = await import("../store/sqlite/sqlite-store.ts");
-  const { store, shelf, chunksDb } = await openSqliteStores(path);
-  const chunks = async (): Promise<ChunkStore> =>
-    (await import("../store/chunk-store.ts")).createChunkStore(chunksDb);
-  return { store, shelf: async () => shelf, chunks };
+async function openStores(address: string | undefined): Promise<Stores> {
+  const kept = await openKept(address);
+  return { store: await kept.runs(), shelf: kept.shelf, chunks: kept.chunks };
 }

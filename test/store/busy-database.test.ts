@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Failure } from "../../src/base/failure.ts";
-import { createAudit } from "../../src/store/audit.ts";
+import { createSqliteAudit } from "../../src/store/sqlite/sqlite-audit.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { type Connection, openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
@@ -95,7 +95,7 @@ describe("a store that another program has locked", () => {
 
   it("keeps audit entries in memory until it is free", async () => {
     const { clock, db, foreign } = await openLocked();
-    const audit = createAudit(db, clock);
+    const audit = createSqliteAudit(db, clock);
     const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
     for (const at_ms of [1, 2]) audit.write({ ...rest, at_ms, action: "POST /v1/files" });
     await clock.advance(1000);

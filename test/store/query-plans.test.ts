@@ -2,9 +2,10 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { createAudit } from "../../src/store/audit.ts";
-import { createChunkStore } from "../../src/store/chunk-store.ts";
+import type { ChunkStore } from "../../src/store/chunk-store.ts";
 import type { Spending } from "../../src/store/spending.ts";
+import { createSqliteAudit } from "../../src/store/sqlite/sqlite-audit.ts";
+import { createSqliteChunks } from "../../src/store/sqlite/sqlite-chunks.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
@@ -94,9 +95,9 @@ async function openRecorded(): Promise<{ db: Database; asked: Set<string> }> {
 async function useEverything(db: Database): Promise<void> {
   await useAll(createSqliteStore(db), useRuns);
   await useAll(createSqliteShelf(db), useThings);
-  await useAll(createChunkStore(db), useChunks);
+  await useAll(createSqliteChunks(db), useChunks);
   await useAll(createSqliteSpending(db), useSpending);
-  const audit = createAudit(db, createManualClock());
+  const audit = createSqliteAudit(db, createManualClock());
   const rest = { tenant: "a", key_id: null, target: null, status: 200, address: null };
   audit.write({ ...rest, at_ms: 1, action: "POST /v1/files" });
   await audit.list({ limit: 1 });
@@ -208,7 +209,7 @@ async function* toBytes(): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(10);
 }
 
-async function useChunks(chunks: ReturnType<typeof createChunkStore>): Promise<void> {
+async function useChunks(chunks: ChunkStore): Promise<void> {
   const place = { tenant: "t", store: "vs", file: "f" };
   await chunks.put(place, 0, [{ text: "words", embedding: null }]);
   await chunks.put(place, 1, [{ text: "words", embedding: null }], "run_1");

@@ -149,15 +149,17 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
       const ids = Array.from({ length: 12 }, (_, n) => `run_${String(n).padStart(2, "0")}`);
       const wish = { least: both(300), most: both(300) };
       const asked = ids.map((id) => spending.hold("k", { id, ...wish }, LIMITS, NOON));
-      const given = (await Promise.all(asked)).map(({ held }) => held.tokens);
-      assert.equal(given.filter((tokens) => tokens === 300).length, 2);
-      assert.equal(given.filter((tokens) => tokens === 0).length, 10);
+      const given = (await Promise.all(asked)).map(({ held }) => held);
+      const none = ids.slice(3).map(() => both(0));
+      // Of each unit by itself: three times 300 of 1000 tokens, twice $3 of $8.
+      assert.deepEqual(given, [both(300), both(300), { tokens: 300, usd: 0 }, ...none]);
     });
 
     it("say what is in the way of more, as it is at the same moment", async () => {
       const spending = await open();
       await spending.take("k", used(1, 100, 0.5), {}, NOON);
-      await hold(spending, "other", 400);
+      const other = { id: "other", least: both(400), most: both(400) };
+      await spending.hold("k", other, LIMITS, NOON);
       const { held, shortages } = await spending.hold(
         "k",
         { id: "run", least: both(700), most: both(700) },

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it } from "node:test";
-import { createChunkStore } from "../../src/store/chunk-store.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
+import { createSqliteChunks } from "../../src/store/sqlite/sqlite-chunks.ts";
 import { openSqliteStores, type SqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
 import { describeBatches } from "./batches-contract.ts";
 import { dropParts } from "./database-path.ts";
@@ -47,7 +47,7 @@ describe("SQLite shelf: the file", () => {
     await shelf.writeContent(nameOf("a"), streamOf(Buffer.alloc(2_000_000)));
     const place = { tenant: "tenant", store: "vs", file: "f" };
     const embedding = { vector: new Float32Array(10), model: "m" };
-    await createChunkStore(chunksDb).put(place, 0, [{ text: "words", embedding }]);
+    await createSqliteChunks(chunksDb).put(place, 0, [{ text: "words", embedding }]);
     const now = await shelf.countBytes("tenant");
     // As it was before the tables that count.
     chunksDb.transact("process", () => {
@@ -84,7 +84,7 @@ describe("SQLite shelf: the file", () => {
     assert.equal(now, 10 + 2_000_000 + 5 + 40);
     assert.equal(await later.shelf.countBytes("tenant"), now);
     assert.equal(await later.shelf.countBytes("other"), 2);
-    await createChunkStore(later.chunksDb).trim(place, 0);
+    await createSqliteChunks(later.chunksDb).trim(place, 0);
     await later.shelf.delete(nameOf("a"));
     assert.equal(await later.shelf.countBytes("tenant"), 0);
   });

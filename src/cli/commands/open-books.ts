@@ -3,9 +3,9 @@
 import { systemClock } from "../../base/clock.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { KeyParts } from "../../server/guard/keys.ts";
-import { type Audit, createAudit } from "../../store/audit.ts";
+import type { Audit } from "../../store/audit.ts";
+import { openKept } from "../../store/open-kept.ts";
 import type { Spending } from "../../store/spending.ts";
-import { createSqliteSpending } from "../../store/sqlite/sqlite-spending.ts";
 
 export interface OpenedBooks extends KeyParts {
   readonly spending: Spending;
@@ -14,12 +14,9 @@ export interface OpenedBooks extends KeyParts {
 }
 
 export async function openBooks(config: Config): Promise<OpenedBooks> {
-  const { openSqliteStores } = await import("../../store/sqlite/sqlite-store.ts");
-  const stores = await openSqliteStores(config.get("store_path") ?? config.paths.runsFile);
-  const { shelf, chunksDb, close } = stores;
+  const kept = await openKept(config.get("store_path") ?? config.paths.runsFile);
   return {
-    ...{ shelf, clock: systemClock, close },
-    spending: createSqliteSpending(chunksDb),
-    audit: createAudit(chunksDb),
+    ...{ shelf: await kept.shelf(), clock: systemClock, close: () => kept.close() },
+    ...{ spending: await kept.spending(), audit: await kept.audit() },
   };
 }

@@ -173,8 +173,9 @@ function requireId(subcommand: string, id: string | undefined): string {
 }
 
 async function openRecord(config: Config): Promise<Store> {
-  const { openSqliteStore } = await import("../../store/sqlite/sqlite-store.ts");
-  return openSqliteStore(config.get("store_path") ?? config.paths.runsFile);
+  const { openKept } = await import("../../store/open-kept.ts");
+  const kept = await openKept(config.get("store_path") ?? config.paths.runsFile);
+  return await kept.runs();
 }
 
 async function list(store: Store, { options }: CommandCall, io: Io): Promise<void> {

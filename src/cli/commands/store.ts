@@ -3,7 +3,8 @@
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
-import { backUpStore, checkStore, vacuumStore } from "../../store/sqlite/maintenance.ts";
+import type { Maintenance } from "../../store/kept.ts";
+import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
 import { cleanForTerminal } from "../terminal.ts";
@@ -20,7 +21,8 @@ export const run: RunCommand = async ({ words, options }, io) => {
   }
   const config = await openConfig({}, io);
   const path = config.get("store_path") ?? config.paths.runsFile;
-  const { exit = 0, line, facts } = await act.run(path, names[0] ?? "");
+  const { maintenance } = await openKept(path);
+  const { exit = 0, line, facts } = await act.run({ path, maintenance }, names[0] ?? "");
   const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
   await io.stdout.write(`${shown}\n`);
   return exit;
@@ -35,7 +37,12 @@ interface Done {
 interface ActionRow {
   /** The words that follow it. */
   readonly words: readonly string[];
-  run(path: string, name: string): Promise<Done>;
+  run(record: Looked, name: string): Promise<Done>;
+}
+
+interface Looked {
+  readonly path: string;
+  readonly maintenance: Maintenance;
 }
 
 const ACTIONS: Readonly<Record<string, ActionRow>> = {
@@ -44,8 +51,8 @@ const ACTIONS: Readonly<Record<string, ActionRow>> = {
   vacuum: { words: [], run: vacuum },
 };
 
-async function check(path: string): Promise<Done> {
-  const found = await checkStore(path);
+async function check({ path, maintenance }: Looked): Promise<Done> {
+  const found = await maintenance.check();
   const { problems, more_problems, runs, bytes, free_bytes } = found;
   const facts = { path, ok: problems.length === 0, ...found };
   if (problems.length > 0) {
@@ -58,17 +65,17 @@ async function check(path: string): Promise<Done> {
   return { line, facts };
 }
 
-async function backUp(path: string, name: string): Promise<Done> {
+async function backUp({ path, maintenance }: Looked, name: string): Promise<Done> {
   const target = resolve(name);
-  const bytes = await backUpStore(path, target);
+  const bytes = await maintenance.backUp(target);
   return {
     line: `${target} is a copy of ${path}, ${toSize(bytes)}`,
     facts: { path, target, bytes },
   };
 }
 
-async function vacuum(path: string): Promise<Done> {
-  const { before, after } = await vacuumStore(path);
+async function vacuum({ path, maintenance }: Looked): Promise<Done> {
+  const { before, after } = await maintenance.vacuum();
   const line = `${path} has ${toSize(after)} now, ${toSize(before)} before`;
   return { line, facts: { path, bytes: after, bytes_before: before } };
 }

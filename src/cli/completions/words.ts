@@ -1,6 +1,5 @@
 /** What a shell offers that no table of commands has: models, runs, agents. Sends nothing, makes nothing. */
 
-import { existsSync } from "node:fs";
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { type Config, loadConfig } from "../../runtime/config/config.ts";
@@ -46,13 +45,14 @@ async function listModels(io: Io): Promise<readonly string[]> {
 async function listRuns(io: Io): Promise<readonly string[]> {
   const config = await readConfig(io);
   const file = config.get("store_path") ?? config.paths.runsFile;
-  if (!existsSync(file)) return [];
-  const { openSqliteStore } = await import("../../store/sqlite/sqlite-store.ts");
-  const store = await openSqliteStore(file);
+  const { openKept } = await import("../../store/open-kept.ts");
+  const kept = await openKept(file);
+  if (!(await kept.maintenance.exists())) return [];
   try {
-    return (await store.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);
+    const runs = await kept.runs();
+    return (await runs.listRuns({ limit: MOST_RUNS, parent_id: null })).map(({ id }) => id);
   } finally {
-    await store.close();
+    await kept.close();
   }
 }
 

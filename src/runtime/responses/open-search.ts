@@ -64,7 +64,7 @@ export function openSearch(
       if (kind === "file") await forgetFile(vectors, tenant, id);
     },
     async close() {
-      chunks.close();
+      await chunks.close();
     },
   };
 }

@@ -3,6 +3,7 @@
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { whenFree } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
+import type { StoreCheck } from "../kept.ts";
 import { refuseForeign } from "./migrations.ts";
 import type { Database } from "./sqlite-database.ts";
 import { type Connection, openConnection } from "./sqlite-driver.ts";
@@ -13,17 +14,6 @@ const WAIT_MS = 10_000;
 /** A damaged file can have thousands of problems; the first ones tell which tables are concerned. */
 const SHOWN_PROBLEMS = 10;
 const COUNTED_PROBLEMS = 1000;
-
-export interface StoreCheck {
-  /** The first of them, a line each; empty when nothing is wrong. */
-  readonly problems: readonly string[];
-  /** How many there are beside those. */
-  readonly more_problems: number;
-  readonly runs: number;
-  readonly bytes: number;
-  /** Of `bytes`, what `vacuum` would give back. */
-  readonly free_bytes: number;
-}
 
 /** Reads the whole file: its structure, its indexes, and what refers to what. */
 export async function checkStore(path: string): Promise<StoreCheck> {

@@ -4,7 +4,8 @@ import { describe, it, type TestContext } from "node:test";
 import type { Options } from "../../../src/cli/command.ts";
 import { run } from "../../../src/cli/commands/audit.ts";
 import { createKey } from "../../../src/server/guard/keys.ts";
-import { type AuditEntry, createAudit, type StoredAuditEntry } from "../../../src/store/audit.ts";
+import type { AuditEntry, StoredAuditEntry } from "../../../src/store/audit.ts";
+import { createSqliteAudit } from "../../../src/store/sqlite/sqlite-audit.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock } from "../../../src/testing/index.ts";
 import { createSandbox, type Sandbox } from "../../runtime/sandbox.ts";
@@ -32,7 +33,7 @@ async function createRecord(t: TestContext): Promise<{ sandbox: Sandbox; id: str
   const path = join(sandbox.home, ".local/share/offshoot/runs.db");
   const { shelf, chunksDb, close } = await openSqliteStores(path);
   const { key } = await createKey({ shelf, clock: createManualClock() }, { name: "ci" });
-  const written = createAudit(chunksDb);
+  const written = createSqliteAudit(chunksDb);
   const more: Partial<AuditEntry>[] = [
     { key_id: key.id },
     { tenant: "", action: "POST /v1/files", status: 401, target: null },

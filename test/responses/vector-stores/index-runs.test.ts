@@ -23,7 +23,7 @@ import {
 } from "../../../src/responses/vector-stores/store-files.ts";
 import { createStore, deleteStore } from "../../../src/responses/vector-stores/stores.ts";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
-import { createChunkStore } from "../../../src/store/chunk-store.ts";
+import { createSqliteChunks } from "../../../src/store/sqlite/sqlite-chunks.ts";
 import { openSqliteStores, type SqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
@@ -81,7 +81,7 @@ async function share(t: TestContext): Promise<Shared> {
       };
       const store = die(stores.store);
       const engine = createLocalEngine({ store, clock, isAlive });
-      const chunks = die(createChunkStore(stores.chunksDb));
+      const chunks = die(createSqliteChunks(stores.chunksDb));
       const vectors = createVectorMemory(chunks);
       const parts = { ...kept, shelf: die(stores.shelf), embedder, chunks, vectors };
       defineIndexing(engine, parts);

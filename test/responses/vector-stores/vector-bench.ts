@@ -10,9 +10,9 @@ import { defineIndexing } from "../../../src/responses/vector-stores/index-body.
 import { createIndexRuns } from "../../../src/responses/vector-stores/index-runs.ts";
 import type { IndexParts, VectorParts } from "../../../src/responses/vector-stores/kept-store.ts";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
-import { openMemoryChunkStore } from "../../../src/store/chunk-store.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemoryStore } from "../../../src/store/memory/memory-store.ts";
+import { openMemoryChunks } from "../../../src/store/sqlite/sqlite-chunks.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { createManualClock, type ManualClock } from "../../../src/testing/manual-clock.ts";
 import { streamOf } from "../../store/shelf-contract.ts";
@@ -34,7 +34,7 @@ export async function createBench(embedder?: Embedder): Promise<VectorBench> {
   const clock = createManualClock(1_790_000_000_000);
   const shelf = createMemoryShelf();
   const parts = { shelf, clock, makeId: createIds(clock), embedder };
-  const chunks = await openMemoryChunkStore();
+  const chunks = await openMemoryChunks();
   const vectors: VectorParts = { ...parts, chunks, vectors: createVectorMemory(chunks) };
   const store = createMemoryStore();
   const open = (embedder: Embedder | undefined): VectorBench =>

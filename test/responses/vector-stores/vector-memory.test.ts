@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createVectorMemory } from "../../../src/responses/vector-stores/vector-memory.ts";
-import { type ChunkStore, openMemoryChunkStore } from "../../../src/store/chunk-store.ts";
+import type { ChunkStore } from "../../../src/store/chunk-store.ts";
+import { openMemoryChunks } from "../../../src/store/sqlite/sqlite-chunks.ts";
 
 const PLACE = { tenant: "t", store: "s" };
 
@@ -14,7 +15,7 @@ interface Kept extends Disposable {
 }
 
 async function keep(): Promise<Kept> {
-  const chunks = await openMemoryChunkStore();
+  const chunks = await openMemoryChunks();
   const read: string[] = [];
   return {
     chunks: {

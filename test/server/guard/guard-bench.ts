@@ -12,7 +12,8 @@ import {
 import { createKey, type KeyWish, type NewKey } from "../../../src/server/guard/keys.ts";
 import type { About, Admitted } from "../../../src/server/guard.ts";
 import type { Scope } from "../../../src/server/route.ts";
-import { type Audit, createMemoryAudit } from "../../../src/store/audit.ts";
+import type { Audit } from "../../../src/store/audit.ts";
+import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import type { Shelf } from "../../../src/store/shelf.ts";

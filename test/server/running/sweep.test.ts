@@ -3,7 +3,7 @@ import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
-import { createMemoryAudit } from "../../../src/store/audit.ts";
+import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";

@@ -1,0 +1,51 @@
+/**
+ * What is kept, all behind interfaces: whoever uses it knows no database and no path. Each part is opened
+ * when it is first asked for, because most programs need one or two of them (`open-kept.ts` opens it).
+ */
+
+import type { Audit } from "./audit.ts";
+import type { ChunkStore } from "./chunk-store.ts";
+import type { Shelf } from "./shelf.ts";
+import type { Spending } from "./spending.ts";
+import type { Store } from "./store.ts";
+
+export interface Kept {
+  runs(): Promise<Store>;
+  shelf(): Promise<Shelf>;
+  chunks(): Promise<ChunkStore>;
+  spending(): Promise<Spending>;
+  audit(): Promise<Audit>;
+  /** Needs none of them to be open. */
+  readonly maintenance: Maintenance;
+  /** Writes down what waits, then closes all that was opened. Once; a store that was closed is closed. */
+  close(): Promise<void>;
+}
+
+/** Looking after a record, also while a server uses it. */
+export interface Maintenance {
+  /** Whether there is a record already. Makes none. */
+  exists(): Promise<boolean>;
+  /** Rejects with the reason where it cannot be read. Changes nothing. */
+  probe(): Promise<void>;
+  /** Of the database that this process would use. */
+  version(): Promise<string>;
+  /** Rejects a damaged one with `store_failed`. A large one is not looked through. */
+  refuseDamaged(): Promise<void>;
+  /** Reads all of it: its structure, its indexes, and what refers to what. */
+  check(): Promise<StoreCheck>;
+  /** Writes a copy as of one moment, while others go on. Returns its bytes. Rejects with `conflict` where the file exists. */
+  backUp(target: string): Promise<number>;
+  /** Gives free space back. Others wait meanwhile with their writes. In bytes. */
+  vacuum(): Promise<{ readonly before: number; readonly after: number }>;
+}
+
+export interface StoreCheck {
+  /** The first of them, a line each; empty when nothing is wrong. */
+  readonly problems: readonly string[];
+  /** How many there are beside those. */
+  readonly more_problems: number;
+  readonly runs: number;
+  readonly bytes: number;
+  /** Of `bytes`, what `vacuum` would give back. */
+  readonly free_bytes: number;
+}

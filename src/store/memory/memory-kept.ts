@@ -1,0 +1,39 @@
+/** All in memory, for programs that must touch no disk. */
+
+import { Failure } from "../../base/failure.ts";
+import type { Audit } from "../audit.ts";
+import type { Kept, Maintenance } from "../kept.ts";
+import { once } from "../once.ts";
+import { createMemoryStore } from "./memory-store.ts";
+
+export function createMemoryKept(): Kept {
+  const store = createMemoryStore();
+  let opened: Audit | undefined;
+  return {
+    runs: async () => store,
+    // A shelf counts and removes the runs that belong to its things.
+    shelf: once(async () => (await import("./memory-shelf.ts")).createMemoryShelf(store)),
+    chunks: once(async () => (await import("../sqlite/sqlite-chunks.ts")).openMemoryChunks()),
+    spending: once(async () => (await import("./memory-spending.ts")).createMemorySpending()),
+    audit: once(async () => {
+      opened = (await import("./memory-audit.ts")).createMemoryAudit();
+      return opened;
+    }),
+    maintenance: MAINTENANCE,
+    async close() {
+      await opened?.close();
+    },
+  };
+}
+
+const refuse = async (): Promise<never> => {
+  throw new Failure("invalid_request", "A record in memory has no file to look after.");
+};
+
+const MAINTENANCE: Maintenance = {
+  exists: async () => false,
+  probe: async () => {},
+  version: async () => "memory",
+  refuseDamaged: async () => {},
+  ...{ check: refuse, backUp: refuse, vacuum: refuse },
+};

@@ -1,0 +1,13 @@
+/** Opens at the first call; all calls get what that one opened, and one that failed is tried again. */
+export function once<Out>(open: () => Promise<Out>): () => Promise<Out> {
+  let opened: Promise<Out> | undefined;
+  return async () => {
+    opened ??= open();
+    try {
+      return await opened;
+    } catch (thrown) {
+      opened = undefined;
+      throw thrown;
+    }
+  };
+}

@@ -1,0 +1,70 @@
+/** All in one SQLite file, over one connection, which the first part that is asked for opens. */
+
+import { statSync } from "node:fs";
+import type { Audit } from "../audit.ts";
+import type { Kept, Maintenance } from "../kept.ts";
+import { once } from "../once.ts";
+import { type Database, openDatabase } from "./sqlite-database.ts";
+import { openConnection } from "./sqlite-driver.ts";
+
+export function createSqliteKept(path: string): Kept {
+  let db: Database | undefined;
+  let audit: Audit | undefined;
+  const open = once(async () => {
+    db = await openDatabase(path);
+    return db;
+  });
+  return {
+    runs: once(async () => {
+      const [{ createSqliteStore }, opened] = await Promise.all([
+        import("./sqlite-store.ts"),
+        open(),
+      ]);
+      return createSqliteStore(opened);
+    }),
+    shelf: once(async () => (await import("./sqlite-shelf.ts")).createSqliteShelf(await open())),
+    chunks: once(async () => (await import("./sqlite-chunks.ts")).createSqliteChunks(await open())),
+    spending: once(async () =>
+      (await import("./sqlite-spending.ts")).createSqliteSpending(await open()),
+    ),
+    audit: once(async () => {
+      audit = (await import("./sqlite-audit.ts")).createSqliteAudit(await open());
+      return audit;
+    }),
+    maintenance: createMaintenance(path, open),
+    async close() {
+      const [waiting, opened] = [audit, db];
+      audit = undefined;
+      db = undefined;
+      await waiting?.close();
+      opened?.close();
+    },
+  };
+}
+
+function createMaintenance(path: string, open: () => Promise<Database>): Maintenance {
+  const load = () => import("./maintenance.ts");
+  return {
+    exists: async () => statSync(path, { throwIfNoEntry: false }) !== undefined,
+    probe: async () => {
+      const connection = await openConnection(path);
+      try {
+        connection.prepare("select count(*) from sqlite_schema").get();
+      } finally {
+        connection.close();
+      }
+    },
+    async version() {
+      const connection = await openConnection(":memory:");
+      try {
+        return String(connection.prepare("select sqlite_version() as version").get()?.["version"]);
+      } finally {
+        connection.close();
+      }
+    },
+    refuseDamaged: async () => (await load()).refuseDamaged(path, await open()),
+    check: async () => (await load()).checkStore(path),
+    backUp: async (target) => (await load()).backUpStore(path, target),
+    vacuum: async () => (await load()).vacuumStore(path),
+  };
+}
