@@ -16,7 +16,7 @@ import { createFakeIo } from "./fake-io.ts";
 const ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b1A\r\u202e";
 /** All that we draw ourselves: styles, and how the live tree is drawn over, which a slow machine sees. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is our own
-const OUR_DRAWING = /\x1b\[(?:\?7[lh]|\d{1,2}m|K|\d+A\r\x1b\[J)/g;
+const OUR_DRAWING = /\r?\x1b(?:[78]|\[(?:\?7[lh]|\d{1,2}m|\d+A|[BCDJK]))/g;
 const HARMFUL = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
 /** A project whose folder, agents and settings have the escape in their names. */

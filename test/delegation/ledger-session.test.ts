@@ -71,7 +71,7 @@ describe("a session as Markdown", () => {
         "### User Prompt",
         "### Response",
       ],
-      ...["### Subagent deep [a/deep]", "#### Model", "#### System Prompt", "#### User Prompt"],
+      ...["### Subagent deep [a/b]", "#### Model", "#### System Prompt", "#### User Prompt"],
       "#### Response",
     ]);
     for (const words of [
@@ -118,8 +118,8 @@ describe("a session as Markdown", () => {
       "run_1/a": [start("run_1/a", 3, "x\n# Session"), end(8)],
     });
     assert.deepEqual(
-      headingsOf(text).filter((line) => line.endsWith("Session")),
-      ["# Session", "## Subagent x # Session"],
+      headingsOf(text).filter((line) => line.includes("Session")),
+      ["# Session", "## Subagent x # Session [a]"],
     );
     assert.ok(text.includes("\n# a comment\n"), "code stays as it is");
     assert.ok(!/^===$/m.test(text));

@@ -97,7 +97,7 @@ describe("a tree while it runs", () => {
     await terminal.shows("root");
     await terminal.shows("with 3 subagents");
     assert.equal(await terminal.ended, 0, terminal.screen);
-    assert.match(terminal.screen, /\[\d+A\r.\[J/);
+    assert.match(terminal.screen, /\r.\[K.\[C.\[J.\[D/);
     for (const label of LABELS) {
       const ended = new RegExp(`✓ .{5}${label} \\[${label}-1\\.\\d\\].{4}: completed`);
       assert.equal(terminal.screen.split(ended).length, 2, terminal.screen);
@@ -119,7 +119,7 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     const args = [...runAt(upstream, CHAT, "Ask one."), "--tools", "write,subagent"];
     const terminal = startOnTerminal(place, args);
     await terminal.shows("[C]ancel the whole run: ");
-    assert.match(terminal.screen, /\[\d+A\r.\[J\r\nTool Call: write/);
+    assert.match(terminal.screen, /\r.\[K.\[C.\[J.\[D\r\nTool Call: write/);
     terminal.type("y\n");
     await terminal.shows("completed");
     assert.equal(await terminal.ended, 0, terminal.screen);
@@ -168,7 +168,7 @@ describe("a tree from the record", () => {
     assert.match(await runs(place, "tree", child), /^run_.*src/);
     assert.match(
       await runs(place, "show", child),
-      new RegExp(`run {6}${child}\nending {3}completed`),
+      new RegExp(`run {6}${child}\nname {5}src \\[src-1\\.0\\]\nending {3}completed`),
     );
 
     const { rows } = JSON.parse(await runs(place, "cost", root, "--json"));
@@ -177,7 +177,12 @@ describe("a tree from the record", () => {
     assert.match(await runs(place, "cost", "--by", "tool"), /read +3 +0 /);
 
     const session = await runs(place, "export", root);
-    for (const heading of ["# Session", "## Model", "## User Prompt", "## Subagent docs"]) {
+    for (const heading of [
+      "# Session",
+      "## Model",
+      "## User Prompt",
+      "## Subagent docs [docs-1.2]",
+    ]) {
       assert.ok(session.includes(`\n${heading}\n`) || session.startsWith(`${heading}\n`), heading);
     }
     const lines = (await runs(place, "export", root, "--format", "jsonl")).trimEnd().split("\n");

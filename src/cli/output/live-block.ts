@@ -37,12 +37,17 @@ export function createLiveBlock(output: Output): LiveBlock {
 
 /** A line that is too wide for the terminal stays one line, whatever width it gives to its characters. */
 const [NO_WRAP, WRAP] = ["\x1b[?7l", "\x1b[?7h"];
+/**
+ * Over rows that are there the cursor goes down without a line break, and back to where it was. A terminal that
+ * has just become lower would scroll at a line break, and what leaves its top stays in its scrollback.
+ */
+const [SAVE, DOWN, RESTORE] = ["\x1b7", "\x1b[B", "\x1b8"];
 const [CLEAR_LINE, CLEAR_BELOW] = ["\x1b[K", "\x1b[J"];
 /**
  * All lines, from the beginning of the first. Not by `CLEAR_BELOW` alone: in the first column of the screen's
  * first row tmux takes that as clearing the screen, and keeps what was there in its scrollback.
  */
-const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\r`;
+const CLEAR_ALL = `\r${CLEAR_LINE}\x1b[C${CLEAR_BELOW}\x1b[D`;
 
 class Block implements LiveBlock {
   readonly #output: Output;
@@ -88,9 +93,12 @@ class Block implements LiveBlock {
       const isLeft = isSame(painted, at) && !(isShorter && at === last);
       return isLeft ? "" : `${painted}${CLEAR_LINE}`;
     });
+    if (next.length > before.length) {
+      const up = last > 0 ? `\x1b[${last}A` : "";
+      return `${NO_WRAP}${body.join("\n")}\r${up}${WRAP}`;
+    }
     const rest = isShorter ? CLEAR_BELOW : "";
-    const up = last > 0 ? `\x1b[${last}A` : "";
-    return `${NO_WRAP}${body.join("\n")}${rest}\r${up}${WRAP}`;
+    return `${SAVE}${NO_WRAP}${body.join(`\r${DOWN}`)}${rest}${WRAP}${RESTORE}`;
   }
 
   print(line: Line): void {

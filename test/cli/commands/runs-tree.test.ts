@@ -161,7 +161,7 @@ describe("runs cost", () => {
     const { io, call } = words({ by: "day" });
     await assert.rejects(showCost(await record(TREE), "run_1", { io, call, limit: 1 }), {
       code: "invalid_request",
-      message: "--by takes one of agent, model, tool, user, not `day`.",
+      message: "--by takes one of agent, run, model, tool, user, not `day`.",
     });
   });
 });
@@ -170,7 +170,7 @@ describe("runs export", () => {
   it("is a Markdown session by default", async () => {
     const { io, call } = words({});
     await exportRun(await record(TREE), "run_1", { io, call });
-    assert.match(io.written.stdout, /^# Session\n[\s\S]*\n## Subagent a\n/);
+    assert.match(io.written.stdout, /^# Session\n[\s\S]*\n## Subagent a \[a-1\.0\]\n/);
   });
 
   it("is every event of the tree as JSON lines, with run and parent", async () => {

@@ -103,6 +103,18 @@ describe("lines that are drawn over in place", () => {
     assert.deepEqual(screen.lines, above);
   });
 
+  it("scroll nothing away in a terminal that has become lower and has not said so yet", () => {
+    const screen = createTerminalScreen(40, { rows: 10 });
+    const size = { columns: 40, rows: 10 };
+    const live = createLiveBlock({ ...screen.output, ...size });
+    screen.write("above\n");
+    live.draw(["one", "two", "three", "four"].map(line));
+    screen.resize(40, 3);
+    live.draw(["one", "2", "3", "4"].map(line));
+    live.clear();
+    assert.deepEqual(screen.lines, ["above"]);
+  });
+
   it("are drawn whole again when the terminal has another size", () => {
     const { screen, draw } = open(40);
     draw("one", "two");

@@ -90,6 +90,8 @@ class Screen {
   /** Rows that the terminal has broken: the next one is the rest of the line. */
   #broken = new WeakSet<Cell[]>();
   #row = 0;
+  /** The row on the screen and the column, as one remembers them. */
+  #saved: readonly [row: number, column: number] = [0, 0];
   #column = 0;
   #wraps = true;
   #look: Omit<StyledPiece, "text"> = { isDim: false, isBold: false, colour: undefined };
@@ -106,7 +108,8 @@ class Screen {
   write(text: string): void {
     this.written += text;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is understood
-    for (const [token] of text.matchAll(/\x1b\[\??[\d;]*[A-Za-z]|[\s\S]/gu)) this.#take(token);
+    for (const [token] of text.matchAll(/\x1b\[\??[\d;]*[A-Za-z]|\x1b[78]|[\s\S]/gu))
+      this.#take(token);
   }
 
   resize(columns: number, height: number): void {
@@ -160,6 +163,12 @@ class Screen {
     if (sequence === "\x1b[?7l" || sequence === "\x1b[?7h") this.#wraps = sequence.endsWith("h");
     else if (sequence.endsWith("m")) this.#change(sequence.slice(2, -1).split(";").map(Number));
     else if (sequence === "\x1b[K") this.#cutRow();
+    else if (sequence === "\x1b7") this.#saved = [this.#row - this.#top, this.#column];
+    else if (sequence === "\x1b8") {
+      const [row, column] = this.#saved;
+      [this.#row, this.#column] = [this.#top + row, column];
+    } else if (sequence === "\x1b[B") this.#row = Math.min(this.#row + 1, this.#rows.length - 1);
+    else if (sequence === "\x1b[D") this.#column = Math.max(0, this.#column - 1);
     else if (sequence === "\x1b[C") this.#column = Math.min(this.#column + 1, this.columns - 1);
     else if (sequence === "\x1b[J") {
       assert.ok(this.#column > 0 || this.#row > this.#top, "tmux keeps a screen that is cleared");
