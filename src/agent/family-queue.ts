@@ -23,13 +23,23 @@ interface Ending {
   refuse(reason: unknown): void;
 }
 
+/** What the queue knows of the family. */
+interface QueueParts {
+  /** Whether one more may have a process of its own. */
+  hasProcess(): boolean;
+  /** Whether some child works on: it gives back what it does not use. */
+  isHoped(): boolean;
+  /** Everybody waits: asks the run above for this one. Rejects where nobody could be asked. */
+  askAbove(next: Waiting): Promise<unknown>;
+}
+
 export class FamilyQueue {
   readonly #waiting = new Map<Waiting, Ending>();
-  readonly #serve: () => void;
+  readonly #parts: QueueParts;
+  #isAskingAbove = false;
 
-  /** `serve` is called when somebody comes, and when somebody gives up. */
-  constructor(serve: () => void) {
-    this.#serve = serve;
+  constructor(parts: QueueParts) {
+    this.#parts = parts;
   }
 
   get size(): number {
@@ -41,10 +51,6 @@ export class FamilyQueue {
     return new Set([...this.#waiting.keys()].map(({ share }) => share));
   }
 
-  has(waiting: Waiting): boolean {
-    return this.#waiting.has(waiting);
-  }
-
   /** Resolves when it is told whether it was given what it waits for. Rejects when its signal aborts. */
   wait(waiting: Waiting): Promise<boolean> {
     const { signal } = waiting;
@@ -52,7 +58,7 @@ export class FamilyQueue {
       const giveUp = (): void => {
         this.#waiting.delete(waiting);
         reject(toAbortFailure(signal));
-        this.#serve();
+        this.serve();
       };
       const end = (): void => {
         this.#waiting.delete(waiting);
@@ -70,24 +76,44 @@ export class FamilyQueue {
         },
       });
       if (signal.aborted) giveUp();
-      else this.#serve();
+      else this.serve();
     });
   }
 
-  tell(waiting: Waiting, isGranted: boolean): void {
-    this.#waiting.get(waiting)?.tell(isGranted);
+  /** Serves those that wait, in their order, as far as what is free goes. Called when something came back. */
+  serve(): void {
+    for (;;) {
+      const next = this.#findNext(this.#parts.hasProcess());
+      if (!next) return;
+      if (next.tryNow()) this.#waiting.get(next)?.tell(true);
+      else {
+        if (!this.#parts.isHoped() && !this.#isAskingAbove) void this.#askAbove(next);
+        return;
+      }
+    }
   }
 
-  /** Nobody could be asked for what it waits for. */
-  refuse(waiting: Waiting, reason: unknown): void {
-    this.#waiting.get(waiting)?.refuse(reason);
+  /** What the run above gives is for the one that waits longest. */
+  async #askAbove(next: Waiting): Promise<void> {
+    this.#isAskingAbove = true;
+    try {
+      await this.#parts.askAbove(next);
+    } catch (thrown) {
+      // Nobody could be asked. One that was cancelled has left the queue.
+      this.#waiting.get(next)?.refuse(thrown);
+    } finally {
+      this.#isAskingAbove = false;
+    }
+    const ending = this.#waiting.get(next);
+    ending?.tell(next.tryNow());
+    this.serve();
   }
 
   /**
    * Those that have begun are served before those that have not: each that ends gives something back. One
    * that waits for a process keeps nobody up that needs none.
    */
-  findNext(hasProcess: boolean): Waiting | undefined {
+  #findNext(hasProcess: boolean): Waiting | undefined {
     let first: Waiting | undefined;
     let later: Waiting | undefined;
     for (const waiting of this.#waiting.keys()) {

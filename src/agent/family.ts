@@ -16,7 +16,7 @@ import type { Failure } from "../base/failure.ts";
 import type { WaitReason } from "../protocol/run-events.ts";
 import type { ChildAccount, Purse } from "./account.ts";
 import { Announced } from "./announced.ts";
-import { FamilyQueue, type Waiting } from "./family-queue.ts";
+import { FamilyQueue } from "./family-queue.ts";
 import { keepAnswers, toKept } from "./kept-part.ts";
 import {
   type Amount,
@@ -50,14 +50,20 @@ export class Family {
   readonly #announced = new Announced();
   readonly #open = new Set<Share>();
   /** Those that have begun are served before those that have not: each that ends gives something back. */
-  readonly #waiting = new FamilyQueue(() => this.#serve());
+  readonly #waiting = new FamilyQueue({
+    hasProcess: () => this.#hasProcess(),
+    isHoped: () => this.#isHoped(),
+    askAbove: ({ enough, signal }) => {
+      const more = addAmounts(enough, this.#kept);
+      return this.#parent.gatherAbove(more, more, signal);
+    },
+  });
   /** What the parent keeps for itself. */
   #kept: Amount = NOTHING;
   /** What its own next call may take. */
   #nextCall: Partial<Amount> = {};
   /** What the run may have at all is on its way from outside, or came, for those announced together. */
   #filled: Promise<void> | undefined;
-  #isAskingAbove = false;
   /** The parent's own calls that wait for something to come back. */
   readonly #parentWaits: (() => void)[] = [];
   /** How many children are open at once at most. */
@@ -102,7 +108,7 @@ export class Family {
 
   /** The call starts no more children. */
   withdraw(callKey: string): void {
-    if (this.#announced.withdraw(callKey)) this.#serve();
+    if (this.#announced.withdraw(callKey)) this.#waiting.serve();
   }
 
   /**
@@ -214,13 +220,13 @@ export class Family {
   leave(share: Share): void {
     if (!this.#open.delete(share)) return;
     this.#wakeParent();
-    this.#serve();
+    this.#waiting.serve();
   }
 
   /** A child waits for a word of its parent: others may work in its place. */
   pauseOne(): void {
     this.#wakeParent();
-    this.#serve();
+    this.#waiting.serve();
   }
 
   /** What its own calls wait for may have come, or may not come any more. */
@@ -386,39 +392,10 @@ export class Family {
     return count;
   }
 
-  /** Serves those that wait, in their order, as far as what is free goes. */
-  #serve(): void {
-    for (;;) {
-      const next = this.#waiting.findNext(this.#hasProcess());
-      if (!next) return;
-      if (next.tryNow()) this.#waiting.tell(next, true);
-      else {
-        if (!this.#isHoped() && !this.#isAskingAbove) void this.#askAbove(next);
-        return;
-      }
-    }
-  }
-
   /** Whether some child works on: it gives back what it does not use. */
   #isHoped(isAtWork: (share: Share) => boolean = () => true): boolean {
     const stopped = this.#waiting.shares;
     return [...this.#open].some((share) => !stopped.has(share) && isAtWork(share));
-  }
-
-  /** Everybody waits. What the run above gives is for the one that waits longest. */
-  async #askAbove(next: Waiting): Promise<void> {
-    this.#isAskingAbove = true;
-    try {
-      const more = addAmounts(next.enough, this.#kept);
-      await this.#parent.gatherAbove(more, more, next.signal);
-    } catch (thrown) {
-      // Nobody could be asked. One that was cancelled has left the queue.
-      this.#waiting.refuse(next, thrown);
-    } finally {
-      this.#isAskingAbove = false;
-    }
-    if (this.#waiting.has(next)) this.#waiting.tell(next, next.tryNow());
-    this.#serve();
   }
 
   #refuse(least: Amount): Failure {
