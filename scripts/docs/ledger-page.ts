@@ -22,7 +22,7 @@ export function renderLedgerPage(): string {
       "$ offshoot runs tree run_01k…\n$ offshoot runs cost --by agent\n$ offshoot runs export run_01k… > session.md\n$ offshoot store backup runs-copy.db\n$ sqlite3 ~/.local/share/offshoot/runs.db",
     ),
     "Every run, main or subagent, is one row and one log in one SQLite file: `runs.db` in the data folder that `offshoot config path` prints, unless the setting `store_path` names another. The commands read nothing else, and neither need you: the tables below are meant to be asked with plain SQL, also while runs go on. Do not write to them.",
-    "Times are milliseconds since 1970 in UTC. A value over 256 KB stands in `blobs`: its column is null then, and the column of the same name with `_blob` behind it says which. The text of a large value is in `parts`, a piece a row. `run_events` sees to both by itself. A cost of null is not known, which is not the same as free. A model call that was cut has a `turn_start` and no `turn_end`, and what it cost nobody knows.",
+    "Times are milliseconds since 1970 in UTC. A value over 256 KB stands in `blobs`: its column is null then, and the column of the same name that ends in `_blob` says which. The text of a large value is in `parts`, a piece a row. `run_events` sees to both by itself. A cost of null is not known, which is not the same as free. A model call that was cut has a `turn_start` and no `turn_end`, and what it cost nobody knows.",
     ...renderCare(),
     "## Examples",
     ...examples,

@@ -7,7 +7,7 @@
 
 import type { QueuedChild, RunEvent, WaitReason } from "../protocol/run-events.ts";
 
-/** A reason that is found later and is no higher is not written: the first is true enough, and each costs a write. */
+/** A reason that is found later and is not higher is not written: the first is true enough, and each costs a write. */
 const RANKS: Readonly<Record<WaitReason, number>> = { place: 0, process: 1, budget: 2 };
 
 export interface WaitingChild extends QueuedChild {

@@ -235,7 +235,7 @@ export interface Step {
   readonly signal: AbortSignal;
   /**
    * The last events of the step, written in the same transaction as its journal entry: what the log
-   * says is finished is not done again. Called at most once, with nothing emitted behind it. A step that
+   * says is finished is not done again. Called at most once, with nothing emitted after it. A step that
    * nothing is done with before the run ends, or that may be done again, need not survive a loss of
    * power by itself (`process`): it does with the next write that does.
    */

@@ -19,7 +19,7 @@ export function encodeApproval({ answer, key, from }: AnswerFromElsewhere): Json
   return { answer, key, from };
 }
 
-/** Undefined for a message that is no answer. */
+/** Undefined for a message that is not an answer. */
 export function parseApproval(body: Json): AnswerFromElsewhere | undefined {
   if (!isJsonObject(body)) return undefined;
   const { answer: said, key, from } = body;

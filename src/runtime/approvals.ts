@@ -137,7 +137,7 @@ function closes(event: RunEvent, question: string): event is ToolDecision {
   return event.type === "tool_decision" && event.question === question;
 }
 
-/** Ends the waiting once the run was found alone several times: an owner that is slow is no dead one. */
+/** Ends the waiting once the run was found alone several times: an owner that is slow is not dead. */
 async function watch(
   isAlone: () => Promise<boolean>,
   clock: Clock,

@@ -96,7 +96,7 @@ async function waitForAnswer(
     const options = { signal, onWait: beginOnce };
     const body = await run.waitFor(toApprovalTopic(id), Number.POSITIVE_INFINITY, options);
     const answer = parseApproval(body);
-    // A message that is no answer is passed over.
+    // A message that is not an answer is passed over.
     if (answer) return answer;
   }
 }

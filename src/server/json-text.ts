@@ -66,7 +66,7 @@ export function parseJsonBytes(bytes: Buffer, what: string): unknown {
 
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 
-/** Some editors begin a file with it; it is no part of the text. */
+/** Some editors begin a file with it; it is not part of the text. */
 const MARK = [0xef, 0xbb, 0xbf];
 
 function hasMark(bytes: Buffer): boolean {

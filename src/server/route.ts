@@ -97,7 +97,7 @@ export function toDownload(
   chunks: AsyncIterable<Uint8Array>,
   { filename, bytes, type }: { filename: string; bytes: number; type: string },
 ): BytesAnswer {
-  // Code names files as it likes; what is no text cannot be encoded.
+  // Code names files as it likes; what is not text cannot be encoded.
   const name = filename.replace(/\p{Cs}/gu, "\ufffd");
   return {
     ...{ kind: "bytes", type, chunks },

@@ -135,7 +135,7 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   return `${toName(node)}: ${parts.join(" · ")}`;
 }
 
-/** Silence is no news of one that waits for a person, who is told what for. */
+/** One that waits for a person is not called silent: the person is told what for. */
 function toNow(node: TreeNode, silence: number | null): string[] {
   const approval = toApprovalText(node);
   if (approval !== undefined) return [toShown(approval, 160)];

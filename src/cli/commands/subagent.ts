@@ -141,7 +141,7 @@ function toWait({ store_path }: Payload, own: RuntimeOptions): number | undefine
   return store_path === undefined ? undefined : own.approvalWaitMs;
 }
 
-/** Undefined where whoever started us is no parent of ours that listens. */
+/** Undefined where whoever started us is not a parent of ours that listens. */
 function toParentLine(
   { grant }: Payload,
   { onLine, parentGone }: PayloadInput,

@@ -89,7 +89,7 @@ class Block implements LiveBlock {
     if (next.length === before.length && next.every(isSame)) return "";
     const last = next.length - 1;
     const body = next.map((painted, at) => {
-      // The cursor stands behind the last line when what is below it is cleared.
+      // The cursor stands after the last line when what is below it is cleared.
       const isLeft = isSame(painted, at) && !(isShorter && at === last);
       return isLeft ? "" : `${painted}${CLEAR_LINE}`;
     });

@@ -121,7 +121,7 @@ function resolveTools(
   parentTools: readonly string[],
 ): readonly string[] | undefined {
   if (written === undefined) return undefined;
-  // It is no tool of the parent's.
+  // It is not a tool of the parent's.
   const wanted = written.filter((tool) => tool !== ASK_PARENT);
   const tools = toOwnNames(wanted, parentTools);
   const missing = tools.filter((tool) => !isPattern(tool) && !parentTools.includes(tool));

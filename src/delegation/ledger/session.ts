@@ -106,7 +106,7 @@ function renderEvent(event: RunEvent): string {
       if (event.verdict === "deny") {
         return `**Denied** ${toCode(event.name)}: ${toLine(event.reason)}`;
       }
-      // What nobody was asked about is no part of the conversation.
+      // What nobody was asked about is not part of the conversation.
       return event.question === undefined
         ? ""
         : `**Allowed** ${toCode(event.name)}: ${toLine(event.reason)}`;

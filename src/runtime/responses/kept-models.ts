@@ -29,7 +29,7 @@ function keepModels(open: OpenModel): OpenModel {
 
 export function toModelKey(target: ModelTarget): string {
   const { model, provider, url, api_key_name, deployments } = target;
-  // Built anew for each request: JSON costs more than all else here.
+  // Built again for each request: JSON costs more than all else here.
   if (!deployments) return `${model} ${provider} ${url} ${api_key_name}`;
   return deployments.map((one) => `${toModelKey(one)} ${one.weight} ${one.fallback}`).join("\n");
 }

@@ -42,7 +42,7 @@ export interface IgnoredEvent {
   readonly type: "ignored";
 }
 
-/** Rejects with `invalid_request` what is no event or none that is known. `event` is the message as JSON. */
+/** Rejects with `invalid_request` what is not an event or not a known one. `event` is the message as JSON. */
 export function parseClientEvent(event: unknown): ClientEvent {
   if (!isRecord(event)) throw invalid("A message must be a JSON object with a `type`.", "type");
   switch (event["type"]) {

@@ -1,5 +1,5 @@
 /**
- * A question to the person behind a run. Answers come from a terminal or from a message that a person left,
+ * A question to the person who started a run. Answers come from a terminal or from a message that a person left,
  * never from a model or a tool.
  */
 
