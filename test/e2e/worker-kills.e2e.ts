@@ -147,6 +147,9 @@ function checkTables(db: Connection): void {
 /** Rows that belong to nothing, table by table. */
 const NO_RUN = "run_id not in (select id from runs)";
 const LEFT_OVER = {
+  parts: `select count(*) as n from parts where id not in (
+    select parts from blobs where parts is not null union select id from drafts)`,
+  drafts: "select count(*) as n from drafts where id in (select parts from blobs)",
   steps: `select count(*) as n from steps where ${NO_RUN}`,
   events: `select count(*) as n from events where ${NO_RUN}`,
   blobs: `select count(*) as n from blobs where ${NO_RUN}`,

@@ -128,4 +128,18 @@ describe("a large value of a run", () => {
     assert.equal(count(later.db, "drafts"), 1);
     later.db.close();
   });
+
+  it("is not written on by one whose beginning was taken for a crash's", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1"));
+    const epoch = (await store.claim("run_1", "worker")) ?? 0;
+    const writing = store.append("run_1", epoch, 0, LARGE);
+    while (count(db, "drafts") === 0) await new Promise(setImmediate);
+    db.run("delete from parts");
+    db.run("delete from drafts");
+    await assert.rejects(writing, { code: "store_busy" });
+    assert.deepEqual([count(db, "parts"), count(db, "blobs")], [0, 0]);
+    await store.append("run_1", epoch, 0, LARGE);
+    db.close();
+  });
 });

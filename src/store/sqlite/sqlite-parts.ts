@@ -2,10 +2,11 @@
  * Large values of the record in the table `parts`: pieces of 256 KB, a transaction each, so that a value of
  * any size neither holds up the event loop nor other writers.
  *
- * Parts are written before what refers to them. Until then they are named in `drafts`: whoever opens the file
- * removes those that a crash left there.
+ * Parts are written before what refers to them. Until then they are named in `drafts`: whoever opens the file,
+ * and a server's sweep, removes those that a crash left there. A writer whose draft was removed writes no more.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
 import type { Slices } from "../../base/slices.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -31,7 +32,9 @@ export async function writeParts(
         if (part === 0) {
           db.run("insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000)", id);
         }
-        db.run("insert into parts (id, part, bytes) values (?, ?, ?)", id, part, bytes);
+        const isThere = db.run(INSERT_PART, id, part, bytes) > 0;
+        if (!isThere)
+          throw new Failure("store_busy", "A large value took too long to write. Try again.");
       });
       part++;
     }
@@ -41,6 +44,9 @@ export async function writeParts(
     throw thrown;
   }
 }
+
+const INSERT_PART = `insert into parts (id, part, bytes)
+  select ?1, ?2, ?3 where exists (select 1 from drafts where id = ?1)`;
 
 async function* joinPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let joined: Uint8Array[] = [];

@@ -21,6 +21,7 @@ import type {
 } from "../shelf.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
+import { forgetOldDrafts } from "./sqlite-parts.ts";
 import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
@@ -165,6 +166,8 @@ class SqliteShelf implements Shelf {
 
   async removeOrphans(search: OrphanSearch): Promise<number | undefined> {
     const { name, kind, runPrefix, thingPrefix, after, limit } = search;
+    // What a crash left of large values belongs to nobody either.
+    if (after === 0) forgetOldDrafts(this.#db);
     const last = this.#db.get(LAST_OF_PAGE, after, limit)?.["last"] ?? null;
     if (last === null) return undefined;
     const where = [after, Number(last), toColumn(name), `${runPrefix}*`];
