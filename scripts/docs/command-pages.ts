@@ -34,7 +34,7 @@ const RUNS_BLOCKS = [
     ["name", "what it is"],
     Object.entries(RUN_NAMES).map(([name, what]) => [`\`${name}\``, what]),
   ),
-  "`follow` shows what `run` shows and ends with the run's own exit code; it only looks, so Ctrl-C leaves the run as it is (exit code 130). One whose process is gone is not waited for: the line says how to go on with it. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
+  "`follow` shows what `run` shows and ends with the run's own exit code; its keys are those of `run`, and Ctrl-C leaves the run as it is (exit code 130). One whose process is gone is not waited for: the line says how to go on with it. What `cancel` and `steer` do to a tree is in [delegation.md](delegation.md#while-it-runs). A name that no run has, or several have, an empty message, and for `cancel` and `steer` a run that has ended are refused with exit code 2.",
 ];
 
 export async function renderErrorsPage(): Promise<string> {

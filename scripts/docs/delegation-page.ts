@@ -231,7 +231,7 @@ function controlBlocks(): string[] {
     "A run, or one subagent, can be watched, told something, answered or ended from anywhere: another terminal, a program, a client of the server. It does not matter in which process it works.",
     renderFence(
       "sh",
-      'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs waiting                                        # who waits for approval of which call\noffshoot runs approve last/parser-1.0                        # the call runs; `runs deny` refuses it\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
+      'offshoot runs follow last                                    # what `run` shows, here; Ctrl-C leaves it running\noffshoot runs tree last                                      # who works, and the place of each: [parser-1.0]\noffshoot runs steer last/parser-1.0 "Leave the tests out"    # it reads this before its next turn\noffshoot runs waiting                                        # who waits for approval of which call\noffshoot runs approve last/parser-1.0 tool:3.1               # the call runs; `runs deny` refuses it\noffshoot runs cancel last/parser-1.0                         # it ends; its parent goes on, and is told',
     ),
     renderTable(["from", "watch", "steer", "answer", "stop"], CONTROL),
     "- **Steering.** A message becomes a user's message of the conversation, before the next turn. Several are read together, in order, each once, also over a crash. One that comes while the last answer is written makes the run go on, as long as it has turns left; one that comes later still is told of in the log (`came too late`). The record has what was said (`run_input`): `runs show`, `export`, `replay` and a second turn know it. A message for a run that was interrupted waits until somebody resumes it.\n- **Answering.** A call that waits for approval is in the log (`tool_question`) until its `tool_decision`. `runs tree`, `runs follow` and the live tree show it: `waits for approval: shell rm -rf build`. The first answer counts, from its own terminal or from elsewhere; later ones are told that they are too late. See [safety.md](safety.md#answering-from-another-terminal).\n- **Stopping.** A subagent ends as `cancelled`, with everything below it. Its parent's call returns: `success` is false, `error` says that it was cancelled, `output` has what there was. What it did not spend comes back.\n- **Where it does not reach.** A run with `--no-store` is in no record: only the program that started it can say something to it, and nothing to its subagents in processes of their own. A subagent that still waits for a place or for its share has no run yet.",
@@ -244,14 +244,14 @@ const CONTROL = [
     "a terminal",
     "`offshoot runs follow ID`",
     "`offshoot runs steer ID MESSAGE`",
-    "`offshoot runs approve ID`, `offshoot runs deny ID`",
+    "`offshoot runs approve ID CALL`, `offshoot runs deny ID`",
     "`offshoot runs cancel ID`",
   ],
   [
     "a program",
     "`await runtime.attach(id)`",
     "`runtime.steer(id, text)`, `run.steer(text)`",
-    "`run.questions()`, `run.approve()`, `run.deny()`",
+    "`run.questions()`, `run.approve({ call })`, `run.deny()`",
     "`runtime.cancel(id)`, `run.cancel()`",
   ],
   [

@@ -1,7 +1,6 @@
 /** Writes down that a call waits for a person, so that it can be answered from anywhere. */
 
 import type { Clock } from "../base/clock.ts";
-import { hideMiddle } from "../base/text.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Question } from "../tools/gate/ask.ts";
 
@@ -21,7 +20,8 @@ export async function recordQuestion(
   const question = await nameQuestion(context, key.slice(context.id.length + 1));
   const at_ms = clock.now();
   const until_ms = waitMs === null ? null : at_ms + waitMs;
-  const call = { call_id, name, arguments: hideMiddle(text, SHOWN_CHARS) };
+  // Whole: what is cut is read as something else by whoever parses it.
+  const call = { call_id, name, arguments: text };
   const event = { question, ...call, ...asked, asker, until_ms, at_ms };
   await context.emit([{ type: "tool_question", ...event }]);
   return question;
@@ -42,6 +42,3 @@ async function nameQuestion(context: RunContext, step: string): Promise<string> 
   ).length;
   return decided === 0 ? step : `${step}#${decided}`;
 }
-
-/** As much as anybody reads before they answer. */
-const SHOWN_CHARS = 4000;

@@ -24,6 +24,14 @@ export interface Deployment extends Pick<AgentTask, "model" | "provider" | "url"
   readonly fallback: boolean;
 }
 
+/** A rule as a person wrote it. */
+export interface GivenRule {
+  readonly verdict: string;
+  readonly text: string;
+  /** The flag. */
+  readonly source: string;
+}
+
 export interface AgentTask {
   /** `vendor/model`. */
   readonly model: string;
@@ -59,6 +67,11 @@ export interface AgentTask {
   readonly sandbox: SandboxLevel;
   /** What it may do at most. */
   readonly grant: Grant;
+  /**
+   * Rules that were given for this run alone, on its command line: `offshoot runs resume` has them again. In
+   * the run itself they hold as part of the settings.
+   */
+  readonly rules?: readonly GivenRule[] | undefined;
   /** What it may spend, with everything below it. `turns` and `tool_calls` of its own count too. */
   readonly limits: Limits;
   /** What a person or its parent calls it; null for a run that nobody named. */
@@ -94,12 +107,14 @@ export const SAFEGUARDS = {
   options: null,
 } as const satisfies Partial<AgentTask>;
 
+export function isTask(input: Json): input is JsonObject {
+  const task = input as Partial<AgentTask> | null;
+  return typeof task?.model === "string" && Array.isArray(task.items);
+}
+
 /** Reads a task back. What was written by this package is taken at its word, but for its being one. */
 export function parseTask(input: Json): AgentTask {
-  const task = input as Partial<AgentTask> | null;
-  if (task && typeof task.model === "string" && Array.isArray(task.items)) {
-    // A task of an older version names none.
-    return { ...SAFEGUARDS, ...task } as AgentTask;
-  }
+  // A task of an older version names none.
+  if (isTask(input)) return { ...SAFEGUARDS, ...input } as unknown as AgentTask;
   throw new Failure("internal", "The stored input is not a task.");
 }

@@ -63,15 +63,20 @@ function measureTo(
 
 /** Where the string that begins at `from` ends: at its last quote, or at the end of what has none. */
 export function findStringEnd(bytes: Buffer, from: number): number {
-  for (let end = bytes.indexOf(QUOTE, from + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
-    if (!isEscaped(bytes, end)) return end;
+  const end = bytes.indexOf(QUOTE, from + 1);
+  if (end < 0) return bytes.length;
+  if (bytes[end - 1] !== BACKSLASH) return end;
+  // Forward, a step for each byte: backslashes are counted once, however many there are.
+  for (let at = from + 1; at < bytes.length; at++) {
+    if (bytes[at] === QUOTE) return at;
+    if (bytes[at] === BACKSLASH) at++;
   }
   return bytes.length;
 }
 
-/** Whether an odd number of backslashes stands before it. */
-export function isEscaped(bytes: Buffer, at: number): boolean {
+/** Whether an odd number of backslashes stands before it, not looking before `from`, where none begins. */
+export function isEscaped(bytes: Buffer, at: number, from: number): boolean {
   let slashes = 0;
-  while (bytes[at - 1 - slashes] === BACKSLASH) slashes++;
+  while (at - 1 - slashes >= from && bytes[at - 1 - slashes] === BACKSLASH) slashes++;
   return slashes % 2 === 1;
 }

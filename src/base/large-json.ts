@@ -37,6 +37,8 @@ interface Reading {
   readonly slices: Slices;
   /** Where the next thing to read begins. */
   at: number;
+  /** The long text that was looked over last: it may stand in many lists, one in the other. */
+  text: { readonly start: number; readonly end: number };
 }
 
 /**
@@ -44,7 +46,7 @@ interface Reading {
  * what is not JSON.
  */
 export async function parseLargeJson(bytes: Buffer, slices: Slices): Promise<unknown> {
-  const reading: Reading = { bytes, slices, at: 0 };
+  const reading: Reading = { bytes, slices, at: 0, text: { start: -1, end: -1 } };
   const value = await readValue(reading);
   skipSpace(reading);
   if (reading.at < bytes.length) throw broken();
@@ -68,15 +70,15 @@ async function readValue(reading: Reading): Promise<unknown> {
 async function readList(reading: Reading): Promise<unknown[]> {
   const list: unknown[] = [];
   reading.at++;
+  if (closes(reading, CLOSE_LIST)) return list;
   for (;;) {
     if (reading.slices.isOver()) await reading.slices.next();
     const end = findCut(reading);
     if (end < 0) list.push(await readValue(reading));
     else {
       const some = JSON.parse(`[${cutOut(reading, end)}]`) as unknown[];
-      const isBlank = some.length === 0;
       // Nothing stands between two commas, or before a closing bracket that follows one.
-      if (isBlank && !(list.length === 0 && reading.bytes[end] === CLOSE_LIST)) throw broken();
+      if (some.length === 0) throw broken();
       for (const one of some) list.push(one);
     }
     if (readMark(reading, CLOSE_LIST) === CLOSE_LIST) return list;
@@ -85,8 +87,8 @@ async function readList(reading: Reading): Promise<unknown[]> {
 
 async function readObject(reading: Reading): Promise<Record<string, unknown>> {
   const object: Record<string, unknown> = {};
-  let isEmpty = true;
   reading.at++;
+  if (closes(reading, CLOSE_OBJECT)) return object;
   for (;;) {
     if (reading.slices.isOver()) await reading.slices.next();
     const end = findCut(reading);
@@ -94,10 +96,9 @@ async function readObject(reading: Reading): Promise<Record<string, unknown>> {
     else {
       const some = JSON.parse(`{${cutOut(reading, end)}}`) as Record<string, unknown>;
       const names = Object.keys(some);
-      if (names.length === 0 && !(isEmpty && reading.bytes[end] === CLOSE_OBJECT)) throw broken();
+      if (names.length === 0) throw broken();
       for (const name of names) setMember(object, name, some[name]);
     }
-    isEmpty = false;
     if (readMark(reading, CLOSE_OBJECT) === CLOSE_OBJECT) return object;
   }
 }
@@ -124,14 +125,15 @@ function setMember(object: Record<string, unknown>, name: string, value: unknown
  * The last place within a batch where the list or object can be cut: after a whole member, or where it
  * closes. -1 where the next member alone is longer.
  */
-function findCut({ bytes, at }: Reading): number {
+function findCut(reading: Reading): number {
+  const { bytes, at } = reading;
   const limit = Math.min(at + BATCH_BYTES, bytes.length);
   let cut = -1;
   let depth = 0;
   for (let here = at; here < limit; here++) {
     switch (bytes[here]) {
       case QUOTE:
-        here = findStringEnd(bytes, here);
+        here = endOfText(reading, here);
         break;
       case COMMA:
         if (depth === 0) cut = here;
@@ -147,6 +149,14 @@ function findCut({ bytes, at }: Reading): number {
     }
   }
   return cut;
+}
+
+/** Looks over a long text once, however often it is come by. */
+function endOfText(reading: Reading, start: number): number {
+  if (reading.text.start === start) return reading.text.end;
+  const end = findStringEnd(reading.bytes, start);
+  if (end - start > BATCH_BYTES) reading.text = { start, end };
+  return end;
 }
 
 /** The text up to `end`; what is read next begins there. */
@@ -167,13 +177,13 @@ function readMark(reading: Reading, close: number): number {
 /** A text, long or not, in pieces that `JSON.parse` reads. */
 async function readText(reading: Reading): Promise<string> {
   const { bytes, slices } = reading;
-  const end = findStringEnd(bytes, reading.at);
+  const end = endOfText(reading, reading.at);
   if (end >= bytes.length) throw broken();
   let text = "";
   for (reading.at++; reading.at < end; ) {
     if (slices.isOver()) await slices.next();
     const whole = Math.min(reading.at + BATCH_BYTES, end);
-    const to = whole === end ? end : findGap(bytes, whole);
+    const to = whole === end ? end : findGap(bytes, whole, reading.at);
     // Not joined here: the pieces become one text when it is read, which is after the bytes are let go.
     text += JSON.parse(`"${cutOut(reading, to)}"`) as string;
   }
@@ -181,12 +191,12 @@ async function readText(reading: Reading): Promise<string> {
   return text;
 }
 
-/** The last place up to `at` that is inside neither a character nor an escape sequence. */
-function findGap(bytes: Buffer, at: number): number {
+/** The last place up to `at` that is inside neither a character nor an escape sequence; `from` is one. */
+function findGap(bytes: Buffer, at: number, from: number): number {
   for (let back = 0; back < LONGEST_ESCAPE; back++) {
     const slash = at - back;
     // `\\u00e9` has six bytes; the second of two backslashes begins nothing.
-    if (bytes[slash] === BACKSLASH && !isEscaped(bytes, slash)) return slash;
+    if (bytes[slash] === BACKSLASH && !isEscaped(bytes, slash, from)) return slash;
   }
   let gap = at;
   while (((bytes[gap] ?? 0) & 0xc0) === 0x80) gap--;
@@ -207,7 +217,20 @@ const SPACES: ReadonlySet<number> = new Set([0x20, 0x0a, 0x0d, 0x09]);
 const ENDS_WORD: ReadonlySet<number> = new Set([...SPACES, COMMA, CLOSE_LIST, CLOSE_OBJECT]);
 
 function skipSpace(reading: Reading): void {
-  while (SPACES.has(reading.bytes[reading.at] ?? 0)) reading.at++;
+  const { bytes } = reading;
+  let { at } = reading;
+  for (let byte = bytes[at]; byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09; ) {
+    byte = bytes[++at];
+  }
+  reading.at = at;
+}
+
+/** Whether nothing stands in a list or object that was just begun. */
+function closes(reading: Reading, close: number): boolean {
+  skipSpace(reading);
+  if (reading.bytes[reading.at] !== close) return false;
+  reading.at++;
+  return true;
 }
 
 function broken(): SyntaxError {

@@ -5,7 +5,7 @@
 
 import { Failure } from "../base/failure.ts";
 import { clip } from "../base/text.ts";
-import { toNodeName } from "../delegation/ledger/tree.ts";
+import { readTree, toNodeName } from "../delegation/ledger/tree.ts";
 import type { RunRecord } from "../protocol/run-record.ts";
 import { toRunId } from "../responses/fold/response-object.ts";
 import { INDEX_BODY } from "../responses/vector-stores/kept-store.ts";
@@ -110,8 +110,19 @@ async function findBelow(store: Store, { id }: RunRecord, place: string): Promis
   const below = recent.filter((one) => one.id.startsWith(`${id}/`));
   const labelled = findByLabel(below, place);
   if (labelled) return labelled;
+  await refuseQueued(store, id, place);
   const what = `Run ${id} has no subagent \`${clip(place, 80)}\``;
   throw new Failure("not_found", `${what}. \`offshoot runs tree ${id}\` has their names.`);
+}
+
+/** One that waits to be started is in the tree by its name, and has no run yet. */
+async function refuseQueued(store: Store, id: string, place: string): Promise<void> {
+  const { queued } = await readTree(store, id);
+  const isMeant = (one: { readonly id: string | null; readonly label: string }): boolean =>
+    one.id === `${id}/${place}` || one.label === place;
+  if (!queued.some(isMeant)) return;
+  const message = `\`${clip(place, 80)}\` waits to be started and has no run yet. It can be watched, steered and stopped once it runs; \`offshoot runs cancel ${id}\` stops them all.`;
+  throw new Failure("conflict", message);
 }
 
 interface Near {

@@ -89,7 +89,8 @@ export const RUNS_COMMAND: Command = {
     follow: "Watch a run that another process runs; Ctrl-C leaves it running",
     steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
     waiting: "The tool calls of all runs that wait for a person's answer",
-    approve: "Allow the tool call that a run or a subagent asks about; CALL where several wait",
+    approve:
+      "Allow the tool call that a run or a subagent asks about; CALL is its name in `runs waiting`",
     deny: "Refuse that tool call; the run goes on",
     cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
     delete: "Remove a run and all its records; refused while it runs",
@@ -108,7 +109,7 @@ export const RUNS_COMMAND: Command = {
     "offshoot runs follow last",
     'offshoot runs steer last/parser-1.0 "Leave the tests out"',
     "offshoot runs waiting",
-    "offshoot runs approve last/parser-1.0",
+    "offshoot runs approve last/parser-1.0 tool:3.1",
     "offshoot runs cancel last/parser-1.0",
     "offshoot runs delete run_01k… --force",
   ],

@@ -7,6 +7,7 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
 import { clip } from "../base/text.ts";
+import { toCallText } from "../delegation/ledger/run-figures.ts";
 import { toEnded } from "../engine/ending.ts";
 import type { Engine, RecordReader } from "../engine/engine.ts";
 import { openOwners } from "../engine/owners.ts";
@@ -46,7 +47,7 @@ export async function findAllQuestions(
 
 export interface ApprovalWish {
   readonly answer: RemoteAnswer;
-  /** The call's id or the question's name; needed where several questions are open. */
+  /** The question's name. A yes needs it; a no where several questions are open. */
   readonly call?: string | undefined;
   /** Who answers, for a person: `another terminal`. */
   readonly from: string;
@@ -73,7 +74,9 @@ export async function answerQuestion(
   const status = await store.getRunStatus(id);
   if (!status) throw toUnknownRun(id);
   if (status.status === "ended") throw toEnded(status);
-  const question = pick(await findQuestions(store, id), id, call);
+  const open = await findQuestions(store, id);
+  await refuseDecided(store, id, call);
+  const question = pick(open, { id, call, answer });
   const key = makeId("msg");
   const topic = toApprovalTopic(question.question);
   await engine.signal(id, topic, { key, body: encodeApproval({ answer, key, from }) });
@@ -83,15 +86,21 @@ export async function answerQuestion(
   throw toLate(question, decision);
 }
 
-function pick(open: readonly OpenQuestion[], id: string, call: string | undefined): OpenQuestion {
-  const fitting = open.filter(
-    ({ call_id, question }) => call === undefined || call_id === call || question === call,
-  );
+/**
+ * By the question's name alone: a call's id is the model server's word. A yes must name it, because what a
+ * person has read may be answered or over by now, and another question open in its place.
+ */
+function pick(
+  open: readonly OpenQuestion[],
+  { id, call, answer }: Pick<ApprovalWish, "call" | "answer"> & { readonly id: string },
+): OpenQuestion {
+  const fitting = open.filter(({ question }) => call === undefined || question === call);
   const [first] = fitting;
-  if (first && fitting.length === 1) return first;
+  if (first && fitting.length === 1 && (call !== undefined || answer === "no")) return first;
   if (first) {
-    const names = fitting.map(({ question, name }) => `${question} (${name})`).join(", ");
-    const message = `Run ${id} waits for ${fitting.length} answers. Say which: ${names}.`;
+    const names = fitting.map((one) => `${one.question} (${toCallText(one)})`).join(", ");
+    const count = fitting.length === 1 ? "an answer" : `${fitting.length} answers`;
+    const message = `Run ${id} waits for ${count}. Say which question you mean: ${names}.`;
     throw new Failure("conflict", message);
   }
   const what = call === undefined ? "no approval" : `no approval of \`${clip(call, 80)}\``;
@@ -99,7 +108,23 @@ function pick(open: readonly OpenQuestion[], id: string, call: string | undefine
   throw new Failure("conflict", message);
 }
 
-function toLate({ run_id, name }: OpenQuestion, { verdict, reason }: ToolDecision): Failure {
+/** Who comes after the decision is told what it was. */
+async function refuseDecided(
+  record: Pick<RecordReader, "readEvents">,
+  id: string,
+  call: string | undefined,
+): Promise<void> {
+  if (call === undefined) return;
+  for await (const page of readLog(record, id)) {
+    for (const { event } of page)
+      if (closes(event, call)) throw toLate({ run_id: id, name: event.name }, event);
+  }
+}
+
+function toLate(
+  { run_id, name }: Pick<OpenQuestion, "run_id" | "name">,
+  { verdict, reason }: ToolDecision,
+): Failure {
   const outcome = verdict === "allow" ? "allowed" : "denied";
   const message = `Too late: the call of ${name} in ${run_id} was ${outcome} already (${clip(reason, 200)}).`;
   return new Failure("conflict", message);

@@ -97,7 +97,22 @@ async function waitForAnswer(
     const body = await run.waitFor(toApprovalTopic(id), Number.POSITIVE_INFINITY, options);
     const answer = parseApproval(body);
     // A message that is not an answer is passed over.
-    if (answer) return answer;
+    if (answer) return await preferNo(run, id, answer);
+  }
+}
+
+/** Of answers that were left while nobody ran the run, a no counts, whichever came first. */
+async function preferNo(
+  run: Pick<RunContext, "waitFor">,
+  id: string,
+  first: AnswerFromElsewhere,
+): Promise<AnswerFromElsewhere> {
+  let given = first;
+  for (;;) {
+    const body = await run.waitFor(toApprovalTopic(id), 0);
+    if (body === null) return given;
+    const next = parseApproval(body);
+    if (next?.answer === "no") given = next;
   }
 }
 

@@ -36,7 +36,7 @@ export interface Run {
 }
 
 export interface DenyWish {
-  /** The id of the call; needed where several wait. */
+  /** The question's name (`question` of `questions()`). A yes needs it; a no where several wait. */
   readonly call?: string | undefined;
 }
 

@@ -31,7 +31,14 @@ const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
   ...{ temperature: true, max_output_tokens: true, think: true, format: true, response: true },
   ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
   ...{ depth: true, summary_prompt: true, report_along: true, on_throw: true },
-  ...{ agent: true, deployments: true, options: true, output_mode: true, output_schema: true },
+  ...{
+    agent: true,
+    deployments: true,
+    options: true,
+    rules: true,
+    output_mode: true,
+    output_schema: true,
+  },
   ...{ timeoutMs: true, place: true },
 };
 

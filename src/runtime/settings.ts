@@ -2,7 +2,9 @@
 
 import { join } from "node:path";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
+import type { GivenRule } from "../agent/task.ts";
 import { systemClock } from "../base/clock.ts";
+import { Failure } from "../base/failure.ts";
 import { createLog } from "../base/log.ts";
 import { createRedact, findSecrets } from "../base/redact.ts";
 import { MODEL_RETRY } from "../base/retry.ts";
@@ -151,6 +153,22 @@ function readRules(config: Config): Rule[] {
         (value as readonly string[]).map((text) => parseRule(verdict, text, source)),
       ),
   );
+}
+
+/** Those of flags, for the record: a run that goes on later is still held to them. */
+export function toGivenRules(config: Config): GivenRule[] {
+  return readRules(config)
+    .filter(({ source }) => source.startsWith("--"))
+    .map(({ verdict, text, source }) => ({ verdict, text, source }));
+}
+
+/** The same, read back. One that this version does not know is refused, as a flag would be. */
+export function parseGivenRules(given: readonly GivenRule[] = []): Rule[] {
+  return given.map(({ verdict, text, source }) => {
+    const known = RULE_VERDICTS.find((one) => one === verdict);
+    if (known) return parseRule(known, text, source);
+    throw new Failure("invalid_request", `The run has a rule of an unknown kind: \`${verdict}\`.`);
+  });
 }
 
 /** What the user named; a vendor's own way stands for the rest. */

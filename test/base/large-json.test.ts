@@ -60,6 +60,31 @@ describe("large JSON", () => {
     });
   }
 
+  it("costs no more for texts of backslashes and quotes, however deep they stand", async () => {
+    const nest = (text: string): string =>
+      `${"[".repeat(120)}${JSON.stringify(text)}${"]".repeat(120)}`;
+    const plain = nest("a".repeat(2_000_000));
+    const time = async (text: string): Promise<number> => {
+      const before = process.cpuUsage();
+      await parse(text);
+      const { user, system } = process.cpuUsage(before);
+      return user + system;
+    };
+    await time(plain);
+    for (const part of ["\\", '"', '\\"']) {
+      const text = nest(part.repeat(1_000_000 / part.length));
+      assert.deepEqual(await parse(text), JSON.parse(text));
+      // Quadratic work would take thousands of times as long.
+      assert.ok((await time(text)) < 100 * ((await time(plain)) + 10_000), part);
+    }
+  });
+
+  it("may have much space in what is empty", async () => {
+    const space = " ".repeat(100_000);
+    assert.deepEqual(await parse(`[[${space}],{${space}},1${space}]`), [[], {}, 1]);
+    await assert.rejects(parse(`[1,${space}]`), SyntaxError);
+  });
+
   it("is parsed and written in many turns of the event loop", async () => {
     const value = Array.from({ length: 10_000 }, () => ({ text: "é ".repeat(700) }));
     const written = await countTurns(() => write(value));

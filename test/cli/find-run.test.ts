@@ -100,6 +100,22 @@ describe("a run is not found", () => {
     });
   }
 
+  it("not while it waits to be started, which is said", async () => {
+    const store = await open();
+    const children = [{ child_id: "run_01b/late-1.2", label: "late part" }];
+    await store.claim("run_01b", "worker");
+    await store.append("run_01b", 1, 0, [
+      { type: "child_queue", why: "place", children, at_ms: 1 },
+    ]);
+    for (const name of ["late-1.2", "late part"]) {
+      const found = findRun(store, `run_01b/${name}`);
+      await assert.rejects(found, {
+        code: "conflict",
+        message: /waits to be started and has no run/,
+      });
+    }
+  });
+
   it("as `last` where nobody has started one", async () => {
     const message = /^There is no run yet\. Start one/;
     await assert.rejects(findRun(createMemoryStore(), "last"), { code: "not_found", message });

@@ -142,4 +142,13 @@ describe("a large value of a run", () => {
     await store.append("run_1", epoch, 0, LARGE);
     db.close();
   });
+
+  it("is nobody's any more where its run is removed while it is read", async () => {
+    const { db, store } = await open();
+    await store.createRun(newRun("run_1", { input: INPUT }));
+    const reading = [store.getRun("run_1"), store.listRuns({ limit: 10 })] as const;
+    await store.deleteTree("run_1");
+    assert.deepEqual(await Promise.all(reading), [undefined, []]);
+    db.close();
+  });
 });

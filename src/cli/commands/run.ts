@@ -18,7 +18,7 @@ import {
   type RunRequest,
   type RuntimeOptions,
 } from "../../runtime/runtime.ts";
-import { toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
+import { toGivenRules, toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
 import { createCommandNetwork } from "../command-network.ts";
@@ -70,6 +70,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
       tools,
       format,
       root: io.cwd,
+      rules: toGivenRules(config),
       agent: agent?.name ?? null,
       on_throw: output === "sse" ? "end" : "tell_model",
     };

@@ -82,27 +82,26 @@ export async function showQuestions(store: Store, { call, io }: Asked): Promise<
   for (const question of questions) {
     const run = await store.getRunStatus(question.run_id);
     const isAlone = run !== undefined && (await stateOf(run)) === "interrupted";
-    const isOne = questions.filter(({ run_id }) => run_id === question.run_id).length === 1;
-    await io.stdout.write(render(question, { isAlone, isOne, columns: io.stdout.columns }));
+    await io.stdout.write(render(question, { isAlone, columns: io.stdout.columns }));
   }
 }
 
 interface Rendering {
   readonly isAlone: boolean;
-  readonly isOne: boolean;
   readonly columns: number;
 }
 
-function render(question: OpenQuestion, { isAlone, isOne, columns }: Rendering): string {
+function render(question: OpenQuestion, { isAlone, columns }: Rendering): string {
   const { run_id, question: id, at_ms, until_ms, asker: child, name: tool } = question;
   const nowMs = systemClock.now();
   const times = [
     `waits ${toElapsed(nowMs - at_ms)}`,
-    ...(until_ms === null ? [] : [`denied in ${toElapsed(Math.max(0, until_ms - nowMs))}`]),
+    ...(until_ms === null ? [] : [`is denied in ${toElapsed(Math.max(0, until_ms - nowMs))}`]),
     ...(isAlone ? ["interrupted"] : []),
   ];
-  const name = `${run_id}${isOne ? "" : ` ${id}`}`;
-  const commands = ["approve", "deny"].map((verdict) => `  offshoot runs ${verdict} ${name}\n`);
+  const commands = ["approve", "deny"].map(
+    (verdict) => `  offshoot runs ${verdict} ${run_id} ${id}\n`,
+  );
   const head = `${run_id} · ${times.join(" · ")}`;
   return `${head}${renderQuestion({ ...question, child, tool }, columns)}${commands.join("")}\n`;
 }

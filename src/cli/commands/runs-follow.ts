@@ -1,5 +1,5 @@
 /**
- * `offshoot runs follow`: a tree that another process runs, shown as `run` shows it. It only looks:
+ * `offshoot runs follow`: a tree that another process runs, shown as `run` shows it, with the same keys.
  * Ctrl-C leaves the run as it is.
  */
 
@@ -19,6 +19,7 @@ import { type OutputFormatName, openProjection, type Projection } from "../outpu
 import { readMarks, skipPast } from "../output/skip-past.ts";
 import { createStateOf, isServers } from "../run-state.ts";
 import { isStructured, showEnd } from "../show-run.ts";
+import { createTreeControls } from "../tree-controls.ts";
 import { withEngine } from "../with-engine.ts";
 
 interface Following {
@@ -37,10 +38,10 @@ export async function follow(
   const leaving = new AbortController();
   const stopListening = io.onInterrupt(() => leaving.abort(DETACHED));
   try {
-    const opening = open(store, stored, { call, config, io });
-    return await withEngine(store, (engine) =>
-      show(engine, stored, { store, opening, io, clock, leaving }),
-    );
+    return await withEngine(store, (engine) => {
+      const opening = open(store, stored, { call, config, io, engine });
+      return show(engine, stored, { store, opening, io, clock, leaving });
+    });
   } catch (thrown) {
     if (leaving.signal.reason !== DETACHED) throw thrown;
     await io.stderr.write(`\noffshoot: left ${stored.id}, which goes on as it was\n`);
@@ -55,7 +56,7 @@ const DETACHED = new Failure("cancelled", "The run is not followed any longer.")
 async function open(
   store: Store,
   stored: RunRecord,
-  { call: { options }, config, io }: Following,
+  { call: { options }, config, io, engine }: Following & { readonly engine: Engine },
 ): Promise<Projection> {
   const format = toFormat(options, config);
   const shown = {
@@ -64,6 +65,7 @@ async function open(
     isStructured: isStructured(stored),
     doneMarker: config.get("done_marker"),
     live: createLiveBlock(io.stderr),
+    controls: createTreeControls(engine),
   };
   if (!options["from-now"]) return await openProjection(format, { ...io, ...shown });
   const marks = await readMarks(store, stored.id);

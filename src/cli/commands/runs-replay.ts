@@ -5,10 +5,9 @@ import { clip, plural } from "../../base/text.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { ReplayChange, Replayed } from "../../runtime/replay.ts";
-import { createRuntime } from "../../runtime/runtime.ts";
-import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { CommandCall, Options } from "../command.ts";
 import type { Io } from "../io.ts";
+import { openAgain } from "../open-again.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
 interface Replaying {
@@ -20,12 +19,12 @@ interface Replaying {
 
 /** Returns the exit code: 1 where the replay is not the record. */
 export async function replay(
-  { id }: RunRecord,
+  stored: RunRecord,
   { change, call: { options }, config, io }: Replaying,
 ): Promise<number> {
-  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  const runtime = await openAgain(stored, config, io);
   try {
-    const replayed = await runtime.replay({ id, change });
+    const replayed = await runtime.replay({ id: stored.id, change });
     const { divergence, left, runs, end } = replayed;
     if (options["json"]) {
       await io.stdout.write(

@@ -128,11 +128,16 @@ function renderNode(node: TreeNode, { states, nowMs }: Rendering): string {
   const parts = [
     `${node.ending ?? states.get(node.id)?.toUpperCase() ?? "NOT ENDED"}${node.did_nothing ? " (no tool call)" : ""}`,
     ...(node.message === "" ? [] : [toShown(node.message, 80)]),
-    toSummary(node),
+    toSummary(untilNow(node, states.get(node.id), nowMs)),
     ...toNow(node, silence),
     ...(node.status === "unrecorded" ? ["no log of its own"] : []),
   ];
   return `${toName(node)}: ${parts.join(" · ")}`;
+}
+
+/** One that works goes on while it is silent: its time is that since it began. */
+function untilNow(node: TreeNode, state: string | undefined, nowMs: number): TreeNode {
+  return state === "running" ? { ...node, last_at_ms: nowMs } : node;
 }
 
 /** One that waits for a person is not called silent: the person is told what for. */

@@ -6,14 +6,14 @@ import { toAbandoned, toEnded } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
-import { createRuntime, type Run } from "../../runtime/runtime.ts";
-import { toRuntimeOptions } from "../../runtime/settings.ts";
+import type { Run } from "../../runtime/runtime.ts";
 import type { Store } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, RunCommand } from "../command.ts";
 import { readDenials, renderDenial } from "../denials.ts";
 import { findNode, findRun } from "../find-run.ts";
 import type { Io } from "../io.ts";
+import { openAgain } from "../open-again.ts";
 import { openConfig } from "../open-config.ts";
 import { followTree } from "../output/follow-tree.ts";
 import { createLiveBlock } from "../output/live-block.ts";
@@ -248,7 +248,7 @@ async function remove(store: Store, stored: RunRecord, { call, config, io }: Ask
 
 /** Its own body ends it, so that its ending has what it has used. Nothing is sent. */
 async function cancelInterrupted(stored: RunRecord, config: Config, io: Io): Promise<void> {
-  const runtime = await createRuntime(toRuntimeOptions(config, io));
+  const runtime = await openAgain(stored, config, io);
   try {
     await runtime.engine.cancel(stored.id, { tree: true });
     await runtime.engine.result(stored.id);
@@ -272,7 +272,7 @@ async function resume(
   const stored = await lookUp(config, given, requireOwn);
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
-  const runtime = await createRuntime(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
+  const runtime = await openAgain(stored, config, { ...io, ask: asking?.ask });
   try {
     const resumed = await runtime.resume(stored.id);
     const format = (options["output"] ?? "text") as OutputFormatName;

@@ -288,7 +288,8 @@ class TreeOutput implements TreeProjection {
   /** Nothing is echoed while keys are read, so that nothing typed moves the lines. */
   #openKeys(): void {
     const { openKeys } = this.#options;
-    if (!openKeys || this.#stopWatching) return;
+    // Keys that nobody acts on would pretend to.
+    if (!openKeys || !this.#options.controls || this.#stopWatching) return;
     this.#keyReader = openKeys({
       onKeys: (keys) => this.#keys.press(keys),
       onSuspend: () => this.#live.clear(),
@@ -376,7 +377,7 @@ function toLimits({ settings }: Extract<RunEvent, { type: "run_start" }>): TreeV
 function toAskLine({ node, question }: Extract<NodeNews, { type: "asks" }>): string {
   const who = node.parent ? `subagent ${toNamed(node)}` : "run";
   const what = toShown(toCallText(question));
-  return `${who}: waits for approval: ${what} (offshoot runs approve ${toShown(node.id)})`;
+  return `${who}: waits for approval: ${what} (offshoot runs approve ${toShown(node.id)} ${toShown(question.question)})`;
 }
 
 /** `count [count-1.0]`: the label is its parent's word, the name is what commands take. */

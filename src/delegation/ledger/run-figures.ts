@@ -254,11 +254,15 @@ export function toCallText({
   return clip(`${name} ${toMainArgument(text)}`, ACTION_CHARS);
 }
 
-/** The first text among the arguments says most; else all of them. */
+/** Arguments that say what a call is about, whatever order a model writes them in. */
+const MAIN_ARGUMENTS = ["command", "path", "url", "query", "pattern", "agent", "label", "prompt"];
+
+/** The main text among the arguments says most, else the first one; else all of them. */
 function toMainArgument(text: string): string {
   const parsed = tryParseJson(text);
   if (!isJsonObject(parsed)) return text;
-  const first = Object.values(parsed).find((value) => typeof value === "string");
+  const main = MAIN_ARGUMENTS.map((name) => parsed[name]);
+  const first = [...main, ...Object.values(parsed)].find((value) => typeof value === "string");
   if (typeof first === "string") return first;
   return Object.keys(parsed).length === 0 ? "" : text;
 }

@@ -3,7 +3,7 @@
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow } from "./sqlite-driver.ts";
-import { readSized } from "./sqlite-values.ts";
+import { readSized, unlessGone } from "./sqlite-values.ts";
 import { toColumn } from "./text-column.ts";
 
 /** Rows that are read at once; each has up to 256 KB, or names a blob. */
@@ -51,10 +51,11 @@ interface Batch {
 }
 
 async function readBatch(db: Database, run_id: string, row: SqlRow): Promise<Batch> {
-  const { value, bytes } = await readSized(db, run_id, row, "body");
+  const read = await unlessGone(readSized(db, run_id, row, "body"));
   const start = Number(row["first_seq"]);
   // Removed in the middle of reading: there is no more of this log.
-  if (value === null) return { between: () => [], next: Number.POSITIVE_INFINITY, bytes };
+  if (!read) return { between: () => [], next: Number.POSITIVE_INFINITY, bytes: 0 };
+  const { value, bytes } = read;
   const events = value as unknown as readonly RunEvent[];
   return {
     between(first, last) {

@@ -33,8 +33,7 @@ export async function writeParts(
           db.run("insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000)", id);
         }
         const isThere = db.run(INSERT_PART, id, part, bytes) > 0;
-        if (!isThere)
-          throw new Failure("store_busy", "A large value took too long to write. Try again.");
+        if (!isThere) throw new Failure("store_busy", TOO_LATE);
       });
       part++;
     }
@@ -44,6 +43,8 @@ export async function writeParts(
     throw thrown;
   }
 }
+
+const TOO_LATE = "A large value took too long to write. Try again.";
 
 const INSERT_PART = `insert into parts (id, part, bytes)
   select ?1, ?2, ?3 where exists (select 1 from drafts where id = ?1)`;
@@ -64,7 +65,9 @@ async function* joinPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 /** Inside the transaction that refers to them; or, where another value is the same, removes them. */
 export function keepParts(db: Database, id: string, isReferred: boolean): void {
-  db.run("delete from drafts where id = ?", id);
+  const isDraft = db.run("delete from drafts where id = ?", id) > 0;
+  // It was taken for what a crash left, and its parts with it.
+  if (isReferred && !isDraft) throw new Failure("store_busy", TOO_LATE);
   if (!isReferred) db.run("delete from parts where id = ?", id);
 }
 

@@ -37,6 +37,7 @@ import {
   sizeOfValue,
   toRun,
   toRunStatus,
+  unlessGone,
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
@@ -151,7 +152,7 @@ class SqliteStore implements Store {
 
   async getRun(id: string): Promise<RunRecord | undefined> {
     const row = this.#db.get("select * from runs where id = ?", toColumn(id));
-    return row && (await toRun(this.#db, row));
+    return row && (await unlessGone(toRun(this.#db, row)));
   }
 
   async getRunStatus(id: string): Promise<RunStatus | undefined> {
@@ -163,7 +164,10 @@ class SqliteStore implements Store {
   async listRuns(query: RunQuery): Promise<RunRecord[]> {
     const { sql, values } = toRunQuery(this.#db, query);
     const found: RunRecord[] = [];
-    for (const row of this.#db.all(sql, ...values)) found.push(await toRun(this.#db, row));
+    for (const row of this.#db.all(sql, ...values)) {
+      const run = await unlessGone(toRun(this.#db, row));
+      if (run) found.push(run);
+    }
     return found;
   }
 
@@ -195,7 +199,8 @@ class SqliteStore implements Store {
     const sql = "select key, value, value_blob from steps where run_id = ?";
     const steps = new Map<string, Json>();
     for (const row of this.#db.all(sql, toColumn(id))) {
-      steps.set(fromColumn(row["key"]), await readValue(this.#db, id, row, "value"));
+      const value = await unlessGone(readValue(this.#db, id, row, "value"));
+      if (value !== undefined) steps.set(fromColumn(row["key"]), value);
     }
     return steps;
   }

@@ -116,6 +116,19 @@ export async function readValue(
   return (await readSized(db, id, row, column)).value;
 }
 
+/** Its run was removed in the middle of reading: nobody has it any more. */
+class ValueGone extends Error {}
+
+/** Undefined where the value was removed in the middle of reading. */
+export async function unlessGone<Out>(reading: Promise<Out>): Promise<Out | undefined> {
+  try {
+    return await reading;
+  } catch (thrown) {
+    if (thrown instanceof ValueGone) return undefined;
+    throw thrown;
+  }
+}
+
 interface SizedValue {
   readonly value: Json;
   /** Of its JSON, about. */
@@ -143,8 +156,7 @@ async function readParted(db: Database, parts: string): Promise<SizedValue> {
   const slices = createSlices(OWNER);
   await slices.next();
   const bytes = await readParts(db, parts, slices);
-  // Removed in the middle of reading: nobody has it any more.
-  if (bytes === undefined) return { value: null, bytes: 0 };
+  if (bytes === undefined) throw new ValueGone();
   return { value: (await parseLargeJson(bytes, slices)) as Json, bytes: bytes.length };
 }
 

@@ -77,6 +77,8 @@ describe("runs tree", () => {
       const lines = io.written.stdout.trimEnd().split("\n");
       assert.deepEqual(lines.slice(3, 5), [`├─ ${expected[0]}`, `└─ ${expected[1]}`]);
       assert.match(lines.at(-1) ?? "", /^total: 2 runs · 2 not started · 1 not ended · /);
+      // It began at 1,000 and said something then: one that works has worked since.
+      assert.match(lines[1] ?? "", state === "running" ? / · 1\.0 s · / : / · 0\.0 s · /);
     }
     const { io, call } = words({ json: true });
     await showTree(await record(logs), "run_1", { io, call, clock: createManualClock(2000) });

@@ -9,6 +9,7 @@ describe("the keys of a tree on a terminal", () => {
     const typed: { listener?: KeyListener } = {};
     const { screen, write, clock, tree } = openTerminal({
       columns: 40,
+      controls: { onStop: async () => {}, onMessage: async () => {} },
       openKeys(listener) {
         typed.listener = listener;
         return { pause() {}, resume() {}, close() {} };
@@ -55,5 +56,14 @@ describe("the keys of a tree on a terminal", () => {
     release();
     tree.close();
     assert.deepEqual(said.slice(1), ["pause", "resume", "close"]);
+  });
+
+  it("are not there where nobody acts on them", async () => {
+    const { screen, write, tree } = openTerminal({
+      openKeys: () => assert.fail("no key is read"),
+    });
+    await write("run_1", start("run_1", 1000), childStart("run_1/a-1.0", "a", 1000));
+    assert.equal(screen.lines.length, 2);
+    tree.close();
   });
 });

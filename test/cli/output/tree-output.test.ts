@@ -51,9 +51,9 @@ describe("subagents on a pipe", () => {
     await write("run_1", childStart("run_1/a", "a", 1));
     await write("run_1/a", start("run_1/a", 1, "a"), asked("write", 1));
     assert.deepEqual(said.stderr.trimEnd().split("\n"), [
-      "run: waits for approval: shell ls (offshoot runs approve run_1)",
+      "run: waits for approval: shell ls (offshoot runs approve run_1 tool:1.0)",
       "subagent a [a]: started",
-      "subagent a [a]: waits for approval: write a.txt (offshoot runs approve run_1/a)",
+      "subagent a [a]: waits for approval: write a.txt (offshoot runs approve run_1/a tool:1.0)",
     ]);
   });
 

@@ -1,0 +1,28 @@
+/** A runtime for a run of the record: with what its own command line had, beside the settings of today. */
+
+import { isTask, parseTask } from "../agent/task.ts";
+import { loadAgents } from "../delegation/agents/load-agents.ts";
+import type { RunRecord } from "../protocol/run-record.ts";
+import type { Config } from "../runtime/config/config.ts";
+import { createRuntime, type Runtime } from "../runtime/runtime.ts";
+import { parseGivenRules, toRuntimeOptions } from "../runtime/settings.ts";
+import type { Ask } from "../tools/gate/ask.ts";
+import type { Io } from "./io.ts";
+import { toPlaces } from "./open-agents.ts";
+import { toWarningLine } from "./terminal.ts";
+
+/** The agents are those of the folder that the run works in. */
+export async function openAgain(
+  { input }: Pick<RunRecord, "input">,
+  config: Config,
+  io: Io & { readonly ask?: Ask | undefined },
+): Promise<Runtime> {
+  const settings = toRuntimeOptions(config, io);
+  // What is not a task is refused by whoever runs it, in its own words.
+  if (!isTask(input)) return await createRuntime(settings);
+  const task = parseTask(input);
+  const { agents, warnings } = await loadAgents(await toPlaces({ ...io, cwd: task.root }));
+  for (const warning of warnings) await io.stderr.write(toWarningLine(warning));
+  const rules = [...(settings.rules ?? []), ...parseGivenRules(task.rules)];
+  return await createRuntime({ ...settings, rules, agents });
+}
