@@ -90,7 +90,7 @@ export const RUNS_COMMAND: Command = {
     steer: "Leave a message that a run or a subagent reads before its next turn (- for stdin)",
     waiting: "The tool calls of all runs that wait for a person's answer",
     approve:
-      "Allow the tool call that a run or a subagent asks about; CALL is its name in `runs waiting`",
+      "Allow the tool call that a run or a subagent asks about, by its name (`runs waiting`)",
     deny: "Refuse that tool call; the run goes on",
     cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
     delete: "Remove a run and all its records; refused while it runs",
