@@ -9,8 +9,11 @@
 /** Long enough that the line costs little beside the work, short enough that nobody notices. */
 const SLICE_MS = 5;
 
+/** A slice is also over after so many pieces, about a megabyte: a fast machine lets others in as often. */
+const MAX_PIECES = 16;
+
 export interface Slices {
-  /** True when the slice is used up: wait for `next` before going on. */
+  /** True when the slice is used up: wait for `next` before going on. Asked once for each piece of work. */
   isOver(): boolean;
   /** Resolves when it is this job's turn, with a new slice. Wait for it before the first piece of work, too. */
   next(): Promise<void>;
@@ -19,12 +22,14 @@ export interface Slices {
 /** The slices of one job. Jobs of one owner take their slices in the order in which they asked. */
 export function createSlices(owner: string): Slices {
   let endMs = 0;
+  let pieces = 0;
   return {
-    isOver: () => performance.now() >= endMs,
+    isOver: () => ++pieces > MAX_PIECES || performance.now() >= endMs,
     next: () =>
       new Promise((resolve) => {
         enter(owner, () => {
           endMs = performance.now() + SLICE_MS;
+          pieces = 0;
           resolve();
         });
       }),
