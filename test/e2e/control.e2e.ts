@@ -41,6 +41,7 @@ describe("a tree of another process", () => {
       const cancelled = await succeed(place, "cancel", "last/stopped-1.0");
       assert.match(cancelled.stderr, /stopped-1\.0 has ended: cancelled; run_\w+ goes on/);
       const late = place.start(["runs", "follow", "last", "--from-now", "-o", "jsonl"]);
+      await late.waitForStderr(/following run_\w+ from now on\n/);
       const steered = await succeed(place, "steer", "last/steered", "Look", "at", "b");
       assert.match(steered.stderr, /^left for run_\w+\/steered-1\.1: it reads it before its next/);
       await follower.waitForStderr("subagent stopped [stopped-1.0]: cancelled");

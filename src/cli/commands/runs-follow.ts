@@ -69,6 +69,8 @@ async function open(
   };
   if (!options["from-now"]) return await openProjection(format, { ...io, ...shown });
   const marks = await readMarks(store, stored.id);
+  // Nothing else shows that it watches, until something happens.
+  if (!shown.quiet) await io.stderr.write(`following ${stored.id} from now on\n`);
   return await skipPast(marks, io, (streams) => openProjection(format, { ...streams, ...shown }));
 }
 
