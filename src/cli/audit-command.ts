@@ -1,11 +1,13 @@
 /** The row of `offshoot audit` in the table of commands. */
 
 import type { Command } from "./command.ts";
+import { STORE_OPTION } from "./store-option.ts";
 
 export const AUDIT_COMMAND: Command = {
   summary: "Show which key asked a server for what: changes and refusals, without their words",
   usage: "[list]",
   options: {
+    ...STORE_OPTION,
     key: { type: "string", value: "NAME|ID", summary: "requests of this key" },
     tenant: { type: "string", value: "NAME", summary: "requests of this tenant" },
     day: { type: "string", value: "DAY", summary: "of a day (UTC): `today` or `2030-12-31`" },

@@ -7,6 +7,7 @@ import { KEYS_COMMAND } from "./keys-command.ts";
 import { MCP_COMMAND } from "./mcp-command.ts";
 import { RUNS_COMMAND } from "./runs-command.ts";
 import { STORE_COMMAND } from "./store-command.ts";
+import { STORE_OPTION } from "./store-option.ts";
 
 /** Every wire, and the embedded model; `PROVIDERS` has the same and would cost start-up. */
 const PROVIDER_NAMES = [...Object.keys(WIRES), "embedded"];
@@ -131,6 +132,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         type: "boolean",
         summary: "Show who may run, with what and for how much, and send nothing",
       },
+      ...STORE_OPTION,
       "no-store": { type: "boolean", summary: "Keep no record of the run" },
       quiet: { type: "boolean", short: "q", summary: "Nothing on standard error but errors" },
     },
@@ -170,6 +172,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
       workers: { type: "string", value: "N", summary: "How many processes answer (1)" },
       "no-auth": { type: "boolean", summary: "Ask nobody for a key" },
+      ...STORE_OPTION,
       "no-store": { type: "boolean", summary: "Keep only responses whose requests say `store`" },
       "tls-cert": { type: "string", value: "FILE", summary: "Serve HTTPS with this certificate" },
       "tls-key": { type: "string", value: "FILE", summary: "The certificate's private key" },

@@ -25,7 +25,8 @@ import { type Config, loadConfig } from "../runtime/config/config.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
-import { openKept } from "../store/open-kept.ts";
+import { toStoreAddress, withoutPassword } from "../runtime/config/store-address.ts";
+import { isPostgres, openKept } from "../store/open-kept.ts";
 import {
   probeGaps,
   probeSandbox,
@@ -225,7 +226,9 @@ async function checkProgram(
 }
 
 /** Looks at the nearest folder that exists: the missing ones are made when a run is first kept. */
-async function checkData({ home }: Surroundings, config: Config | undefined): Promise<Check> {
+async function checkData({ home, env }: Surroundings, config: Config | undefined): Promise<Check> {
+  const address = config && toStoreAddress(config, env);
+  if (address !== undefined && isPostgres(address)) return await checkDatabase(address);
   const own = config?.get("store_path");
   const folder = own === undefined ? (config?.paths.dataDir ?? home) : dirname(own);
   let at = folder;
@@ -255,6 +258,19 @@ async function checkRecord(file: string, folder: string): Promise<Check> {
       `${file} cannot be opened: ${reason}`,
       "Every command that keeps or reads runs fails. Restore a backup, or move the file away.",
     );
+  }
+}
+
+async function checkDatabase(address: string): Promise<Check> {
+  const name = withoutPassword(address);
+  const kept = await openKept(address);
+  try {
+    await kept.maintenance.refuseDamaged();
+    return ok("data", `${name}, Postgres ${await kept.maintenance.version()}`);
+  } catch (thrown) {
+    return broken("data", clip(toFailure(thrown).message, 160), "Every command that keeps or reads runs fails.");
+  } finally {
+    await kept.close();
   }
 }
 

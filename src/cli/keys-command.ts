@@ -1,6 +1,7 @@
 /** The row of `offshoot keys` in the table of commands. */
 
 import type { Command } from "./command.ts";
+import { STORE_OPTION } from "./store-option.ts";
 
 /** What says what a key may do. */
 const SETS = ["create", "update"];
@@ -9,6 +10,7 @@ export const KEYS_COMMAND: Command = {
   summary: "Manage API keys for clients of `offshoot serve`",
   usage: "[list | create NAME | SUBCOMMAND NAME|ID]",
   options: {
+    ...STORE_OPTION,
     json: { type: "boolean", summary: "JSON instead of text" },
     tenant: {
       type: "string",

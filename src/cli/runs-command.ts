@@ -1,11 +1,13 @@
 /** `offshoot runs` as data. */
 
 import type { Command } from "./command.ts";
+import { STORE_OPTION } from "./store-option.ts";
 
 export const RUNS_COMMAND: Command = {
   summary: "Look at the record of runs; steer, approve or stop one; go on with one that was cut",
   usage: "[list | waiting | cost [ID] | steer ID MESSAGE | SUBCOMMAND ID [CALL]]",
   options: {
+    ...STORE_OPTION,
     json: {
       type: "boolean",
       only: ["list", "waiting", "show", "tree", "events", "cost", "replay", "why-denied"],

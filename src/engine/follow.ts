@@ -14,6 +14,8 @@ const PAGE_EVENTS = 1000;
 const MAX_BUFFERED = 2048;
 /** How often to look at a run that another process owns, while it is silent. */
 export const POLL_MS = 200;
+/** How often where the store tells of what others write: for what it may have lost. */
+export const NEWS_POLL_MS = 1000;
 /** How often while it speaks: what a reader of another process lags behind. A look takes 0.03 ms. */
 const BUSY_POLL_MS = 25;
 
@@ -52,7 +54,7 @@ export async function* followRun(
         continue;
       }
       pollMs = last > before ? BUSY_POLL_MS : Math.min(pollMs * 2, POLL_MS);
-      await listener.wait(pollMs, signal);
+      await listener.wait(store.news?.isLive ? NEWS_POLL_MS : pollMs, signal);
     }
   } finally {
     listener.close();

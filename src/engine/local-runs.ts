@@ -60,6 +60,7 @@ export class LocalRuns {
   readonly #executions = new Map<string, Promise<void>>();
   /** Runs that end with everything below them. */
   readonly #treeEnds = new Set<string>();
+  readonly #unlisten: (() => void) | undefined;
   #stopped = false;
 
   constructor(engine: Engine, { store, isAlive, observe, around, ...options }: LocalEngineOptions) {
@@ -69,6 +70,7 @@ export class LocalRuns {
     this.clock = clock;
     if (observe) this.observers.add(observe);
     this.hub = createHub(clock, this.observers);
+    this.#unlisten = store.news?.listen((id) => this.#hear(id));
     const rhythm = createRhythm();
     this.#heartbeat = createHeartbeat(store, clock, workerId, { around, rhythm });
     this.#cancels = createCancelWatch({
@@ -158,6 +160,7 @@ export class LocalRuns {
     this.hub.ringAll();
     await Promise.all(this.#executions.values());
     await this.#heartbeat.end();
+    this.#unlisten?.();
     await this.store.close();
   }
 
@@ -168,6 +171,12 @@ export class LocalRuns {
     if (tree) for (const { run } of here) this.#treeEnds.add(run.id);
     abortAll(here, new Failure("cancelled", "The run was cancelled."));
     return here.length > 0;
+  }
+
+  /** Another process wrote to a run, or to any. */
+  #hear(id: string | undefined): void {
+    if (id === undefined) this.hub.ringAll();
+    else this.hub.ring(id);
   }
 
   /** The name of this process as an owner. First the beat: an owner nobody has heard of would count as dead. */

@@ -4,7 +4,7 @@ import { toUnknownRun } from "../store/refusal.ts";
 import type { Store } from "../store/store.ts";
 import { readOutcome } from "./ending.ts";
 import type { RunOutcome } from "./engine.ts";
-import { POLL_MS } from "./follow.ts";
+import { NEWS_POLL_MS, POLL_MS } from "./follow.ts";
 import type { Hub } from "./hub.ts";
 
 interface OutcomeParts {
@@ -31,7 +31,8 @@ export async function waitForOutcome(
       if (run.status === "ended") return await readOutcome(store, run);
       await tend();
       // A run of this process rings when it ends; others must be looked at.
-      await listener.wait(isOwned(id) ? undefined : POLL_MS, signal);
+      const pollMs = store.news?.isLive ? NEWS_POLL_MS : POLL_MS;
+      await listener.wait(isOwned(id) ? undefined : pollMs, signal);
     }
   } finally {
     listener.close();

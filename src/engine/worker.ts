@@ -5,7 +5,8 @@
  * No wall clock decides: it may be set forward by an hour while runs go on. Owners beat in monotonic
  * time, which all processes of one boot share. Whoever cannot compare (another machine, another boot)
  * watches whether the beat changes, for the length of a lease in time of its own. A process id counts
- * only within one boot and one PID namespace, and only together with the time of the process's start.
+ * only within one boot and one PID namespace, and only together with the time of the process's start. A record
+ * that has a clock of its own (a database server) tells itself for how long an owner has been silent.
  *
  * Silence is not death: where the process can be looked for, it lives until it is gone, stopped or held up
  * as it may be. Where it cannot, nobody is judged for the time in which the judge could not write either:
@@ -160,7 +161,11 @@ export function createLiveness(
     // Its farewell.
     if (worker.beat_at_ms === 0) return "dead";
     const seenHere = lookFor(worker, around);
-    if (seenHere !== "unsure") return seenHere;
+    if (seenHere === "dead") return seenHere;
+    // A record with a clock of its own knows better than this machine: a process that was stopped, or whose
+    // network is gone, is there and writes nothing.
+    if (worker.silent_ms !== undefined) return worker.silent_ms > LEASE_MS ? "dead" : "alive";
+    if (seenHere === "alive") return seenHere;
     if (worker.boot === "" || worker.boot !== around.boot) return watch(worker);
     return isOver(worker.beat_ms, around.monotonicMs()) ? "dead" : "alive";
   };

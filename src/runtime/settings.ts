@@ -1,6 +1,6 @@
 /** The settings as the runtime takes them. */
 
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { type Limits, NO_LIMITS } from "../agent/limits.ts";
 import type { GivenRule } from "../agent/task.ts";
 import { systemClock } from "../base/clock.ts";
@@ -18,6 +18,7 @@ import { checkRuleNames } from "../tools/gate/rule-names.ts";
 import { parseRule, RULE_VERDICTS, type Rule, type RuleVerdict } from "../tools/gate/rules.ts";
 import type { Config } from "./config/config.ts";
 import { toModelOverrides } from "./config/config-models.ts";
+import { toStoreAddress } from "./config/store-address.ts";
 import type { Environment } from "./paths.ts";
 import type { RuntimeOptions } from "./runtime.ts";
 import { toToolSettings } from "./tool-settings.ts";
@@ -31,9 +32,15 @@ interface Surroundings {
   readonly ask?: Ask | undefined;
 }
 
+/** What tools never touch. A database is on no path. */
+function toProtected({ paths, get }: Config, storePath: string | undefined): string[] {
+  const files = [get("store_path") ?? paths.runsFile, storePath ?? ""];
+  return [paths.configFile, paths.dataDir, ...files.filter((file) => isAbsolute(file))];
+}
+
 export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeOptions {
   const { env, stderr, ask } = around;
-  const storePath = config.get("store_path") ?? config.paths.runsFile;
+  const storePath = toStoreAddress(config, env);
   const logOptions = {
     setting: env["OFFSHOOT_LOG"],
     clock: systemClock,
@@ -44,7 +51,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     env,
     log: createLog("provider", logOptions),
     subagentLog: createLog("subagent", logOptions),
-    storePath: config.get("store") ? storePath : undefined,
+    storePath,
     overrides: toModelOverrides(config.get("models")),
     vendors: config.get("vendors"),
     timeouts: toTimeouts(config),
@@ -61,7 +68,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     gitHooks: config.get("git_hooks"),
     sandboxNetwork: config.get("sandbox_network"),
     hardLinks: config.get("hard_links"),
-    protectedPaths: [config.paths.configFile, config.paths.dataDir, storePath],
+    protectedPaths: toProtected(config, storePath),
     toolSettings: toToolSettings(config, around),
     delegation: toDelegation(config),
     conversationsDir: join(config.paths.dataDir, "conversations"),

@@ -37,6 +37,8 @@ export interface Maintenance {
   backUp(target: string): Promise<number>;
   /** Gives free space back. Others wait meanwhile with their writes. In bytes. */
   vacuum(): Promise<{ readonly before: number; readonly after: number }>;
+  /** Brings the tables up to this version of the program; from and to which of them. */
+  migrate(): Promise<{ readonly from: number; readonly to: number }>;
 }
 
 export interface StoreCheck {

@@ -8,32 +8,35 @@ import { Failure } from "../base/failure.ts";
 import type { Kept } from "./kept.ts";
 
 /**
- * `undefined` and `memory:` for memory; a path, `sqlite:PATH` or `file:` for a file of SQLite. Throws
- * `invalid_request` for an address of anything else.
+ * `undefined` and `memory:` for memory; a path, `sqlite:PATH` or `file:` for a file of SQLite;
+ * `postgres://…` for a database. Throws `invalid_request` for an address of anything else.
  */
 export async function openKept(address: string | undefined): Promise<Kept> {
-  const place = parseAddress(address);
-  if (place === undefined) {
+  if (address === undefined || address === "memory:") {
     const { createMemoryKept } = await import("./memory/memory-kept.ts");
     return createMemoryKept();
   }
+  if (isPostgres(address)) {
+    const { createPostgresKept } = await import("./postgres/postgres-kept.ts");
+    return createPostgresKept(address);
+  }
+  const path = parsePath(address);
   const { createSqliteKept } = await import("./sqlite/sqlite-kept.ts");
-  return createSqliteKept(place);
+  return createSqliteKept(path);
 }
 
-/** The path of a file; undefined for memory. */
-function parseAddress(address: string | undefined): string | undefined {
-  if (address === undefined || address === "memory:") return undefined;
+/** Whether an address names a database that other machines may share. It may hold a password. */
+export function isPostgres(address: string): boolean {
+  return /^postgres(ql)?:/i.test(address);
+}
+
+function parsePath(address: string): string {
   const [, scheme] = /^([a-z][a-z0-9+.-]+):/i.exec(address) ?? [];
   switch (scheme?.toLowerCase()) {
     case "sqlite":
       return address.slice("sqlite:".length);
     case "file":
       return toPath(address);
-    // A database of its own is added here, and loaded above.
-    case "postgres":
-    case "postgresql":
-      throw refuse("A record in Postgres is not supported by this build.");
     default:
       // Never the whole address: it may hold a password.
       if (/^[a-z][a-z0-9+.-]+:\/\//i.test(address)) throw refuse(`\`${scheme}:\` names no store.`);
@@ -50,6 +53,6 @@ function toPath(address: string): string {
 }
 
 function refuse(reason: string, cause?: unknown): Failure {
-  const message = `${reason} Give the path of a file, \`sqlite:PATH\` or \`memory:\`.`;
+  const message = `${reason} Give the path of a file, \`sqlite:PATH\`, \`memory:\` or \`postgres://USER@HOST/DATABASE\`.`;
   return new Failure("invalid_request", message, { cause });
 }

@@ -3,7 +3,7 @@
  * vectors, containers, keys. One kind of row for all of them, so that isolation is one rule: every
  * call names the tenant, and what belongs to another one is not there.
  *
- * Two implementations, memory and SQLite, and one suite (`test/store/shelf-contract.ts`).
+ * Three implementations, memory, SQLite and Postgres, and one suite (`test/store/shelf-contract.ts`).
  */
 
 import type { Json } from "../base/json.ts";

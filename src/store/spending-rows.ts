@@ -169,6 +169,11 @@ function toAvailable(shortages: readonly Shortage[]): Available {
   return { tokens: leftOf("tokens"), usd: leftOf("usd") };
 }
 
+/** The windows of a moment, by their names in the rows. */
+export function nameWindows(nowMs: number): Readonly<Record<Window, string>> {
+  return { minute: nameOf("minute", nowMs), day: nameOf("day", nowMs), total: "total" };
+}
+
 /** `2026-11-15T10:31`, `2026-11-15`, `total`: they sort by time. */
 function nameOf(window: Window, nowMs: number): string {
   if (window === "total") return window;

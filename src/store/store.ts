@@ -1,6 +1,6 @@
 /**
- * The contract of what is kept: runs, their journals and their logs. Two implementations, memory and
- * SQLite, and one suite (`test/store/store-contract.ts`) that both must pass.
+ * The contract of what is kept: runs, their journals and their logs. Three implementations, memory, SQLite
+ * and Postgres, and one suite (`test/store/store-contract.ts`) that all must pass.
  *
  * Every write names the epoch of the owner that makes it and is refused with `Failure("fenced")`
  * when the run has a newer one. Numbers come from the owner: an append that does not start right
@@ -14,6 +14,8 @@ import type { NewThing } from "./shelf.ts";
 import type { TurnStore } from "./turns.ts";
 
 export interface Store extends TurnStore {
+  /** Where the database can tell of what other processes write; else they have to be looked at. */
+  readonly news?: News | undefined;
   /** Writes the run down before anything of it happens. False, and no change, when the id exists. */
   createRun(run: NewRun): Promise<boolean>;
   getRun(id: string): Promise<RunRecord | undefined>;
@@ -75,6 +77,17 @@ export interface Store extends TurnStore {
   close(): Promise<void>;
 }
 
+/** It only makes things faster: some of it may be lost, and whoever listens finds the same in the store. */
+export interface News {
+  /** Whether it is heard at the moment: then runs of others need not be looked at as often. */
+  readonly isLive: boolean;
+  /**
+   * Calls `ring` with each run that another process wrote to or left a message for; with undefined where any
+   * of them may have been. Until the returned function is called.
+   */
+  listen(ring: (id: string | undefined) => void): () => void;
+}
+
 export interface NewRun
   extends Pick<
     RunRecord,
@@ -130,4 +143,6 @@ export interface Worker {
   readonly beat_at_ms: number;
   /** The same in monotonic time of its boot, which decides whether it lives. */
   readonly beat_ms: number;
+  /** For how long it has said nothing, by the clock of the record; left out where the record has none. */
+  readonly silent_ms?: number | undefined;
 }

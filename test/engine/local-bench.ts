@@ -5,6 +5,7 @@ import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import type { LocalEngineOptions } from "../../src/engine/local-engine-options.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
+  asked,
   type Bench,
   type BenchEngineOptions,
   type CrashingEngine,
@@ -59,10 +60,19 @@ function withFaults(store: Store, { slowLog, hangsTaking, refuseEnding }: Faults
     const refusal = name === "finish" ? refuseEnding?.() : undefined;
     if (refusal) throw refusal;
     if (name === "append" && slowLog) await settle();
-    const made = await call(...values);
+    const made = await count(call, values);
     if (name === "takeSignal" && hangsTaking && made !== undefined) await new Promise(() => {});
     return made;
   });
+}
+
+async function count(call: Call, values: unknown[]): Promise<unknown> {
+  asked.count++;
+  try {
+    return await call(...values);
+  } finally {
+    asked.count--;
+  }
 }
 
 type Call = (...values: unknown[]) => unknown;
@@ -71,8 +81,20 @@ type Call = (...values: unknown[]) => unknown;
 export function wrapStore(store: Store, wrap: (name: string, call: Call) => Call): Store {
   return new Proxy(store, {
     get(target, name) {
-      const method = Reflect.get(target, name, target) as Call;
+      const method = Reflect.get(target, name, target) as Call | object | undefined;
+      if (typeof method !== "function") return method;
       return wrap(String(name), (...values) => Reflect.apply(method, target, values));
+    },
+  });
+}
+
+/** One whose processes have to look: so that a test knows how long that takes. */
+export function withoutNews(store: Store): Store {
+  return new Proxy(store, {
+    get(target, name) {
+      const method = Reflect.get(target, name, target) as Call | object | undefined;
+      if (typeof method !== "function") return undefined;
+      return (...values: unknown[]) => Reflect.apply(method, target, values);
     },
   });
 }

@@ -17,7 +17,7 @@ import { DAY_MS, readDayMs } from "./read-day.ts";
 export const run: RunCommand = async ({ words, options }, io) => {
   if (words.length > 1) throw new Failure("invalid_request", "Write `offshoot audit list`.");
   const asked = parseQuery(options, systemClock.now());
-  const books = await openBooks(await openConfig({}, io));
+  const books = await openBooks(await openConfig({ store: options["store"] }, io), io);
   try {
     const keyId = await findKeyId(books, options["key"]);
     const names = await readNames(books);

@@ -27,8 +27,8 @@ export const run: RunCommand = async ({ words, options }, io) => {
     const line = ["offshoot keys", action, ...act.words].join(" ");
     throw new Failure("invalid_request", `Write \`${line}\`.`);
   }
-  const config = await openConfig({}, io);
-  const books = await openBooks(config);
+  const config = await openConfig({ store: options["store"] }, io);
+  const books = await openBooks(config, io);
   try {
     await act.run(books, { io, options, config, name: names[0] ?? "" });
     return 0;

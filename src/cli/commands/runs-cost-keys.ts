@@ -32,7 +32,7 @@ export async function showKeyCosts(
     const message = `\`--by ${by}\` adds up all that keys have used: leave out \`${clip(extra, 60)}\`.`;
     throw new Failure("invalid_request", message);
   }
-  const books = await openBooks(config);
+  const books = await openBooks(config, io);
   try {
     const { day } = options;
     const dayMs = day === undefined ? undefined : readDayMs(day, books.clock.now());

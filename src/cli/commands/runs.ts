@@ -6,6 +6,7 @@ import { toAbandoned, toEnded } from "../../engine/ending.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
 import { INDEX_BODY } from "../../responses/vector-stores/kept-store.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { Run } from "../../runtime/runtime.ts";
 import type { Store } from "../../store/store.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
@@ -30,19 +31,19 @@ export const run: RunCommand = async (call, io) => {
   if (subcommand === "approve" || subcommand === "deny") {
     (await import("./runs-approve.ts")).refuseTools(io);
   }
-  const config = await openConfig({}, io);
+  const config = await openConfig({ store: call.options["store"] }, io);
   if (subcommand === "cost" && (await showKeyCost(call, { config, io }))) return 0;
   if (subcommand === "resume") return resume(requireId(subcommand, id), call, { config, io });
   if (subcommand === "replay") {
     const { readChange, replay } = await import("./runs-replay.ts");
     const asked = readChange(call.options);
     let change = asked;
-    const stored = await lookUp(config, requireId(subcommand, id), async (store) => {
+    const stored = await lookUp({ config, io }, requireId(subcommand, id), async (store) => {
       change = asked && { ...asked, node: await findNode(store, asked.node) };
     });
     return replay(stored, { change, call, config, io });
   }
-  const store = await openRecord(config);
+  const store = await openRecord(config, io);
   try {
     return (await onRecord(subcommand, store, { call, config, io })) ?? 0;
   } finally {
@@ -172,9 +173,9 @@ function requireId(subcommand: string, id: string | undefined): string {
   throw new Failure("invalid_request", message);
 }
 
-async function openRecord(config: Config): Promise<Store> {
+async function openRecord(config: Config, { env }: Io): Promise<Store> {
   const { openKept } = await import("../../store/open-kept.ts");
-  const kept = await openKept(config.get("store_path") ?? config.paths.runsFile);
+  const kept = await openKept(toRecordAddress(config, env));
   return await kept.runs();
 }
 
@@ -269,7 +270,7 @@ async function resume(
   { options }: CommandCall,
   { config, io }: { config: Config; io: Io },
 ): Promise<number> {
-  const stored = await lookUp(config, given, requireOwn);
+  const stored = await lookUp({ config, io }, given, requireOwn);
   const live = createLiveBlock(io.stderr);
   const asking = createAskOnTerminal(io, live);
   const runtime = await openAgain(stored, config, { ...io, ask: asking?.ask });
@@ -303,11 +304,11 @@ async function requireOwn(store: Store, stored: RunRecord): Promise<void> {
 }
 
 async function lookUp(
-  config: Config,
+  { config, io }: Pick<Asked, "config" | "io">,
   id: string,
   check: (store: Store, stored: RunRecord) => Promise<void> = async () => {},
 ): Promise<RunRecord> {
-  const store = await openRecord(config);
+  const store = await openRecord(config, io);
   try {
     const stored = await findRun(store, id);
     await check(store, stored);

@@ -3,6 +3,7 @@
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { plural } from "../../base/text.ts";
+import { toRecordAddress, withoutPassword } from "../../runtime/config/store-address.ts";
 import type { Maintenance } from "../../store/kept.ts";
 import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
@@ -19,13 +20,19 @@ export const run: RunCommand = async ({ words, options }, io) => {
     const lines = Object.entries(ACTIONS).map(([name, row]) => [name, ...row.words].join(" "));
     throw new Failure("invalid_request", `Write \`offshoot store ${lines.join(" | ")}\`.`);
   }
-  const config = await openConfig({}, io);
-  const path = config.get("store_path") ?? config.paths.runsFile;
-  const { maintenance } = await openKept(path);
-  const { exit = 0, line, facts } = await act.run({ path, maintenance }, names[0] ?? "");
-  const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
-  await io.stdout.write(`${shown}\n`);
-  return exit;
+  const config = await openConfig({ store: options["store"] }, io);
+  const address = toRecordAddress(config, io.env);
+  const kept = await openKept(address);
+  const { maintenance } = kept;
+  try {
+    const path = withoutPassword(address);
+    const { exit = 0, line, facts } = await act.run({ path, maintenance }, names[0] ?? "");
+    const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
+    await io.stdout.write(`${shown}\n`);
+    return exit;
+  } finally {
+    await kept.close();
+  }
 };
 
 interface Done {
@@ -49,6 +56,7 @@ const ACTIONS: Readonly<Record<string, ActionRow>> = {
   check: { words: [], run: check },
   backup: { words: ["FILE"], run: backUp },
   vacuum: { words: [], run: vacuum },
+  migrate: { words: [], run: migrate },
 };
 
 async function check({ path, maintenance }: Looked): Promise<Done> {
@@ -78,6 +86,15 @@ async function vacuum({ path, maintenance }: Looked): Promise<Done> {
   const { before, after } = await maintenance.vacuum();
   const line = `${path} has ${toSize(after)} now, ${toSize(before)} before`;
   return { line, facts: { path, bytes: after, bytes_before: before } };
+}
+
+async function migrate({ path, maintenance }: Looked): Promise<Done> {
+  const { from, to } = await maintenance.migrate();
+  const line =
+    from === to
+      ? `${path} has the tables of this version already (${to})`
+      : `${path} has the tables of this version now (${to}, ${from} before)`;
+  return { line, facts: { path, version: to, version_before: from } };
 }
 
 function toSize(bytes: number): string {

@@ -3,6 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import { clip } from "../../base/text.ts";
 import { type Config, loadConfig } from "../../runtime/config/config.ts";
+import { toRecordAddress } from "../../runtime/config/store-address.ts";
 import type { CompletedKind } from "../command.ts";
 import type { Io } from "../io.ts";
 
@@ -44,9 +45,8 @@ async function listModels(io: Io): Promise<readonly string[]> {
 
 async function listRuns(io: Io): Promise<readonly string[]> {
   const config = await readConfig(io);
-  const file = config.get("store_path") ?? config.paths.runsFile;
   const { openKept } = await import("../../store/open-kept.ts");
-  const kept = await openKept(file);
+  const kept = await openKept(toRecordAddress(config, io.env));
   if (!(await kept.maintenance.exists())) return [];
   try {
     const runs = await kept.runs();

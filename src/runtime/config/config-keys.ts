@@ -128,11 +128,13 @@ export const CONFIG_KEYS = {
     summary: "Nothing on standard error but errors",
   },
   store: {
-    type: "boolean",
+    type: "record",
     default: true,
     flag: "no-store",
+    textFlag: "store",
     guarded: true,
-    summary: "Keep a record of runs",
+    summary:
+      "Keep a record of runs, and where: a file, or a Postgres database ([scaling.md](scaling.md)); `true` is the file of `store_path`",
   },
   store_path: {
     type: "string",
@@ -249,6 +251,7 @@ interface Types {
   readonly number: number;
   readonly integer: number;
   readonly boolean: boolean;
+  readonly record: boolean | string;
   readonly list: readonly string[];
   readonly map: JsonObject;
 }

@@ -6,6 +6,8 @@ export type ConfigRow = {
   readonly summary: string;
   /** The flag of `offshoot run` that sets it; one that begins with `no-` switches it off. */
   readonly flag?: string;
+  /** Another flag, which gives it a text. */
+  readonly textFlag?: string;
   /** A project's file may set it only when trusted: it decides where data, money or leave goes. */
   readonly guarded?: true;
   /** An untrusted project's file may set less of it than the user has, and never more. */
@@ -22,6 +24,8 @@ export type ConfigRow = {
     }
   | ({ readonly type: "number" | "integer"; readonly default?: number } & Range)
   | { readonly type: "boolean"; readonly default?: boolean }
+  /** On, off, or where: a path or an address. */
+  | { readonly type: "record"; readonly default?: boolean }
   | { readonly type: "list"; readonly form?: "rules"; readonly default?: readonly string[] }
   | { readonly type: "enum"; readonly values: readonly string[]; readonly default?: string }
   | { readonly type: "map"; readonly default?: JsonObject }

@@ -17,6 +17,7 @@ import { type ConfigName, rowOf } from "./config-keys.ts";
 import { checkModels, checkOptions } from "./config-models.ts";
 import { type ConfigRow, PATH_PREFIX, type Range } from "./config-row.ts";
 import { checkVendors } from "./config-vendors.ts";
+import { isStoreAddress } from "./store-address.ts";
 
 /**
  * Reads what a person typed in a shell: lists by commas, `[]` for an empty one, maps as JSON. `catalog`
@@ -45,7 +46,8 @@ export function checkConfigValue(
   if (row.type === "list" && typeof value === "string") return toRowList(row, value, where);
   if (row.type === "map" && isJsonObject(value)) return checkMap(name, value, where, catalog);
   if (fits(row, value)) return value;
-  const shown = isVariableName(row) ? "" : `, not \`${clip(toShown(value), 60)}\``;
+  const isSecret = isVariableName(row) || row.type === "record";
+  const shown = isSecret ? "" : `, not \`${clip(toShown(value), 60)}\``;
   throw new Failure("invalid_request", `${where} must be ${describeRow(row)}${shown}.`, {
     param: name,
   });
@@ -94,6 +96,8 @@ export function describeRow(row: ConfigRow): string {
       return `a whole number${describeRange(row)}`;
     case "boolean":
       return "`true` or `false`";
+    case "record":
+      return "`true`, `false`, a path, or `postgres://…` without its password";
     case "list":
       return "a list of names";
     case "enum":
@@ -135,7 +139,7 @@ const SWITCHES: Readonly<Record<string, boolean>> = {
 
 /** What cannot be converted stays text, so that the check that follows can show it. */
 function fromText({ type }: ConfigRow, trimmed: string, text: string): unknown {
-  if (type === "boolean") {
+  if (type === "boolean" || type === "record") {
     const word = trimmed.toLowerCase();
     return Object.hasOwn(SWITCHES, word) ? SWITCHES[word] : text;
   }
@@ -158,6 +162,8 @@ function fits(row: ConfigRow, value: unknown): boolean {
       return Number.isSafeInteger(value) && inRange(row, value as number);
     case "boolean":
       return typeof value === "boolean";
+    case "record":
+      return typeof value === "boolean" || (typeof value === "string" && isStoreAddress(value));
     case "list":
       return Array.isArray(value) && value.every((word) => typeof word === "string");
     case "enum":

@@ -26,6 +26,7 @@ import {
 } from "./config-keys.ts";
 import { checkConfigValue, parseConfigText, takesEmpty } from "./config-value.ts";
 import { toCatalog } from "./config-vendors.ts";
+import { isPath, withoutPassword } from "./store-address.ts";
 
 export interface Config {
   get<Name extends ConfigName>(name: Name): ConfigValue<Name>;
@@ -108,7 +109,9 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     const isGiven = text !== undefined && (text !== "" || takesEmpty(rowOf(name)));
     if (!isGiven) continue;
     const catalog = toCatalog(toMap(ownOf("vendors")));
-    hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
+    // The password of an address stays where it is: nothing shows a setting's variable.
+    const shown = rowOf(name).type === "record" ? withoutPassword(text) : text;
+    hold(name, parseConfigText(name, shown, `\`${variable}\``, catalog), variable, cwd);
   }
   for (const [name, value, source] of readAgent(agent, ownOf)) hold(name, value, source, cwd);
   for (const name of CONFIG_NAMES) {
@@ -247,7 +250,8 @@ function readFlag(
   name: ConfigName,
   flags: Flags,
 ): { readonly value: unknown; readonly source: string } | undefined {
-  const { flag } = rowOf(name);
+  const { flag: usual, textFlag } = rowOf(name);
+  const flag = textFlag !== undefined && flags[textFlag] !== undefined ? textFlag : usual;
   const given = flag === undefined ? undefined : flags[flag];
   if (given === undefined || given === false) return undefined;
   const source = `--${flag}`;
@@ -267,6 +271,8 @@ function toAbsolute(
   { base, home }: { readonly base: string; readonly home: string },
 ): unknown {
   const row = rowOf(name);
-  if (row.type !== "string" || row.form !== "path" || typeof value !== "string") return value;
+  if (typeof value !== "string") return value;
+  if (row.type === "record" && !isPath(value)) return value;
+  if (row.type !== "record" && (row.type !== "string" || row.form !== "path")) return value;
   return value.startsWith("~/") ? join(home, value.slice(2)) : resolve(base, value);
 }

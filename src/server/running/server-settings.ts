@@ -6,6 +6,7 @@ import type { CooldownSettings } from "../../providers/deployments/health.ts";
 import type { BackingSettings } from "../../responses/kinds/mcp-backing.ts";
 import type { SizeLimits } from "../../responses/request/check-size.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { toStoreAddress } from "../../runtime/config/store-address.ts";
 import { catalogOf } from "../../runtime/model-address.ts";
 import { toNamedModels } from "../../runtime/responses/model-names.ts";
 import type { ModelRoutes } from "../../runtime/responses/model-routes.ts";
@@ -59,9 +60,7 @@ interface Surroundings {
 
 /** Rejects with `invalid_request` what does not go together. */
 export function toServerSettings(config: Config, around: Surroundings): ServerSettings {
-  const storePath = config.get("store")
-    ? (config.get("store_path") ?? config.paths.runsFile)
-    : undefined;
+  const storePath = toStoreAddress(config, around.env);
   const settings: ServerSettings = {
     host: config.get("server.host"),
     port: config.get("server.port"),
@@ -97,7 +96,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     storePath,
   };
   if (settings.workers > 1 && storePath === undefined) {
-    const message = "Several workers share their record in a file, and `store` is off. Use one.";
+    const message = "Several workers share their record, and `store` is off. Use one.";
     throw new Failure("invalid_request", message, { param: "server.workers" });
   }
   return settings;

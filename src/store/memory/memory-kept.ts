@@ -35,5 +35,5 @@ const MAINTENANCE: Maintenance = {
   probe: async () => {},
   version: async () => "memory",
   refuseDamaged: async () => {},
-  ...{ check: refuse, backUp: refuse, vacuum: refuse },
+  ...{ check: refuse, backUp: refuse, vacuum: refuse, migrate: refuse },
 };

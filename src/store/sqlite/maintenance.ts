@@ -5,7 +5,7 @@ import { whenFree } from "../../base/busy.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import type { StoreCheck } from "../kept.ts";
 import { refuseForeign } from "./migrations.ts";
-import type { Database } from "./sqlite-database.ts";
+import { type Database, openDatabase } from "./sqlite-database.ts";
 import { type Connection, openConnection } from "./sqlite-driver.ts";
 import { faultOf, toDamageMessage, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 
@@ -74,6 +74,15 @@ export async function vacuumStore(path: string): Promise<{ before: number; after
     connection.prepare("pragma wal_checkpoint(truncate)").all();
     return { before, after: readSizes(connection).bytes };
   });
+}
+
+/** Whoever opens a file brings its tables up to date; this one says from where to where. */
+export async function migrateStore(path: string): Promise<{ from: number; to: number }> {
+  const readVersion = (connection: Connection): number =>
+    Number(connection.prepare("pragma user_version").get()?.["user_version"]);
+  const from = await withConnection(path, readVersion);
+  (await openDatabase(path)).close();
+  return { from, to: await withConnection(path, readVersion) };
 }
 
 /** Above this size a start would have to wait for the check: it reads 300 to 600 MB a second. */

@@ -66,5 +66,6 @@ function createMaintenance(path: string, open: () => Promise<Database>): Mainten
     check: async () => (await load()).checkStore(path),
     backUp: async (target) => (await load()).backUpStore(path, target),
     vacuum: async () => (await load()).vacuumStore(path),
+    migrate: async () => (await load()).migrateStore(path),
   };
 }

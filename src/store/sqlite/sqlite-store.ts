@@ -41,7 +41,7 @@ import {
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "./text-column.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;

@@ -9,7 +9,7 @@ import {
   TURN_KEY,
 } from "../turns.ts";
 import type { Database } from "./sqlite-database.ts";
-import { fromColumn, toColumn } from "./text-column.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
 
 /** Who may be given a turn: a run that its owner has given up. */
 const TAKEABLE = `from turns as t join runs as r on r.id = t.run_id

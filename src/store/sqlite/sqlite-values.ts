@@ -12,7 +12,7 @@ import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { dropParts, keepParts, readParts, writeParts } from "./sqlite-parts.ts";
-import { fromColumn, fromNullable, toColumn } from "./text-column.ts";
+import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { Durability } from "./write-line.ts";
 
 /** Longer values go to `blobs`, so that listing runs or batches does not read through them. */

@@ -1,9 +1,7 @@
 /**
- * SQLite's text ends at a NUL and holds no half of a surrogate pair, but ids come from models and
- * clients. Such a text is kept as a JSON string; one that starts like a JSON string is, too.
+ * A database's text holds no NUL and no half of a surrogate pair, but ids come from models and clients.
+ * Such a text is kept as a JSON string; one that starts like a JSON string is, too.
  */
-
-import type { SqlValue } from "./sqlite-driver.ts";
 
 export function toColumn(text: string): string {
   return /^"|[\0\p{Surrogate}]/u.test(text) ? JSON.stringify(text) : text;
@@ -13,11 +11,11 @@ export function toNullable(text: string | null): string | null {
   return text === null ? null : toColumn(text);
 }
 
-export function fromColumn(value: SqlValue | undefined): string {
+export function fromColumn(value: unknown): string {
   const text = String(value);
   return text.startsWith('"') ? (JSON.parse(text) as string) : text;
 }
 
-export function fromNullable(value: SqlValue | undefined): string | null {
+export function fromNullable(value: unknown): string | null {
   return value === null || value === undefined ? null : fromColumn(value);
 }

@@ -1,0 +1,5 @@
+/** `node scripts/install.js PACKAGE…`: installs packages of this repository where they are missing. */
+
+import { ensureInstalled } from "./packages.js";
+
+for (const folder of process.argv.slice(2)) ensureInstalled(folder);

@@ -1,0 +1,91 @@
+/**
+ * The rules of an audit in a database: what waits is written in one insert after at most `FLUSH_MS`, so a crash
+ * loses that much of the log. A database that takes nothing for a while loses entries beyond `MAX_ENTRIES`, the
+ * oldest first, and never the request.
+ */
+
+import type { Clock } from "../base/clock.ts";
+import { nextTurn } from "../base/turn.ts";
+import {
+  type Audit,
+  type AuditEntry,
+  type AuditQuery,
+  MAX_ENTRIES,
+  type StoredAuditEntry,
+} from "./audit.ts";
+
+const FLUSH_MS = 1000;
+
+/** The table of one database. */
+export interface AuditRows {
+  /** In this order, all or none. */
+  insert(batch: readonly AuditEntry[]): Promise<void>;
+  list(query: AuditQuery): Promise<StoredAuditEntry[]>;
+  /** Removes some of what is older, in one transaction; true where there may be more. */
+  prune(beforeMs: number): Promise<boolean>;
+}
+
+export function createBufferedAudit(rows: AuditRows, clock: Clock): Audit {
+  let waiting: AuditEntry[] = [];
+  let timer: AbortController | undefined;
+  let flushing: Promise<void> | undefined;
+
+  function write(entry: AuditEntry): void {
+    waiting.push(entry);
+    if (waiting.length > MAX_ENTRIES) waiting.shift();
+    if (!timer) flushLater();
+  }
+
+  function flushLater(): void {
+    timer = new AbortController();
+    const flushed = clock.sleep(FLUSH_MS, timer.signal).then(() => {
+      timer = undefined;
+      return flush();
+    });
+    // Stopped by `close`, or refused by the database: what waits is tried again with the next entry.
+    flushed.catch(() => {});
+  }
+
+  /** One at a time: entries that come while another process holds the file wait in memory. */
+  function flush(): Promise<void> {
+    flushing ??= insert().finally(() => {
+      flushing = undefined;
+    });
+    return flushing;
+  }
+
+  async function insert(): Promise<void> {
+    const batch = waiting;
+    if (batch.length === 0) return;
+    waiting = [];
+    try {
+      await rows.insert(batch);
+    } catch (thrown) {
+      waiting = [...batch, ...waiting].slice(-MAX_ENTRIES);
+      throw thrown;
+    }
+  }
+
+  /** With what came while a batch was on its way. */
+  async function flushAll(): Promise<void> {
+    await flushing?.catch(() => {});
+    await flush();
+  }
+
+  return {
+    write,
+    async list(query) {
+      await flushAll();
+      return await rows.list(query);
+    },
+    async prune(beforeMs) {
+      await flushAll();
+      while (await rows.prune(beforeMs)) await nextTurn();
+    },
+    async close() {
+      timer?.abort();
+      timer = undefined;
+      await flushAll();
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** Looking after a record in Postgres, also while servers use it. The server's own tools do most of it. */
+
+import { Failure } from "../../base/failure.ts";
+import type { StoreCheck } from "../kept.ts";
+import type { Database } from "./postgres-database.ts";
+
+/** What refers to what, where no foreign key says it. Each gives a line for every row that is wrong. */
+const CHECKS: readonly string[] = [
+  `select 'The log of run ' || r.id || ' has ' || coalesce(sum(e.count), 0) || ' events, not '
+      || r.next_seq || '.' as problem
+    from offshoot.runs r left join offshoot.events e on e.run_id = r.id
+    group by r.id having coalesce(sum(e.count), 0) <> r.next_seq`,
+  `select 'Run ' || id || ' has ended without an ending.' as problem
+    from offshoot.runs where status = 'ended' and ending is null`,
+  `select 'Turn of run ' || t.run_id || ' is still taken, though it has ended.' as problem
+    from offshoot.turns t join offshoot.runs r on r.id = t.run_id where r.status = 'ended'`,
+  `select 'A large value of run ' || r.id || ' is gone.' as problem from offshoot.runs r
+    cross join lateral (values (r.input_parts), (r.result_parts)) as v (parts)
+    where v.parts is not null and not exists (
+      select 1 from offshoot.parts p where p.run_id = r.id and p.id = v.parts)`,
+];
+const SHOWN = 20;
+
+export async function checkStore(db: Database): Promise<StoreCheck> {
+  const problems: string[] = [];
+  for (const sql of CHECKS) {
+    for (const row of await db.all(sql)) problems.push(String(row["problem"]));
+  }
+  const counts = await db.get(
+    `select (select count(*) from offshoot.runs) as runs,
+      coalesce((select sum(pg_total_relation_size(oid)) from pg_class
+        where relnamespace = 'offshoot'::regnamespace and relkind = 'r'), 0)::bigint as bytes`,
+  );
+  return {
+    problems: problems.slice(0, SHOWN),
+    more_problems: Math.max(problems.length - SHOWN, 0),
+    runs: Number(counts?.["runs"]),
+    bytes: Number(counts?.["bytes"]),
+    free_bytes: 0,
+  };
+}
+
+/** Postgres keeps the room for itself; it is used again, and statistics are fresh. */
+export async function vacuumStore(
+  db: Database,
+): Promise<{ readonly before: number; readonly after: number }> {
+  const before = (await checkSize(db)) ?? 0;
+  const tables = await db.all(
+    "select tablename from pg_tables where schemaname = 'offshoot' order by tablename",
+  );
+  for (const { tablename } of tables) {
+    await db.write(({ run }) => run(`vacuum (analyze) offshoot."${String(tablename)}"`));
+  }
+  return { before, after: (await checkSize(db)) ?? 0 };
+}
+
+async function checkSize(db: Database): Promise<number> {
+  const row = await db.get("select pg_database_size(current_database()) as bytes");
+  return Number(row?.["bytes"]);
+}
+
+/** A copy as of one moment, and of all moments since, is what Postgres's own tools make. */
+export function refuseBackUp(name: string): never {
+  const message = `The store \`${name}\` is backed up with Postgres's own tools: \`pg_dump --format=custom --schema=offshoot --file=FILE ADDRESS\`.`;
+  throw new Failure("invalid_request", message);
+}

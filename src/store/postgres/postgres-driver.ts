@@ -1,0 +1,48 @@
+/** The driver, as this package uses it: the package `pg`, loaded by whoever opens such a record. */
+
+import type { Client, Pool, PoolClient, QueryResult } from "pg";
+
+export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[];
+export type SqlRow = Readonly<Record<string, unknown>>;
+
+export interface Driver {
+  openPool(address: string): Pool;
+  /** A connection of its own, not yet open. */
+  createClient(address: string): Client;
+}
+
+/** How long a new connection may take; a database that is restarted takes about a second. */
+const CONNECT_MS = 5000;
+/** Longer than any statement of ours; a database that has gone silent is not waited for for ever. */
+const STATEMENT_MS = 60_000;
+/** Connections of one process. Most of what we write is one statement, done in a millisecond. */
+const MAX_CONNECTIONS = 8;
+
+/** The object id of `bigint`, which the driver gives as text: our numbers are exact in a double. */
+const INT8 = 20;
+
+export async function loadDriver(): Promise<Driver> {
+  const { default: pg } = await import("pg");
+  const types = {
+    getTypeParser(id: number, format?: "text" | "binary") {
+      if (id === INT8 && format !== "binary") return Number;
+      return pg.types.getTypeParser(id, format as "text");
+    },
+  };
+  const shared = (address: string) => ({
+    ...{ connectionString: address, types: types as typeof pg.types },
+    ...{ connectionTimeoutMillis: CONNECT_MS, query_timeout: STATEMENT_MS },
+    ...{ keepAlive: true, application_name: "offshoot" },
+  });
+  return {
+    openPool(address) {
+      const pool = new pg.Pool({ ...shared(address), max: MAX_CONNECTIONS, allowExitOnIdle: true });
+      // One that waits in the pool may be cut at any time; whoever asks next gets another.
+      pool.on("error", () => {});
+      return pool;
+    },
+    createClient: (address) => new pg.Client(shared(address)),
+  };
+}
+
+export type { Client, Pool, PoolClient, QueryResult };

@@ -1,0 +1,87 @@
+/** What Postgres's errors mean for whoever keeps something: in one place, by the standard's codes. */
+
+import { Failure, toFailure } from "../../base/failure.ts";
+
+/**
+ * `away`: it does not answer, or stopped answering. `again`: it answers, and the same would work now.
+ * `repeated`: a row of this name is there already.
+ */
+export type Fault = "away" | "again" | "full" | "refused" | "damaged" | "repeated" | "other";
+
+const FAULTS: Readonly<Record<string, Fault>> = {
+  "23505": "repeated",
+  "28000": "refused",
+  "28P01": "refused",
+  "3D000": "refused",
+  "3F000": "refused",
+  "40001": "again",
+  "40P01": "again",
+  "42501": "refused",
+  "53100": "full",
+  "53200": "away",
+  "53300": "away",
+  "55P03": "again",
+  "57P01": "away",
+  "57P02": "away",
+  "57P03": "away",
+  "58030": "full",
+  XX001: "damaged",
+  XX002: "damaged",
+};
+
+/** What the system says of a connection, and the driver of one that is gone or too slow. */
+const AWAY_CODES = /^(E(CONN\w+|PIPE|HOSTUNREACH|NETUNREACH|TIMEDOUT|AI_AGAIN)|ENOTFOUND|ENOENT)$/;
+const AWAY_WORDS = /connection (terminated|error|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i;
+
+export function faultOf(thrown: unknown): Fault {
+  if (!(thrown instanceof Error)) return "other";
+  // Several addresses of one name were tried.
+  if (thrown instanceof AggregateError) return faultOf(thrown.errors[0]);
+  const code = "code" in thrown ? String(thrown.code) : "";
+  const known = FAULTS[code];
+  if (known) return known;
+  if (code.startsWith("08") || AWAY_CODES.test(code) || AWAY_WORDS.test(thrown.message)) {
+    return "away";
+  }
+  return "other";
+}
+
+/** `name` is the address without what is secret in it. */
+export function toStoreFailure(name: string, cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  const reason = reasonOf(cause);
+  switch (faultOf(cause)) {
+    case "away": {
+      const message = `The store \`${name}\` does not answer (${reason}). Start the database, or check the address.`;
+      return new Failure("store_busy", message, { cause, retryAfterMs: 1000 });
+    }
+    case "again": {
+      const message = `The store \`${name}\` is locked by another program. Let it end its transaction, then try again.`;
+      return new Failure("store_busy", message, { cause, retryAfterMs: 1000 });
+    }
+    case "full": {
+      const message = `The store \`${name}\` could not be written: ${reason}. Free some space on its disk.`;
+      return new Failure("store_full", message, { cause });
+    }
+    case "refused": {
+      const message = `The store \`${name}\` cannot be used: ${reason}. Check the user, the password, the name of the database and the rights in it.`;
+      return new Failure("invalid_request", message, { cause });
+    }
+    case "damaged": {
+      const message = `The store \`${name}\` is damaged: ${reason}. Restore a backup.`;
+      return new Failure("store_failed", message, { cause });
+    }
+    case "repeated":
+    case "other": {
+      const message = `The store \`${name}\` could not be written: ${reason}.`;
+      return new Failure("store_failed", message, { cause });
+    }
+  }
+}
+
+/** The first line of what was said, without its last dot: it stands inside a sentence. */
+function reasonOf(cause: unknown): string {
+  const first = cause instanceof AggregateError ? cause.errors[0] : cause;
+  const [line = ""] = toFailure(first).message.split("\n");
+  return line.replace(/\.$/, "") || "no reason was given";
+}

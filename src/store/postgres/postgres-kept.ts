@@ -1,0 +1,78 @@
+/** All in one Postgres database, over one pool of connections, which the first part that is asked for opens. */
+
+import type { Audit } from "../audit.ts";
+import type { Kept, Maintenance } from "../kept.ts";
+import { once } from "../once.ts";
+import { type Database, nameOf, openDatabase } from "./postgres-database.ts";
+import { createPostgresNews, type PostgresNews } from "./postgres-news.ts";
+
+/** Throws `invalid_request` for what is no address. */
+export function createPostgresKept(address: string): Kept {
+  const name = nameOf(address);
+  let db: Database | undefined;
+  let news: PostgresNews | undefined;
+  let audit: Audit | undefined;
+  const connect = once(async () => {
+    db = await openDatabase(address);
+    return db;
+  });
+  const open = once(async () => {
+    const { verify } = await import("./migrations.ts");
+    const opened = await connect();
+    await verify(opened);
+    return opened;
+  });
+  return {
+    runs: once(async () => {
+      const { createPostgresStore } = await import("./postgres-store.ts");
+      const opened = await open();
+      news = createPostgresNews(opened);
+      return createPostgresStore(opened, news);
+    }),
+    shelf: once(async () =>
+      (await import("./postgres-shelf.ts")).createPostgresShelf(await open()),
+    ),
+    chunks: once(async () =>
+      (await import("./postgres-chunks.ts")).createPostgresChunks(await open()),
+    ),
+    spending: once(async () =>
+      (await import("./postgres-spending.ts")).createPostgresSpending(await open()),
+    ),
+    audit: once(async () => {
+      audit = (await import("./postgres-audit.ts")).createPostgresAudit(await open());
+      return audit;
+    }),
+    maintenance: createMaintenance(name, { connect, open }),
+    async close() {
+      const [waiting, told, opened] = [audit, news, db];
+      audit = undefined;
+      news = undefined;
+      db = undefined;
+      await waiting?.close();
+      await told?.close();
+      await opened?.close();
+    },
+  };
+}
+
+interface Opening {
+  /** Looks at no table. */
+  connect(): Promise<Database>;
+  open(): Promise<Database>;
+}
+
+function createMaintenance(name: string, { connect, open }: Opening): Maintenance {
+  const load = () => import("./maintenance.ts");
+  return {
+    exists: async () => (await (await import("./migrations.ts")).readVersion(await connect())) > 0,
+    probe: async () => void (await (await connect()).get("select 1")),
+    async version() {
+      return String((await (await connect()).get("show server_version"))?.["server_version"]);
+    },
+    refuseDamaged: async () => void (await open()),
+    check: async () => (await load()).checkStore(await open()),
+    backUp: async () => (await load()).refuseBackUp(name),
+    vacuum: async () => (await load()).vacuumStore(await open()),
+    migrate: async () => (await import("./migrations.ts")).migrate(await connect()),
+  };
+}

@@ -1,0 +1,149 @@
+/**
+ * News of runs between processes, by `listen` and `notify`. Ids that come within a few milliseconds go together,
+ * in a statement of their own after the commit: a `notify` inside a transaction would make all of them commit one
+ * after the other.
+ *
+ * Some poolers take `listen` and forward nothing. So each process sends itself a word from time to time: only who
+ * hears it counts as listening (`isLive`), and the others look at runs as they do with a store that tells nothing.
+ */
+
+import { randomUUID } from "node:crypto";
+import type { News } from "../store.ts";
+import type { Database } from "./postgres-database.ts";
+import { type Client, loadDriver } from "./postgres-driver.ts";
+
+const CHANNEL = "offshoot";
+/** What a reader in another process lags behind, at most, beside the way of the message. */
+const GATHER_MS = 5;
+/** How often to see whether messages come, and how long one may take. */
+const PROBE_MS = 5000;
+const HEARD_MS = 15_000;
+/** Postgres takes 8,000 bytes a message. */
+const MAX_PAYLOAD = 7000;
+
+export interface PostgresNews extends News {
+  /** Tells the others that a run was written to. Never waits, never fails. */
+  tell(id: string): void;
+  close(): Promise<void>;
+}
+
+/** Listens from the first call of `listen` on; until then it only tells. */
+export function createPostgresNews(db: Database): PostgresNews {
+  return new Listening(db);
+}
+
+class Listening implements PostgresNews {
+  readonly #db: Database;
+  readonly #self = randomUUID();
+  readonly #rings = new Set<(id: string | undefined) => void>();
+  readonly #waiting = new Set<string>();
+  #gathering: NodeJS.Timeout | undefined;
+  #probing: NodeJS.Timeout | undefined;
+  #client: Client | undefined;
+  #heardAt = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
+  #sending: Promise<unknown> = Promise.resolve();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get isLive(): boolean {
+    return performance.now() - this.#heardAt < HEARD_MS;
+  }
+
+  tell(id: string): void {
+    if (this.#isClosed) return;
+    this.#waiting.add(id);
+    this.#gathering ??= setTimeout(() => this.#flush(), GATHER_MS);
+  }
+
+  listen(ring: (id: string | undefined) => void): () => void {
+    this.#rings.add(ring);
+    if (this.#probing === undefined) {
+      this.#probing = setInterval(() => this.#probe(), PROBE_MS);
+      this.#probing.unref();
+      this.#probe();
+    }
+    return () => void this.#rings.delete(ring);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    clearInterval(this.#probing);
+    clearTimeout(this.#gathering);
+    this.#flush();
+    await this.#sending;
+    await this.#drop();
+  }
+
+  /** Whoever hears nothing in time opens another connection. */
+  #probe(): void {
+    const isSilent = performance.now() - this.#heardAt > HEARD_MS;
+    if (this.#client && !isSilent) return this.#send([]);
+    this.#sending = this.#sending.then(() => this.#open()).catch(() => {});
+  }
+
+  async #open(): Promise<void> {
+    await this.#drop();
+    if (this.#isClosed) return;
+    const { createClient } = await loadDriver();
+    const client = createClient(this.#db.address);
+    client.on("error", () => void this.#drop());
+    client.on("end", () => {
+      if (this.#client === client) this.#client = undefined;
+    });
+    client.on("notification", ({ payload = "" }) => this.#hear(payload));
+    await client.connect();
+    this.#client = client;
+    await client.query(`listen ${CHANNEL}`);
+    this.#send([]);
+    // What was said before is not heard.
+    this.#ring(undefined);
+  }
+
+  async #drop(): Promise<void> {
+    const client = this.#client;
+    this.#client = undefined;
+    this.#heardAt = Number.NEGATIVE_INFINITY;
+    await client?.end().catch(() => {});
+  }
+
+  #hear(payload: string): void {
+    const [from, ...ids] = payload.split("\n");
+    if (from === this.#self) {
+      this.#heardAt = performance.now();
+      return;
+    }
+    for (const id of ids) this.#ring(id === "" ? undefined : id);
+  }
+
+  #ring(id: string | undefined): void {
+    for (const ring of this.#rings) ring(id);
+  }
+
+  #flush(): void {
+    this.#gathering = undefined;
+    const ids = [...this.#waiting];
+    this.#waiting.clear();
+    let page: string[] = [];
+    let size = 0;
+    for (const id of ids) {
+      // One that has no place in a message is told without its name.
+      const name = /[\n\0\p{Surrogate}]/u.test(id) || id.length > 500 ? "" : id;
+      size += Buffer.byteLength(name) + 1;
+      page.push(name);
+      if (size < MAX_PAYLOAD - 500) continue;
+      this.#send(page);
+      [page, size] = [[], 0];
+    }
+    if (page.length > 0) this.#send(page);
+  }
+
+  #send(ids: readonly string[]): void {
+    const payload = [this.#self, ...ids].join("\n");
+    const sent = this.#db.get("select pg_notify($1, $2)", CHANNEL, payload).catch(() => {});
+    this.#sending = Promise.all([this.#sending, sent]);
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * What keys have used and set aside, in the tables `spending` and `holds`. Whoever weighs and books for a key
+ * is the only one meanwhile, in all processes: it locks the key, reads the key's rows, lets the rules decide
+ * over them (`spending-rows.ts`), and writes what they decided, in one transaction.
+ */
+
+import type { Hold } from "../holds.ts";
+import type { Amounts, KeyAmounts, Spending } from "../spending.ts";
+import { createRowSpending, mapUnits, nameWindows, type SpendingRows } from "../spending-rows.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
+import type { Database, Queries, Reads } from "./postgres-database.ts";
+import type { SqlRow } from "./postgres-driver.ts";
+
+/** The caller closes the database. */
+export function createPostgresSpending(db: Database): Spending {
+  const decide = <Out>(
+    keyId: string,
+    nowMs: number,
+    call: (spending: Spending) => Promise<Out>,
+  ): Promise<Out> =>
+    db.transact(async (tx) => {
+      await lockKey(tx, keyId);
+      const decided: Write[] = [];
+      const result = await call(createRowSpending(await readRows(tx, { keyId, nowMs, decided })));
+      for (const write of decided) await write(tx);
+      return result;
+    });
+  return {
+    take: (keyId, amounts, limits, nowMs) =>
+      decide(keyId, nowMs, (spending) => spending.take(keyId, amounts, limits, nowMs)),
+    settle: (keyId, delta, settling) =>
+      decide(keyId, settling.nowMs, (spending) => spending.settle(keyId, delta, settling)),
+    hold: (keyId, wish, limits, nowMs) =>
+      decide(keyId, nowMs, (spending) => spending.hold(keyId, wish, limits, nowMs)),
+    readHolds: (keyId) => readHolds(db, keyId),
+    async keepHolds(ids, nowMs) {
+      const sql = "update offshoot.holds set beat_at_ms = $1 where id = any($2)";
+      await db.write(({ run }) => run(sql, nowMs, ids.map(toColumn)));
+    },
+    async listStaleHolds({ beforeMs, after, limit }) {
+      const sql = `select id from offshoot.holds where id > $1 and beat_at_ms < $2
+        order by id limit $3`;
+      const rows = await db.all(sql, after === undefined ? "" : toColumn(after), beforeMs, limit);
+      return rows.map(({ id }) => fromColumn(id));
+    },
+    async dropHolds(ids, beforeMs) {
+      const sql = "delete from offshoot.holds where beat_at_ms < $1 and id = any($2)";
+      await db.write(({ run }) => run(sql, beforeMs, ids.map(toColumn)));
+    },
+    async read(keyId, nowMs) {
+      const rows = await readRows(db, { keyId, nowMs, decided: [] });
+      return await createRowSpending(rows).read(keyId, nowMs);
+    },
+    async list(dayMs) {
+      const window = dayMs === undefined ? "total" : nameWindows(dayMs).day;
+      const sql = `select * from offshoot.spending where "window" = $1 order by key_id`;
+      return (await db.all(sql, window)).map(toKeyAmounts);
+    },
+    async prune(beforeMs) {
+      const sql = `delete from offshoot.spending where "window" like '%T%' and "window" < $1`;
+      await db.write(({ run }) => run(sql, nameWindows(beforeMs).minute));
+    },
+    async forget(keyId) {
+      await db.transact(async (tx) => {
+        await lockKey(tx, keyId);
+        await tx.run("delete from offshoot.spending where key_id = $1", toColumn(keyId));
+        await tx.run("delete from offshoot.holds where key_id = $1", toColumn(keyId));
+      });
+    },
+  };
+}
+
+type Write = (tx: Queries) => Promise<unknown>;
+
+async function lockKey(tx: Queries, keyId: string): Promise<void> {
+  const sql = "select pg_advisory_xact_lock(hashtextextended('key ' || $1, 0))";
+  await tx.get(sql, toColumn(keyId));
+}
+
+interface Reading {
+  readonly keyId: string;
+  readonly nowMs: number;
+  /** What is to be written is put here. */
+  readonly decided: Write[];
+}
+
+/** The rows of one key as they are now. */
+async function readRows(db: Reads, { keyId, nowMs, decided }: Reading): Promise<SpendingRows> {
+  const names = Object.values(nameWindows(nowMs));
+  const sql = `select * from offshoot.spending where key_id = $1 and "window" = any($2)`;
+  const found = new Map<string, Amounts>();
+  for (const row of await db.all(sql, toColumn(keyId), names)) {
+    found.set(String(row["window"]), toAmounts(row));
+  }
+  const holds = await readHolds(db, keyId);
+  const refuse = (): never => {
+    throw new TypeError("Only the rules for one key are asked here.");
+  };
+  return {
+    transact: async (work) => work(),
+    get: (_, window) => found.get(window),
+    add(of, window, { requests, tokens, usd, unpriced }) {
+      const values = [toColumn(of), window, requests, tokens, usd, unpriced];
+      decided.push(({ run }) => run(ADD, ...values));
+    },
+    holdsOf: () => holds,
+    putHold(of, { id, tokens, usd }, atMs) {
+      const values = [toColumn(id), toColumn(of), tokens, usd, atMs];
+      decided.push(({ run }) => run(PUT_HOLD, ...values));
+    },
+    endHold(id) {
+      const ended = "delete from offshoot.holds where id = $1";
+      decided.push(({ run }) => run(ended, toColumn(id)));
+    },
+    ...{ list: refuse, prune: refuse, forget: refuse },
+    ...{ keepHolds: refuse, listStaleHolds: refuse, dropHolds: refuse },
+  };
+}
+
+const ADD = `insert into offshoot.spending as s (key_id, "window", requests, tokens, usd, unpriced)
+  values ($1, $2, $3, $4, $5, $6)
+  on conflict (key_id, "window") do update set requests = s.requests + excluded.requests,
+    tokens = s.tokens + excluded.tokens, usd = s.usd + excluded.usd,
+    unpriced = s.unpriced + excluded.unpriced`;
+
+const PUT_HOLD = `insert into offshoot.holds (id, key_id, tokens, usd, beat_at_ms)
+  values ($1, $2, $3, $4, $5)
+  on conflict (id) do update set tokens = excluded.tokens, usd = excluded.usd,
+    beat_at_ms = excluded.beat_at_ms`;
+
+async function readHolds(db: Reads, keyId: string): Promise<Hold[]> {
+  const sql = "select id, tokens, usd from offshoot.holds where key_id = $1 order by id";
+  return (await db.all(sql, toColumn(keyId))).map(({ id, tokens, usd }) => ({
+    id: fromColumn(id),
+    tokens: Number(tokens),
+    usd: Number(usd),
+  }));
+}
+
+function toAmounts(row: SqlRow): Amounts {
+  return mapUnits((unit) => Number(row[unit]));
+}
+
+function toKeyAmounts(row: SqlRow): KeyAmounts {
+  return { keyId: fromColumn(row["key_id"]), ...toAmounts(row) };
+}
