@@ -27,6 +27,8 @@ interface ServeOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** The key to show; none for a server without. */
   readonly key?: string;
+  /** It knows the keys of its record alone. */
+  readonly hasKeys?: boolean;
   readonly place?: Place;
 }
 
@@ -35,10 +37,11 @@ export async function serve({
   args = [],
   env = {},
   key,
+  hasKeys = key !== undefined,
   place,
 }: ServeOptions = {}): Promise<Served> {
   const at = place ?? (await createPlace());
-  const auth = key === undefined ? ["--no-auth"] : [];
+  const auth = hasKeys ? [] : ["--no-auth"];
   const words = ["serve", "--port", "0", "--log", "json", ...auth, ...args];
   const variables = key === undefined ? env : { OFFSHOOT_SERVER_KEY: key, ...env };
   const command = at.start(words, { env: variables });

@@ -1,19 +1,18 @@
 /** `offshoot serve`: the Responses API over HTTP, until it is told to stop. */
 
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { createLog } from "../../base/log.ts";
 import { createRedact, findSecrets } from "../../base/redact.ts";
 import { loadAgents } from "../../delegation/agents/load-agents.ts";
-import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { createNetwork } from "../../runtime/network.ts";
 import { projectConfigFile } from "../../runtime/paths.ts";
 import { toRuntimeOptions } from "../../runtime/settings.ts";
 import type { LoadedServer } from "../../server/running/generation.ts";
 import { runServer, type ServerProcess } from "../../server/running/run-server.ts";
+import { openSealKey } from "../../server/running/seal-key.ts";
 import { type ServerSettings, toServerSettings } from "../../server/running/server-settings.ts";
 import type { Options, RunCommand } from "../command.ts";
 import { createHangup } from "../hangup.ts";
@@ -44,7 +43,7 @@ async function load(options: Options, io: Io): Promise<LoadedServer> {
       ...{ agents, approvalWaitMs: undefined },
     },
     ...(await pick(config, io)),
-    sealKey: await openGrantKey(join(config.paths.dataDir, "seal.key")),
+    sealKey: await openSealKey(settings.storePath, config.paths.dataDir),
     files: toFiles(config, settings, io),
   };
 }
