@@ -22,10 +22,10 @@ import {
   originsIn,
 } from "../providers/vendors/local-servers.ts";
 import { type Config, loadConfig } from "../runtime/config/config.ts";
+import { toStoreAddress, withoutPassword } from "../runtime/config/store-address.ts";
 import { catalogOf } from "../runtime/model-address.ts";
 import { createNetwork } from "../runtime/network.ts";
 import { projectConfigFile } from "../runtime/paths.ts";
-import { toStoreAddress, withoutPassword } from "../runtime/config/store-address.ts";
 import { isPostgres, openKept } from "../store/open-kept.ts";
 import {
   probeGaps,
@@ -268,7 +268,11 @@ async function checkDatabase(address: string): Promise<Check> {
     await kept.maintenance.refuseDamaged();
     return ok("data", `${name}, Postgres ${await kept.maintenance.version()}`);
   } catch (thrown) {
-    return broken("data", clip(toFailure(thrown).message, 160), "Every command that keeps or reads runs fails.");
+    return broken(
+      "data",
+      clip(toFailure(thrown).message, 160),
+      "Every command that keeps or reads runs fails.",
+    );
   } finally {
     await kept.close();
   }

@@ -14,7 +14,7 @@ export const STORE_COMMAND: Command = {
     check: "Read the whole file and report what is damaged; exit code 1 if anything is",
     backup: "Write a copy as of this moment to a new file",
     vacuum: "Give the room of deleted runs back to the disk; writers wait meanwhile",
-    migrate: "Bring the tables of a Postgres database up to this version, before its servers are updated",
+    migrate: "Bring the tables up to this version, before servers are updated",
   },
   examples: [
     "offshoot store check",

@@ -162,13 +162,20 @@ export function createLiveness(
     if (worker.beat_at_ms === 0) return "dead";
     const seenHere = lookFor(worker, around);
     if (seenHere === "dead") return seenHere;
-    // A record with a clock of its own knows better than this machine: a process that was stopped, or whose
-    // network is gone, is there and writes nothing.
-    if (worker.silent_ms !== undefined) return worker.silent_ms > LEASE_MS ? "dead" : "alive";
-    if (seenHere === "alive") return seenHere;
+    const told = toldBy(worker) ?? seenHere;
+    if (told !== "unsure") return told;
     if (worker.boot === "" || worker.boot !== around.boot) return watch(worker);
     return isOver(worker.beat_ms, around.monotonicMs()) ? "dead" : "alive";
   };
+}
+
+/**
+ * A record with a clock of its own knows better than this machine: a process that was stopped, or whose network is
+ * gone, is there and writes nothing. Undefined where the record has none.
+ */
+function toldBy({ silent_ms }: Worker): Life | undefined {
+  if (silent_ms === undefined) return undefined;
+  return silent_ms > LEASE_MS ? "dead" : "alive";
 }
 
 /** What this machine knows of the process; `unsure` where it cannot know. */

@@ -14,7 +14,9 @@ import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts"
 import { findModel, type ModelOverride } from "../providers/models/models.ts";
 import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
 import { type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
+import { isPostgres } from "../store/open-kept.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
+import { withoutPassword } from "./config/store-address.ts";
 import { SAFETY, type SafetyParts, type SafetySettings } from "./open-gate.ts";
 import type { Environment } from "./paths.ts";
 
@@ -73,9 +75,14 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         safety: toJson(safety),
         asks,
         person: { ask: safety.ask, uncounted: parent.uncounted },
-        variablesFor: (task) => variablesFor(task, env, { catalog, overrides }),
+        variablesFor: (task) => [
+          ...variablesFor(task, env, { catalog, overrides }),
+          ...recordVariables(storePath, env),
+        ],
         providerOf: (task) => providerOf(task, catalog),
-        ...{ storePath, settings, env, clock },
+        // The child has the password from the same variable.
+        storePath: storePath && withoutPassword(storePath),
+        ...{ settings, env, clock },
       });
       try {
         return await executor.run(order, signal);
@@ -118,6 +125,12 @@ function variablesFor(task: AgentTask, env: Environment, known: Known): string[]
     ? Object.keys(env).filter((name) => /^(BRAVE_SEARCH|TAVILY|EXA|GOOGLE_CSE)_/.test(name))
     : [];
   return [...SETTINGS, ...modelVariables(task, env, known), ...search];
+}
+
+/** Where the driver of a database looks for what an address leaves out. */
+function recordVariables(storePath: string | undefined, env: Environment): string[] {
+  if (storePath === undefined || !isPostgres(storePath)) return [];
+  return Object.keys(env).filter((name) => /^PG[A-Z]+$/.test(name));
 }
 
 function modelVariables(

@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 import type { EmittedResponse } from "../../src/protocol/emitted.ts";
 import { checkEvents } from "../conformance/check.ts";
 import { until } from "../patience.ts";
-import { POSTGRES_LACK, startPostgres } from "../postgres/server.ts";
+import { POSTGRES_LACK, startPostgres } from "../store/postgres/postgres-server.ts";
 import { createPlace } from "./command.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { describe, it } from "node:test";
 import { pathToFileURL } from "node:url";
 import { openKept } from "../../src/store/open-kept.ts";
@@ -21,6 +23,15 @@ async function fill(address: string | undefined): Promise<void> {
   (await kept.audit()).write(ENTRY);
   assert.equal(await (await kept.shelf()).countBytes("t"), address === undefined ? 0 : 5);
   await kept.close();
+}
+
+async function findClosedPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
 }
 
 describe("what is kept", () => {
@@ -62,9 +73,24 @@ describe("what is kept", () => {
     });
   }
 
+  it("says that a database does not answer, at once, and nothing of its password", async () => {
+    // Nobody listens on this port: it is closed again before it is asked.
+    const address = `postgres://me:secret@127.0.0.1:${await findClosedPort()}/db`;
+    const kept = await openKept(address);
+    await assert.rejects(kept.runs(), (thrown: Error & { code?: string }) => {
+      assert.equal(thrown.code, "store_busy");
+      assert.match(
+        thrown.message,
+        /^The store `postgres:\/\/127\.0\.0\.1:\d+\/db` does not answer \(/,
+      );
+      return !thrown.message.includes("secret");
+    });
+    await kept.close();
+  });
+
   const wrong: Readonly<Record<string, RegExp>> = {
-    "postgres://me:secret@host/db": /^A record in Postgres is not supported by this build\./,
-    "postgresql://me:secret@host/db": /^A record in Postgres is not supported by this build\./,
+    "postgres://me:secret@ho st/db":
+      /^The address of the store is no `postgres:\/\/USER@HOST:PORT\/DATABASE`/,
     "redis://me:secret@host": /^`redis:` names no store\. Give the path of a file/,
     "file://host/x": /names no file of this machine/,
   };

@@ -32,6 +32,7 @@ import { EMBEDDED } from "../../providers/models/model-ref.ts";
 import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config/config.ts";
+import { withPassword } from "../../runtime/config/store-address.ts";
 import {
   createRuntime,
   type Run,
@@ -130,7 +131,7 @@ function toOptions(payload: Payload, config: Config, io: Io): RuntimeOptions {
     ...signed,
     // An answer comes over the parent or the record; without either nobody is waited for.
     approvalWaitMs: payload.grant ? signed.approvalWaitMs : toWait(payload, own),
-    storePath: payload.store_path,
+    storePath: withPassword(payload.store_path, io.env),
     // So that what commands leave behind is found when this process is killed.
     commandEnv: [...commandEnv, CHILD_MARK],
     delegation: payload.grant ? { ...delegation, ...payload.delegation } : delegation,

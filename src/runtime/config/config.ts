@@ -104,14 +104,11 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     hold(name, value, `project file ${path}`, join(dirname(path), ".."));
   }
   for (const name of CONFIG_NAMES) {
+    const text = readVariable(name, env);
+    if (text === undefined) continue;
     const variable = variableOf(name);
-    const text = env[variable];
-    const isGiven = text !== undefined && (text !== "" || takesEmpty(rowOf(name)));
-    if (!isGiven) continue;
     const catalog = toCatalog(toMap(ownOf("vendors")));
-    // The password of an address stays where it is: nothing shows a setting's variable.
-    const shown = rowOf(name).type === "record" ? withoutPassword(text) : text;
-    hold(name, parseConfigText(name, shown, `\`${variable}\``, catalog), variable, cwd);
+    hold(name, parseConfigText(name, text, `\`${variable}\``, catalog), variable, cwd);
   }
   for (const [name, value, source] of readAgent(agent, ownOf)) hold(name, value, source, cwd);
   for (const name of CONFIG_NAMES) {
@@ -128,6 +125,14 @@ export async function loadConfig(places: ConfigPlaces): Promise<Config> {
     warnings,
     paths,
   };
+}
+
+/** Undefined where it says nothing. The password of an address stays in the variable: settings are shown. */
+function readVariable(name: ConfigName, env: Environment): string | undefined {
+  const text = env[variableOf(name)];
+  const row = rowOf(name);
+  if (text === undefined || (text === "" && !takesEmpty(row))) return undefined;
+  return row.type === "record" ? withoutPassword(text) : text;
 }
 
 /** What an agent's file adds to the layers below it. */

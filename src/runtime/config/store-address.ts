@@ -17,6 +17,12 @@ export function toStoreAddress(config: Config, env: Environment): string | undef
   return given !== undefined && isPostgres(store) ? given : store;
 }
 
+/** An address that came without its password, with the one that the environment has for it. */
+export function withPassword(address: string | undefined, env: Environment): string | undefined {
+  const given = env[VARIABLE]?.trim();
+  return given !== undefined && withoutPassword(given) === address ? given : address;
+}
+
 /** The same for commands that look at the record, whether or not runs are kept in it now. */
 export function toRecordAddress(config: Config, env: Environment): string {
   return toStoreAddress(config, env) ?? config.get("store_path") ?? config.paths.runsFile;

@@ -11,11 +11,9 @@ import { isPostgres, openKept } from "../../store/open-kept.ts";
 
 const NAME = { tenant: "", kind: "seal", id: "key" };
 
-export async function openSealKey(
-  store: string | undefined,
-  dataDir: string,
-): Promise<Uint8Array> {
-  if (store === undefined || !isPostgres(store)) return await openGrantKey(join(dataDir, "seal.key"));
+export async function openSealKey(store: string | undefined, dataDir: string): Promise<Uint8Array> {
+  if (store === undefined || !isPostgres(store))
+    return await openGrantKey(join(dataDir, "seal.key"));
   const kept = await openKept(store);
   try {
     const shelf = await kept.shelf();

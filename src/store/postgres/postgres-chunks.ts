@@ -129,7 +129,8 @@ class PostgresChunks implements ChunkStore {
     sql: string,
     values: readonly SqlValue[],
   ): Promise<void> {
-    for (const row of await this.#db.all(sql, ...values)) found.set(Number(row["id"]), toChunk(row));
+    for (const row of await this.#db.all(sql, ...values))
+      found.set(Number(row["id"]), toChunk(row));
   }
 }
 
@@ -149,7 +150,10 @@ async function isWaited(
 
 /** Lower case, without accents; a word is a run of letters and digits. */
 function cut(text: string): string[] {
-  const plain = text.normalize("NFKD").replaceAll(/\p{M}+/gu, "").toLowerCase();
+  const plain = text
+    .normalize("NFKD")
+    .replaceAll(/\p{M}+/gu, "")
+    .toLowerCase();
   return plain.match(/[\p{L}\p{N}\p{Co}]+/gu) ?? [];
 }
 

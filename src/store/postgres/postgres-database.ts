@@ -36,10 +36,7 @@ export interface Database extends Reads {
 }
 
 /** Opens nothing yet: the first question does. */
-export async function openDatabase(
-  address: string,
-  clock: Clock = systemClock,
-): Promise<Database> {
+export async function openDatabase(address: string, clock: Clock = systemClock): Promise<Database> {
   const name = nameOf(address);
   const { openPool } = await loadDriver();
   return new PostgresDatabase(name, address, openPool(address), clock);

@@ -1,6 +1,6 @@
 /** The driver, as this package uses it: the package `pg`, loaded by whoever opens such a record. */
 
-import type { Client, Pool, PoolClient, QueryResult } from "pg";
+import type { Client, Pool } from "pg";
 
 export type SqlValue = string | number | boolean | null | Uint8Array | readonly SqlValue[];
 export type SqlRow = Readonly<Record<string, unknown>>;
@@ -45,4 +45,4 @@ export async function loadDriver(): Promise<Driver> {
   };
 }
 
-export type { Client, Pool, PoolClient, QueryResult };
+export type { Client, Pool };

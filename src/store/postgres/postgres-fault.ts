@@ -31,7 +31,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 
 /** What the system says of a connection, and the driver of one that is gone or too slow. */
 const AWAY_CODES = /^(E(CONN\w+|PIPE|HOSTUNREACH|NETUNREACH|TIMEDOUT|AI_AGAIN)|ENOTFOUND|ENOENT)$/;
-const AWAY_WORDS = /connection (terminated|error|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i;
+const AWAY_WORDS =
+  /connection (terminated|error|timeout)|timeout (exceeded|expired)|read timeout|not queryable/i;
 
 export function faultOf(thrown: unknown): Fault {
   if (!(thrown instanceof Error)) return "other";

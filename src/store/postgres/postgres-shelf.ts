@@ -84,7 +84,10 @@ class PostgresShelf implements Shelf {
   async list(query: ThingQuery): Promise<Thing[]> {
     const values: SqlValue[] = [];
     const add = (value: SqlValue): string => `$${values.push(value)}`;
-    const terms = [`tenant = ${add(toColumn(query.tenant))}`, `kind = ${add(toColumn(query.kind))}`];
+    const terms = [
+      `tenant = ${add(toColumn(query.tenant))}`,
+      `kind = ${add(toColumn(query.kind))}`,
+    ];
     if (query.parent !== undefined) terms.push(`parent = ${add(toColumn(query.parent))}`);
     // The edges are looked up among the same things: the id of another parent's is not there.
     const among = terms.join(" and ");
@@ -216,7 +219,8 @@ class PostgresShelf implements Shelf {
   }
 
   async countBytes(tenant: string): Promise<number> {
-    const sql = "select coalesce(sum(bytes), 0)::bigint as n from offshoot.storage where tenant = $1";
+    const sql =
+      "select coalesce(sum(bytes), 0)::bigint as n from offshoot.storage where tenant = $1";
     return Number((await this.#db.get(sql, toColumn(tenant)))?.["n"] ?? 0);
   }
 
@@ -224,8 +228,7 @@ class PostgresShelf implements Shelf {
 
   async #tryDrop({ name, position, first, next }: Writer): Promise<void> {
     if (position === undefined) return;
-    const sql =
-      "delete from offshoot.contents where position = $1 and part >= $2 and part <= $3";
+    const sql = "delete from offshoot.contents where position = $1 and part >= $2 and part <= $3";
     try {
       await this.#db.transact(async (tx) => {
         if ((await positionOf(tx, name)) === position) await tx.run(sql, position, first, next);

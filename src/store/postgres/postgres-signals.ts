@@ -36,12 +36,7 @@ export async function countTaken(tx: Reads, id: string, topic: string): Promise<
 }
 
 /** Takes the oldest, at most `limit`. */
-export async function take(
-  tx: Queries,
-  id: string,
-  topic: string,
-  limit: number,
-): Promise<Json[]> {
+export async function take(tx: Queries, id: string, topic: string, limit: number): Promise<Json[]> {
   const sql = `with oldest as (
       select id from offshoot.signals where ${LEFT} order by id limit $3),
     taken as (update offshoot.signals set taken = true
@@ -56,7 +51,11 @@ export async function find(db: Reads, owner: string, topic: string): Promise<Fou
     join offshoot.runs as r on r.id = s.run_id
     where s.topic = $1 and not s.taken and r.status = 'running' and r.owner = $2
     order by s.run_id, s.id`;
-  const rows = await db.all(`select * from (${sql}) as oldest order by id`, toColumn(topic), toColumn(owner));
+  const rows = await db.all(
+    `select * from (${sql}) as oldest order by id`,
+    toColumn(topic),
+    toColumn(owner),
+  );
   return rows.map((row) => ({
     run_id: fromColumn(row["run_id"]),
     body: JSON.parse(String(row["body"])) as Json,

@@ -7,11 +7,10 @@
  * holds the epoch is the only writer, so a refusal of that kind says that it is done (`isDone`).
  */
 
-import { Failure } from "../../base/failure.ts";
 import type { Json } from "../../base/json.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
-import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
+import { toRefusal, toUnknownRun } from "../refusal.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -23,13 +22,24 @@ import type {
   Worker,
 } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
+import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
-import type { Database, Queries, Reads } from "./postgres-database.ts";
-import type { SqlRow } from "./postgres-driver.ts";
+import type { Database, Queries } from "./postgres-database.ts";
 import { readEventRows } from "./postgres-events.ts";
-import { faultOf } from "./postgres-fault.ts";
 import type { PostgresNews } from "./postgres-news.ts";
+import {
+  APPEND,
+  type Belief,
+  checkOwner,
+  insertRun,
+  insertStep,
+  isAppended,
+  isFinished,
+  isOwn,
+  lockOwned,
+  readCurrent,
+  writeStep,
+} from "./postgres-owned.ts";
 import { toRunQuery } from "./postgres-run-query.ts";
 import * as signals from "./postgres-signals.ts";
 import { DELETE_TREE, insertThings } from "./postgres-things.ts";
@@ -53,15 +63,6 @@ export function createPostgresStore(db: Database, news: PostgresNews): Store {
 const ALL = Number.MAX_SAFE_INTEGER;
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;
-
-/** What a run's owner believes about it. */
-interface Belief {
-  readonly id: string;
-  readonly epoch: number;
-  readonly firstSeq?: number | undefined;
-  /** How many events it writes. */
-  readonly count?: number | undefined;
-}
 
 class PostgresStore implements Store {
   readonly #db: Database;
@@ -172,21 +173,11 @@ class PostgresStore implements Store {
   }
 
   async saveStep(id: string, epoch: number, { key, value, last }: FinishedStep): Promise<void> {
-    const events = (last?.events ?? []) as unknown as Json;
     const belief = { id, epoch, firstSeq: last?.firstSeq, count: last?.events.length ?? 0 };
-    await this.#writeOwned(belief, [value, events], async (queries, [step, batch], isRetry) => {
-      const values = [toColumn(id), epoch, toColumn(key), step.inline, step.parts];
-      const bytes = step.bytes + (belief.count > 0 ? batch.bytes : 0);
-      try {
-        const log = [last?.firstSeq ?? null, belief.count, batch.inline, batch.parts];
-        return await queries.run(belief.count > 0 ? STEP_WITH_EVENTS : STEP, ...values, bytes, ...log);
-      } catch (thrown) {
-        if (!isRepeated(thrown)) throw thrown;
-        // The owner is checked first: one of the past must not hear of a step that is there already.
-        await checkOwner(this.#db, isRetry ? { id, epoch } : belief);
-        if (isRetry && (await this.#hasStep(id, epoch, key))) return 1;
-        throw toRepeatedStep(id, key);
-      }
+    const events = (last?.events ?? []) as unknown as Json;
+    await this.#writeOwned(belief, [value, events], (queries, [step, batch], isRetry) => {
+      const log = belief.count > 0 ? batch : undefined;
+      return writeStep({ db: this.#db, queries, isRetry }, belief, { key, value: step, log });
     });
   }
 
@@ -363,109 +354,4 @@ class PostgresStore implements Store {
     else await this.#db.write(attempt);
     this.#news.tell(belief.id);
   }
-
-  async #hasStep(id: string, epoch: number, key: string): Promise<boolean> {
-    const sql = "select 1 from offshoot.steps where run_id = $1 and epoch = $2 and key = $3";
-    return (await this.#db.get(sql, toColumn(id), epoch, toColumn(key))) !== undefined;
-  }
-}
-
-/** The right to write, and the counting, of every statement that an owner makes. */
-const OWNED = `update offshoot.runs set bytes = bytes + `;
-
-const APPEND = `with owned as (${OWNED} $3, next_seq = next_seq + $5
-    where id = $1 and epoch = $2 and status = 'running' and next_seq = $4 returning id),
-  logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
-    select id, $4, $5, $2, $6, $7 from owned where $5 > 0)
-  select 1 from owned`;
-
-const STEP = `with owned as (${OWNED} $6
-    where id = $1 and epoch = $2 and status = 'running'
-      and ($7::bigint is null or next_seq = $7) and $8::int = 0 and $9::text is not null
-      and $10::text is null returning id)
-  insert into offshoot.steps (run_id, key, epoch, value, value_parts)
-    select id, $3, $2, $4, $5 from owned`;
-
-const STEP_WITH_EVENTS = `with owned as (${OWNED} $6, next_seq = next_seq + $8
-    where id = $1 and epoch = $2 and status = 'running' and next_seq = $7 returning id),
-  logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
-    select id, $7, $8, $2, $9, $10 from owned)
-  insert into offshoot.steps (run_id, key, epoch, value, value_parts)
-    select id, $3, $2, $4, $5 from owned`;
-
-function isRepeated(thrown: unknown): boolean {
-  return thrown instanceof Failure && faultOf(thrown.cause) === "repeated";
-}
-
-/** A run that a write before this one has put there, whose answer was lost. */
-function isOwn(row: SqlRow, { owner = null, created_at_ms }: NewRun): boolean {
-  return fromNullable(row["owner"]) === owner && row["created_at_ms"] === created_at_ms;
-}
-
-async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
-  const id = toColumn(run.id);
-  const parent = toNullable(run.parent_id);
-  const owner = toNullable(run.owner ?? null);
-  const text = [run.path, run.name, run.title].map(toColumn);
-  const inserted = await tx.run(
-    `insert into offshoot.runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant)
-      values ($1, $2, $3, $4, $5, $6, $7, $8,
-        coalesce($9::text, (select tenant from offshoot.runs where id = $2)))
-      on conflict do nothing`,
-    ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
-    toNullable(run.tenant ?? null),
-  );
-  if (inserted === 0) return false;
-  await insertThings(tx, run.things ?? []);
-  const input = await writeValue(tx, run.id, run.input);
-  await tx.run(
-    "update offshoot.runs set input = $2, input_parts = $3, bytes = bytes + $4 where id = $1",
-    ...[id, input.inline, input.parts, input.bytes],
-  );
-  return true;
-}
-
-/** Inside a transaction that holds the run's row. */
-async function insertStep(
-  tx: Queries,
-  { id, epoch }: Belief,
-  key: string,
-  value: Json,
-): Promise<void> {
-  const { inline, parts, bytes } = await writeValue(tx, id, value);
-  const values = [toColumn(id), epoch, toColumn(key), inline, parts, bytes];
-  await tx.run(STEP, ...values, null, 0, "", null);
-}
-
-/** Nobody claims, ends or appends to it before the transaction is over. */
-async function lockOwned(tx: Queries, belief: Belief): Promise<void> {
-  await tx.get("select 1 from offshoot.runs where id = $1 for update", toColumn(belief.id));
-  await checkOwner(tx, { id: belief.id, epoch: belief.epoch });
-}
-
-async function checkOwner(db: Reads, belief: Belief): Promise<void> {
-  const refusal = toRefusal(await readCurrent(db, belief.id), belief);
-  if (refusal) throw refusal;
-}
-
-type Current = Pick<RunRecord, "epoch" | "status" | "next_seq">;
-
-async function readCurrent(db: Reads, id: string): Promise<Current | undefined> {
-  const sql = "select epoch, status, next_seq from offshoot.runs where id = $1";
-  const row = await db.get(sql, toColumn(id));
-  if (!row) return undefined;
-  const status = row["status"] as RunRecord["status"];
-  return { epoch: Number(row["epoch"]), status, next_seq: Number(row["next_seq"]) };
-}
-
-/** Whether events that may have been written were: nobody else writes with this epoch. */
-async function isAppended(db: Reads, { id, epoch, firstSeq, count = 0 }: Belief): Promise<boolean> {
-  const now = await readCurrent(db, id);
-  if (!now || firstSeq === undefined || count === 0) return false;
-  return now.epoch === epoch && now.next_seq === firstSeq + count;
-}
-
-async function isFinished(db: Reads, belief: Belief): Promise<boolean> {
-  const now = await readCurrent(db, belief.id);
-  return now?.status === "ended" && now.epoch === belief.epoch;
 }

@@ -1,6 +1,6 @@
 /** Turns in the tables `turns` and `lanes`. All but `countWaiting` are called inside a transaction. */
 
-import { toColumn, fromColumn } from "../text-column.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
 import {
   isFull as isLaneFull,
   type NewPlace,
@@ -72,7 +72,8 @@ export async function take(
   if (!next) return undefined;
   const run = String(next["run_id"]);
   await give(tx, run, queue.queue, String(next["lane"]));
-  const claim = "update offshoot.runs set epoch = epoch + 1, owner = $1 where id = $2 returning epoch";
+  const claim =
+    "update offshoot.runs set epoch = epoch + 1, owner = $1 where id = $2 returning epoch";
   const epoch = Number((await tx.get(claim, toColumn(owner), run))?.["epoch"]);
   // One that gave its turn back may be given another.
   const journal = `insert into offshoot.steps (run_id, key, epoch, value) values ($1, $2, $3, $4)

@@ -15,10 +15,10 @@ import type {
   WordCounts,
   WordSearch,
 } from "../chunk-store.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
 import { migrate } from "./migrations.ts";
 import type { Database } from "./sqlite-database.ts";
 import { type Connection, openConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
-import { fromColumn, toColumn } from "../text-column.ts";
 
 /** The caller closes the database; `close` of the chunks does nothing. */
 export function createSqliteChunks(db: Database): ChunkStore {

@@ -1,10 +1,10 @@
 /** Reading the log of a run from its rows, which hold a batch of events each. */
 
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
+import { toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow } from "./sqlite-driver.ts";
 import { readSized, unlessGone } from "./sqlite-values.ts";
-import { toColumn } from "../text-column.ts";
 
 /** Rows that are read at once; each has up to 256 KB, or names a blob. */
 const ROWS_AT_ONCE = 16;

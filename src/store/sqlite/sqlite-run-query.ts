@@ -2,9 +2,9 @@
 
 import type { RunQuery } from "../../protocol/run-record.ts";
 import { toUnknownRun } from "../refusal.ts";
+import { toColumn, toNullable } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
-import { toColumn, toNullable } from "../text-column.ts";
 
 /** Throws for a run that is not there to list from. */
 export function toRunQuery(

@@ -19,10 +19,10 @@ import type {
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { forgetOldDrafts } from "./sqlite-parts.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
 const GENERATION = 2 ** 20;

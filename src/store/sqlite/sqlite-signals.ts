@@ -3,9 +3,9 @@
 import type { Json } from "../../base/json.ts";
 import { checkWaiting } from "../refusal.ts";
 import type { FoundSignal } from "../store.ts";
+import { fromColumn, toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlValue } from "./sqlite-driver.ts";
-import { fromColumn, toColumn } from "../text-column.ts";
 
 const LEFT =
   "select id, body from signals where run_id = ? and topic = ? and taken = 0 order by id";

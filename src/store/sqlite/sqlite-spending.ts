@@ -2,8 +2,8 @@
 
 import type { Spending } from "../spending.ts";
 import { createRowSpending, type HoldRows, mapUnits } from "../spending-rows.ts";
-import type { Database } from "./sqlite-database.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
+import type { Database } from "./sqlite-database.ts";
 
 /** The caller closes the database. */
 export function createSqliteSpending(db: Database): Spending {

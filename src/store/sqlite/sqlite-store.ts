@@ -22,6 +22,7 @@ import type {
   Worker,
 } from "../store.ts";
 import { takenKey } from "../taken-key.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
@@ -41,7 +42,6 @@ import {
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;

@@ -1,5 +1,6 @@
 /** Turns in the tables `turns` and `lanes`. All but `countWaiting` are called inside a transaction. */
 
+import { fromColumn, toColumn } from "../text-column.ts";
 import {
   isFull,
   type NewPlace,
@@ -9,7 +10,6 @@ import {
   TURN_KEY,
 } from "../turns.ts";
 import type { Database } from "./sqlite-database.ts";
-import { fromColumn, toColumn } from "../text-column.ts";
 
 /** Who may be given a turn: a run that its owner has given up. */
 const TAKEABLE = `from turns as t join runs as r on r.id = t.run_id

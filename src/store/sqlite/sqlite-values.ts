@@ -9,10 +9,10 @@ import { isLarge, toJsonSlices } from "../../base/json-pieces.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices } from "../../base/slices.ts";
 import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
+import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { dropParts, keepParts, readParts, writeParts } from "./sqlite-parts.ts";
-import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { Durability } from "./write-line.ts";
 
 /** Longer values go to `blobs`, so that listing runs or batches does not read through them. */

@@ -4,7 +4,7 @@ import { after, it } from "node:test";
 import type { Kept } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
 import type { Store } from "../../../src/store/store.ts";
-import { POSTGRES_LACK, startPostgres } from "../../postgres/server.ts";
+import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
 import { describeCancelling } from "../cancel-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";

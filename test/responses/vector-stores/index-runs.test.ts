@@ -108,7 +108,8 @@ function mortal<Whole extends object>(whole: Whole, isDead: () => boolean): Whol
   return new Proxy(whole, {
     get(target, name) {
       if (name === "close") return async () => {};
-      const method = Reflect.get(target, name, target) as (...values: unknown[]) => unknown;
+      const method = Reflect.get(target, name, target) as unknown;
+      if (typeof method !== "function") return method;
       return (...values: unknown[]) =>
         isDead() ? new Promise(() => {}) : Reflect.apply(method, target, values);
     },

@@ -92,7 +92,8 @@ describe("table of settings", () => {
       const options = COMMANDS[command]?.options ?? {};
       const option = options[row.flag];
       assert.ok(option, `${command} has no --${row.flag}`);
-      assert.equal(option.type === "boolean", row.type === "boolean", row.flag);
+      const isSwitch = row.type === "boolean" || row.type === "record";
+      assert.equal(option.type === "boolean", isSwitch, row.flag);
       if (row.type === "enum") assert.deepEqual(option.choices, row.values);
     }
   });
@@ -160,6 +161,7 @@ describe("layers of settings", () => {
       number: "1.5",
       integer: "7000",
       boolean: "off",
+      record: "postgres://me@db/offshoot",
       list: "read, bash_find,",
     };
     const maps: Record<string, JsonObject> = {
@@ -176,6 +178,7 @@ describe("layers of settings", () => {
       number: 1.5,
       integer: 7000,
       boolean: false,
+      record: "postgres://me@db/offshoot",
       list: ["read", "bash_find"],
     };
     const sandbox = createSandbox(t);

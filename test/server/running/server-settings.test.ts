@@ -81,7 +81,10 @@ describe("the server's settings", () => {
   it("are refused with the place where they do not go together", async (t) => {
     const cases = [
       { file: "server: { tls_cert: a.pem }", message: /HTTPS needs both/ },
-      { file: "store: false\nserver: { workers: 2 }", message: /share their record in a file/ },
+      {
+        file: "store: false\nserver: { workers: 2 }",
+        message: /share their record, and `store` is off/,
+      },
       {
         file: "server: { models: { a: nobody/x } }",
         message: /config\.yaml:1:\d+: .*`a`: There is no vendor/,

@@ -2,18 +2,19 @@
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
-import { openKept } from "../../../src/store/open-kept.ts";
 import type { Kept } from "../../../src/store/kept.ts";
-import { POSTGRES_LACK, startPostgres } from "../../postgres/server.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
+import { untilTrue } from "../../patience.ts";
 import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
 import { describeSharedSpending, describeSpending } from "../spending-contract.ts";
 import { describeStorage } from "../storage-contract.ts";
-import { describeStore } from "../store-contract.ts";
+import { describeStore, newRun, notices } from "../store-contract.ts";
 import { describeStoreModel } from "../store-model.ts";
 import { describeTurns } from "../turns-contract.ts";
+import { POSTGRES_LACK, type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
 const opened: Kept[] = [];
@@ -48,13 +49,91 @@ if (server === undefined) {
   });
   describeAudit("Postgres audit", async () => (await open()).audit());
 
-  describe("Postgres: opening", () => {
-    it("makes the tables once, however many open an empty database", async () => {
-      const address = await server.newAddress();
+  describeDatabase(server);
+}
+
+function describeDatabase(postgres: PostgresServer): void {
+  describe("Postgres: the database", () => {
+    it("gets its tables once, however many open an empty one", async () => {
+      const address = await postgres.newAddress();
       const all = await Promise.all(Array.from({ length: 5 }, () => open(address)));
       await Promise.all(all.map((kept) => kept.runs()));
-      const [row] = await server.query(address, "select count(*) as n from offshoot.version");
+      const [row] = await postgres.query(address, "select count(*) as n from offshoot.version");
       assert.equal(Number(row?.["n"]), 1);
+      const problems = (await all[0]?.maintenance.check())?.problems;
+      assert.deepEqual(problems, []);
+    });
+
+    it("with tables of another version is left alone, and says what to do", async () => {
+      const address = await postgres.newAddress();
+      const first = await open(address);
+      await first.runs();
+      const { to } = await first.maintenance.migrate();
+      const rows: [number, RegExp][] = [
+        [to + 1, /written by a newer Offshoot .*: update Offshoot\./],
+        [to - 1, /tables of an older Offshoot .* Run `offshoot store migrate`\./],
+      ];
+      for (const [version, message] of rows) {
+        await postgres.query(address, `update offshoot.version set version = ${version}`);
+        const kept = await open(address);
+        await assert.rejects(kept.runs(), { code: "invalid_request", message });
+      }
+    });
+
+    it("that refuses a user, or has another name, is told in one line", async () => {
+      const address = new URL(await postgres.newAddress());
+      const missing = new URL(address);
+      missing.pathname = "/no_such_database";
+      const stranger = new URL(address);
+      stranger.username = "no_such_user";
+      for (const url of [missing, stranger]) {
+        const kept = await open(url.href);
+        await assert.rejects(kept.shelf(), {
+          code: "invalid_request",
+          message: /^The store `[^\n]*` cannot be used: [^\n]*\. Check the user, the password/,
+        });
+      }
+      await postgres.query(address.href, "create role reader login");
+      const reader = new URL(address);
+      reader.username = "reader";
+      const kept = await open(reader.href);
+      await assert.rejects(kept.shelf(), { code: "invalid_request", message: /permission denied/ });
+    });
+
+    it("is waited for when its connections are cut, and nothing is written twice", async () => {
+      const address = await postgres.newAddress();
+      const store = await (await open(address)).runs();
+      await store.createRun(newRun("run_1"));
+      await store.claim("run_1", "worker_1");
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+        where application_name = 'offshoot' and datname = current_database()`;
+      let events = 0;
+      for (let round = 0; round < 20; round++) {
+        const writing = store.append("run_1", 1, events, notices(3, events));
+        await postgres.query(address, cut);
+        await writing;
+        events += 3;
+      }
+      assert.equal((await store.getRun("run_1"))?.next_seq, events);
+      const log = await store.readEvents("run_1", -1, 1000);
+      assert.deepEqual(
+        log.map(({ seq }) => seq),
+        Array.from({ length: events }, (_, seq) => seq),
+      );
+    });
+
+    it("tells processes what others write", async () => {
+      const address = await postgres.newAddress();
+      const writer = await (await open(address)).runs();
+      const reader = await (await open(address)).runs();
+      const heard: (string | undefined)[] = [];
+      const stop = reader.news?.listen((id) => heard.push(id)) ?? assert.fail();
+      await untilTrue(() => reader.news?.isLive === true, "it listens");
+      await writer.createRun(newRun("run_1"));
+      await writer.claim("run_1", "worker_1");
+      await writer.append("run_1", 1, 0, notices(1));
+      await untilTrue(() => heard.includes("run_1"), "it hears of the run");
+      stop();
     });
   });
 }

@@ -1,5 +1,5 @@
 /**
- * A real Postgres for tests: the binaries of the npm package in this folder, in a temporary folder, on a socket of
+ * A real Postgres for tests: the binaries of the npm package in `test/postgres`, in a temporary folder, on a socket of
  * its own; or the server that `OFFSHOOT_TEST_POSTGRES` names, whose user may make databases. Postgres does not
  * run as root: there it is started as `nobody`.
  */
@@ -15,8 +15,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import type { Lack } from "../needs.ts";
-import { lateMessage, patience } from "../patience.ts";
+import type { Lack } from "../../needs.ts";
+import { lateMessage, patience } from "../../patience.ts";
 
 export interface PostgresServer extends AsyncDisposable {
   /** A new, empty database. */
@@ -29,7 +29,7 @@ export interface PostgresServer extends AsyncDisposable {
 }
 
 const GIVEN = process.env["OFFSHOOT_TEST_POSTGRES"];
-const PACKAGE = fileURLToPath(new URL("../../../test/postgres/package.json", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../../../../test/postgres/package.json", import.meta.url));
 const NOBODY = 65_534;
 
 /** Why no server can be started here; undefined where one can. */
@@ -44,7 +44,11 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   if (user.uid !== undefined) chownSync(folder, NOBODY, NOBODY);
   const bin = await makeReadable(native, folder, user);
   const data = join(folder, "data");
-  const options = { ...user, cwd: folder, env: { PATH: process.env["PATH"], HOME: folder, LC_ALL: "C" } };
+  const options = {
+    ...user,
+    cwd: folder,
+    env: { PATH: process.env["PATH"], HOME: folder, LC_ALL: "C" },
+  };
   const initial = ["-U", "offshoot", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"];
   await run(join(bin, "initdb"), ["-D", data, ...initial, "--no-instructions"], options);
   const settings = ["listen_addresses=", "max_connections=200", "shared_buffers=64MB"];
@@ -52,7 +56,10 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   const args = ["-D", data, "-k", folder, ...settings.flatMap((one) => ["-c", one])];
   let server: ChildProcess | undefined;
   const start = async (): Promise<void> => {
-    server = spawn(join(bin, "postgres"), args, { ...options, stdio: ["ignore", "ignore", "pipe"] });
+    server = spawn(join(bin, "postgres"), args, {
+      ...options,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     await waitUntilReady(server);
   };
   const stop = async (signal: NodeJS.Signals): Promise<void> => {
@@ -88,7 +95,10 @@ function useGiven(address: string): PostgresServer {
     ...{ crash: refuse, start: refuse },
     async [Symbol.asyncDispose]() {
       for (const name of databases.made) {
-        await databases.query(database("postgres"), `drop database if exists "${name}" with (force)`);
+        await databases.query(
+          database("postgres"),
+          `drop database if exists "${name}" with (force)`,
+        );
       }
     },
   };

@@ -1,0 +1,161 @@
+/**
+ * What the owner of a run writes, as statements: each checks the owner's epoch, counts the bytes and the events, and
+ * writes, or changes no row. A write whose connection is cut may be there or not: whoever holds the epoch is the
+ * only writer, so the numbers say which (`isAppended`, `isFinished`).
+ */
+
+import { Failure } from "../../base/failure.ts";
+import type { Json } from "../../base/json.ts";
+import type { RunRecord } from "../../protocol/run-record.ts";
+import { toRefusal, toRepeatedStep } from "../refusal.ts";
+import type { NewRun } from "../store.ts";
+import { fromNullable, toColumn, toNullable } from "../text-column.ts";
+import type { Queries, Reads } from "./postgres-database.ts";
+import type { SqlRow } from "./postgres-driver.ts";
+import { faultOf } from "./postgres-fault.ts";
+import { insertThings } from "./postgres-things.ts";
+import { type Written, writeValue } from "./postgres-values.ts";
+
+/** What a run's owner believes about it. */
+export interface Belief {
+  readonly id: string;
+  readonly epoch: number;
+  readonly firstSeq?: number | undefined;
+  /** How many events it writes. */
+  readonly count?: number | undefined;
+}
+
+/** The right to write, and the counting, of every statement that an owner makes. */
+const OWNED = `update offshoot.runs set bytes = bytes + `;
+
+export const APPEND = `with owned as (${OWNED} $3, next_seq = next_seq + $5
+    where id = $1 and epoch = $2 and status = 'running' and next_seq = $4 returning id),
+  logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
+    select id, $4, $5, $2, $6, $7 from owned where $5 > 0)
+  select 1 from owned`;
+
+const STEP = `with owned as (${OWNED} $6
+    where id = $1 and epoch = $2 and status = 'running'
+      and ($7::bigint is null or next_seq = $7) returning id)
+  insert into offshoot.steps (run_id, key, epoch, value, value_parts)
+    select id, $3, $2, $4, $5 from owned`;
+
+const STEP_WITH_EVENTS = `with owned as (${OWNED} $6, next_seq = next_seq + $8
+    where id = $1 and epoch = $2 and status = 'running' and next_seq = $7 returning id),
+  logged as (insert into offshoot.events (run_id, first_seq, count, epoch, body, body_parts)
+    select id, $7, $8, $2, $9, $10 from owned)
+  insert into offshoot.steps (run_id, key, epoch, value, value_parts)
+    select id, $3, $2, $4, $5 from owned`;
+
+interface StepRow {
+  readonly key: string;
+  readonly value: Written;
+  /** The events that go with it; undefined where none do. */
+  readonly log: Written | undefined;
+}
+
+/** Returns how many rows it changed: none is a refusal. */
+export async function writeStep(
+  { db, queries, isRetry }: { db: Reads; queries: Queries; isRetry: boolean },
+  belief: Belief,
+  { key, value, log }: StepRow,
+): Promise<number> {
+  const { id, epoch, firstSeq = null, count = 0 } = belief;
+  const bytes = value.bytes + (log?.bytes ?? 0);
+  const values = [toColumn(id), epoch, toColumn(key), value.inline, value.parts, bytes];
+  try {
+    if (!log) return await queries.run(STEP, ...values, firstSeq);
+    return await queries.run(STEP_WITH_EVENTS, ...values, firstSeq, count, log.inline, log.parts);
+  } catch (thrown) {
+    if (!isRepeated(thrown)) throw thrown;
+    // The owner is checked first: one of the past must not hear of a step that is there already.
+    await checkOwner(db, isRetry ? { id, epoch } : belief);
+    if (isRetry && (await hasStep(db, belief, key))) return 1;
+    throw toRepeatedStep(id, key);
+  }
+}
+
+async function hasStep(db: Reads, { id, epoch }: Belief, key: string): Promise<boolean> {
+  const sql = "select 1 from offshoot.steps where run_id = $1 and epoch = $2 and key = $3";
+  return (await db.get(sql, toColumn(id), epoch, toColumn(key))) !== undefined;
+}
+
+function isRepeated(thrown: unknown): boolean {
+  return thrown instanceof Failure && faultOf(thrown.cause) === "repeated";
+}
+
+/** A run that a write before this one has put there, whose answer was lost. */
+export function isOwn(row: SqlRow, { owner = null, created_at_ms }: NewRun): boolean {
+  return fromNullable(row["owner"]) === owner && row["created_at_ms"] === created_at_ms;
+}
+
+export async function insertRun(tx: Queries, run: NewRun): Promise<boolean> {
+  const id = toColumn(run.id);
+  const parent = toNullable(run.parent_id);
+  const owner = toNullable(run.owner ?? null);
+  const text = [run.path, run.name, run.title].map(toColumn);
+  const inserted = await tx.run(
+    `insert into offshoot.runs (id, parent_id, path, name, title, created_at_ms, owner, epoch, tenant)
+      values ($1, $2, $3, $4, $5, $6, $7, $8,
+        coalesce($9::text, (select tenant from offshoot.runs where id = $2)))
+      on conflict do nothing`,
+    ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
+    toNullable(run.tenant ?? null),
+  );
+  if (inserted === 0) return false;
+  await insertThings(tx, run.things ?? []);
+  const input = await writeValue(tx, run.id, run.input);
+  await tx.run(
+    "update offshoot.runs set input = $2, input_parts = $3, bytes = bytes + $4 where id = $1",
+    ...[id, input.inline, input.parts, input.bytes],
+  );
+  return true;
+}
+
+/** Inside a transaction that holds the run's row. */
+export async function insertStep(
+  tx: Queries,
+  { id, epoch }: Belief,
+  key: string,
+  value: Json,
+): Promise<void> {
+  const { inline, parts, bytes } = await writeValue(tx, id, value);
+  const values = [toColumn(id), epoch, toColumn(key), inline, parts, bytes];
+  await tx.run(STEP, ...values, null);
+}
+
+/** Nobody claims, ends or appends to it before the transaction is over. */
+export async function lockOwned(tx: Queries, belief: Belief): Promise<void> {
+  await tx.get("select 1 from offshoot.runs where id = $1 for update", toColumn(belief.id));
+  await checkOwner(tx, { id: belief.id, epoch: belief.epoch });
+}
+
+export async function checkOwner(db: Reads, belief: Belief): Promise<void> {
+  const refusal = toRefusal(await readCurrent(db, belief.id), belief);
+  if (refusal) throw refusal;
+}
+
+type Current = Pick<RunRecord, "epoch" | "status" | "next_seq">;
+
+export async function readCurrent(db: Reads, id: string): Promise<Current | undefined> {
+  const sql = "select epoch, status, next_seq from offshoot.runs where id = $1";
+  const row = await db.get(sql, toColumn(id));
+  if (!row) return undefined;
+  const status = row["status"] as RunRecord["status"];
+  return { epoch: Number(row["epoch"]), status, next_seq: Number(row["next_seq"]) };
+}
+
+/** Whether events that may have been written were: nobody else writes with this epoch. */
+export async function isAppended(
+  db: Reads,
+  { id, epoch, firstSeq, count = 0 }: Belief,
+): Promise<boolean> {
+  const now = await readCurrent(db, id);
+  if (!now || firstSeq === undefined || count === 0) return false;
+  return now.epoch === epoch && now.next_seq === firstSeq + count;
+}
+
+export async function isFinished(db: Reads, belief: Belief): Promise<boolean> {
+  const now = await readCurrent(db, belief.id);
+  return now?.status === "ended" && now.epoch === belief.epoch;
+}
