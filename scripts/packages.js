@@ -1,7 +1,7 @@
 /**
  * The packages of this repository, each with a lock file of its own, installed when something needs them:
- * the root (the product and its build), `tooling` (compiler, checks) and `test/clients` (other projects'
- * clients). Nothing outside the clone is changed.
+ * the root (the product and its build), `tooling` (compiler, checks), `test/clients` (other projects'
+ * clients) and `test/postgres` (a server for tests). Nothing outside the clone is changed.
  */
 
 import { spawnSync } from "node:child_process";
