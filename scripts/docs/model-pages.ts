@@ -8,6 +8,7 @@ import { VENDOR_NAMES, vendorOf } from "../../src/providers/vendors/catalog.ts";
 import { featuresOf } from "../../src/providers/vendors/features.ts";
 import { nativeRowOf } from "../../src/providers/vendors/native-tools.ts";
 import { PROVIDERS } from "../../src/providers/vendors/provider-names.ts";
+import type { Quirks } from "../../src/providers/wire.ts";
 import { loadWire } from "../../src/providers/wires.ts";
 import { VENDOR_FIELDS } from "../../src/runtime/config/config-vendors.ts";
 import { FAULTS } from "../../src/testing/faults/fault-table.ts";
@@ -175,6 +176,7 @@ const NOT_SUPPORTED = [
     "Its address has a gateway's name. It works as a vendor of your own: `url: https://gateway.ai.cloudflare.com/v1/ACCOUNT/GATEWAY/compat`.",
   ],
 ] as const;
+
 async function renderFeatures(): Promise<readonly string[]> {
   const rows: string[][] = [];
   for (const vendor of VENDOR_NAMES) {
@@ -194,7 +196,33 @@ async function renderFeatures(): Promise<readonly string[]> {
     renderTable(["vendor", "feature", "how to reach it"], rows),
     NATIVE_PRICES,
     renderTable(["vendor", "tool", "USD for 1,000 calls"], prices),
+    "## Thoughts between calls",
+    THOUGHTS,
+    renderTable(["where they go back", "vendors"], renderThoughts()),
   ];
+}
+
+const THOUGHTS =
+  "A model that thinks needs its thoughts back with the results of its calls, or it starts to think again after each one. The APIs of Anthropic, Gemini, Bedrock, Cohere, Ollama and OpenAI (Responses) get them back as they came. Servers of chat completions differ:";
+
+/** The vendors of chat completions, by the place that each has for thoughts. */
+function renderThoughts(): string[][] {
+  const vendors = VENDOR_NAMES.map((name) => [name, vendorOf(name)] as const)
+    .filter(([, { wire }]) => wire === "openai-chat" || wire === "llamacpp")
+    .map(([name, { quirks }]) => [placeOfThoughts(quirks), `\`${name}\``] as const);
+  const places = [...new Set(vendors.map(([place]) => place))].sort();
+  return places.map((place) => [
+    place,
+    vendors.flatMap(([other, name]) => (other === place ? [name] : [])).join(", "),
+  ]);
+}
+
+function placeOfThoughts({ mistralParts, reasoningDetails, reasoningField }: Quirks): string {
+  if (mistralParts) return "parts of the type `thinking`";
+  if (reasoningDetails) return "the field `reasoning_details`, as it came";
+  return reasoningField
+    ? `the field \`${reasoningField}\``
+    : "nowhere: the vendor documents no field for them";
 }
 
 const NATIVE_WORDS = `The words in the last column are fields of a request to the server (\`tools\`, \`reasoning\`, \`service_tier\`), or fields of the vendor's own that are laid over each request: \`options\` in the [settings](config.md) or \`--options\`. A type of a native tool that ends in \`*\` stands for all that begin so, with their dates.

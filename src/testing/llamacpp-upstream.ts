@@ -45,6 +45,9 @@ export function startLlamacppUpstream(options: LlamacppUpstreamOptions = {}): Pr
     const body = tryParseJson(request.text);
     if (!isJsonObject(body)) return reject(400, "Failed to parse the body: it is no JSON object");
     for (const problem of checkBody(body, contextTokens)) return problem;
+    if (/gpt-oss/.test(modelPath) && hasThoughtsAndWords(body["messages"])) {
+      return reject(500, BOTH_AT_ONCE);
+    }
     const faults = faultsOf(options.faults, number);
     return replacementOf(faults) ?? answer(body, faults, signal);
   }
@@ -126,6 +129,18 @@ function* checkBody(body: JsonObject, contextTokens: number): Generator<Exchange
   const error = { code: 400, message, type: "exceed_context_size_error" };
   const counts = { n_prompt_tokens: tokens, n_ctx: contextTokens };
   yield textExchange(400, JSON.stringify({ error: { ...error, ...counts } }));
+}
+
+/** The template of gpt-oss has one place for both. */
+const BOTH_AT_ONCE =
+  "Cannot pass both content and thinking in an assistant message with tool calls! Put the analysis message in one or the other, but not both.";
+
+function hasThoughtsAndWords(messages: Json | undefined): boolean {
+  const list = Array.isArray(messages) ? messages.filter(isJsonObject) : [];
+  return list.some(
+    ({ content, reasoning_content: thoughts, tool_calls: calls }) =>
+      Boolean(content) && Boolean(thoughts) && Array.isArray(calls),
+  );
 }
 
 const PARTS = ["text", "image_url", "input_audio"];

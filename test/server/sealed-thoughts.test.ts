@@ -57,7 +57,7 @@ describe("thoughts of a model that seals nothing", () => {
     });
   }
 
-  for (const name of ["cohere", "ollama"] as const) {
+  for (const name of ["chat", "cohere", "ollama", "llamacpp"] as const) {
     it(`reach the model again, from the seal alone (${name})`, async () => {
       for (const more of [
         { store: false },

@@ -7,6 +7,7 @@ import { streamInstead } from "../stream-instead.ts";
 import type { Wire } from "../wire.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
+import { joinThoughts } from "./join-thoughts.ts";
 
 /**
  * Those of OpenAI's own API; what a compatible server lacks of them is in its vendor's row. `metadata`
@@ -37,5 +38,8 @@ export const chatWire: Wire = {
   createReader: createSseReader,
   encode: encodeRequest,
   decoder: () => createDecoder(),
-  recover: (request, failure) => streamInstead(request, failure) ?? relaxSchema(request, failure),
+  recover: (request, failure) =>
+    streamInstead(request, failure) ??
+    relaxSchema(request, failure) ??
+    joinThoughts(request, failure),
 };

@@ -6,6 +6,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import { encodeRequest } from "../chat/encode.ts";
+import { joinThoughts } from "../chat/join-thoughts.ts";
 import { chatWire } from "../chat/wire.ts";
 import type { OptionName } from "../known-options.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -25,7 +26,7 @@ export const llamacppWire: Wire = {
   describesFormat: false,
   omits,
   encode,
-  recover: relaxGrammar,
+  recover: (request, failure) => relaxGrammar(request, failure) ?? joinThoughts(request, failure),
 };
 
 function encode(request: ModelRequest, quirks: Quirks): JsonObject {

@@ -6,7 +6,7 @@ import type { Quirks } from "../wire.ts";
 const STATELESS: Quirks = { continuation: "replay", store: false };
 
 /** What OpenAI's own API has words for, and compatible servers seldom do. */
-export const OPENAI_ALONE: readonly string[] = [
+const OPENAI_ALONE: readonly string[] = [
   "text.verbosity",
   "safety_identifier",
   "prompt_cache_key",
@@ -37,6 +37,13 @@ export const GROQ: Quirks = {
   maxTokensField: "max_completion_tokens",
   slips: true,
   refuses: [...OPENAI_ALONE, "top_logprobs"],
+};
+
+/** It refuses the other name of the field for thoughts with a 400. */
+export const CEREBRAS: Quirks = {
+  reasoningField: "reasoning",
+  maxTokensField: "max_completion_tokens",
+  refuses: OPENAI_ALONE,
 };
 
 /** Unknown fields are a 422 there; usage comes with the last chunk unasked. */

@@ -208,10 +208,17 @@ describe("thoughts between calls", () => {
     ...{ vllm: "reasoning", lmstudio: "reasoning", groq: "reasoning", together: "reasoning" },
     ...{ fireworks: "reasoning_content", custom: "reasoning_content", zai: "reasoning_content" },
     ...{ alibaba: "reasoning_content", moonshot: "reasoning_content" },
+    ...{ cerebras: "reasoning", nvidia: "reasoning_content", llamacpp: "reasoning_content" },
   };
   for (const [vendor, field] of Object.entries(fields)) {
     it(`go back to ${vendor}`, () => {
       assert.equal(messagesFor(vendor as VendorName, items)[1]?.[field], "Hm.");
+    });
+  }
+
+  for (const vendor of ["sambanova", "huggingface", "oci", "mantle", "cloudflare"] as const) {
+    it(`stay here where no field for them is documented: ${vendor}`, () => {
+      assert.doesNotMatch(JSON.stringify(messagesFor(vendor, items)), /Hm\./);
     });
   }
 });

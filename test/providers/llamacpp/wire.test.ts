@@ -5,11 +5,13 @@ import { createHttpProvider } from "../../../src/providers/http/http-provider.ts
 import { createTransport } from "../../../src/providers/http/transport.ts";
 import { llamacppWire } from "../../../src/providers/llamacpp/wire.ts";
 import type { ModelRequest, Provider } from "../../../src/providers/provider.ts";
+import { vendorOf } from "../../../src/providers/vendors/catalog.ts";
 import { startLlamacppUpstream } from "../../../src/testing/llamacpp-upstream.ts";
 import { reply } from "../../../src/testing/reply.ts";
 import { script } from "../../../src/testing/script.ts";
 import type { Upstream } from "../../../src/testing/upstream.ts";
 import { PATIENT_TIMEOUTS } from "../../patience.ts";
+import { assistant, call, output, thought, user } from "../conversation.ts";
 import { eventsOf, request, textOf } from "../provider-contract.ts";
 
 const transport = createTransport({});
@@ -25,7 +27,7 @@ const over = (upstream: Upstream): Provider =>
     wire: llamacppWire,
     baseUrl: upstream.url,
     headers: {},
-    quirks: {},
+    quirks: vendorOf("llamacpp").quirks,
     transport,
     retry: { attempts: 2, baseMs: 1, maxMs: 2, maxRetryAfterMs: 1000 },
     timeouts: PATIENT_TIMEOUTS,
@@ -75,6 +77,22 @@ describe("a llama-server body", () => {
       upstream.requests.map(({ body }) => (body["response_format"] as { type: string }).type),
       ["json_schema", "json_object"],
     );
+  });
+
+  it("is sent once more with words among the thoughts where the template takes one of both", async () => {
+    const engine = script(reply.text("Done."));
+    await using upstream = await startLlamacppUpstream({
+      ...{ engine, modelPath: "/models/gpt-oss-20b.gguf" },
+    });
+    const said = [user("Go"), thought("Hm."), assistant("I look."), call("c1"), output("c1", "1")];
+    const later = [thought("So."), call("c2"), output("c2", "2"), user("And?")];
+    const items = [...said, ...later];
+    assert.equal(textOf(await eventsOf(over(upstream), request({ items }))), "Done.");
+    const [first, second] = upstream.requests.map(({ body }) => body["messages"] as object[]);
+    assert.deepEqual(second?.at(-5), {
+      ...{ ...first?.at(-5), content: null, reasoning_content: "Hm.\nI look." },
+    });
+    assert.deepEqual(second?.slice(-4), first?.slice(-4));
   });
 
   it("is not sent again for other reasons", () => {

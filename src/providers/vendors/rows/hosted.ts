@@ -3,12 +3,12 @@
 import type { Vendor } from "../vendor.ts";
 import {
   ALIBABA,
+  CEREBRAS,
   COMPATIBLE,
   DEEPSEEK,
   GROQ,
   MISTRAL,
   MOONSHOT,
-  OPENAI_ALONE,
   OPENROUTER,
   XAI,
   ZAI,
@@ -120,7 +120,7 @@ export const HOSTED = {
     keyUrl: "https://cloud.cerebras.ai",
     local: false,
     defaultModel: "gpt-oss-120b",
-    quirks: { refuses: OPENAI_ALONE, maxTokensField: "max_completion_tokens" },
+    quirks: CEREBRAS,
     summary: "Cerebras: open models, fast",
   },
   nvidia: {
@@ -131,7 +131,8 @@ export const HOSTED = {
     keyUrl: "https://build.nvidia.com",
     local: false,
     defaultModel: undefined,
-    quirks: COMPATIBLE,
+    // Users report it wanted back by models that think; the vendor's own pages do not name the field.
+    quirks: { ...COMPATIBLE, reasoningField: "reasoning_content" },
     summary: "NVIDIA NIM: open models",
   },
   moonshot: {

@@ -27,7 +27,7 @@ export const LOCAL = {
     auth: "bearer",
     local: true,
     defaultModel: undefined,
-    quirks: STATELESS_COMPATIBLE,
+    quirks: { ...STATELESS_COMPATIBLE, reasoningField: "reasoning_content" },
     summary: "llama.cpp's llama-server on this machine",
   },
   lmstudio: {
