@@ -89,8 +89,11 @@ export interface Quirks {
   readonly mistralParts?: boolean;
   /** Whether each answer says what it cost, so that a limit in dollars needs no price. */
   readonly tellsCost?: boolean;
-  /** Whether Claude's prompts are cached only where a field of the body asks for it. */
-  readonly cacheControl?: boolean;
+  /**
+   * The name of the mark on a part that ends what is to be cached; a chat body has none by default. With
+   * `cache_control`, Claude's prompts are cached only where the body asks for it.
+   */
+  readonly cacheMarks?: "cache_control" | "prompt_cache_breakpoint";
   /** How a model of the Messages API is told to think, where its name does not say. */
   readonly thinking?: "adaptive" | "budget" | "none";
   /** Ollama: how long the model stays in memory behind the answer: `10m`, seconds, -1 for ever. */

@@ -59,10 +59,11 @@ const WHO_AND_HOW = [
   "safetyIdentifier",
   "promptCacheKey",
   "promptCacheRetention",
+  "promptCacheOptions",
   "moderation",
 ] as const;
 const RESPONSES: Words = {
-  options: [...WHO_AND_HOW, "promptCacheOptions", "metadata"],
+  options: [...WHO_AND_HOW, "metadata"],
   allowed: "list",
   hasWhole: true,
 };

@@ -79,6 +79,22 @@ describe("fields that clients of compatible servers send", () => {
     }
   });
 
+  it("are named where they stand on a part of the input, and are the API's own", async (t) => {
+    const server = await start(t);
+    const prompt_cache_breakpoint = { mode: "explicit" };
+    const content = [{ type: "input_text", text: "Hi", prompt_cache_breakpoint }];
+    for (const way of WAYS) {
+      const made = await server.create({ input: [{ role: "user", content }], ...way });
+      assert.deepEqual(ignoredOf(made), ["prompt_cache_breakpoint"]);
+      assert.deepEqual(made.metadata, {});
+    }
+    const parts = [{ type: "text", text: "Hi", prompt_cache_breakpoint }];
+    const messages = [{ role: "user", content: parts }];
+    const { body } = await server.ask("POST", "/v1/chat/completions", { messages });
+    const { offshoot, metadata } = body as { offshoot?: object; metadata?: object };
+    assert.deepEqual([offshoot, metadata], [{ ignored: ["prompt_cache_breakpoint"] }, {}]);
+  });
+
   it("are left out and named where the key may not set them", async (t) => {
     const server = await start(t, {
       ...{ model: "openrouter/a/b", env: { OPENROUTER_API_KEY: "k" }, caller: ORDINARY },

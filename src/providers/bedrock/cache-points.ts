@@ -1,34 +1,52 @@
 /**
- * Where a prompt is worth caching: behind the tools, behind the instructions and at the end of the
- * conversation, so that the next request of a loop reads all of this one's.
+ * Where a prompt is worth caching: where its caller marked it, and, in the places that are left, behind the
+ * tools, behind the instructions and at the end of the conversation, so that the next request of a loop
+ * reads all of this one's.
  *
- * Writing costs a quarter more than plain input and reading a tenth, so a request that no other will
- * follow is not marked, nor a prompt below the least size, which would not be cached anyway.
+ * Writing costs a quarter more than plain input, for an hour twice as much, and reading a tenth. So of
+ * itself a request is not marked that no other will follow, nor a prompt below the least size, which would
+ * not be cached anyway.
  */
 
+import { MAX_MARKS, markFor } from "../cache-marks.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
-import type { CachePoint, ConverseBody, Turn } from "./schema.ts";
+import type { CachePoint, ConverseBody, SystemBlock, ToolConfig, Turn } from "./schema.ts";
 
 /** About 1,024 tokens, the least that any model caches. */
 const MIN_CHARS = 4096;
 
-const POINT: CachePoint = { cachePoint: { type: "default" } };
+/** A point of a caller's own; `placeCachePoints` says how long it lasts. */
+export const POINT: CachePoint = { cachePoint: { type: "default" } };
 
-export function placeCachePoints(model: ModelId, body: ConverseBody): ConverseBody {
-  const support = supportOf(model);
-  if (support === "none" || !isWorthIt(body)) return body;
-  const { system, toolConfig: config, messages } = body;
-  const toolConfig = support === "all" && config && { ...config, tools: [...config.tools, POINT] };
-  return {
-    ...body,
-    messages: withPoint(messages),
-    ...(system && { system: [...system, POINT] }),
-    ...(toolConfig && { toolConfig }),
-  };
+/** Whether the model caches at all. One that does not refuses the point itself. */
+export function canCache(model: ModelId): boolean {
+  return supportOf(model) !== "none";
 }
 
-/** A model that does not cache refuses the point itself. */
-function supportOf(model: ModelId): "all" | "no tools" | "none" {
+/** Whether the model keeps what it caches for as long as the word says. */
+export function keepsFor(model: ModelId, retention: string): boolean {
+  const mark = markFor(retention);
+  return mark !== undefined && canCache(model) && (mark.ttl === undefined || keepsHour(model));
+}
+
+/** The body with the model's points in it, all of them alike; `body` has the caller's. */
+export function placeCachePoints(
+  model: ModelId,
+  body: ConverseBody,
+  retention: string | undefined,
+): ConverseBody {
+  const support = supportOf(model);
+  if (support === "none") return body;
+  const isHour = markFor(retention)?.ttl !== undefined && keepsHour(model);
+  const point: CachePoint = isHour ? { cachePoint: { type: "default", ttl: "1h" } } : POINT;
+  const own = keepLast(body, point);
+  const free = MAX_MARKS - countPoints(own);
+  return isWorthIt(body) ? placeEnds(own, { point, free, support }) : own;
+}
+
+type Support = "all" | "no tools" | "none";
+
+function supportOf(model: ModelId): Support {
   const version = claudeVersion(model);
   if (version !== undefined) {
     return version < 3.5 || model.name.startsWith("claude-3-5-sonnet") ? "none" : "all";
@@ -36,14 +54,63 @@ function supportOf(model: ModelId): "all" | "no tools" | "none" {
   return model.maker === "amazon" && model.name.startsWith("nova") ? "no tools" : "none";
 }
 
+/** Older models, and those of other makers, keep it for five minutes whatever they are told. */
+function keepsHour(model: ModelId): boolean {
+  return (claudeVersion(model) ?? 0) >= 4.5;
+}
+
+/** The caller's points as `point`; of too many the first are left out. */
+function keepLast(body: ConverseBody, point: CachePoint): ConverseBody {
+  let left = countPoints(body) - MAX_MARKS;
+  if (left <= -MAX_MARKS) return body;
+  const keep = <Block extends object>(blocks: readonly Block[]): (Block | CachePoint)[] => {
+    const kept = blocks.filter((block) => !isPoint(block) || left-- <= 0);
+    return kept.map((block) => (isPoint(block) ? point : block));
+  };
+  return {
+    ...body,
+    ...(body.system && { system: keep(body.system) }),
+    messages: body.messages.map((turn) => ({ ...turn, content: keep(turn.content) })),
+  };
+}
+
+function countPoints({ system = [], messages }: ConverseBody): number {
+  return [...system, ...messages.flatMap(({ content }) => content)].filter(isPoint).length;
+}
+
+export function isPoint(block: object | undefined): block is CachePoint {
+  return block !== undefined && "cachePoint" in block;
+}
+
+interface Ends {
+  readonly point: CachePoint;
+  /** How many points may still be set. */
+  readonly free: number;
+  readonly support: Support;
+}
+
+/** The ends that matter most come first. */
+function placeEnds(body: ConverseBody, { point, free, support }: Ends): ConverseBody {
+  let left = free;
+  const end = <Block extends object>(blocks: readonly Block[]): readonly (Block | CachePoint)[] =>
+    isPoint(blocks.at(-1)) || left-- <= 0 ? blocks : [...blocks, point];
+  const system: readonly SystemBlock[] | undefined = body.system && end(body.system);
+  const last = body.messages.at(-1);
+  const tail: Turn | undefined =
+    last?.role === "user" ? { ...last, content: end(last.content) } : last;
+  const { toolConfig: config } = body;
+  const toolConfig: ToolConfig | undefined =
+    support === "all" && config ? { ...config, tools: end(config.tools) } : config;
+  return {
+    ...body,
+    messages: tail ? [...body.messages.slice(0, -1), tail] : body.messages,
+    ...(system && { system }),
+    ...(toolConfig && { toolConfig }),
+  };
+}
+
 /** A request with tools, or one in the middle of a conversation, has another like it behind it. */
 function isWorthIt(body: ConverseBody): boolean {
   if (!body.toolConfig && body.messages.length < 2) return false;
   return JSON.stringify([body.system, body.toolConfig, body.messages]).length >= MIN_CHARS;
-}
-
-function withPoint(turns: readonly Turn[]): readonly Turn[] {
-  const last = turns.at(-1);
-  if (last?.role !== "user") return turns;
-  return [...turns.slice(0, -1), { ...last, content: [...last.content, POINT] }];
 }

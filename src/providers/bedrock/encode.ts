@@ -8,6 +8,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { JSON_RULE } from "../json-rule.ts";
 import {
   allowedTools,
@@ -18,13 +19,14 @@ import {
 import type { ModelRequest } from "../provider.ts";
 import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
-import { placeCachePoints } from "./cache-points.ts";
+import { canCache, placeCachePoints } from "./cache-points.ts";
 import { claudeVersion, type ModelId, parseModelId } from "./model-id.ts";
 import { encodeTier, omittedOptions, stopsOf } from "./options.ts";
 import type {
   ConverseBody,
   ConverseToolChoice,
   OutputConfig,
+  SystemBlock,
   ToolConfig,
   ToolEntry,
 } from "./schema.ts";
@@ -49,6 +51,7 @@ export function omitsOf(request: ModelRequest): readonly string[] {
     ...(isSerial && claudeVersion(model) === undefined ? ["parallel_tool_calls"] : []),
     ...(omitsEffort(request, model) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options, model) : []),
+    ...(canCache(model) ? [] : omittedMarks(request)),
   ];
 }
 
@@ -78,26 +81,33 @@ export function encodeBody(request: ModelRequest): ConverseBody {
   const { turns, system } = encodeTurns(request.items, {
     maker: model.maker,
     hasTools: toolConfig !== undefined,
+    hasPoints: canCache(model),
   });
   const thinking = encodeThinking(model, request, { isForced });
   const fields = { ...thinking.fields, ...serialCalls(request, model, toolConfig) };
   const rules = usesJsonTool(request) && !isForced ? [JSON_TOOL_RULE] : [];
-  const instructions = [request.instructions ?? "", ...system, ...rules].filter(isNotBlank);
-  return placeCachePoints(model, {
+  const instructions = [
+    ...toSystem(request.instructions ?? ""),
+    ...system,
+    ...rules.flatMap(toSystem),
+  ];
+  const body: ConverseBody = {
     messages: turns,
-    ...(instructions.length > 0 && { system: instructions.map((text) => ({ text })) }),
+    ...(instructions.length > 0 && { system: instructions }),
     ...inferenceConfig(request, model, thinking.maxTokens),
     ...(toolConfig && { toolConfig }),
     ...(Object.keys(fields).length > 0 && { additionalModelRequestFields: fields }),
     ...outputConfig(request, thinking.effort),
     ...(request.options && encodeTier(request.options)),
-  });
+  };
+  return placeCachePoints(model, body, request.options?.promptCacheRetention);
 }
 
 const JSON_TOOL_RULE = `${JSON_RULE} Give it by calling the tool \`${JSON_TOOL}\`.`;
 
-function isNotBlank(text: string): boolean {
-  return text.trim() !== "";
+/** A blank text is refused. */
+function toSystem(text: string): SystemBlock[] {
+  return text.trim() === "" ? [] : [{ text }];
 }
 
 /** `toolChoice: none` has no word here: the tools themselves are left out. */

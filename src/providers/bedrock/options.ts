@@ -2,10 +2,15 @@
 
 import type { OptionName } from "../known-options.ts";
 import type { ModelOptions } from "../provider.ts";
+import { keepsFor } from "./cache-points.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
 import type { ConverseBody, ServiceTier } from "./schema.ts";
 
-export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>(["stop", "serviceTier"]);
+export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
+  "stop",
+  "serviceTier",
+  "promptCacheRetention",
+]);
 
 /** The texts at which the model can be told to stop. Claude takes none that is blank. */
 export function stopsOf({ stop = [] }: ModelOptions, model: ModelId): readonly string[] {
@@ -22,10 +27,11 @@ export function encodeTier({ serviceTier }: ModelOptions): Pick<ConverseBody, "s
 }
 
 export function omittedOptions(options: ModelOptions, model: ModelId): string[] {
-  const { stop = [], serviceTier = "auto" } = options;
+  const { stop = [], serviceTier = "auto", promptCacheRetention: retention } = options;
   const isTold = serviceTier === "auto" || TIERS.some((tier) => tier === serviceTier);
   return [
     ...(stopsOf(options, model).length < stop.length ? ["stop"] : []),
     ...(isTold ? [] : ["service_tier"]),
+    ...(retention === undefined || keepsFor(model, retention) ? [] : ["prompt_cache_retention"]),
   ];
 }

@@ -33,7 +33,9 @@ export type Role = "user" | "assistant";
 
 export type SystemBlock = { readonly text: string } | CachePoint;
 
-export type CachePoint = { readonly cachePoint: { readonly type: "default" } };
+export type CachePoint = {
+  readonly cachePoint: { readonly type: "default"; readonly ttl?: "1h" };
+};
 
 export type ContentBlock =
   | { readonly text: string }

@@ -16,15 +16,25 @@ import type {
   Message,
   Reasoning,
 } from "../../protocol/items.ts";
+import { isMarked } from "../cache-marks.ts";
 import { isUnsigned, ownBlockOf, unsealReasoning } from "./blocks.ts";
+import { isPoint, POINT } from "./cache-points.ts";
 import { encodeAudio, encodeDocument, encodeImage } from "./media.ts";
 import { createNames } from "./names.ts";
-import type { ContentBlock, Role, ToolResult, ToolResultBlock, Turn } from "./schema.ts";
+import type {
+  CachePoint,
+  ContentBlock,
+  Role,
+  SystemBlock,
+  ToolResult,
+  ToolResultBlock,
+  Turn,
+} from "./schema.ts";
 
 export interface Conversation {
   readonly turns: readonly Turn[];
   /** What system and developer messages in front of the conversation said. */
-  readonly system: readonly string[];
+  readonly system: readonly SystemBlock[];
 }
 
 export interface TurnOptions {
@@ -32,6 +42,8 @@ export interface TurnOptions {
   readonly maker: string;
   /** Without tools the API takes no calls and results, not even old ones: they are told as text. */
   readonly hasTools: boolean;
+  /** Whether parts that the caller marked end what is to be cached. */
+  readonly hasPoints: boolean;
 }
 
 export function encodeTurns(items: readonly Item[], options: TurnOptions): Conversation {
@@ -57,7 +69,7 @@ class TurnList {
   readonly #called: ReadonlySet<string>;
   /** Where the user spoke last. */
   readonly #asked: number;
-  readonly #system: string[] = [];
+  readonly #system: SystemBlock[] = [];
   readonly #turns: OpenTurn[] = [];
   /** The answers that the next turn must begin with. */
   #due: ContentBlock[] = [];
@@ -101,9 +113,15 @@ class TurnList {
     if (role === "assistant") return this.#push("assistant", texts(toText(content)));
     if (role === "user") return this.#push("user", this.#encodeContent(content));
     const text = toText(content);
-    if (this.#turns.length === 0) this.#system.push(text);
+    const points =
+      typeof content === "string" ? [] : content.flatMap((part) => this.#pointOf(part));
+    const point = points.slice(0, 1);
+    if (this.#turns.length === 0) this.#system.push(...withPoint(texts(text), point));
     // A turn of its own would break the alternation, and only the newest models know such a role.
-    else this.#push("user", texts(text === "" ? "" : `<system>\n${text}\n</system>`));
+    else {
+      const blocks = texts(text === "" ? "" : `<system>\n${text}\n</system>`);
+      this.#push("user", withPoint(blocks, point));
+    }
   }
 
   #addCall({ call_id, name, arguments: text }: Call): void {
@@ -151,7 +169,10 @@ class TurnList {
 
   #answerCalls(): void {
     if (this.#due.length === 0) return;
-    this.#turns.push({ role: "user", content: [...this.#due, ...this.#behind] });
+    // One point is enough behind all results.
+    const points = this.#behind.filter(isPoint).slice(0, 1);
+    const media = this.#behind.filter((block) => !isPoint(block));
+    this.#turns.push({ role: "user", content: [...this.#due, ...media, ...points] });
     this.#due = [];
     this.#behind = [];
   }
@@ -186,7 +207,11 @@ class TurnList {
 
   #encodeContent(content: string | readonly ContentPart[]): ContentBlock[] {
     if (typeof content === "string") return texts(content);
-    return content.flatMap((part) => this.#encodePart(part));
+    return content.flatMap((part) => withPoint(this.#encodePart(part), this.#pointOf(part)));
+  }
+
+  #pointOf(part: ContentPart): CachePoint[] {
+    return this.#options.hasPoints && isMarked(part) ? [POINT] : [];
   }
 
   #encodePart(part: ContentPart): ContentBlock[] {
@@ -226,8 +251,13 @@ function toInput(text: string): JsonObject {
 }
 
 /** Blank texts are refused. */
-function texts(text: string): ContentBlock[] {
+function texts(text: string): { readonly text: string }[] {
   return text.trim() === "" ? [] : [{ text }];
+}
+
+/** Behind nothing there is nothing to cache. */
+function withPoint<Block>(blocks: readonly Block[], point: readonly CachePoint[]) {
+  return blocks.length === 0 ? [] : [...blocks, ...point];
 }
 
 function toText(content: string | readonly ContentPart[]): string {

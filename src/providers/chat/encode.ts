@@ -20,6 +20,7 @@ import { readOwnReasoning } from "../own-reasoning.ts";
 import type { ModelOptions, ModelRequest, OutputFormat } from "../provider.ts";
 import { toOwnTool } from "../vendors/native-tools.ts";
 import { type Quirks, toBody } from "../wire.ts";
+import { type Caching, encodeCaching } from "./caching.ts";
 import { isMistral, toMistralMessages, toMistralParts } from "./mistral.ts";
 import { encodeParts, mediaOf, toPlainText } from "./parts.ts";
 import { unsealChat } from "./reasoning-details.ts";
@@ -30,12 +31,13 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
   const tools = allowedTools(request.tools, request.toolChoice).flatMap((tool) =>
     encodeTool(tool, quirks),
   );
+  const caching = encodeCaching(request, quirks);
   const isOff = reasoning.effort === "none" && !quirks.effortNone;
   const body: JsonObject = {
     model,
     stream: !whole,
     stream_options: whole ? undefined : { include_usage: true },
-    messages: encodeMessages(request, quirks),
+    messages: encodeMessages(request, quirks, caching),
     tools: tools.length > 0 ? tools : undefined,
     tool_choice: tools.length > 0 ? encodeToolChoice(request.toolChoice) : undefined,
     parallel_tool_calls: tools.length > 0 ? parallelToolCalls : undefined,
@@ -43,15 +45,13 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
     top_p: topP,
     [quirks.maxTokensField ?? "max_tokens"]: maxOutputTokens,
     reasoning_effort: isOff ? undefined : reasoning.effort,
-    cache_control: quirks.cacheControl && CLAUDE.test(model) ? { type: "ephemeral" } : undefined,
     ...(isOff && quirks.thinkingOff),
     response_format: encodeFormat(request.format, quirks),
     ...(options && encodeOptions(options)),
+    ...caching.fields,
   };
   return toBody(body, quirks);
 }
-
-const CLAUDE = /\bclaude\b/i;
 
 function encodeOptions(options: ModelOptions): JsonObject {
   const { topLogprobs } = options;
@@ -66,7 +66,7 @@ function encodeOptions(options: ModelOptions): JsonObject {
     user: options.user,
     safety_identifier: options.safetyIdentifier,
     prompt_cache_key: options.promptCacheKey,
-    prompt_cache_retention: options.promptCacheRetention,
+    prompt_cache_options: options.promptCacheOptions,
     moderation: options.moderation,
   };
 }
@@ -101,8 +101,8 @@ function encodeFormat(format: OutputFormat, quirks: Quirks): JsonObject | undefi
   return { type: "json_schema", json_schema: { name, ...described, schema, strict } };
 }
 
-function encodeMessages(request: ModelRequest, quirks: Quirks): JsonObject[] {
-  const messages = new MessageList(quirks);
+function encodeMessages(request: ModelRequest, quirks: Quirks, caching: Caching): JsonObject[] {
+  const messages = new MessageList(quirks, caching);
   const instructions = toInstructions(request, quirks);
   if (instructions) messages.add({ role: "system", content: instructions });
   for (const item of request.items) messages.addItem(item);
@@ -135,6 +135,7 @@ function toInstructions(
 /** Collects messages; holds back what chat wants in another place than the items have it. */
 class MessageList {
   readonly #quirks: Quirks;
+  readonly #caching: Caching;
   readonly #messages: JsonObject[] = [];
   /** What a tool gave besides text: chat takes none in a `tool` message, so a user's follows all. */
   #media: JsonObject[] = [];
@@ -143,8 +144,9 @@ class MessageList {
   #details: readonly JsonObject[] = [];
   #extra: JsonObject | undefined;
 
-  constructor(quirks: Quirks) {
+  constructor(quirks: Quirks, caching: Caching) {
     this.#quirks = quirks;
+    this.#caching = caching;
   }
 
   add(message: JsonObject): void {
@@ -179,7 +181,8 @@ class MessageList {
     // What was thought before belongs to a turn that ended without a word.
     this.#reasoning = undefined;
     this.#details = [];
-    const encoded = typeof content === "string" ? content : encodeParts(content);
+    const encoded =
+      typeof content === "string" ? content : encodeParts(content, this.#caching.markOf);
     this.add({
       // The newer word for the same role is known to a few servers only.
       role: role === "developer" ? "system" : role,

@@ -9,9 +9,14 @@ import type { ContentPart, InputAudio, InputFile, InputImage } from "../../proto
 import { readFileContent, toFileText } from "../file-content.ts";
 import { toBody } from "../wire.ts";
 
-/** Plain text stays a string: some servers take nothing else. */
-export function encodeParts(parts: readonly ContentPart[]): string | JsonObject[] {
-  return parts.every(isText) ? toPlainText(parts) : parts.map(encodePart);
+/** Plain text stays a string, unless a part of it is marked: some servers take nothing else. */
+export function encodeParts(
+  parts: readonly ContentPart[],
+  markOf: (part: ContentPart) => JsonObject | undefined,
+): string | JsonObject[] {
+  const isPlain = parts.every((part) => isText(part) && !markOf(part));
+  if (isPlain) return toPlainText(parts);
+  return parts.map((part) => ({ ...encodePart(part), ...markOf(part) }));
 }
 
 /** What a tool's output holds besides text. */

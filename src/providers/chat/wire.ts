@@ -2,9 +2,11 @@
 
 import { createSseReader } from "../../base/sse.ts";
 import type { OptionName } from "../known-options.ts";
+import type { ModelRequest } from "../provider.ts";
 import { relaxSchema } from "../relax-schema.ts";
 import { streamInstead } from "../stream-instead.ts";
-import type { Wire } from "../wire.ts";
+import type { Quirks, Wire } from "../wire.ts";
+import { omittedCaching } from "./caching.ts";
 import { createDecoder } from "./decode.ts";
 import { encodeRequest } from "./encode.ts";
 import { joinThoughts } from "./join-thoughts.ts";
@@ -24,14 +26,17 @@ const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
   "safetyIdentifier",
   "promptCacheKey",
   "promptCacheRetention",
+  "promptCacheOptions",
   "moderation",
 ]);
 
 export const chatWire: Wire = {
   name: "openai-chat",
   options: OPTIONS,
-  omits: ({ reasoning }, { effortNone, thinkingOff }) =>
-    reasoning.effort === "none" && !effortNone && !thinkingOff ? ["reasoning.effort"] : [],
+  omits: (request, quirks) => [
+    ...(cannotStop(request, quirks) ? ["reasoning.effort"] : []),
+    ...omittedCaching(request, quirks),
+  ],
   describesFormat: true,
   canAnswerWhole: true,
   path: () => "/chat/completions",
@@ -43,3 +48,8 @@ export const chatWire: Wire = {
     relaxSchema(request, failure) ??
     joinThoughts(request, failure),
 };
+
+/** Whether the model would think all the same. */
+function cannotStop({ reasoning }: ModelRequest, { effortNone, thinkingOff }: Quirks): boolean {
+  return reasoning.effort === "none" && !effortNone && !thinkingOff;
+}

@@ -2,6 +2,7 @@
 
 import type { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { JSON_RULE, mentionsJson, toSchemaRule } from "../json-rule.ts";
 import type { OptionName } from "../known-options.ts";
 import { type ModelRequest, type Reasoning, TEXT_FORMAT } from "../provider.ts";
@@ -18,12 +19,14 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
 ]);
 
 /** What the body of a request leaves out. */
-export function omitsOf({ tools, parallelToolCalls, options }: ModelRequest): string[] {
+export function omitsOf(request: ModelRequest): string[] {
+  const { tools, parallelToolCalls, options } = request;
   const isPenalizedTwice =
     options?.frequencyPenalty !== undefined && options.presencePenalty !== undefined;
   return [
     ...(tools.length > 0 && parallelToolCalls === false ? ["parallel_tool_calls"] : []),
     ...(isPenalizedTwice ? ["presence_penalty"] : []),
+    ...omittedMarks(request),
   ];
 }
 

@@ -1,7 +1,6 @@
 /** What of a request means nothing to the embedded model, as requests spell it. */
 
-import type { ContentPart } from "../../protocol/content.ts";
-import type { Item } from "../../protocol/items.ts";
+import { omittedMarks, partsOf } from "../cache-marks.ts";
 import { keepOptions, omittedOfFormat } from "../known-options.ts";
 import type { ModelRequest } from "../provider.ts";
 import { isUnseen } from "./attachments.ts";
@@ -17,11 +16,6 @@ export function ignoredIn(request: ModelRequest): string[] {
     ...omittedOfFormat(request),
     ...Object.keys({ ...request.extras, ...request.own }),
     ...new Set(unseen.map(({ type }) => type)),
+    ...omittedMarks(request),
   ];
-}
-
-function partsOf(item: Item): readonly ContentPart[] {
-  if (item.type === "message") return typeof item.content === "string" ? [] : item.content;
-  if (item.type !== "function_call_output") return [];
-  return typeof item.output === "string" ? [] : item.output;
 }

@@ -4,6 +4,7 @@ import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { forcesHosted } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { isListed, NATIVE_TOOLS, type NativeRow, runKindOf } from "../vendors/native-tools.ts";
@@ -64,6 +65,7 @@ export function omitsOf(request: ModelRequest): readonly string[] {
     ...(forcesHosted(toolChoice) ? ["tool_choice"] : []),
     ...(cannotStop(request) ? ["reasoning.effort"] : []),
     ...(options ? omittedOptions(options) : []),
+    ...omittedMarks(request),
   ];
 }
 

@@ -12,6 +12,7 @@ import { clip } from "../../base/text.ts";
 import type { ModelEvent } from "../../protocol/model-events.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { ItemWriter } from "../item-writer.ts";
 import { keepOptions, type OptionName, omittedOfFormat } from "../known-options.ts";
 import { isForced, offeredTools } from "../offered-tools.ts";
@@ -52,7 +53,7 @@ export function createGgufProvider(options: GgufProviderOptions): Provider {
     const { request, dropped } = keepOptions(asked, (name) => OPTIONS.has(name));
     const isUnheard = request.tools.length > 0 && isForced(request.toolChoice);
     const own = Object.keys({ ...request.extras, ...request.own });
-    const omitted = [...dropped, ...omittedOfFormat(request), ...own];
+    const omitted = [...dropped, ...omittedOfFormat(request), ...own, ...omittedMarks(request)];
     const unsaid = isUnheard ? [...omitted, "tool_choice"] : omitted;
     for (const name of unsaid) {
       const message = `\`${name}\` left out: a model in process has no word for it.`;

@@ -5,6 +5,7 @@
 
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { encodeRequest } from "../chat/encode.ts";
 import { joinThoughts } from "../chat/join-thoughts.ts";
 import { chatWire } from "../chat/wire.ts";
@@ -71,7 +72,8 @@ function encodeLogprobs(request: ModelRequest): JsonObject {
 }
 
 function omits(request: ModelRequest): string[] {
-  return request.options?.topLogprobs !== undefined && isMute(request) ? ["top_logprobs"] : [];
+  const isUntold = request.options?.topLogprobs !== undefined && isMute(request);
+  return [...(isUntold ? ["top_logprobs"] : []), ...omittedMarks(request)];
 }
 
 /** The server refuses to tell likelihoods in a stream that may bring calls. */

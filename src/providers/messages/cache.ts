@@ -7,16 +7,8 @@
  * the request before is marked too, because the server looks back over 20 blocks and no further.
  */
 
-import type {
-  Cached,
-  CacheMark,
-  MessagesBlock,
-  MessagesTool,
-  MessagesTurn,
-  TextBlock,
-} from "./schema.ts";
-
-const MAX_MARKS = 4;
+import { type CacheMark, MAX_MARKS } from "../cache-marks.ts";
+import type { Cached, MessagesBlock, MessagesTool, MessagesTurn, TextBlock } from "./schema.ts";
 
 interface Cacheable {
   readonly system: TextBlock[];
@@ -24,19 +16,12 @@ interface Cacheable {
   readonly turns: MessagesTurn[];
 }
 
-/** How long what is marked is kept, by the request's word; none for words that mean nothing here. */
-export function markFor(retention: string | undefined): CacheMark | undefined {
-  if (retention === undefined || retention === "in_memory") return { type: "ephemeral" };
-  // An hour is the longest there is.
-  return retention === "24h" || retention === "1h" ? { type: "ephemeral", ttl: "1h" } : undefined;
-}
-
 /**
  * Marks the blocks in place; those the caller marked come first. All marks are alike: the API refuses
  * one that lasts longer than another before it.
  */
 export function markCached({ system, tools, turns }: Cacheable, mark: CacheMark): void {
-  const own = turns.flatMap(({ content }) => content.filter(isMarked));
+  const own = [...system, ...turns.flatMap(({ content }) => content)].filter(isMarked);
   for (const block of own.slice(0, -MAX_MARKS)) delete block.cache_control;
   for (const block of own.slice(-MAX_MARKS)) block.cache_control = mark;
   const goesOn = tools.length > 0 || turns.some(({ role }) => role === "assistant");

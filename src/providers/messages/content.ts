@@ -6,6 +6,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart, InputFile } from "../../protocol/content.ts";
+import { isMarked } from "../cache-marks.ts";
 import {
   decodeText,
   type FileContent,
@@ -60,9 +61,7 @@ export function toAnnotation(citation: JsonObject, end: number): Annotation {
 
 function encodePart(part: ContentPart): PartBlock[] {
   return encodeBare(part).map((block) =>
-    "prompt_cache_breakpoint" in part && part.prompt_cache_breakpoint
-      ? { ...block, cache_control: { type: "ephemeral" } }
-      : block,
+    isMarked(part) ? { ...block, cache_control: { type: "ephemeral" } } : block,
   );
 }
 

@@ -2,10 +2,11 @@
 
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
+import { markFor } from "../cache-marks.ts";
 import { allowedTools } from "../offered-tools.ts";
 import type { ModelRequest, OutputFormat } from "../provider.ts";
 import { type Quirks, toBody } from "../wire.ts";
-import { markCached, markFor } from "./cache.ts";
+import { markCached } from "./cache.ts";
 import { encodeText } from "./content.ts";
 import { encodeOptions, omittedOptions } from "./options.ts";
 import { toOutputSchema } from "./output-schema.ts";
@@ -26,7 +27,7 @@ export function encodeRequest(request: ModelRequest, quirks: Quirks): JsonObject
 /** The body with absent fields undefined and nothing marked for the cache. */
 export function encodeBody(request: ModelRequest, quirks: Quirks): MessagesBody {
   const { system: said, turns, container } = encodeConversation(request.items);
-  const system = [request.instructions ?? "", ...said].flatMap(encodeText);
+  const system = [...encodeText(request.instructions ?? ""), ...said];
   const tools = encodeTools(allowedTools(request.tools, request.toolChoice));
   const limits = encodeLimits(request, turns, quirks);
   return {

@@ -1,9 +1,9 @@
 /** The wishes that the Messages API has words for, and those values of them for which it has none. */
 
+import { markFor } from "../cache-marks.ts";
 import type { OptionName } from "../known-options.ts";
 import type { ModelOptions } from "../provider.ts";
 import type { Quirks } from "../wire.ts";
-import { markFor } from "./cache.ts";
 import type { MessagesBody } from "./schema.ts";
 
 export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([

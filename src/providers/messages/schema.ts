@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "../../base/json.ts";
+import type { CacheMark } from "../cache-marks.ts";
 import { anything, list, loose, number, object, type Shape, type Shaped, text } from "../shape.ts";
 
 /** A request's body. `temperature` and `top_p` are known to models before Claude 4.7 alone. */
@@ -45,11 +46,6 @@ export type MessagesBlock =
 /** Marks the end of a prefix that the server keeps: for five minutes, or for an hour. */
 export interface Cached {
   cache_control?: CacheMark;
-}
-
-export interface CacheMark {
-  type: "ephemeral";
-  ttl?: "1h";
 }
 
 export interface TextBlock extends Cached {

@@ -7,17 +7,26 @@
  */
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, Item, Message, Reasoning } from "../../protocol/items.ts";
+import { isMarked } from "../cache-marks.ts";
 import { type CallOutput, outputsByCall } from "../pair-results.ts";
 import { unseal } from "../sealed-reasoning.ts";
 import { encodeContent, encodeSaid, encodeText } from "./content.ts";
 import { blocksIn } from "./hosted-calls.ts";
 import { CALL_FIELDS, CONTAINER, FOREIGN, SEALER } from "./open-blocks.ts";
-import type { MessagesBlock, MessagesTurn, ToolResultBlock, ToolUseBlock } from "./schema.ts";
+import type {
+  Cached,
+  MessagesBlock,
+  MessagesTurn,
+  TextBlock,
+  ToolResultBlock,
+  ToolUseBlock,
+} from "./schema.ts";
 
 export interface Conversation {
   /** What was said above the conversation: instructions that came as messages before its first. */
-  readonly system: readonly string[];
+  readonly system: readonly TextBlock[];
   readonly turns: MessagesTurn[];
   /** The machine that the turn under way has used. */
   readonly container: string | undefined;
@@ -34,7 +43,7 @@ const GO_ON = "Go on.";
 const NO_RESULT = "No result: the call was interrupted.";
 
 class TurnList {
-  readonly #system: string[] = [];
+  readonly #system: TextBlock[] = [];
   readonly #turns: MessagesTurn[] = [];
   readonly #outputs: Map<string, CallOutput[]>;
   /** Calls of the assistant's turn under way, by the item's id and the block's. */
@@ -85,13 +94,14 @@ class TurnList {
     const text = encodeSaid(content)
       .map((block) => block.text)
       .join("\n");
-    if (this.#turns.length === 0) {
-      if (text !== "") this.#system.push(text);
-    } else if (text !== "") {
-      // The instructions at the top stay as they were: they are what the cache begins with, and newer
-      // models refuse their own thoughts under others.
-      this.#hear(encodeText(`<system>\n${text}\n</system>`));
-    }
+    if (text === "") return;
+    const isAbove = this.#turns.length === 0;
+    // The instructions at the top stay as they were: they are what the cache begins with, and newer
+    // models refuse their own thoughts under others.
+    const blocks = encodeText(isAbove ? text : `<system>\n${text}\n</system>`);
+    const marked = blocks.map((block) => ({ ...block, ...markOf(content) }));
+    if (isAbove) this.#system.push(...marked);
+    else this.#hear(marked);
   }
 
   #addCall({ call_id, name }: Pick<FunctionCall, "call_id" | "name">, input: JsonObject): void {
@@ -165,11 +175,22 @@ function toResult(tool_use_id: string, output: CallOutput | undefined): ToolResu
   const block: ToolResultBlock = { type: "tool_result", tool_use_id };
   if (!output) return { ...block, content: NO_RESULT, is_error: true };
   const { output: given, status } = output;
-  const content = typeof given === "string" ? given : encodeContent(given);
+  Object.assign(block, markOf(given));
+  const content = typeof given === "string" ? given : encodeContent(given.map(toUnmarked));
   if (content.length === 0 || (typeof content === "string" && content.trim() === "")) return block;
   const isSayable = typeof content === "string" || content.every(({ type }) => type === "text");
   // What failed must be told in words: the API refuses an error without any, or with a picture.
   return { ...block, content, ...(status === "incomplete" && isSayable ? { is_error: true } : {}) };
+}
+
+/** What a caller marked inside of a block is marked at its end: the API takes no mark further in. */
+function markOf(content: string | readonly ContentPart[]): Cached {
+  const isHere = typeof content !== "string" && content.some(isMarked);
+  return isHere ? { cache_control: { type: "ephemeral" } } : {};
+}
+
+function toUnmarked(part: ContentPart): ContentPart {
+  return isMarked(part) ? ({ ...part, prompt_cache_breakpoint: null } as ContentPart) : part;
 }
 
 const OWN_BLOCKS: readonly string[] = ["text", "thinking", "redacted_thinking", "tool_use"];

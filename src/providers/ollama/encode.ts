@@ -11,6 +11,7 @@ import { clip } from "../../base/text.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCall, FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { FunctionTool } from "../../protocol/tools.ts";
+import { omittedMarks } from "../cache-marks.ts";
 import { toFileText } from "../file-content.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { OptionName } from "../known-options.ts";
@@ -35,11 +36,14 @@ export const OPTIONS: ReadonlySet<OptionName> = new Set<OptionName>([
 ]);
 
 /** What the body of a request leaves out. */
-export function omitsOf({ tools, toolChoice, parallelToolCalls }: ModelRequest): string[] {
-  if (tools.length === 0) return [];
+export function omitsOf(request: ModelRequest): string[] {
+  const { tools, toolChoice, parallelToolCalls } = request;
+  const marks = omittedMarks(request);
+  if (tools.length === 0) return marks;
   return [
     ...(isForced(toolChoice) ? ["tool_choice"] : []),
     ...(parallelToolCalls === false ? ["parallel_tool_calls"] : []),
+    ...marks,
   ];
 }
 

@@ -42,7 +42,8 @@ const GEMINI: Words = {
 };
 
 const OPENAI: Words = {
-  caching: "automatic; `prompt_cache_key`, `prompt_cache_retention`",
+  caching:
+    "automatic; `prompt_cache_key`, `prompt_cache_retention`, `prompt_cache_options`; own points with `prompt_cache_breakpoint` on a part",
   thinking: "`reasoning.effort`, `none` for off",
   "image output": "the tool `image_generation`",
   citations: "`url_citation`",
@@ -55,7 +56,8 @@ const BY_WIRE: Readonly<Partial<Record<WireName, Words>>> = {
   gemini: GEMINI,
   "vertexai-gemini": GEMINI,
   bedrock: {
-    caching: "automatic cache points for Claude and Nova",
+    caching:
+      'automatic cache points for Claude and Nova; own points with `prompt_cache_breakpoint` on a part; an hour with `prompt_cache_retention: "24h"` (Claude 4.5 and later)',
     thinking: "`reasoning.effort` for Claude, Nova 2 and gpt-oss",
     citations: "sources of Nova's searches as `url_citation`",
     guardrails: "`options: {guardrailConfig: {guardrailIdentifier, guardrailVersion}}`",
@@ -72,12 +74,16 @@ const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
     guardrails: "filters of the deployment; a stop is `content_filter`",
   },
   openrouter: {
-    caching: "automatic; of Claude too: the field that asks for it is sent",
+    caching:
+      'automatic; of Claude too: the field that asks for it is sent; own points with `prompt_cache_breakpoint` on a part; an hour with `prompt_cache_retention: "24h"` (Claude)',
     thinking: "`reasoning.effort`",
     citations: "`url_citation`",
     routing: "`options: {provider: {order, sort, ...}, models: [...], transforms: [...]}`",
   },
-  groq: { thinking: "`reasoning.effort` of gpt-oss", citations: "pages of its searches" },
+  groq: {
+    thinking: "`reasoning.effort` of gpt-oss",
+    citations: "pages of its searches",
+  },
   xai: {
     caching: "automatic",
     thinking: "`reasoning.effort`",

@@ -5,6 +5,13 @@ import type { Quirks } from "../wire.ts";
 // These servers take Responses requests and keep nothing, so the whole conversation goes each time.
 const STATELESS: Quirks = { continuation: "replay", store: false };
 
+/** `max_tokens` is refused by reasoning models, its successor by none. */
+export const OPENAI: Quirks = {
+  maxTokensField: "max_completion_tokens",
+  effortNone: true,
+  cacheMarks: "prompt_cache_breakpoint",
+};
+
 /** What OpenAI's own API has words for, and compatible servers seldom do. */
 const OPENAI_ALONE: readonly string[] = [
   "text.verbosity",
@@ -25,9 +32,9 @@ export const OPENROUTER: Quirks = {
   ...STATELESS,
   reasoningField: "reasoning",
   reasoningDetails: true,
-  cacheControl: true,
+  cacheMarks: "cache_control",
   tellsCost: true,
-  refuses: ["safety_identifier", "prompt_cache_retention", "prompt_cache_options", "moderation"],
+  refuses: ["safety_identifier", "prompt_cache_options", "moderation"],
 };
 
 /** It has tiers of its own under the same name, and answers 400 to a wish for likelihoods. */

@@ -36,12 +36,15 @@ export function tellIgnored(
   const names = [...new Set(ignored)];
   answer.metadata = withUnknown(
     metadata,
-    names.filter((name) => !isPublished(rootOf(name))),
+    names.filter((name) => !PART_FIELDS.has(name) && !isPublished(rootOf(name))),
   );
   if (names.length === 0) return;
   const shown = names.slice(0, MAX_NAMES).map((name) => clip(name, MAX_NAME_CHARS));
   answer.offshoot = { ignored: shown };
 }
+
+/** Published fields of parts of the input, which are named without their place. */
+const PART_FIELDS: ReadonlySet<string> = new Set(["prompt_cache_breakpoint"]);
 
 function withUnknown(
   metadata: Readonly<Record<string, string>>,

@@ -243,15 +243,6 @@ describe("a wish for no thoughts", () => {
   }
 });
 
-describe("Claude behind OpenRouter", () => {
-  it("is asked to cache its prompt, and other models are not", () => {
-    const cached = (model: string) => encode("openrouter", { model })["cache_control"];
-    assert.deepEqual(cached("anthropic/claude-sonnet-4.5"), { type: "ephemeral" });
-    assert.equal(cached("openai/gpt-5.1"), undefined);
-    assert.equal(encode("openai", { model: "claude-x" })["cache_control"], undefined);
-  });
-});
-
 describe("reasoning that is counted beside the completion", () => {
   it("is part of the output", () => {
     const usage = {

@@ -1,6 +1,7 @@
 /** The vendors that most keys are of, and the clouds. */
 
 import type { Vendor } from "../vendor.ts";
+import { OPENAI } from "../vendor-quirks.ts";
 
 export const MAKERS = {
   openai: {
@@ -13,8 +14,7 @@ export const MAKERS = {
     keyUrl: "https://platform.openai.com/api-keys",
     local: false,
     defaultModel: "gpt-6.1-terra",
-    // `max_tokens` is refused by reasoning models, its successor by none.
-    quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
+    quirks: OPENAI,
     summary: "OpenAI",
   },
   anthropic: {
@@ -86,7 +86,7 @@ export const MAKERS = {
     keyUrl: "https://ai.azure.com",
     local: false,
     defaultModel: undefined,
-    quirks: { maxTokensField: "max_completion_tokens", effortNone: true },
+    quirks: OPENAI,
     summary: "Azure OpenAI, with a key or Entra ID: the model is the name of your deployment",
   },
 } as const satisfies Record<string, Vendor>;
