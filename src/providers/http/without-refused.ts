@@ -12,7 +12,11 @@ interface Refused {
 
 /** The request without what the server refuses; undefined where nothing can be left out. */
 export function withoutRefused(refused: Refused, failure: Failure): ModelRequest | undefined {
-  return withoutBudgetLength(refused, failure) ?? withoutExtras(refused, failure);
+  return (
+    withoutBudgetLength(refused, failure) ??
+    withoutEffort(refused, failure) ??
+    withoutExtras(refused, failure)
+  );
 }
 
 /** `max_tokens`, `maxOutputTokens`, `maximum tokens`: how servers name the length of an answer. */
@@ -28,6 +32,19 @@ function withoutBudgetLength({ request }: Refused, failure: Failure): ModelReque
   const isMeant = code === "provider_rejected" && LENGTH.test(`${param ?? ""} ${message}`);
   if (code !== "context_exceeded" && !isMeant) return undefined;
   return { ...request, maxOutputTokens: undefined };
+}
+
+/**
+ * The request without the wish for no thoughts, which models that always think refuse. Whoever asked is
+ * told.
+ */
+function withoutEffort({ request, call }: Refused, failure: Failure): ModelRequest | undefined {
+  const { reasoning } = request;
+  if (reasoning.effort !== "none" || failure.code !== "provider_rejected") return undefined;
+  if (!/reasoning|thinking/i.test(`${failure.param ?? ""} ${failure.message}`)) return undefined;
+  const message = "`reasoning.effort` left out: the model does not stop thinking.";
+  call.notice?.({ code: "dropped", message, params: ["reasoning.effort"] });
+  return { ...request, reasoning: { ...reasoning, effort: undefined } };
 }
 
 /**

@@ -252,7 +252,7 @@ const DEEPSEEK_MODEL: Facts = {
   maxOutputTokens: 384_000,
   pdf: false,
   structured: false,
-  refuses: NO_NONE,
+  refuses: ["effort:minimal"],
 };
 
 const DEEPSEEK: Rows = {

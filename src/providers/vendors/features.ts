@@ -76,12 +76,12 @@ const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
   openrouter: {
     caching:
       'automatic; of Claude too: the field that asks for it is sent; own points with `prompt_cache_breakpoint` on a part; an hour with `prompt_cache_retention: "24h"` (Claude)',
-    thinking: "`reasoning.effort`",
+    thinking: "`reasoning.effort`, `none` for off where the model can",
     citations: "`url_citation`",
     routing: "`options: {provider: {order, sort, ...}, models: [...], transforms: [...]}`",
   },
   groq: {
-    thinking: "`reasoning.effort` of gpt-oss",
+    thinking: "`reasoning.effort` of gpt-oss; `none` for off (Qwen)",
     citations: "pages of its searches",
   },
   xai: {

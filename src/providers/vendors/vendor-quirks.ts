@@ -34,6 +34,8 @@ export const OPENROUTER: Quirks = {
   reasoningDetails: true,
   cacheMarks: "cache_control",
   tellsCost: true,
+  // A model that cannot stop thinking is refused then, and asked without the wish.
+  thinkingOff: { reasoning: { effort: "none" } },
   refuses: ["safety_identifier", "prompt_cache_options", "moderation"],
 };
 
@@ -42,6 +44,7 @@ export const GROQ: Quirks = {
   ...STATELESS,
   reasoningField: "reasoning",
   maxTokensField: "max_completion_tokens",
+  effortNone: true,
   slips: true,
   refuses: [...OPENAI_ALONE, "top_logprobs"],
 };

@@ -7,6 +7,7 @@ import type { Item, Message } from "../../../src/protocol/items.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
 import { createDecoder } from "../../../src/providers/chat/decode.ts";
 import { encodeRequest } from "../../../src/providers/chat/encode.ts";
+import { dropRefused, findModel } from "../../../src/providers/models/models.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type VendorName, vendorOf } from "../../../src/providers/vendors/catalog.ts";
 import { assistant, call, output, thought, user } from "../conversation.ts";
@@ -229,7 +230,9 @@ describe("a wish for no thoughts", () => {
     ...{ zai: off, moonshot: off, deepseek: off },
     alibaba: { enable_thinking: false },
     vllm: { chat_template_kwargs: { enable_thinking: false, thinking: false } },
-    openai: { reasoning_effort: "none" },
+    ...{ openai: { reasoning_effort: "none" }, groq: { reasoning_effort: "none" } },
+    openrouter: { reasoning: { effort: "none" } },
+    together: { reasoning: { enabled: false } },
   };
   for (const [vendor, fields] of Object.entries(rows)) {
     it(`is said to ${vendor} in its words, and nothing where nobody wishes it`, () => {
@@ -241,6 +244,12 @@ describe("a wish for no thoughts", () => {
       }
     });
   }
+
+  it("reaches the usual model of a vendor that has words for it", () => {
+    const model = vendorOf("deepseek").defaultModel ?? "";
+    const asked = request({ model, reasoning: { effort: "none", summary: undefined } });
+    assert.deepEqual(dropRefused(findModel("deepseek", model), asked).dropped, []);
+  });
 });
 
 describe("reasoning that is counted beside the completion", () => {

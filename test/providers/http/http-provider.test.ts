@@ -302,6 +302,24 @@ describe("the HTTP provider", () => {
     assert.equal(upstream.requests[0]?.body["user"], "u");
   });
 
+  it("lets a model think that refuses not to, and tells of it", async () => {
+    const refusal = "Reasoning is mandatory for this endpoint and cannot be disabled.";
+    const engine = script(reply.status(400, { error: { message: refusal } }), reply.text("Hi."));
+    await using upstream = await startChatUpstream({ engine });
+    const provider = over(upstream, { quirks: { effortNone: true } });
+    const dropped: unknown[] = [];
+    const call = {
+      signal: patience(),
+      notice: ({ code, params }: Omit<Notice, "type">) =>
+        code === "dropped" && dropped.push(params),
+    };
+    const reasoning = { effort: "none", summary: undefined } as const;
+    for await (const _ of provider.stream(request({ reasoning }), call));
+    const efforts = upstream.requests.map(({ body }) => body["reasoning_effort"]);
+    assert.deepEqual(efforts, ["none", undefined]);
+    assert.deepEqual(dropped, [["reasoning.effort"]]);
+  });
+
   it("takes a base URL with and without the path", () => {
     assert.equal(joinUrl("http://a/v1", "/chat/completions"), "http://a/v1/chat/completions");
     assert.equal(joinUrl("http://a/v1/", "/chat/completions"), "http://a/v1/chat/completions");

@@ -48,7 +48,11 @@ export const HOSTED = {
     keyUrl: "https://api.together.ai/settings/api-keys",
     local: false,
     defaultModel: "openai/gpt-oss-120b",
-    quirks: { ...COMPATIBLE, reasoningField: "reasoning" },
+    quirks: {
+      ...COMPATIBLE,
+      reasoningField: "reasoning",
+      thinkingOff: { reasoning: { enabled: false } },
+    },
     summary: "Together AI: open models",
   },
   mistral: {
