@@ -7,6 +7,12 @@
 
 import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
 import { awsRejectionExchange, invalid } from "./bedrock/aws-rejection.ts";
+import {
+  type CohereCheck,
+  invalid as cohereInvalid,
+  rejectionExchange as cohereRejectionExchange,
+  unknownField,
+} from "./cohere/cohere-rejection.ts";
 import { type Exchange, textExchange } from "./exchange.ts";
 import {
   geminiRejectionExchange,
@@ -58,6 +64,7 @@ const FORMS: readonly (readonly [string, RegExp, AnswerForm])[] = [
   ["gemini", /:batchEmbedContents$/, answerGemini],
   ["vertex", /\/publishers\/google\/models\/[^/]+:predict$/, answerVertex],
   ["ollama", /^\/api\/embed$/, answerOllama],
+  ["cohere", /^\/v2\/embed$/, answerCohere],
   ["bedrock", /^\/model\/[^/]+\/invoke$/, answerBedrock],
 ];
 
@@ -156,7 +163,7 @@ function answerOllama(body: JsonObject, asked: Asked): Exchange {
 const TITAN_FIELDS = ["inputText", "dimensions", "normalize", "embeddingTypes"];
 
 function answerBedrock(body: JsonObject, asked: Asked): Exchange {
-  if (asked.path.includes("cohere.")) return answerCohere(body, asked);
+  if (asked.path.includes("cohere.")) return answerCohereAtBedrock(body, asked);
   const unknown = Object.keys(body).find((name) => !TITAN_FIELDS.includes(name));
   if (unknown !== undefined || typeof body["inputText"] !== "string") {
     const message = "Malformed input request: #: required key [inputText] not found.";
@@ -166,15 +173,55 @@ function answerBedrock(body: JsonObject, asked: Asked): Exchange {
   return toJson({ embedding, inputTextTokenCount: 3 });
 }
 
-function answerCohere(body: JsonObject, asked: Asked): Exchange {
-  const texts = Array.isArray(body["texts"]) ? (body["texts"] as readonly Json[]) : [];
-  if (typeof body["input_type"] !== "string" || texts.length === 0) {
+function answerCohereAtBedrock(body: JsonObject, asked: Asked): Exchange {
+  if (typeof body["input_type"] !== "string" || textsOf(body).length === 0) {
     const message = "Malformed input request: #: required key [input_type] not found.";
     return awsRejectionExchange(invalid(message));
   }
+  return toJson(toCohere(body, asked));
+}
+
+const COHERE_FIELDS = [
+  ...["model", "texts", "images", "inputs", "input_type", "embedding_types"],
+  ...["output_dimension", "max_tokens", "truncate", "priority"],
+];
+const COHERE_USES = ["search_document", "search_query", "classification", "clustering", "image"];
+const MAX_COHERE_TEXTS = 96;
+
+function answerCohere(body: JsonObject, asked: Asked): Exchange {
+  for (const problem of checkCohere(body)) return cohereRejectionExchange(problem);
+  // It counts what it bills.
+  const meta = { billed_units: { input_tokens: 3 * textsOf(body).length } };
+  return toJson({ ...toCohere(body, asked), meta });
+}
+
+function* checkCohere(body: JsonObject): CohereCheck {
+  const unknown = Object.keys(body).find((name) => !COHERE_FIELDS.includes(name));
+  if (unknown !== undefined) yield unknownField(unknown);
+  if (typeof body["model"] !== "string") yield cohereInvalid("model is required");
+  if (!COHERE_USES.includes(String(body["input_type"]))) {
+    yield cohereInvalid("valid input_type must be provided with the provided model");
+  }
+  if (!Array.isArray(body["embedding_types"])) yield cohereInvalid("embedding_types is required");
+  const { length } = textsOf(body);
+  if (length === 0) yield cohereInvalid("at least one text must be provided");
+  if (length > MAX_COHERE_TEXTS) {
+    yield cohereInvalid(`total number of texts must be at most 96 - received ${length}`);
+  }
+  if (!["NONE", "START", "END", undefined].includes(body["truncate"] as string | undefined)) {
+    yield cohereInvalid("truncate must be one of NONE, START, END");
+  }
+}
+
+function textsOf(body: JsonObject): readonly Json[] {
+  return Array.isArray(body["texts"]) ? body["texts"] : [];
+}
+
+function toCohere(body: JsonObject, asked: Asked): JsonObject {
+  const texts = [...textsOf(body)];
   const size = sizeOf(body["output_dimension"], asked);
   const float = texts.map((text) => vectorOf(text, size));
-  return toJson({ id: "1", response_type: "embeddings_by_type", embeddings: { float }, texts });
+  return { id: "1", response_type: "embeddings_by_type", embeddings: { float }, texts };
 }
 
 function toJson(body: object, status = 200): Exchange {

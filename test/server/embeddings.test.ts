@@ -19,13 +19,15 @@ const VENDORS: Readonly<Record<string, Pick<ModelTarget, "model"> & { base: stri
   gemini: { model: "gemini/gemini-embedding-001", base: "/v1beta" },
   ollama: { model: "ollama/nomic-embed-text", base: "" },
   titan: { model: "bedrock/amazon.titan-embed-text-v2:0", base: "" },
-  cohere: { model: "bedrock/cohere.embed-multilingual-v3", base: "" },
+  cohere: { model: "cohere/embed-v4.0", base: "/v2" },
+  "cohere at Bedrock": { model: "bedrock/cohere.embed-multilingual-v3", base: "" },
   vertex: { model: "vertex/gemini-embedding-001", base: "/v1/projects/p/locations/l" },
 };
 
 const ENV = {
   OPENAI_API_KEY: "sk-openai-secret",
   GEMINI_API_KEY: "gemini-secret",
+  COHERE_API_KEY: "cohere-secret",
   AWS_BEARER_TOKEN_BEDROCK: "bedrock-secret",
   CLOUD_TOKEN: "cloud-secret",
 };
@@ -95,20 +97,24 @@ describe("embeddings", () => {
     const { embed } = await start(t);
     const counted = await embed({ model: "openai", input: ["one", "two"] });
     assert.deepEqual(counted.body.usage, { prompt_tokens: 6, total_tokens: 6 });
+    const billed = await embed({ model: "cohere", input: ["one", "two"] });
+    assert.deepEqual(billed.body.usage, { prompt_tokens: 6, total_tokens: 6 });
     const estimated = await embed({ model: "gemini", input: "twelve chars" });
     assert.deepEqual(estimated.body.usage, { prompt_tokens: 4, total_tokens: 4 });
   });
 
   it("are signed with the vendor's key", async (t) => {
     const { embed, vendor } = await start(t);
-    for (const model of ["openai", "gemini", "titan", "vertex"]) await embed({ model, input: "a" });
+    for (const model of ["openai", "gemini", "titan", "vertex", "cohere"]) {
+      await embed({ model, input: "a" });
+    }
     const shown = vendor.requests.map(
       ({ headers }) => headers["x-goog-api-key"] ?? headers.authorization,
     );
-    const bearers = ["sk-openai-secret", "bedrock-secret", "cloud-secret"].map(
-      (key) => `Bearer ${key}`,
-    );
-    assert.deepEqual(shown, [bearers[0], "gemini-secret", bearers[1], bearers[2]]);
+    const [openai, ...others] = [
+      ...["sk-openai-secret", "bedrock-secret", "cloud-secret", "cohere-secret"],
+    ].map((key) => `Bearer ${key}`);
+    assert.deepEqual(shown, [openai, "gemini-secret", ...others]);
   });
 
   it("are 32-bit floats in base64 where that is asked for", async (t) => {
@@ -124,7 +130,7 @@ describe("embeddings", () => {
     assert.deepEqual(one.body.data[0]?.embedding, [3.5, 7.5]);
     const two = await embed({ model: "custom", input: [[7], [8, 9]] });
     assert.equal(two.body.data.length, 2);
-    for (const model of ["gemini", "ollama", "titan", "vertex", "embedded"]) {
+    for (const model of ["gemini", "ollama", "cohere", "titan", "vertex", "embedded"]) {
       const refused = await embed({ model, input: [[7], [8]] });
       assert.equal(refused.status, 400);
       assert.match(JSON.stringify(refused.body), /takes texts alone.*"param":"input"/);
@@ -135,25 +141,29 @@ describe("embeddings", () => {
   it("of many texts are asked for in batches that the vendor takes", async (t) => {
     const { embed, vendor } = await start(t);
     const input = Array.from({ length: 250 }, (_, at) => "x".repeat(at + 1));
-    const { body } = await embed({ model: "gemini", input });
-    assert.equal(vendor.requests.length, 3);
-    assert.deepEqual(
-      body.data.map(({ embedding }) => Number(embedding[0])),
-      input.map(({ length }) => length + 0.5),
-    );
+    for (const model of ["gemini", "cohere"]) {
+      const before = vendor.requests.length;
+      const { body } = await embed({ model, input });
+      assert.equal(vendor.requests.length - before, 3);
+      assert.deepEqual(
+        body.data.map(({ embedding }) => Number(embedding[0])),
+        input.map(({ length }) => length + 0.5),
+      );
+    }
   });
 
   it("pass on who asks and what they are for", async (t) => {
     const { embed, vendor } = await start(t);
     await embed({ model: "openai", input: "a", user: "ada", input_type: "query" });
-    await embed({ model: "cohere", input: "a", input_type: "search_query" });
-    await embed({ model: "cohere", input: "a" });
-    const [openai, query, usual] = vendor.requests.map(({ body }) => body);
+    for (const model of ["cohere", "cohere at Bedrock"]) {
+      await embed({ model, input: "a", input_type: "search_query" });
+      await embed({ model, input: "a" });
+    }
+    const [openai, ...rest] = vendor.requests.map(({ body }) => body);
     assert.deepEqual([openai?.["user"], openai?.["input_type"]], ["ada", "query"]);
-    assert.deepEqual(
-      [query?.["input_type"], usual?.["input_type"]],
-      ["search_query", "search_document"],
-    );
+    const types = rest.map((body) => body["input_type"]);
+    const both = ["search_query", "search_document"];
+    assert.deepEqual(types, [...both, ...both]);
   });
 
   it("of a server that does not hear `dimensions` are refused and not given in another length", async (t) => {

@@ -4,17 +4,11 @@
  */
 
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { parseModelId } from "../bedrock/model-id.ts";
 import { toPathSegment } from "../http/path-segment.ts";
-import {
-  type EmbeddingForm,
-  fieldOf,
-  readCount,
-  readVector,
-  readVectors,
-} from "./embedding-form.ts";
+import { encodeCohere, MAX_COHERE_BATCH, readCohere } from "./cohere-form.ts";
+import { type EmbeddingForm, fieldOf, readCount, readVector } from "./embedding-form.ts";
 
 /** Rejects models of makers whose body is not known here. */
 export function bedrockForm(model: string): EmbeddingForm {
@@ -42,26 +36,10 @@ const TITAN_FORM: EmbeddingForm = {
   },
 };
 
-/** Cohere's models must be told what the vectors are for; this is for what is searched. */
-const USUAL_INPUT_TYPE = "search_document";
-
 const COHERE_FORM: EmbeddingForm = {
-  maxBatch: 96,
+  maxBatch: MAX_COHERE_BATCH,
   takesTokens: false,
   path,
-  encode: ({ input, dimensions, inputType }) => ({
-    texts: input.filter((text) => typeof text === "string"),
-    input_type: inputType ?? USUAL_INPUT_TYPE,
-    embedding_types: ["float"],
-    ...(dimensions === undefined ? {} : { output_dimension: dimensions }),
-  }),
-  read(answer, { input }) {
-    const vectors = readVectors(toFloats(fieldOf(answer, "embeddings")), input.length);
-    return vectors && { vectors, tokens: undefined };
-  },
+  encode: encodeCohere,
+  read: readCohere,
 };
-
-/** By their types, or, of older models, the vectors alone. */
-function toFloats(embeddings: Json | undefined): Json | undefined {
-  return Array.isArray(embeddings) ? embeddings : fieldOf(embeddings, "float");
-}

@@ -3,6 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { WireName } from "../wires.ts";
 import { bedrockForm } from "./bedrock-forms.ts";
+import { COHERE_FORM } from "./cohere-form.ts";
 import type { EmbeddingForm } from "./embedding-form.ts";
 import { GEMINI_FORM, VERTEX_FORM } from "./google-forms.ts";
 import { OLLAMA_FORM } from "./ollama-form.ts";
@@ -18,6 +19,7 @@ const FORMS: Readonly<Partial<Record<WireName, FindForm>>> = {
   gemini: () => GEMINI_FORM,
   "vertexai-gemini": () => VERTEX_FORM,
   ollama: () => OLLAMA_FORM,
+  cohere: () => COHERE_FORM,
   bedrock: bedrockForm,
 };
 
@@ -25,6 +27,6 @@ const FORMS: Readonly<Partial<Record<WireName, FindForm>>> = {
 export function embeddingFormOf(vendor: string, wire: WireName, model: string): EmbeddingForm {
   const find = FORMS[wire];
   if (find) return find(model);
-  const message = `\`${vendor}\` has no embeddings. Ask for a model of a vendor that has: openai, gemini, mistral, ollama.`;
+  const message = `\`${vendor}\` has no embeddings. Ask for a model of a vendor that has: openai, gemini, mistral, cohere, ollama.`;
   throw new Failure("invalid_request", message, { param: "model" });
 }
