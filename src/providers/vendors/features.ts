@@ -12,7 +12,7 @@ import { nativeRowOf } from "./native-tools.ts";
 /** In the order of the table. */
 export const FEATURE_NAMES = [
   ...["native tools", "caching", "thinking", "tiers", "image output", "citations"],
-  ...["routing", "guardrails", "media"],
+  ...["told cost", "routing", "guardrails", "media", "embeddings"],
 ] as const;
 
 export type FeatureName = (typeof FEATURE_NAMES)[number];
@@ -24,6 +24,8 @@ export interface Feature {
 }
 
 type Words = Readonly<Partial<Record<FeatureName, string>>>;
+
+const EMBEDDINGS = "`POST /v1/embeddings`";
 
 const CLAUDE: Words = {
   caching:
@@ -39,6 +41,7 @@ const GEMINI: Words = {
   citations: "grounding as `url_citation`",
   guardrails: "`options: {safetySettings: [...]}`",
   media: "video and sound as data; `gs://` files and YouTube addresses as `file_url`",
+  embeddings: EMBEDDINGS,
 };
 
 const OPENAI: Words = {
@@ -47,6 +50,7 @@ const OPENAI: Words = {
   thinking: "`reasoning.effort`, `none` for off",
   "image output": "the tool `image_generation`",
   citations: "`url_citation`",
+  embeddings: EMBEDDINGS,
 };
 
 /** What whoever speaks an API has. */
@@ -62,8 +66,18 @@ const BY_WIRE: Readonly<Partial<Record<WireName, Words>>> = {
     citations: "sources of Nova's searches as `url_citation`",
     guardrails: "`options: {guardrailConfig: {guardrailIdentifier, guardrailVersion}}`",
     media: "`s3://` files as `file_url`; video as data or from S3 (Nova)",
+    embeddings: `${EMBEDDINGS} (Titan and Cohere)`,
   },
-  ollama: { thinking: "`reasoning.effort`, `none` for off" },
+  cohere: {
+    thinking: "`reasoning.effort`, `none` for off, of models that think",
+    citations: "`url_citation` of sources with an address, `file_citation` of others",
+    embeddings: EMBEDDINGS,
+  },
+  ollama: { thinking: "`reasoning.effort`, `none` for off", embeddings: EMBEDDINGS },
+  llamacpp: {
+    thinking: "`reasoning.effort`, `none` for off: variables of the model's template",
+    embeddings: EMBEDDINGS,
+  },
 };
 
 const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
@@ -89,7 +103,14 @@ const BY_VENDOR: Readonly<Partial<Record<VendorName, Words>>> = {
     thinking: "`reasoning.effort`",
     citations: "`url_citation`",
   },
-  mistral: { caching: "`prompt_cache_key`", thinking: "`reasoning.effort`" },
+  mistral: {
+    caching: "`prompt_cache_key`",
+    thinking: "`reasoning.effort`",
+    embeddings: EMBEDDINGS,
+  },
+  perplexity: {
+    citations: "pages of its searches as `url_citation`, at the numbers in the text",
+  },
   alibaba: { "native tools": "search of the vendor with `options: {enable_search: true}`" },
 };
 
@@ -100,6 +121,7 @@ export function featuresOf(vendor: VendorName, wire: Wire): readonly Feature[] {
     ...BY_WIRE[wire.name as WireName],
     ...toSwitch(quirks),
     ...toTiers(wire, quirks),
+    ...toCost(quirks),
     ...BY_VENDOR[vendor],
     ...toTools(vendor, wire),
   };
@@ -146,4 +168,10 @@ function toSwitch({ thinkingOff }: Quirks): Words {
 function toTiers({ options }: Wire, { refuses = [] }: Quirks): Words {
   const hasTiers = options?.has("serviceTier") && !refuses.includes("service_tier");
   return hasTiers ? { tiers: "`service_tier`" } : {};
+}
+
+function toCost({ tellsCost }: Quirks): Words {
+  return tellsCost
+    ? { "told cost": "each answer says it: `--max-cost` and budgets need no price" }
+    : {};
 }
