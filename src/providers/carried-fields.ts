@@ -6,6 +6,7 @@
 
 import type { Json, JsonObject } from "../base/json.ts";
 import { layOver } from "../protocol/own-options.ts";
+import { parseModelId } from "./bedrock/model-id.ts";
 import { isVendor, type VendorName } from "./vendors/catalog.ts";
 import { isWire, type WireName } from "./wires.ts";
 
@@ -41,17 +42,32 @@ const GEMINI: Places = {
 
 const MESSAGES: Places = { top_k: "top_k" };
 
+const BEDROCK: Places = {
+  ...asNamed(["guardrailConfig", "performanceConfig", "requestMetadata"]),
+  guardrail_config: "guardrailConfig",
+};
+
+/** Behind Bedrock each maker has words of its own, or none. */
+const MAKERS = {
+  anthropic: { top_k: "additionalModelRequestFields.top_k" },
+  amazon: { top_k: "additionalModelRequestFields.inferenceConfig.topK" },
+  cohere: inside("additionalModelRequestFields", { top_k: "k", seed: "seed" }),
+} as const satisfies Record<string, Places>;
+
+function placesAtBedrock(model: string): Places {
+  const { maker, name } = parseModelId(model);
+  if (maker === "amazon" && !name.startsWith("nova")) return {};
+  return Object.hasOwn(MAKERS, maker) ? MAKERS[maker as keyof typeof MAKERS] : {};
+}
+
 /** Of wires whose vendors all take the same. */
 const BY_WIRE: Readonly<Partial<Record<WireName, Places>>> = {
   gemini: GEMINI,
   "vertexai-gemini": GEMINI,
   anthropic: MESSAGES,
   "vertexai-anthropic": MESSAGES,
-  bedrock: {
-    ...asNamed(["guardrailConfig", "performanceConfig", "requestMetadata"]),
-    guardrail_config: "guardrailConfig",
-  },
-  ollama: inside("options", ["top_k", "min_p", "typical_p", "seed", "repeat_penalty"]),
+  cohere: { top_k: "k", seed: "seed" },
+  ollama: inside("options", asNamed(["top_k", "min_p", "typical_p", "seed", "repeat_penalty"])),
 };
 
 /** Servers of open models, whoever runs them. They pass over what they do not know. */
@@ -86,20 +102,26 @@ const ON_CHAT: Readonly<Partial<Record<VendorName, Places>>> = {
   alibaba: asNamed(["top_k", "seed", "enable_thinking", "thinking_budget", "enable_search"]),
 };
 
-/** Who takes what, by the name of a wire or, on chat completions, of a vendor. For the docs. */
+/** Who takes what, by the name of a wire, of models, or, on chat completions, of a vendor. For the docs. */
 export const CARRIED_FIELDS: readonly (readonly [string, Places])[] = [
-  ...Object.entries({ ...BY_WIRE, llamacpp: OPEN_SERVER }),
+  ...Object.entries({ ...BY_WIRE, bedrock: BEDROCK, llamacpp: OPEN_SERVER }),
+  ["bedrock/anthropic.*", MAKERS.anthropic],
+  ["bedrock/amazon.nova-*", MAKERS.amazon],
+  ["bedrock/cohere.*", MAKERS.cohere],
   ...Object.entries(ON_CHAT),
 ];
 
 interface Place {
   readonly vendor: string;
   readonly wire: string;
+  readonly model: string;
 }
 
 interface Carried {
   /** As the vendor's API spells it; undefined where nothing is. */
   readonly body: JsonObject | undefined;
+  /** What is in it, by the client's name and by the vendor's. */
+  readonly taken: readonly (readonly [name: string, field: string])[];
   /** The names that it has no place for. */
   readonly left: readonly string[];
 }
@@ -108,20 +130,26 @@ export function carryFields(fields: JsonObject | undefined, place: Place): Carri
   if (!fields) return NOTHING;
   const places = placesOf(place);
   let body: JsonObject = {};
+  const taken: [string, string][] = [];
   const left: string[] = [];
   for (const [name, value] of Object.entries(fields)) {
     if (value === undefined || value === null) continue;
     const path = Object.hasOwn(places, name) ? places[name] : undefined;
-    if (path === undefined) left.push(name);
-    else body = layOver(body, putAt(path, value));
+    if (path === undefined) {
+      left.push(name);
+      continue;
+    }
+    taken.push([name, path.split(".").at(-1) ?? path]);
+    body = layOver(body, putAt(path, value));
   }
-  return { body, left };
+  return { body, taken, left };
 }
 
-const NOTHING: Carried = { body: undefined, left: [] };
+const NOTHING: Carried = { body: undefined, taken: [], left: [] };
 
-function placesOf({ vendor, wire }: Place): Places {
+function placesOf({ vendor, wire, model }: Place): Places {
   if (wire === "llamacpp") return OPEN_SERVER;
+  if (wire === "bedrock") return { ...BEDROCK, ...placesAtBedrock(model) };
   const known = isWire(wire) ? BY_WIRE[wire] : undefined;
   if (known || wire !== "openai-chat") return known ?? {};
   // A server that a user named takes what other servers of open models take.
@@ -137,6 +165,8 @@ function asNamed(names: readonly string[]): Places {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
 
-function inside(map: string, names: readonly string[]): Places {
-  return Object.fromEntries(names.map((name) => [name, `${map}.${name}`]));
+function inside(map: string, places: Places): Places {
+  return Object.fromEntries(
+    Object.entries(places).map(([name, place]) => [name, `${map}.${place}`]),
+  );
 }

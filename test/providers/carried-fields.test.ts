@@ -9,6 +9,7 @@ const CASES: readonly (readonly [string, string, JsonObject, JsonObject, readonl
   ["gemini", "gemini", { safetySettings: [{}] }, { safetySettings: [{}] }, []],
   ["anthropic", "anthropic", { top_k: 5, seed: 7 }, { top_k: 5 }, ["seed"]],
   ["bedrock", "bedrock", { guardrailConfig: { a: 1 } }, { guardrailConfig: { a: 1 } }, []],
+  ["cohere", "cohere", { top_k: 5, seed: 7, min_p: 0.1 }, { k: 5, seed: 7 }, ["min_p"]],
   ["ollama", "ollama", { top_k: 5, min_p: 0.1 }, { options: { top_k: 5, min_p: 0.1 } }, []],
   ["mistral", "openai-chat", { seed: 7, top_k: 5 }, { random_seed: 7 }, ["top_k"]],
   ["openai", "openai-chat", { seed: 7, top_k: 5 }, { seed: 7 }, ["top_k"]],
@@ -21,10 +22,29 @@ const CASES: readonly (readonly [string, string, JsonObject, JsonObject, readonl
   ["vllm", "openai-chat", { top_k: null, toString: 1 }, {}, ["toString"]],
 ];
 
+/** What a model behind Bedrock is told, where its maker has words for it. */
+const AT_BEDROCK: readonly (readonly [string, JsonObject, readonly string[]])[] = [
+  ["us.anthropic.claude-sonnet-4-5-20250929-v1:0", { top_k: 5 }, ["seed"]],
+  ["amazon.nova-pro-v1:0", { inferenceConfig: { topK: 5 } }, ["seed"]],
+  ["cohere.command-r-plus-v1:0", { k: 5, seed: 7 }, []],
+  ["meta.llama3-3-70b-instruct-v1:0", {}, ["top_k", "seed"]],
+];
+
 describe("fields that clients of compatible servers send", () => {
+  for (const [model, told, left] of AT_BEDROCK) {
+    it(`go to a model at Bedrock in its maker's words: ${model}`, () => {
+      const place = { vendor: "bedrock", wire: "bedrock", model };
+      const carried = carryFields({ top_k: 5, seed: 7 }, place);
+      assert.deepEqual(carried.left, left);
+      const isTold = Object.keys(told).length > 0;
+      assert.deepEqual(carried.body, isTold ? { additionalModelRequestFields: told } : {});
+    });
+  }
+
   for (const [vendor, wire, fields, body, left] of CASES) {
     it(`go where ${vendor} wants them over ${wire}: ${Object.keys(fields).join(", ")}`, () => {
-      assert.deepEqual(carryFields(fields, { vendor, wire }), { body, left });
+      const carried = carryFields(fields, { vendor, wire, model: "m" });
+      assert.deepEqual([carried.body, carried.left], [body, left]);
     });
   }
 

@@ -161,9 +161,9 @@ function fit(
     (name) => wire.options?.has(name) === true && !quirks.refuses?.includes(MODEL_OPTIONS[name]),
   );
   const unheard = wire.describesFormat ? [] : omittedOfFormat(request);
-  const { left } = carryFields(request.extras, { vendor, wire: wire.name });
-  const omitted = [...unheard, ...(wire.omits?.(request, quirks) ?? []), ...left];
   const { model } = request;
+  const { left } = carryFields(request.extras, { vendor, wire: wire.name, model });
+  const omitted = [...unheard, ...(wire.omits?.(request, quirks) ?? []), ...left];
   if (prepared.dropped.length + dropped.length + omitted.length === 0)
     return { request, drops: [] };
   const unsaid = [...dropped, ...omitted];
@@ -303,10 +303,10 @@ function lengthOf(body: RequestBody): number {
 /** What the settings say, then what clients of other servers would say, then what was asked for by name. */
 function toOwn(
   { own, vendor, wire }: HttpProviderOptions,
-  { own: asked, extras }: ModelRequest,
+  { own: asked, extras, model }: ModelRequest,
 ): JsonObject | undefined {
   if (!asked && !extras) return own;
-  const { body } = carryFields(extras, { vendor, wire: wire.name });
+  const { body } = carryFields(extras, { vendor, wire: wire.name, model });
   return joinOptions(joinOptions(own, body), asked);
 }
 

@@ -56,11 +56,17 @@ function withoutExtras(
   failure: Failure,
 ): ModelRequest | undefined {
   if (failure.code !== "provider_rejected" || !request.extras) return undefined;
-  const { left } = carryFields(request.extras, { vendor: options.vendor, wire: options.wire.name });
-  const params = Object.keys(request.extras).filter((name) => !left.includes(name));
-  const isMeant = params.some((name) => failure.param === name || failure.message.includes(name));
+  const { vendor, wire } = options;
+  const { taken } = carryFields(request.extras, { vendor, wire: wire.name, model: request.model });
+  const isMeant = taken.flat().some((name) => failure.param === name || says(failure, name));
   if (!isMeant) return undefined;
+  const params = taken.map(([name]) => name);
   const message = `${params.map((name) => `\`${name}\``).join(", ")} left out: the server refuses it.`;
   call.notice?.({ code: "dropped", message, params });
   return { ...request, extras: undefined };
+}
+
+/** As a word of its own: some names are one letter. */
+function says({ message }: Failure, name: string): boolean {
+  return message.split(/[^A-Za-z0-9_]+/).includes(name);
 }

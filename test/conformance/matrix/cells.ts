@@ -98,8 +98,12 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   prompt_cache_options: OPENAI_ALONE,
   moderation: OPENAI_ALONE,
   // A chat server that knows no `top_k` is asked again without it.
-  "top_k (not published)": { else: "reported", messages: "yes", gemini: "yes", ollama: "yes" },
-  "seed (not published)": { else: "reported", chat: "yes", gemini: "yes", ollama: "yes" },
+  "top_k (not published)": {
+    ...{ else: "reported", messages: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
+  },
+  "seed (not published)": {
+    ...{ else: "reported", chat: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
+  },
   "an unknown parameter": "reported",
 };
 

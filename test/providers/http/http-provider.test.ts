@@ -3,6 +3,7 @@ import { after, describe, it } from "node:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Notice } from "../../../src/protocol/run-events.ts";
 import { chatWire } from "../../../src/providers/chat/wire.ts";
+import { cohereWire } from "../../../src/providers/cohere/wire.ts";
 import {
   createHttpProvider,
   type HttpProviderOptions,
@@ -20,6 +21,7 @@ import {
   reply,
   script,
   startChatUpstream,
+  startCohereUpstream,
   startResponsesUpstream,
   tooManyRequests,
   type Upstream,
@@ -318,6 +320,24 @@ describe("the HTTP provider", () => {
     const efforts = upstream.requests.map(({ body }) => body["reasoning_effort"]);
     assert.deepEqual(efforts, ["none", undefined]);
     assert.deepEqual(dropped, [["reasoning.effort"]]);
+  });
+
+  it("leaves out a field that is refused by the vendor's own name for it, and tells of it", async () => {
+    const engine = script(reply.text("Hi."));
+    await using upstream = await startCohereUpstream({ engine });
+    const provider = over(upstream, { vendor: "cohere", wire: cohereWire });
+    const dropped: unknown[] = [];
+    const call = {
+      signal: patience(),
+      notice: ({ code, params }: Omit<Notice, "type">) =>
+        code === "dropped" && dropped.push(params),
+    };
+    for await (const _ of provider.stream(request({ extras: { top_k: 501 } }), call));
+    assert.deepEqual(
+      upstream.requests.map(({ body }) => body["k"]),
+      [501, undefined],
+    );
+    assert.deepEqual(dropped, [["top_k"]]);
   });
 
   it("takes a base URL with and without the path", () => {
