@@ -9,6 +9,7 @@ import { createIds } from "../base/ids.ts";
 import { isJsonObject, type JsonObject } from "../base/json.ts";
 import { decodeChatRequest } from "./chat/chat-decode.ts";
 import { checkChatRequest } from "./chat/chat-request.ts";
+import { checkRouted } from "./chat/chat-router.ts";
 import { type ChatDialect, collectChat, encodeChatStream } from "./chat/chat-stream.ts";
 import { type Exchange, sseExchange, textExchange } from "./exchange.ts";
 import type { Faults } from "./faults/fault.ts";
@@ -23,7 +24,12 @@ export interface ChatUpstreamOptions extends Partial<ChatDialect> {
   readonly key?: string;
   readonly faults?: Faults;
   readonly clock?: Clock;
+  /** True: takes what OpenRouter takes beside the published fields, and tells what each answer cost. */
+  readonly router?: boolean;
 }
+
+/** US dollars that a router's answer says it cost. */
+const ROUTED_COST = 0.0042;
 
 export function startChatUpstream(options: ChatUpstreamOptions = {}): Promise<Upstream> {
   const { engine = createEmbeddedEngine(), clock = systemClock } = options;
@@ -33,6 +39,8 @@ export function startChatUpstream(options: ChatUpstreamOptions = {}): Promise<Up
     repeatIdAndName: options.repeatIdAndName ?? false,
     reasoningField: options.reasoningField ?? "reasoning_content",
   };
+
+  const cost = options.router ? ROUTED_COST : undefined;
 
   async function answer(body: JsonObject, signal: AbortSignal): Promise<Exchange> {
     const opened = await openAnswer(engine, decodeChatRequest(body), signal);
@@ -45,10 +53,11 @@ export function startChatUpstream(options: ChatUpstreamOptions = {}): Promise<Up
     if (body["stream"] === true) {
       const includeUsage =
         isJsonObject(body["stream_options"]) && body["stream_options"]["include_usage"] === true;
-      return sseExchange(encodeChatStream(opened.events, head, { dialect, includeUsage }));
+      return sseExchange(encodeChatStream(opened.events, head, { dialect, includeUsage, cost }));
     }
     try {
-      return textExchange(200, JSON.stringify(await collectChat(opened.events, head, dialect)));
+      const completion = await collectChat(opened.events, head, { dialect, cost });
+      return textExchange(200, JSON.stringify(completion));
     } catch (thrown) {
       return rejectionExchange(serverError(toFailure(thrown).message));
     }
@@ -56,7 +65,7 @@ export function startChatUpstream(options: ChatUpstreamOptions = {}): Promise<Up
 
   return startUpstream({
     path: "/chat/completions",
-    check: (body) => firstOf(checkChatRequest(body)),
+    check: (body) => firstOf(options.router ? checkRouted(body) : checkChatRequest(body)),
     answer,
     key: options.key,
     faults: options.faults,

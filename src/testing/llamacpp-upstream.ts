@@ -69,7 +69,8 @@ export function startLlamacppUpstream(options: LlamacppUpstreamOptions = {}): Pr
       return applyFaults(faults, sseExchange(encodeChatStream(opened.events, head, streaming)));
     }
     try {
-      return applyFaults(faults, json(await collectChat(opened.events, head, DIALECT)));
+      const completion = await collectChat(opened.events, head, { dialect: DIALECT });
+      return applyFaults(faults, json(completion));
     } catch (thrown) {
       return reject(500, toFailure(thrown).message);
     }

@@ -33,6 +33,8 @@ interface ProviderRow {
   readonly toUrl?: (url: string) => string;
   /** The variable of its token, where it is not signed for. */
   readonly keyName?: keyof typeof ENV;
+  /** Other models of the same server, by the names that requests have for them. */
+  readonly others?: Readonly<Record<string, string>>;
 }
 
 /** What `bedrock` signs with, which nobody looks at, and the token that Google Cloud asks for. */
@@ -60,6 +62,7 @@ export const PROVIDERS = {
   ollama: { model: "ollama/test-model", provider: "ollama", start: startOllamaUpstream },
   bedrock: {
     ...{ model: "bedrock/test-model", provider: "bedrock" },
+    others: { claude: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0" },
     start: startBedrockUpstream,
   },
   llamacpp: { model: "llamacpp/test-model", provider: "llamacpp", start: startLlamacppUpstream },
@@ -91,11 +94,26 @@ const AT_GOOGLE = {
   },
 } as const satisfies Record<string, ProviderRow>;
 
-export const SERVED: Readonly<Record<ServedName, ProviderRow>> = { ...PROVIDERS, ...AT_GOOGLE };
+/** A vendor of chat completions whose own words are tried beside those of the API. */
+const ROUTERS = {
+  openrouter: {
+    ...{ model: "openrouter/test/claude-test", provider: "openai-chat" },
+    start: (options) =>
+      startChatUpstream({ ...options, router: true, reasoningField: "reasoning" }),
+  },
+} as const satisfies Record<string, ProviderRow>;
 
-type ServedName = ProviderName | keyof typeof AT_GOOGLE;
+export const SERVED: Readonly<Record<ServedName, ProviderRow>> = {
+  ...{ ...PROVIDERS, ...AT_GOOGLE, ...ROUTERS },
+};
 
-export const SERVED_NAMES = Object.keys(SERVED) as readonly ServedName[];
+type ServedName = ProviderName | keyof typeof AT_GOOGLE | keyof typeof ROUTERS;
+
+/** One for each wire, wherever it is spoken. */
+export const SERVED_NAMES: readonly ServedName[] = [
+  ...PROVIDER_NAMES,
+  ...(Object.keys(AT_GOOGLE) as (keyof typeof AT_GOOGLE)[]),
+];
 
 export interface ProviderServer {
   /** Answers HTTP and WebSockets. */
@@ -113,17 +131,28 @@ export async function startProviderServer(
   engine: Engine,
   setup: ServerSetup = {},
 ): Promise<ProviderServer> {
-  const { model, provider, start, toUrl = (own) => own, keyName = null } = SERVED[name];
+  const {
+    model,
+    provider,
+    start,
+    toUrl = (own) => own,
+    keyName = null,
+    others = {},
+  } = SERVED[name];
   const upstream = await start?.({ engine });
   if (upstream) t.after(() => upstream.close());
   const url = upstream ? toUrl(upstream.url) : null;
   const usual: ModelTarget = { model, provider, url, api_key_name: keyName };
+  const named = Object.entries(others).map(([own, other]): [string, ModelTarget] => [
+    own,
+    { ...usual, model: other },
+  ]);
   const { settings, ...rest } = setup;
   const server = await startSocketServer(t as TestContext, engine, {
     env: ENV,
     retry: ONE_TRY,
     ...rest,
-    settings: { models: { named: [], usual }, ...settings },
+    settings: { models: { named, usual }, ...settings },
   });
   return { server, upstream };
 }

@@ -53,11 +53,12 @@ const PARAMETERS = [
   "web_search_options",
 ];
 
-export function* checkChatRequest(body: JsonObject): Check {
+/** `more` are fields that this server takes besides. */
+export function* checkChatRequest(body: JsonObject, more: readonly string[] = []): Check {
   if (typeof body["model"] !== "string" || body["model"] === "") {
     yield reject("you must provide a model parameter");
   }
-  yield* checkFields(body, PARAMETERS);
+  yield* checkFields(body, [...PARAMETERS, ...more]);
   yield* checkMessages(body["messages"]);
   yield* checkNumber(body, "temperature", { min: 0, max: 2, kind: "decimal" });
   yield* checkNumber(body, "top_p", { min: 0, max: 1, kind: "decimal" });

@@ -27,6 +27,12 @@ export interface ChatDialect {
   readonly reasoningField: "reasoning_content" | "reasoning";
 }
 
+export interface ChatWriting {
+  readonly dialect: ChatDialect;
+  /** US dollars that the usage tells of, where the server tells. */
+  readonly cost?: number | undefined;
+}
+
 export interface ChatAnswer {
   readonly id: string;
   /** Seconds since 1970. */
@@ -40,9 +46,9 @@ type Batches = AsyncIterable<readonly ModelEvent[]>;
 export async function* encodeChatStream(
   batches: Batches,
   answer: ChatAnswer,
-  options: { readonly dialect: ChatDialect; readonly includeUsage: boolean },
+  options: ChatWriting & { readonly includeUsage: boolean },
 ): AsyncGenerator<string, void> {
-  const { dialect, includeUsage } = options;
+  const { dialect, includeUsage, cost } = options;
   const frame = (choices: readonly object[], usage: JsonObject | null): string =>
     `data: ${JSON.stringify({
       id: answer.id,
@@ -69,7 +75,7 @@ export async function* encodeChatStream(
         if (delta) yield chunk(delta, null, toLogprobs(event));
         if (event.type !== "end") continue;
         yield chunk({}, toFinishReason(event.reason));
-        if (includeUsage) yield frame([], toChatUsage(event.usage));
+        if (includeUsage) yield frame([], toChatUsage(event.usage, cost));
       }
     }
   } catch (thrown) {
@@ -88,7 +94,7 @@ export async function* encodeChatStream(
 export async function collectChat(
   batches: Batches,
   answer: ChatAnswer,
-  dialect: ChatDialect,
+  { dialect, cost }: ChatWriting,
 ): Promise<JsonObject> {
   const said = { text_delta: "", reasoning_delta: "", refusal_delta: "" };
   let end: { reason: EndReason; usage: Usage } = { reason: "stop", usage: NO_USAGE };
@@ -126,7 +132,7 @@ export async function collectChat(
     created: answer.created,
     model: answer.model,
     choices: [{ index: 0, message, logprobs, finish_reason: toFinishReason(end.reason) }],
-    usage: toChatUsage(end.usage),
+    usage: toChatUsage(end.usage, cost),
     service_tier: "default",
     system_fingerprint: null,
   };
@@ -218,12 +224,13 @@ function toFinishReason(reason: EndReason): string {
   return reason === "length" || reason === "tool_calls" ? reason : "stop";
 }
 
-function toChatUsage(usage: Usage): JsonObject {
+function toChatUsage(usage: Usage, cost: number | undefined): JsonObject {
   return {
     prompt_tokens: usage.input_tokens,
     completion_tokens: usage.output_tokens,
     total_tokens: usage.total_tokens,
     prompt_tokens_details: { cached_tokens: usage.input_tokens_details.cached_tokens },
     completion_tokens_details: { reasoning_tokens: usage.output_tokens_details.reasoning_tokens },
+    ...(cost === undefined ? {} : { cost }),
   };
 }

@@ -23,6 +23,7 @@ export const COLUMNS = [
   "cohere",
   "ollama",
   "bedrock",
+  "openrouter",
 ] as const;
 
 export type Column = (typeof COLUMNS)[number];
@@ -39,6 +40,8 @@ export function cellOf(row: Row, column: Column): Cell {
 const NOT_EMBEDDED: Row = { else: "yes", embedded: "reported" };
 /** Known to OpenAI's own API, and to no other. */
 const OPENAI_ALONE: Row = { else: "reported", responses: "yes" };
+/** OpenRouter passes it on to those who know it. */
+const ROUTED: Row = { else: "reported", responses: "yes", openrouter: "yes" };
 /** Vendors that know it get it as it is. */
 const NATIVE: Row = { else: "bridged", responses: "yes" };
 /** Known to one API under a type of its own. */
@@ -53,13 +56,13 @@ const LIKELIHOODS: Row = {
   ...{ embedded: "reported", messages: "reported", cohere: "reported", bedrock: "reported" },
 };
 
-export const PARAMETERS: Readonly<Record<string, Row>> = {
+const PARAMETERS: Readonly<Record<string, Row>> = {
   "input (text)": "yes",
   instructions: "yes",
   prompt: "yes",
   "text.format (json_object)": { else: "yes", messages: "bridged", bedrock: "bridged" },
   "text.format (json_schema)": "yes",
-  "text.verbosity": OPENAI_ALONE,
+  "text.verbosity": ROUTED,
   "reasoning.effort": { else: "yes", bedrock: "reported" },
   "reasoning.summary": "yes",
   temperature: NOT_EMBEDDED,
@@ -90,24 +93,30 @@ export const PARAMETERS: Readonly<Record<string, Row>> = {
   stream: "yes",
   stream_options: "yes",
   multi_agent: "bridged",
-  service_tier: { else: "reported", responses: "yes", gemini: "yes", bedrock: "yes" },
-  user: { else: "reported", chat: "yes", responses: "yes", messages: "yes" },
+  service_tier: {
+    ...{ else: "reported", responses: "yes", gemini: "yes", bedrock: "yes", openrouter: "yes" },
+  },
+  user: { else: "reported", chat: "yes", responses: "yes", messages: "yes", openrouter: "yes" },
   safety_identifier: { else: "reported", responses: "yes", messages: "yes" },
-  prompt_cache_key: OPENAI_ALONE,
-  prompt_cache_retention: { else: "reported", responses: "yes", messages: "yes" },
+  prompt_cache_key: ROUTED,
+  prompt_cache_retention: {
+    ...{ else: "reported", responses: "yes", messages: "yes", openrouter: "yes" },
+  },
   prompt_cache_options: OPENAI_ALONE,
   moderation: OPENAI_ALONE,
   // A chat server that knows no `top_k` is asked again without it.
   "top_k (not published)": {
     ...{ else: "reported", messages: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
+    ...{ bedrock: "yes", openrouter: "yes" },
   },
   "seed (not published)": {
     ...{ else: "reported", chat: "yes", gemini: "yes", cohere: "yes", ollama: "yes" },
+    openrouter: "yes",
   },
   "an unknown parameter": "reported",
 };
 
-export const INCLUDES: Readonly<Record<string, Row>> = {
+const INCLUDES: Readonly<Record<string, Row>> = {
   "include (reasoning.encrypted_content)": "yes",
   "include (message.output_text.logprobs)": LIKELIHOODS,
   "include (web_search_call.results)": "yes",
@@ -117,7 +126,7 @@ export const INCLUDES: Readonly<Record<string, Row>> = {
   "include (computer_call_output.output.image_url)": "yes",
 };
 
-export const ITEMS: Readonly<Record<string, Row>> = {
+const ITEMS: Readonly<Record<string, Row>> = {
   "message (user)": "yes",
   "message (system)": "yes",
   "message (developer)": "yes",
@@ -152,7 +161,7 @@ export const ITEMS: Readonly<Record<string, Row>> = {
 const EYES: Exceptions = { else: "yes", embedded: "reported" };
 const READ: Exceptions = { else: "bridged", embedded: "yes", responses: "yes" };
 
-export const PARTS: Readonly<Record<string, Row>> = {
+const PARTS: Readonly<Record<string, Row>> = {
   input_text: "yes",
   "input_image (data)": EYES,
   "input_image (address)": { else: "bridged", embedded: "reported" },
@@ -173,27 +182,36 @@ export const PARTS: Readonly<Record<string, Row>> = {
 };
 
 /** What vendors have beyond the published API, and what of it is seen in answers. */
-export const FEATURES: Readonly<Record<string, Row>> = {
+const FEATURES: Readonly<Record<string, Row>> = {
   "options (a field of the vendor's own)": { else: "yes", embedded: "none" },
   "headers (of the settings)": { else: "yes", embedded: "none" },
   "prompt_cache_retention (an hour and more)": {
-    else: "reported",
-    responses: "yes",
-    messages: "yes",
+    ...{ else: "reported", responses: "yes", messages: "yes", bedrock: "yes", openrouter: "yes" },
   },
   "reasoning.effort (none)": { else: "yes", chat: "reported", gemini: "reported" },
   "function (strict)": { else: "yes", embedded: "none", gemini: "none", ollama: "none" },
   "function_call_output (failed)": {
     else: "yes",
-    ...{ embedded: "none", chat: "none", cohere: "none", ollama: "none" },
+    ...{ embedded: "none", chat: "none", cohere: "none", ollama: "none", openrouter: "none" },
   },
   "citations of an answer": { else: "yes", embedded: "none", ollama: "none" },
   "pictures of an answer": { else: "none", responses: "yes", gemini: "yes" },
   "input_file (gs:// address)": { else: "refused", gemini: "yes" },
   "input_file (s3:// address)": { else: "refused", bedrock: "yes" },
+  "input_file (YouTube address)": { else: "refused", gemini: "yes" },
+  "input_file (data, video)": {
+    ...{ else: "refused", embedded: "reported", responses: "none", gemini: "yes", bedrock: "yes" },
+  },
+  "prompt_cache_breakpoint (own cache points)": {
+    ...{ else: "reported", responses: "yes", messages: "yes", bedrock: "yes", openrouter: "yes" },
+  },
+  safetySettings: only("gemini"),
+  guardrailConfig: only("bedrock"),
+  "provider (routing of OpenRouter)": only("openrouter"),
+  "cost of an answer (told by the vendor)": { else: "none", openrouter: "yes" },
 };
 
-export const TOOLS: Readonly<Record<string, Row>> = {
+const TOOLS: Readonly<Record<string, Row>> = {
   function: "yes",
   custom: NATIVE,
   "custom (grammar)": NATIVE,
@@ -223,3 +241,27 @@ export const TOOLS: Readonly<Record<string, Row>> = {
   "mcp (a connector)": "reported",
   "an unknown kind": "reported",
 };
+
+interface Group {
+  readonly name: string;
+  /** The heading of its table, and of the column of names in it. */
+  readonly title: string;
+  readonly what: string;
+  readonly rows: Readonly<Record<string, Row>>;
+}
+
+/** The tables in the order of the page. */
+export const GROUPS = [
+  {
+    name: "parameters",
+    title: "Parameters",
+    what: "parameter",
+    rows: { ...PARAMETERS, ...INCLUDES },
+  },
+  { name: "tools", title: "Tools", what: "tool", rows: TOOLS },
+  { name: "items", title: "Items of a conversation", what: "item", rows: ITEMS },
+  { name: "parts", title: "Parts of a message", what: "part", rows: PARTS },
+  { name: "features", title: "What vendors have beyond it", what: "feature", rows: FEATURES },
+] as const satisfies readonly Group[];
+
+export type GroupName = (typeof GROUPS)[number]["name"];

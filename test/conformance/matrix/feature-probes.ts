@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { EmittedResponse } from "../../../src/protocol/emitted.ts";
+import { toRunId } from "../../../src/responses/fold/response-object.ts";
 import { reply } from "../../../src/testing/index.ts";
 import type { Column } from "./cells.ts";
 import { tool } from "./parameter-probes.ts";
@@ -21,6 +22,7 @@ export const OWN_OPTIONS: Readonly<Record<Column, JsonObject>> = {
   cohere: { seed: 4711 },
   ollama: { options: { seed: 4711 } },
   bedrock: { additionalModelRequestFields: { top_k: 4711 } },
+  openrouter: { seed: 4711 },
 };
 
 /** Some vendors take no tool strictly that asks for nothing. */
@@ -48,6 +50,24 @@ const asked = (file_url: string): JsonObject => ({
   ],
 });
 
+const SEEN = { type: "input_text", text: "A zebra" };
+const VIDEO = "data:video/mp4;base64,AAAAIGZ0eXBpc29t";
+const HARM = "HARM_CATEGORY_HARASSMENT";
+
+const showing = (part: JsonObject): JsonObject => ({
+  input: [{ role: "user", content: [part, { type: "input_text", text: "What is it?" }] }],
+});
+
+/** What the record says that the turn cost. */
+async function isPriced({ id }: EmittedResponse, { server }: World): Promise<boolean> {
+  const log = await server.responses.durable.record.readEvents(toRunId(id), -1, 1000);
+  const turn = log.find(({ event }) => event.type === "turn_end")?.event;
+  return turn?.type === "turn_end" && turn.cost_usd === TOLD_USD;
+}
+
+/** What the scripted OpenRouter says. */
+const TOLD_USD = 0.0042;
+
 const says =
   (form: RegExp) =>
   ({ output }: EmittedResponse): boolean =>
@@ -62,7 +82,11 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
   },
   "headers (of the settings)": { body: {}, name: NEVER, shown: hasHeader, otherwise: "none" },
   "prompt_cache_retention (an hour and more)": {
-    body: { prompt_cache_retention: "24h", instructions: "Answer in English." },
+    body: {
+      ...showing({ ...SEEN, prompt_cache_breakpoint: { mode: "explicit" } }),
+      ...{ prompt_cache_retention: "24h", instructions: "Answer in English." },
+    },
+    models: { bedrock: "claude" },
     ...{ name: /prompt_cache_retention/, sent: /"prompt_cache_retention":"24h"|"ttl":"1h"/ },
   },
   "reasoning.effort (none)": {
@@ -106,5 +130,39 @@ export const FEATURE_PROBES: Readonly<Record<string, Probe>> = {
   },
   "input_file (s3:// address)": {
     ...{ body: asked(`s3://${BUCKET}/a.pdf`), name: NEVER, sent: /s3:\/\/zebra-bucket/ },
+  },
+  "input_file (YouTube address)": {
+    body: asked("https://www.youtube.com/watch?v=zebra"),
+    ...{
+      name: NEVER,
+      sent: /"mimeType":"video\/[^}]*youtube\.com\/watch\?v=zebra|youtube\.com\/watch\?v=zebra[^}]*"mimeType":"video\//,
+    },
+  },
+  "input_file (data, video)": {
+    body: showing({ type: "input_file", filename: "a.mp4", file_data: VIDEO }),
+    ...{ name: /input_file/, sent: /"video":\{"format":"mp4"|"mimeType":"video\/mp4"/ },
+    // The API has no videos: the file is the vendor's to refuse.
+    otherwise: "none",
+  },
+  "prompt_cache_breakpoint (own cache points)": {
+    body: showing({ ...SEEN, prompt_cache_breakpoint: { mode: "explicit" } }),
+    models: { bedrock: "claude" },
+    name: /prompt_cache_breakpoint/,
+    sent: /zebra[^{]*"(prompt_cache_breakpoint|cache_control)":\{|zebra"\},\{"cachePoint"/,
+  },
+  safetySettings: {
+    body: { safetySettings: [{ category: HARM, threshold: "BLOCK_ONLY_HIGH" }] },
+    ...{ name: /safetySettings/, sent: /"safetySettings":\[\{"category":"HARM_CATEGORY_/ },
+  },
+  guardrailConfig: {
+    body: { guardrailConfig: { guardrailIdentifier: "zebra", guardrailVersion: "1" } },
+    ...{ name: /guardrailConfig/, sent: /"guardrailConfig":\{"guardrailIdentifier":"zebra"/ },
+  },
+  "provider (routing of OpenRouter)": {
+    body: { provider: { order: ["zebra"] } },
+    ...{ name: /provider/, sent: /"provider":\{"order":\["zebra"\]/ },
+  },
+  "cost of an answer (told by the vendor)": {
+    ...{ body: {}, name: NEVER, shown: isPriced, otherwise: "none" },
   },
 };

@@ -3,17 +3,7 @@
 import assert from "node:assert/strict";
 import { before, describe, it } from "node:test";
 import { suiteContext } from "../provider-servers.ts";
-import {
-  COLUMNS,
-  cellOf,
-  FEATURES,
-  INCLUDES,
-  ITEMS,
-  PARAMETERS,
-  PARTS,
-  type Row,
-  TOOLS,
-} from "./cells.ts";
+import { COLUMNS, cellOf, GROUPS, type GroupName, type Row } from "./cells.ts";
 import { FEATURE_PROBES } from "./feature-probes.ts";
 import { INCLUDE_PROBES } from "./include-probes.ts";
 import { ITEM_PROBES } from "./item-probes.ts";
@@ -23,28 +13,25 @@ import { type Probe, runProbe, type World } from "./probe.ts";
 import { TOOL_PROBES } from "./tool-probes.ts";
 import { openWorld } from "./world.ts";
 
-type Table = Readonly<Record<string, Row>>;
-type Probes = Readonly<Record<string, Probe>>;
-
 /**
  * Cells that are not yet what the table says, by column and name: tried all the same, and shown as
  * such. A row goes when it is mended.
  */
 const OPEN: Readonly<Record<string, string>> = {};
 
-const GROUPS: readonly (readonly [string, Table, Probes])[] = [
-  ["parameters", PARAMETERS, PARAMETER_PROBES],
-  ["includes", INCLUDES, INCLUDE_PROBES],
-  ["items", ITEMS, ITEM_PROBES],
-  ["parts", PARTS, PART_PROBES],
-  ["tools", TOOLS, TOOL_PROBES],
-  ["features", FEATURES, FEATURE_PROBES],
-];
+/** How each row of a table is tried. */
+const PROBES: Readonly<Record<GroupName, Readonly<Record<string, Probe>>>> = {
+  parameters: { ...PARAMETER_PROBES, ...INCLUDE_PROBES },
+  tools: TOOL_PROBES,
+  items: ITEM_PROBES,
+  parts: PART_PROBES,
+  features: FEATURE_PROBES,
+};
 
 describe("the matrix", () => {
-  for (const [group, table, probes] of GROUPS) {
-    it(`has a row for everything that is tried, and the other way round: ${group}`, () => {
-      assert.deepEqual(Object.keys(table).sort(), Object.keys(probes).sort());
+  for (const { name, rows } of GROUPS) {
+    it(`has a row for everything that is tried, and the other way round: ${name}`, () => {
+      assert.deepEqual(Object.keys(rows).sort(), Object.keys(PROBES[name]).sort());
     });
   }
 });
@@ -57,12 +44,12 @@ for (const column of COLUMNS) {
       world = await openWorld(context, column);
     });
 
-    for (const [group, table, probes] of GROUPS) {
-      for (const [name, probe] of Object.entries(probes)) {
+    for (const { name: group, rows } of GROUPS) {
+      for (const [name, probe] of Object.entries(PROBES[group])) {
         const todo = OPEN[`${column}: ${name}`] ?? OPEN[name] ?? false;
         it(`does with ${group} as it says: ${name}`, { todo }, async () => {
           const found = await runProbe(probe, world ?? assert.fail());
-          const row = table[name];
+          const row = (rows as Readonly<Record<string, Row>>)[name];
           assert.equal(found, row === undefined ? "a row of the table" : cellOf(row, column));
         });
       }

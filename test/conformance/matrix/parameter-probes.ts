@@ -286,7 +286,10 @@ const service: Readonly<Record<string, Probe>> = {
     body: { moderation: { model: "omni-moderation-latest" } },
     ...{ name: /moderation/, sent: /omni-moderation/ },
   },
-  "top_k (not published)": { body: { top_k: 417 }, name: /top_k/, sent: /\b417\b/ },
+  "top_k (not published)": {
+    ...{ body: { top_k: 417 }, name: /top_k/, sent: /\b417\b/ },
+    models: { bedrock: "claude" },
+  },
   "seed (not published)": { body: { seed: 4712 }, name: /seed/, sent: /4712/ },
   "an unknown parameter": {
     body: { zebra_parameter: 1 },

@@ -10,11 +10,13 @@ import type { ModelRequest } from "../../../src/providers/provider.ts";
 import type { Reply, Upstream } from "../../../src/testing/index.ts";
 import type { SocketServer } from "../../server/socket/socket-bench.ts";
 import { checkError, checkResponse } from "../check.ts";
-import type { Cell } from "./cells.ts";
+import type { Cell, Column } from "./cells.ts";
 
 export interface Probe {
   /** The request; `input` is a greeting where it says none. */
   readonly body: JsonObject | ((world: World) => Promise<JsonObject>);
+  /** The model to ask where the usual one has nothing of the kind, by the column. */
+  readonly models?: Readonly<Partial<Record<Column, string>>>;
   /** What names it where it was left out. */
   readonly name: RegExp;
   /** What the model says; a greeting unless told otherwise. */
@@ -32,6 +34,7 @@ export interface Probe {
 type Shown = boolean | Cell;
 
 export interface World {
+  readonly column: Column;
   readonly server: SocketServer;
   readonly upstream: Upstream | undefined;
   /** Where the files of `MEDIA` are fetched. */
@@ -42,9 +45,11 @@ export interface World {
 
 /** `unread`: nothing of it was seen anywhere, which the table must know of. */
 export async function runProbe(probe: Probe, world: World): Promise<Cell> {
-  const { server, upstream } = world;
+  const { server, upstream, column } = world;
   world.script();
-  const given = typeof probe.body === "function" ? await probe.body(world) : probe.body;
+  const model = probe.models?.[column];
+  const body = typeof probe.body === "function" ? await probe.body(world) : probe.body;
+  const given = model === undefined ? body : { ...body, model };
   world.script(probe.answer);
   const before = upstream?.requests.length ?? 0;
   const answered = await server.ask("POST", "/v1/responses", { input: "Hello", ...given });

@@ -7,7 +7,7 @@ import type { ModelOverride } from "../../../src/providers/models/models.ts";
 import type { ModelRequest } from "../../../src/providers/provider.ts";
 import { type Reply, reply, respond } from "../../../src/testing/index.ts";
 import { createWorkspaceFolder } from "../../tools/workspace-folder.ts";
-import { PROVIDERS, startProviderServer } from "../provider-servers.ts";
+import { SERVED, startProviderServer } from "../provider-servers.ts";
 import { FILES, MACHINE, WEB_TOOLS } from "../scenario-server.ts";
 import type { Column } from "./cells.ts";
 import { BUCKET, OWN_HEADERS, OWN_OPTIONS } from "./feature-probes.ts";
@@ -34,12 +34,14 @@ export async function openWorld(
       settings: {
         promptsDir: prompts.root,
         machine: MACHINE,
-        web: { privateHosts: [new URL(media).hostname, BUCKET] },
+        // Every other host is private.
+        web: { privateHosts: [new URL(media).hostname, BUCKET], resolve: async () => ["10.0.0.7"] },
       },
     },
   );
   return {
     ...opened,
+    column,
     media,
     script: (next) => {
       answer = next ?? greet;
@@ -49,9 +51,9 @@ export async function openWorld(
 
 /** Each model has a window, a field and a header of its own in the settings. */
 function toOverrides(column: Column): readonly ModelOverride[] {
-  const [vendor = "", name = ""] = PROVIDERS[column].model.split("/");
+  const [vendor = "", ...name] = SERVED[column].model.split("/");
   const own = { options: OWN_OPTIONS[column], headers: OWN_HEADERS };
-  return [{ vendor, name, contextTokens: WINDOW_TOKENS, ...own }];
+  return [{ vendor, name: name.join("/"), contextTokens: WINDOW_TOKENS, ...own }];
 }
 
 const greet = (): Reply => reply.text("Hello to you.");
