@@ -103,6 +103,38 @@ export async function claimMade(
   return (await shelf.claim(claim)) === undefined;
 }
 
+interface Kept {
+  /** The id of what was made. */
+  readonly made: string;
+  /** Removes it again. */
+  readonly undo: () => Promise<unknown>;
+}
+
+/**
+ * Gives the id that counts for a key: of what was just made with it, or of what it had made before, and then
+ * `undo` has removed the new one. For what is made in several steps: where the process dies between them
+ * the key stands for nothing. Rejects as `findMade` does.
+ */
+export async function keepFirst(
+  shelf: Shelf,
+  once: OnceKey,
+  { made, undo }: Kept,
+  nowMs: number,
+): Promise<string> {
+  let known: string | undefined;
+  try {
+    while (known === undefined) {
+      if (await claimMade(shelf, once, { made, things: [] }, nowMs)) return made;
+      known = await findMade(shelf, once, nowMs);
+    }
+  } catch (thrown) {
+    await undo();
+    throw thrown;
+  }
+  await undo();
+  return known;
+}
+
 function isExpired({ expires_at_ms }: Thing, nowMs: number): boolean {
   return expires_at_ms !== null && expires_at_ms <= nowMs;
 }

@@ -19,6 +19,7 @@ export function createRoutes({
   embeddings,
   search,
   kept,
+  sealKey,
 }: OpenedResponses): Route[] {
   const { vectors, forgetFile } = search;
   return [
@@ -28,8 +29,8 @@ export function createRoutes({
     ...createChatRoutes(api, chats),
     ...createStoredChatRoutes(chats),
     ...createEmbeddingRoutes(embeddings),
-    ...createFileRoutes({ ...vectors, limits: FILE_LIMITS, forget: forgetFile }),
-    ...createVectorStoreRoutes(vectors),
+    ...createFileRoutes({ ...vectors, sealKey, limits: FILE_LIMITS, forget: forgetFile }),
+    ...createVectorStoreRoutes({ ...vectors, sealKey }),
     ...createContainerRoutes({ ...kept, limits: CONTAINER_FILE_LIMITS }),
   ];
 }

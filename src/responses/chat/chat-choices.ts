@@ -33,7 +33,7 @@ export interface AskedChoices {
   /** Starts the response of one choice. */
   readonly begin: () => Promise<LiveResponse>;
   /** Keeps a stream that has ended well, before it ends for the client; undefined for what is not stored. */
-  readonly keep?: ((completion: ChatCompletion) => Promise<void>) | undefined;
+  readonly keep?: ((completion: ChatCompletion) => Promise<unknown>) | undefined;
 }
 
 /** All of them, or the failure of the first that failed. */

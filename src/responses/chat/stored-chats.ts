@@ -10,8 +10,9 @@ import { nextTurn } from "../../base/turn.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
-import type { Thing, ThingName } from "../../store/shelf.ts";
+import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
 import type { Caller } from "../caller.ts";
+import { claimMade, findMade, type Once, type OnceKey, toOnceKey } from "../idempotency.ts";
 import { type Page, type Paging, parsePaging, toPage, toThingQuery } from "../paging.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import type { ChatCompletion } from "./chat-completion.ts";
@@ -19,7 +20,10 @@ import type { ChatCompletion } from "./chat-completion.ts";
 export interface ChatsApi {
   /** Rejects where the tenant has no room for what it asks to keep; before anything is asked. */
   checkRoom(messages: readonly Json[], caller: Caller): Promise<void>;
-  keep(chat: AnsweredChat, caller: Caller): Promise<void>;
+  /** What a request with this key has made before; undefined where it has made nothing, or that is gone. */
+  findMade(once: Once, caller: Caller): Promise<ChatCompletion | undefined>;
+  /** Gives what is kept: with `once` that of another request with the key, where it was first. */
+  keep(chat: AnsweredChat, caller: Caller, once?: Once): Promise<ChatCompletion>;
   /** Filtered by `model` and `metadata[KEY]`. */
   list(query: URLSearchParams, caller: Caller): Promise<Page<StoredChat>>;
   get(id: string, caller: Caller): Promise<StoredChat>;
@@ -49,6 +53,8 @@ export interface DeletedChat {
 export const UpdateChat = open({ metadata: Metadata.nullable() });
 
 interface ChatsParts extends Pick<ShelfParts, "shelf" | "clock"> {
+  /** The server's own secret: keys of requests are told apart with it. */
+  readonly sealKey: Uint8Array;
   /** How long they are kept; null for ever. */
   readonly ttlMs: number | null;
 }
@@ -58,7 +64,7 @@ const KIND = "chat_completion";
 const MESSAGES_KIND = "chat_completion.messages";
 
 export function createChatsApi(parts: ChatsParts): ChatsApi {
-  const { shelf, clock, ttlMs } = parts;
+  const { shelf, sealKey } = parts;
   const find = async (id: string, { tenant }: Caller): Promise<StoredChat> => {
     const thing = await shelf.get(nameChat(tenant, id));
     if (thing) return readKept(thing);
@@ -66,18 +72,13 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
   };
   return {
     checkRoom: (messages, { tenant }) => shelf.checkRoom(tenant, [...messages]),
-    async keep({ completion, messages }, { tenant }) {
-      const nowMs = clock.now();
-      const times = {
-        created_at_ms: nowMs,
-        expires_at_ms: ttlMs === null ? null : nowMs + ttlMs,
-      };
-      const { id } = completion;
-      const body = completion as unknown as JsonObject;
-      await shelf.putAll([
-        { ...nameChat(tenant, id), parent: null, body, ...times },
-        { ...nameMessages(tenant, id), parent: id, body: [...messages], ...times },
-      ]);
+    findMade: async (once, { tenant }) =>
+      (await findKept(parts, await toOnceKey(once, tenant, sealKey))).completion,
+    async keep(chat, { tenant }, once) {
+      const things = toThings(parts, tenant, chat);
+      if (once) return await keepOnce(parts, await toOnceKey(once, tenant, sealKey), chat, things);
+      await shelf.putAll(things);
+      return chat.completion;
     },
     list: (query, { tenant }) => listChats(parts, tenant, query),
     get: find,
@@ -103,6 +104,49 @@ export function createChatsApi(parts: ChatsParts): ChatsApi {
       return { id, object: "chat.completion.deleted", deleted: true };
     },
   };
+}
+
+/** What a key has made: `id` also where the chat itself is gone. */
+async function findKept(
+  { shelf, clock }: ChatsParts,
+  once: OnceKey,
+): Promise<{ readonly id?: string; readonly completion?: ChatCompletion | undefined }> {
+  const id = await findMade(shelf, once, clock.now());
+  if (id === undefined) return {};
+  const thing = await shelf.get(nameChat(once.tenant, id));
+  return { id, completion: thing && (readKept(thing) as unknown as ChatCompletion) };
+}
+
+/** In one transaction with its key; the first of several requests at once is kept for all of them. */
+async function keepOnce(
+  parts: ChatsParts,
+  once: OnceKey,
+  { completion }: AnsweredChat,
+  things: readonly NewThing[],
+): Promise<ChatCompletion> {
+  let inPlaceOf: string | undefined;
+  for (;;) {
+    const making = { made: completion.id, things, inPlaceOf };
+    if (await claimMade(parts.shelf, once, making, parts.clock.now())) return completion;
+    const { id, completion: first } = await findKept(parts, once);
+    if (first) return first;
+    inPlaceOf = id;
+  }
+}
+
+function toThings(
+  { clock, ttlMs }: ChatsParts,
+  tenant: string,
+  { completion, messages }: AnsweredChat,
+): NewThing[] {
+  const nowMs = clock.now();
+  const times = { created_at_ms: nowMs, expires_at_ms: ttlMs === null ? null : nowMs + ttlMs };
+  const { id } = completion;
+  const body = completion as unknown as JsonObject;
+  return [
+    { ...nameChat(tenant, id), parent: null, body, ...times },
+    { ...nameMessages(tenant, id), parent: id, body: [...messages], ...times },
+  ];
 }
 
 function readKept({ id, body }: Pick<Thing, "id" | "body">): StoredChat {

@@ -6,6 +6,7 @@ import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import { Metadata } from "../../protocol/request.ts";
 import type { Thing } from "../../store/shelf.ts";
+import { findMade, keepFirst, type OnceKey } from "../idempotency.ts";
 import { type Page, parsePaging, toPage, toThingQuery } from "../paging.ts";
 import { toSeconds } from "../shelf-parts.ts";
 import { ChunkingStrategy } from "./chunk-text.ts";
@@ -71,12 +72,30 @@ export const CreateStore = open({
 
 export const UpdateStore = open(settings);
 
-/** Rejects with `not_found` for a file that is not there, before anything is made. */
+/**
+ * Rejects with `not_found` for a file that is not there, before anything is made. With a key it is made
+ * once: the key is written when all of it is there.
+ */
 export async function createStore(
   parts: IndexParts,
   tenant: string,
   body: unknown,
+  once?: OnceKey,
 ): Promise<VectorStoreObject> {
+  const { shelf, clock } = parts;
+  const known = once && (await findMade(shelf, once, clock.now()));
+  if (known !== undefined) return await getStore(parts, tenant, known);
+  const id = await makeStore(parts, tenant, body);
+  if (!once) return await getStore(parts, tenant, id);
+  const undo = (): Promise<unknown> => deleteStore(parts, tenant, id);
+  return await getStore(
+    parts,
+    tenant,
+    await keepFirst(shelf, once, { made: id, undo }, clock.now()),
+  );
+}
+
+async function makeStore(parts: IndexParts, tenant: string, body: unknown): Promise<string> {
   const asked = parseAs(CreateStore, body ?? {}, "request");
   const { chunking_strategy } = asked;
   const files = (asked.file_ids ?? []).map((file_id) => ({ file_id, chunking_strategy }));
@@ -98,7 +117,7 @@ export async function createStore(
       expires_at_ms: toExpiryMs(kept),
     });
   });
-  return getStore(parts, tenant, id);
+  return id;
 }
 
 export async function getStore(

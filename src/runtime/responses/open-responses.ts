@@ -115,6 +115,8 @@ export interface ResponsesSettings extends BackgroundLimits {
 export interface OpenedResponses {
   /** Where what belongs to tenants is kept. */
   readonly kept: ShelfParts;
+  /** The server's own secret. */
+  readonly sealKey: Uint8Array;
   readonly search: OpenedSearch;
   readonly api: ResponsesApi;
   readonly context: ContextApi;
@@ -192,10 +194,10 @@ export function openResponses(given: RuntimeInside, settings: ResponsesSettings)
         : answers.create(given, caller, once),
   };
   return {
-    ...{ api, shelf, kept, durable, passing },
+    ...{ api, shelf, kept, durable, passing, sealKey },
     context: createContextApi({ api, before, sealOf, prepare, finding }),
     conversations: createConversationsApi(finding),
-    chats: createChatsApi({ ...kept, ttlMs: settings.ttlMs }),
+    chats: createChatsApi({ ...kept, sealKey, ttlMs: settings.ttlMs }),
     embeddings: createEmbeddingsApi({
       route: (name) => routeEmbeddings(settings, name),
       open: inside.openEmbeddings,

@@ -14,6 +14,7 @@ import {
   streamChoices,
 } from "../../responses/chat/chat-choices.ts";
 import { type ChatCompletion, toChatCompletion } from "../../responses/chat/chat-completion.ts";
+import { toChunks } from "../../responses/chat/chat-replay.ts";
 import { isChatParameter } from "../../responses/chat/chat-request.ts";
 import {
   type ChatWriter,
@@ -23,6 +24,7 @@ import {
 import { type ParsedChat, toCreateResponse } from "../../responses/chat/parse-chat.ts";
 import type { ChatsApi } from "../../responses/chat/stored-chats.ts";
 import { tellIgnored } from "../../responses/fold/ignored.ts";
+import { type Once, readOnce } from "../../responses/idempotency.ts";
 import type { Events, LiveResponse } from "../../responses/live-response.ts";
 import type { Answer, Route, RouteCall, StreamEvent } from "../route.ts";
 
@@ -38,7 +40,12 @@ export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
         const body = await call.json();
         api.checkCounts(body);
         const parsed = toCreateResponse(body);
-        const keep = await openKeep(chats, parsed, call);
+        const sent = readOnce(call.request.headers, "POST /v1/chat/completions", body);
+        // Of what is not kept there is nothing to give again.
+        const once = parsed.kept ? sent : undefined;
+        const made = once && (await chats.findMade(once, call.caller));
+        if (made) return replay(made, parsed);
+        const keep = await openKeep(chats, parsed, call, once);
         return parsed.count > 1
           ? await completeSeveral(api, { ...parsed, keep }, call)
           : await complete(api, { ...parsed, keep }, call);
@@ -48,7 +55,7 @@ export function createChatRoutes(api: ResponsesApi, chats: ChatsApi): Route[] {
 }
 
 /** Keeps a completion; undefined for one that is not to be stored. */
-type Keep = ((completion: ChatCompletion) => Promise<void>) | undefined;
+type Keep = ((completion: ChatCompletion) => Promise<ChatCompletion>) | undefined;
 
 interface KeptChat extends ParsedChat {
   readonly keep: Keep;
@@ -59,10 +66,33 @@ async function openKeep(
   chats: ChatsApi,
   { kept: messages }: ParsedChat,
   { caller }: RouteCall,
+  once: Once | undefined,
 ): Promise<Keep> {
   if (!messages) return undefined;
   await chats.checkRoom(messages, caller);
-  return (completion) => chats.keep({ completion, messages }, caller);
+  return (completion) => chats.keep({ completion, messages }, caller, once);
+}
+
+const REPLAYED = { "idempotent-replayed": "true" };
+
+/** What the request has made before. */
+function replay(made: ChatCompletion, { request, answer }: ParsedChat): Answer {
+  if (!request.stream) return { kind: "json", body: made, headers: REPLAYED };
+  const events = toEvents(toAsync([toChunks(made, answer)]));
+  return { kind: "events", events, failure: () => undefined, headers: REPLAYED };
+}
+
+async function* toAsync<Value>(values: readonly Value[]): AsyncGenerator<Value> {
+  yield* values;
+}
+
+/** The answer that counts, which is another one's where that was kept first. */
+async function toKept(
+  made: ChatCompletion,
+  keep: Keep,
+): Promise<Extract<Answer, { kind: "json" }>> {
+  const body = keep ? await keep(made) : made;
+  return { kind: "json", body, headers: body.id === made.id ? {} : REPLAYED };
 }
 
 async function complete(
@@ -76,13 +106,13 @@ async function complete(
   const toCompletion = (response: EmittedResponse): ChatCompletion =>
     toChatCompletion(withIgnored(response, request.metadata, ignored), { calls });
   if (live.asked.stream) {
-    const onEnd = keep && ((response: EmittedResponse) => keep(toCompletion(response)));
+    const onEnd =
+      keep && (async (response: EmittedResponse) => void (await keep(toCompletion(response))));
     const events = writeChunks(live.events(signal), { ...answer, ignored }, onEnd);
     return { kind: "events", events, failure: () => live.failure(), headers };
   }
-  const body = toCompletion(await live.response(signal));
-  await keep?.(body);
-  return { kind: "json", body, headers };
+  const kept = await toKept(toCompletion(await live.response(signal)), keep);
+  return { ...kept, headers: { ...headers, ...kept.headers } };
 }
 
 /** What the request's own words were left out, beside what the model's API had no word for. */
@@ -110,9 +140,7 @@ async function completeSeveral(
     tell: (response) => withIgnored(response, request.metadata, ignored),
   };
   if (!request.stream) {
-    const body = await completeChoices(asked, signal);
-    await keep?.(body);
-    return { kind: "json", body };
+    return await toKept(await completeChoices(asked, signal), keep);
   }
   const begun: LiveResponse[] = [];
   const frames = streamChoices(asked, { signal, onBegin: (live) => begun.push(live) });

@@ -1,17 +1,27 @@
 /** Files: upload, list, show, delete, download. */
 
+import { createHash, type Hash } from "node:crypto";
 import {
   deleteNamedFile,
   getNamedFile,
   readNamedFile,
 } from "../../responses/containers/named-file.ts";
-import { createFile, listFiles } from "../../responses/files/files.ts";
+import {
+  createFile,
+  deleteFile,
+  type FileObject,
+  getFile,
+  listFiles,
+} from "../../responses/files/files.ts";
 import { parseNewFile } from "../../responses/files/new-file.ts";
+import { keepFirst, type Once, readOnce, toOnceKey } from "../../responses/idempotency.ts";
 import type { ShelfParts } from "../../responses/shelf-parts.ts";
 import { type ReceiveLimits, receiveFile } from "../receive-file.ts";
 import { type Answer, type Route, type RouteCall, toDownload, toJson } from "../route.ts";
 
 export interface FileRouteParts extends ShelfParts {
+  /** The server's own secret. */
+  readonly sealKey: Uint8Array;
   readonly limits: ReceiveLimits;
   /** Called before a file is deleted: takes it out of whatever was made of it. */
   readonly forget: (tenant: string, id: string) => Promise<void>;
@@ -62,13 +72,42 @@ export function createFileRoutes(parts: FileRouteParts): Route[] {
   ];
 }
 
-async function upload(parts: FileRouteParts, { request, caller }: RouteCall): Promise<Answer> {
+async function upload(parts: FileRouteParts, call: RouteCall): Promise<Answer> {
   const { limits } = parts;
-  const file = await receiveFile(request, limits, async ({ filename, bytes, fields }) => {
+  const { maxBytes } = limits;
+  const { tenant } = call.caller;
+  const sent = readOnce(call.request.headers, "POST /v1/files", undefined);
+  const file = await receiveFile(call.request, limits, async ({ filename, bytes, fields }) => {
     const asked = async () => parseNewFile(filename, await fields());
-    return createFile(parts, caller.tenant, asked, { bytes, maxBytes: limits.maxBytes });
+    if (!sent) return await createFile(parts, tenant, asked, { bytes, maxBytes });
+    const digest = createHash("sha256");
+    const made = await createFile(parts, tenant, asked, { bytes: watch(bytes, digest), maxBytes });
+    // What was sent is known when all of it is here.
+    const body = { filename, fields: await fields(), sha256: digest.digest("hex") };
+    return await keepOnce(parts, tenant, made, { ...sent, body });
   });
   return toJson(file);
+}
+
+async function* watch(bytes: AsyncIterable<Uint8Array>, digest: Hash): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    digest.update(chunk);
+    yield chunk;
+  }
+}
+
+/** The first file that was sent with the key; a later one goes again. */
+async function keepOnce(
+  parts: FileRouteParts,
+  tenant: string,
+  made: FileObject,
+  once: Once,
+): Promise<FileObject> {
+  const { shelf, clock, sealKey } = parts;
+  const undo = (): Promise<unknown> => deleteFile(parts, tenant, made.id);
+  const key = await toOnceKey(once, tenant, sealKey);
+  const first = await keepFirst(shelf, key, { made: made.id, undo }, clock.now());
+  return first === made.id ? made : await getFile(parts, tenant, first);
 }
 
 async function download(parts: FileRouteParts, { caller, params }: RouteCall): Promise<Answer> {

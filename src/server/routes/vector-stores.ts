@@ -1,5 +1,6 @@
 /** Vector stores: the stores, their files, their batches, and searching them. */
 
+import { readOnce, toOnceKey } from "../../responses/idempotency.ts";
 import {
   type BatchOf,
   cancelBatch,
@@ -27,7 +28,10 @@ import {
 } from "../../responses/vector-stores/stores.ts";
 import { type Answer, type Route, type RouteCall, readOptional, toJson } from "../route.ts";
 
-export type VectorRouteParts = IndexParts;
+export interface VectorRouteParts extends IndexParts {
+  /** The server's own secret. */
+  readonly sealKey: Uint8Array;
+}
 
 export function createVectorStoreRoutes(parts: VectorRouteParts): Route[] {
   return [...toStoreRoutes(parts), ...toFileRoutes(parts), ...toBatchRoutes(parts)];
@@ -51,9 +55,12 @@ function paidBy(parts: VectorRouteParts, { caller }: RouteCall): VectorRoutePart
 
 function toStoreRoutes(parts: VectorRouteParts): Route[] {
   return [
-    row("POST", STORES, "Create a vector store, with files or empty", async (call, tenant) =>
-      createStore(paidBy(parts, call), tenant, await readOptional(call)),
-    ),
+    row("POST", STORES, "Create a vector store, with files or empty", async (call, tenant) => {
+      const body = await readOptional(call);
+      const once = readOnce(call.request.headers, `POST ${STORES}`, body);
+      const key = once && (await toOnceKey(once, tenant, parts.sealKey));
+      return createStore(paidBy(parts, call), tenant, body, key);
+    }),
     row("GET", STORES, "List vector stores", ({ query }, tenant) =>
       listStores(parts, tenant, query),
     ),

@@ -1,0 +1,53 @@
+/**
+ * A kept chat completion as the chunks of a stream: each choice in one piece. It has the ids, the words and
+ * the usage of the stream that it was first told in, and not its pieces.
+ */
+
+import type { ChatCallDelta, ChatChunk, ChatDelta } from "./chat-chunk.ts";
+import type {
+  ChatAnswerMessage,
+  ChatCompletion,
+  ChatHead,
+  ChatToolCall,
+} from "./chat-completion.ts";
+
+/** The JSON of each frame. `[DONE]` is the server's to write. */
+export function toChunks(
+  completion: ChatCompletion,
+  { includeUsage }: { readonly includeUsage: boolean },
+): string[] {
+  const { usage, offshoot, choices } = completion;
+  const head = { ...headOf(completion), object: "chat.completion.chunk" as const };
+  const unknown = includeUsage ? { usage: null } : {};
+  const chunks = choices.flatMap(({ index, message, logprobs, finish_reason }): ChatChunk[] => [
+    {
+      ...head,
+      choices: [{ index, delta: toDelta(message), logprobs, finish_reason: null }],
+      ...unknown,
+    },
+    {
+      ...head,
+      choices: [{ index, delta: {}, logprobs: null, finish_reason }],
+      ...unknown,
+      ...(offshoot ? { offshoot } : {}),
+    },
+  ]);
+  const last: ChatChunk[] = includeUsage && usage ? [{ ...head, choices: [], usage }] : [];
+  return [...chunks, ...last].map((chunk) => JSON.stringify(chunk));
+}
+
+function headOf({ id, created, model, service_tier, system_fingerprint }: ChatHead): ChatHead {
+  return { id, created, model, service_tier, system_fingerprint };
+}
+
+function toDelta({ tool_calls, annotations, ...said }: ChatAnswerMessage): ChatDelta {
+  return {
+    ...said,
+    ...(annotations.length > 0 ? { annotations } : {}),
+    ...(tool_calls ? { tool_calls: tool_calls.map(toCallDelta) } : {}),
+  };
+}
+
+function toCallDelta(call: ChatToolCall, index: number): ChatCallDelta {
+  return { index, ...call };
+}
