@@ -11,7 +11,7 @@ export function showItem(item: Item, include: ReadonlySet<string> | undefined): 
     case "file_search_call":
       return include.has("file_search_call.results") ? item : { ...item, results: null };
     case "code_interpreter_call":
-      return showCode(item, include);
+      return showCode(item);
     case "web_search_call":
       return showSearch(item, include);
     case "message":
@@ -60,10 +60,13 @@ function showSearch(item: Of<"web_search_call">, include: ReadonlySet<string>): 
   return { ...shown, action: without(item.action, "sources") };
 }
 
-/** What came of it, and the files it has written, which the published item has no word for. */
-function showCode(item: Of<"code_interpreter_call">, include: ReadonlySet<string>): Item {
+/**
+ * What came of it, and the files it has written. The published API shows the outputs to those who ask alone
+ * (`code_interpreter_call.outputs`), another document of it always: nobody fails at them. Its `file` among
+ * the outputs is a kind that clients of the published API do fail at, so files stand beside them.
+ */
+function showCode(item: Of<"code_interpreter_call">): Item {
   const { files, ...shown } = item as Of<"code_interpreter_call"> & { files?: unknown };
-  if (!include.has("code_interpreter_call.outputs")) return { ...shown, outputs: null };
   const outputs = shown.outputs?.map(withBothNames) ?? null;
   const written: readonly unknown[] = Array.isArray(files) ? files : [];
   if (written.length === 0) return { ...shown, outputs };

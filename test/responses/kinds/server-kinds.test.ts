@@ -70,7 +70,7 @@ describe("code_interpreter", () => {
     ]);
   });
 
-  it("gives the model logs and images back, and the client nothing it did not ask for", async () => {
+  it("gives the model logs and images back, and the client too, unasked", async () => {
     const replies = [toCall("code_interpreter", { code: "1" }), DONE];
     const run = await runKinds({ kinds: [toKind(drawing)], tools, replies });
     const [asked, answered] = callsIn(run.requests[1]);
@@ -81,7 +81,11 @@ describe("code_interpreter", () => {
       { type: "input_image", image_url: IMAGE },
     ]);
     const [call] = run.response.output;
-    assert.equal(call?.type === "code_interpreter_call" && call.outputs, null);
+    assert.ok(call?.type === "code_interpreter_call");
+    assert.deepEqual(
+      call.outputs?.map(({ type }) => type),
+      ["logs", "image"],
+    );
   });
 
   it("takes images back under either of their names", async () => {
@@ -111,7 +115,7 @@ describe("code_interpreter", () => {
     assert.ok(call?.type === "code_interpreter_call" && message?.type === "message");
     assert.deepEqual((call as { files?: unknown }).files, [{ type: "file", ...files[0] }]);
     const unasked = await runKinds({ kinds, tools, replies });
-    assert.ok(!("files" in (unasked.response.output[0] ?? {})));
+    assert.ok("files" in (unasked.response.output[0] ?? {}));
     const citation = {
       ...{ type: "container_file_citation", container_id: "cntr_1", file_id: "cfile_1" },
       ...{ filename: "a.csv", start_index: 14, end_index: 37 },
