@@ -160,6 +160,10 @@ $ offshoot run -m azure/old "Say hello"                # …/openai/deployments/
 
 const NOT_SUPPORTED = [
   [
+    "Claude Platform on AWS with IAM",
+    "`claudeaws` sends an API key and a workspace. Requests that are signed with credentials of AWS are not supported there; `bedrock` signs them.",
+  ],
+  [
     "Amazon SageMaker",
     "Its endpoints are signed by AWS but have bodies of their own for each container. Use Bedrock, or put a compatible server in front.",
   ],

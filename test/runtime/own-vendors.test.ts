@@ -7,6 +7,7 @@ import type { AddressInfo } from "node:net";
 import { describe, it, type TestContext } from "node:test";
 import type { JsonObject } from "../../src/base/json.ts";
 import { main } from "../../src/cli/main.ts";
+import { findModel } from "../../src/providers/models/models.ts";
 import { loadConfig } from "../../src/runtime/config/config.ts";
 import { createRuntime, type RunRequest, type RuntimeOptions } from "../../src/runtime/runtime.ts";
 import { toRuntimeOptions } from "../../src/runtime/settings.ts";
@@ -191,6 +192,38 @@ describe("a vendor of ours whose requests need a field", () => {
       server.requests.map(({ body }) => body["reasoning_split"]),
       [true, false],
     );
+  });
+});
+
+describe("Anthropic's platform on AWS", () => {
+  const env = { ANTHROPIC_AWS_API_KEY: "key-of-aws", ANTHROPIC_AWS_WORKSPACE_ID: "wrkspc_1" };
+
+  it("is asked in Anthropic's words, with the workspace and the key as a bearer", async (t) => {
+    const engine = respond(() => reply.text("from AWS"));
+    await using server = await startMessagesUpstream({ engine });
+    const model = "claudeaws/claude-sonnet-4-6";
+    const moved = { ...env, ANTHROPIC_AWS_BASE_URL: server.url };
+    const { text, usd } = await ask(t, { env: moved }, { model });
+    assert.deepEqual([text, usd], ["from AWS", null]);
+    const [{ headers, path } = assert.fail()] = server.requests;
+    assert.deepEqual(
+      [path, headers.authorization, headers["anthropic-workspace-id"], headers["x-api-key"]],
+      ["/v1/messages", "Bearer key-of-aws", "wrkspc_1", undefined],
+    );
+  });
+
+  it("is not asked without a workspace", async () => {
+    const { ANTHROPIC_AWS_WORKSPACE_ID: _, ...rest } = env;
+    const runtime = await createRuntime({ env: { ...rest, AWS_REGION: "us-west-2" } });
+    const asked = runtime.run({ model: "claudeaws/claude-x", input: "Hi", root: "/" });
+    await assert.rejects(asked, /needs the variable `ANTHROPIC_AWS_WORKSPACE_ID`/);
+    await runtime.close();
+  });
+
+  it("has models that can do what Anthropic's own can", () => {
+    const { price: _, ...facts } = findModel("anthropic", "claude-haiku-4-5");
+    const { price, ...known } = findModel("claudeaws", "claude-haiku-4-5");
+    assert.deepEqual([price, known], [undefined, { ...facts, vendor: "claudeaws" }]);
   });
 });
 

@@ -207,10 +207,17 @@ function lend(like: string, name: string): Model | undefined {
   return known && { ...known, price: undefined };
 }
 
+/** Vendors that have the models of one maker under their own names. */
+const MAKERS: ReadonlyMap<string, string> = new Map([
+  ["azure", "openai"],
+  ["claudeaws", "anthropic"],
+]);
+
 /** Vendors that resell others' models know what those can do; what they charge is their own. */
 function borrow(vendor: string, name: string): Model | undefined {
-  const [owner = "", ...rest] = vendor === "azure" ? ["openai", name] : name.split("/");
-  if (vendor !== "azure" && vendor !== "openrouter") return undefined;
+  const maker = MAKERS.get(vendor);
+  const [owner = "", ...rest] = maker === undefined ? name.split("/") : [maker, name];
+  if (maker === undefined && vendor !== "openrouter") return undefined;
   const lender = owner === "x-ai" ? "xai" : owner;
   const model = bestMatch(MODELS, lender, rest.join("/"));
   return model && { ...model, price: undefined };

@@ -172,6 +172,8 @@ export const NATIVE_TOOLS: Readonly<Partial<Record<VendorName, NativeRow>>> = {
     unpriced: ["image_generation"],
   },
   anthropic: CLAUDE,
+  // What calls cost there is not known.
+  claudeaws: { ...CLAUDE, prices: [] },
   vertexai: {
     ...CLAUDE,
     wire: "vertexai-anthropic",

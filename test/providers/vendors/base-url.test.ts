@@ -45,6 +45,12 @@ describe("baseUrlOf", () => {
       { AWS_REGION: "eu-west-1" },
       "https://bedrock-mantle.eu-west-1.api.aws/v1",
     ],
+    [
+      "claudeaws",
+      undefined,
+      { AWS_REGION: "us-west-2" },
+      "https://aws-external-anthropic.us-west-2.api.aws/v1",
+    ],
     ["ollama", undefined, { OLLAMA_HOST: "0.0.0.0" }, "http://127.0.0.1:11434"],
     ["ollama", undefined, { OLLAMA_HOST: "box:8000" }, "http://box:8000"],
     ["ollama", undefined, { OLLAMA_HOST: ":8000" }, "http://127.0.0.1:8000"],

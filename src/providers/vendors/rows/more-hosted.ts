@@ -183,4 +183,19 @@ export const MORE_HOSTED = {
     quirks: STATELESS_COMPATIBLE,
     summary: "Amazon Bedrock, OpenAI-compatible (Mantle)",
   },
+  claudeaws: {
+    wire: "anthropic",
+    baseUrl: "https://aws-external-anthropic.{AWS_REGION}.api.aws/v1",
+    baseUrlVariable: "ANTHROPIC_AWS_BASE_URL",
+    basePath: "/v1",
+    keyVariable: "ANTHROPIC_AWS_API_KEY",
+    auth: "bearer",
+    keyUrl: "https://docs.aws.amazon.com/claude-platform/latest/userguide/authentication.html",
+    local: false,
+    defaultModel: undefined,
+    quirks: {},
+    // A key is not bound to the workspace that pays.
+    fields: { headers: { "anthropic-workspace-id": "$ANTHROPIC_AWS_WORKSPACE_ID" } },
+    summary: "Claude Platform on AWS: Anthropic's own API with a key of AWS",
+  },
 } as const satisfies Record<string, Vendor>;
