@@ -20,9 +20,6 @@ import { type Amount, addAmounts, NOTHING } from "./limits.ts";
 import { recordQuestion } from "./record-question.ts";
 import type { AgentTask } from "./task.ts";
 
-/** Enough to keep a disk busy; more only makes one turn starve the others. Calls that delegate wait, and do not count. */
-const SIDE_BY_SIDE = 8;
-
 export interface ToolParts {
   readonly context: RunContext;
   readonly gate: Gate;
@@ -33,8 +30,6 @@ export interface ToolParts {
   readonly spentBelow: (idempotencyKey: string) => Amount | undefined;
   /** Called once for each call that is made, or was made before a takeover. */
   readonly onCall?: (() => void) | undefined;
-  /** How many calls of a turn run at once, those that delegate not counted. */
-  readonly parallelCalls?: number | undefined;
   /** What the run's last model call took: the next one, which has the results to read, takes more. */
   readonly lastCall?: Partial<Amount> | undefined;
   readonly backgroundChildren?: Background | undefined;
@@ -58,7 +53,7 @@ export async function runToolCalls(
   const outputs: MadeCall[] = [];
   for (const group of toGroups(calls, parts.gate)) {
     const ranHere = new Set<number>();
-    const places = createTurnstile(parts.parallelCalls ?? SIDE_BY_SIDE);
+    const places = createTurnstile(parts.gate.parallelCalls);
     const steps = group.map((call, at) => ({
       // By place and not by id: there are servers that give one id to all calls, or count ids from 0
       // in every answer.

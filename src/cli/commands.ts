@@ -99,6 +99,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
         summary: "Most tokens, subagents included",
       },
       "max-tool-calls": { type: "string", value: "N", summary: "Most tool calls of the run" },
+      "max-parallel-calls": {
+        type: "string",
+        value: "N",
+        summary: "Most tool calls of a turn at once (8)",
+      },
       think: { type: "boolean", summary: "Ask the model to reason, and show it" },
       temperature: { type: "string", value: "N", summary: "0 to 2" },
       options: { type: "string", value: "JSON", summary: "Fields of the vendor's own: `top_k`" },

@@ -31,6 +31,8 @@ export interface SafetySettings {
    */
   readonly approvalWaitMs: number | undefined;
   readonly toolTimeoutMs: number;
+  /** Most calls of one turn that run at once; those that wait for children are not counted. */
+  readonly parallelCalls: number;
   readonly outputChars: number;
   /** Variables that commands get beside the usual ones. */
   readonly commandEnv: readonly string[];
@@ -47,6 +49,8 @@ export const SAFETY: SafetySettings = {
   ask: undefined,
   approvalWaitMs: undefined,
   toolTimeoutMs: 120_000,
+  // Enough to keep a disk busy; more only makes one turn starve the others.
+  parallelCalls: 8,
   outputChars: 200_000,
   commandEnv: [],
   gitHooks: false,
@@ -79,6 +83,7 @@ export async function openGate(
   const limits: GateLimits = {
     timeoutMs: surroundings.toolTimeoutMs,
     outputChars: surroundings.outputChars,
+    parallelCalls: surroundings.parallelCalls,
   };
   return createGate({
     tools,

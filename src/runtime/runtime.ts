@@ -93,6 +93,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   ...{ tools: true, toolSettings: true, ask: true, approvalWaitMs: true, rules: true },
   ...{
     toolTimeoutMs: true,
+    parallelCalls: true,
     outputChars: true,
     commandEnv: true,
     gitHooks: true,

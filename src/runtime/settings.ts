@@ -63,6 +63,7 @@ export function toRuntimeOptions(config: Config, around: Surroundings): RuntimeO
     approvalWaitMs: toMs(config.get("approval_wait")),
     rules: toRules(config),
     toolTimeoutMs: config.get("tool_timeout") * 1000,
+    parallelCalls: config.get("max_parallel_calls"),
     outputChars: config.get("tool_output_limit"),
     commandEnv: config.get("command_env"),
     gitHooks: config.get("git_hooks"),

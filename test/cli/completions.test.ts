@@ -69,6 +69,7 @@ describe(...unless(programLack("bash"))("completions of bash"), () => {
       "--max-cost",
       "--max-total-tokens",
       "--max-tool-calls",
+      "--max-parallel-calls",
       "--max-tokens",
       "--max-turns",
     ]);

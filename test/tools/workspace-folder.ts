@@ -83,7 +83,7 @@ export async function toGateParts(root: string, tools: readonly Tool[]): Promise
     grant: WHOLE_GRANT,
     policy: { approve: "auto", rules: [] },
     ask: undefined,
-    limits: { timeoutMs: PATIENCE_MS, outputChars: 1_000_000 },
+    limits: { timeoutMs: PATIENCE_MS, outputChars: 1_000_000, parallelCalls: 8 },
     redact: (text) => text,
   };
 }

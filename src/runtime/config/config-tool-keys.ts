@@ -81,6 +81,16 @@ export const SAFETY_KEYS = {
     narrows: true,
     summary: "Most tool calls of a run",
   },
+  max_parallel_calls: {
+    type: "integer",
+    min: 1,
+    max: 1000,
+    default: 8,
+    flag: "max-parallel-calls",
+    narrows: true,
+    summary:
+      "Most tool calls of one turn that run at once; calls that wait for subagents are not counted",
+  },
   tool_timeout: {
     type: "number",
     min: 0.1,

@@ -362,6 +362,7 @@ async function openResponseGate(
 
 const NO_GATE: Gate = {
   tools: [],
+  parallelCalls: 1,
   isReadOnly: () => true,
   countChildren: () => 0,
   call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),

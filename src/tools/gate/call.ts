@@ -34,6 +34,7 @@ export interface GateParts {
 export interface GateLimits {
   readonly timeoutMs: number;
   readonly outputChars: number;
+  readonly parallelCalls: number;
 }
 
 export interface ToolCall {

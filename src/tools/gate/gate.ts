@@ -26,6 +26,8 @@ import { runLimited } from "./run-limited.ts";
 
 export interface Gate {
   readonly tools: readonly Tool[];
+  /** Most calls of one turn that run at once. Those that wait for children are not counted. */
+  readonly parallelCalls: number;
   /** Whether the call may run beside others. Unknown tools change nothing. */
   isReadOnly(name: string): boolean;
   /** How many children the call would start; none where its arguments cannot be read. */
@@ -68,6 +70,7 @@ export function createGate(parts: GateParts): Gate {
 
   return {
     tools,
+    parallelCalls: limits.parallelCalls,
     isReadOnly: (name) => tools.find(({ spec }) => spec.name === name)?.readOnly ?? true,
     countChildren({ name, arguments: text }) {
       const tool = tools.find(({ spec }) => spec.name === name);

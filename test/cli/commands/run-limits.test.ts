@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { main } from "../../../src/cli/main.ts";
+import { loadConfig } from "../../../src/runtime/config/config.ts";
+import { toRuntimeOptions } from "../../../src/runtime/settings.ts";
 import { reply, script, startChatUpstream } from "../../../src/testing/index.ts";
 import { createSandbox } from "../../runtime/sandbox.ts";
 import { createFakeIo } from "../fake-io.ts";
@@ -21,5 +23,33 @@ describe("max_answer_bytes", () => {
     const text = io.written.stdout.trim();
     assert.ok(text.length > 0 && text.length < 20_000, `${text.length} characters`);
     assert.equal(upstream.requests.length, 1);
+  });
+});
+
+describe("max_parallel_calls", () => {
+  const given = { env: "OFFSHOOT_MAX_PARALLEL_CALLS", flag: "--max-parallel-calls" };
+  for (const value of ["0", "1001", "many"]) {
+    it(`refuses ${value} in one line, as a flag and as a variable`, async (t) => {
+      const sandbox = createSandbox(t);
+      const problem = `must be a whole number from 1 to 1000, not \`${value}\`.`;
+      const byFlag = createFakeIo({ ...sandbox, env: {} });
+      assert.equal(await main(["run", given.flag, value, "Hi"], byFlag), 2);
+      assert.equal(byFlag.written.stderr, `offshoot: \`${given.flag}\` ${problem}\n`);
+      const byVariable = createFakeIo({ ...sandbox, env: { [given.env]: value } });
+      assert.equal(await main(["run", "Hi"], byVariable), 2);
+      assert.equal(byVariable.written.stderr, `offshoot: \`${given.env}\` ${problem}\n`);
+    });
+  }
+
+  it("is 8 by default, and what the flag says before what the variable says", async (t) => {
+    const sandbox = createSandbox(t);
+    const of = async (env: Record<string, string>, flags: Record<string, string>) => {
+      const config = await loadConfig({ ...sandbox, env, flags });
+      const { stderr } = createFakeIo({ ...sandbox, env });
+      return toRuntimeOptions(config, { env, cwd: sandbox.cwd, stderr }).parallelCalls;
+    };
+    assert.equal(await of({}, {}), 8);
+    assert.equal(await of({ [given.env]: "3" }, {}), 3);
+    assert.equal(await of({ [given.env]: "3" }, { "max-parallel-calls": "2" }), 2);
   });
 });

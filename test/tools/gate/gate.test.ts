@@ -130,7 +130,7 @@ describe("a call at the gate", () => {
 
   it("is cut at the output limit, and says so", async () => {
     const tool = define("long", async () => "abcdefghij".repeat(10));
-    const limits = { timeoutMs: PATIENCE_MS, outputChars: 20 };
+    const limits = { timeoutMs: PATIENCE_MS, outputChars: 20, parallelCalls: 1 };
     const { output } = await call("long", "{}", { tools: [tool], limits });
     assert.equal(output, "abcdefghijabcdefghij\n[Output truncated: 20 of 100 characters]");
   });
@@ -159,7 +159,7 @@ describe("a call at the gate", () => {
   it("returns no key, also at the limit, in JSON and in what went wrong", async () => {
     const key = 'sk-"0123456789\\abcdef';
     const redact = redactExactly([key]);
-    const limits = { timeoutMs: PATIENCE_MS, outputChars: 12 };
+    const limits = { timeoutMs: PATIENCE_MS, outputChars: 12, parallelCalls: 1 };
     const tools = [
       define("cut", async () => `12345678${key}`),
       define("json", async () => ({ found: key })),
