@@ -144,6 +144,11 @@ const REPORT: ChildReport = {
   spent: NOTHING,
 };
 
+const PARTIAL: Partial<ChildReport> = {
+  ending: "budget",
+  message: "Its share of $0.02 is used up, and no more of the budget is free for it.",
+};
+
 function envelope(report: Partial<ChildReport>) {
   return toEnvelope(NAMED, { ...REPORT, ...report }, { maxBytes: 4096, observe() {} });
 }
@@ -152,12 +157,14 @@ function answerBlocks(): string[] {
   const failed = toErrorEnvelope(NAMED, "max_turns must be between 1 and 50");
   return [
     "## What comes back",
-    "`subagent` answers with an envelope. All values of `metadata` are texts; all six are there when it ended with success.",
+    "`subagent` answers with an envelope. All values of `metadata` are texts; these six are there when it ended with success.",
     renderFence("json", JSON.stringify(envelope({}), null, 2)),
+    "Partial work is a success, too, and has one more: what ended it.",
+    renderFence("json", JSON.stringify(envelope(PARTIAL).metadata, null, 2)),
     "A call that was refused, or a subagent that failed, has these two:",
     renderFence("json", JSON.stringify(failed, null, 2)),
-    "`parallel_subagent` answers with `results`, one for each task in their order (`label`, `success`, `output`, `error`, `duration_ms`, `tokens_used`, `completion_status`), and with `total_duration_ms`, `successful` and `failed`. `call_subagent` answers with the text alone, or with `Error: …`.",
-    "How an ending is told. A subagent that has nothing to show has failed, whatever ended it, except at its last turn.",
+    "`parallel_subagent` answers with `results`, one for each task in their order (`label`, `success`, `output`, `error`, `duration_ms`, `tokens_used`, `completion_status`, and `incomplete_reason` of partial work), and with `total_duration_ms`, `successful` and `failed`. `call_subagent` answers with the text alone, or with `Error: …`.",
+    "How an ending is told. A subagent that has nothing to show has failed, whatever ended it. Of one that failed, `error` says why, and `output` has what it had said.",
     renderTable(
       ["ending", "`success`", "`completion_status`", "meaning"],
       (Object.keys(ENDINGS) as Ending[]).map(toEndingRow),

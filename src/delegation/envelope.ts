@@ -1,9 +1,10 @@
 /**
  * What `subagent` answers a model, as JSON: whether it worked, what came of it, and the figures, all of
- * them texts. Partial work is a success that says `incomplete`, and why; no work is none.
+ * them texts. Partial work is a success that says `incomplete`, and why (`incomplete_reason`); no work is none.
  */
 
 import { cutToBytes } from "../base/text.ts";
+import { ENDINGS, type Ending } from "../protocol/run-events.ts";
 import type { ChildReport } from "./child.ts";
 import type { SubagentEvent } from "./subagent-events.ts";
 
@@ -46,12 +47,9 @@ interface EnvelopeOptions {
   observe(event: SubagentEvent): void;
 }
 
-/** The endings that leave something to use; every other one is a failure. */
-const USABLE: ReadonlySet<ChildReport["ending"]> = new Set(["completed", "max_turns", "budget"]);
-
 export function toEnvelope(named: Named, report: ChildReport, options: EnvelopeOptions): Envelope {
   const { ending, message, turns, usage } = report;
-  if (hasFailed(report)) {
+  if (!hasWorked(ending, { isSilent: isSilent(report) })) {
     const why = hasNoAnswer(report) ? NO_ANSWER : message || ending;
     const envelope = toErrorEnvelope(named, `Subagent execution failed: ${why}`);
     return { ...envelope, output: toOutput(named, report, options) };
@@ -67,6 +65,7 @@ export function toEnvelope(named: Named, report: ChildReport, options: EnvelopeO
       turns_used: String(turns),
       max_turns_reached: String(ending === "max_turns"),
       tokens_consumed: String(usage.total_tokens),
+      ...(ending === "completed" ? {} : { incomplete_reason: message || ENDINGS[ending].summary }),
     },
   };
 }
@@ -75,17 +74,20 @@ export const NO_ANSWER = "it gave no answer";
 
 /** A child that says it is done and has nothing to say has failed. */
 export function hasNoAnswer(report: ChildReport): boolean {
-  return report.ending === "completed" && isEmpty(report);
+  return report.ending === "completed" && isSilent(report);
 }
 
-function isEmpty({ text, json }: ChildReport): boolean {
+/** Whether it has left nothing that could be used. */
+export function isSilent({ text, json }: Pick<ChildReport, "text" | "json">): boolean {
   return json === undefined && text.trim() === "";
 }
 
-/** At its last turn a child may have worked and said nothing yet; one whose budget ended may not have run at all. */
-function hasFailed(report: ChildReport): boolean {
-  const { ending } = report;
-  return !USABLE.has(ending) || (ending !== "max_turns" && isEmpty(report));
+/** The endings that leave something to use; every other one is a failure. */
+const USABLE: ReadonlySet<Ending> = new Set<Ending>(["completed", "max_turns", "budget"]);
+
+/** Whether a child that ended so has done something of its task. One that has nothing to show has not. */
+export function hasWorked(ending: Ending, { isSilent }: { readonly isSilent: boolean }): boolean {
+  return USABLE.has(ending) && !isSilent;
 }
 
 /** Cut on a character, with where the whole is to be found, and the notice as its end. */

@@ -21,6 +21,7 @@ import type { WaitReason } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
 import { toCeiling, toChildTask } from "./child-task.ts";
+import { isSilent } from "./envelope.ts";
 import { toFirstRequest } from "./first-request.ts";
 import type { DelegationNode } from "./node.ts";
 import type { ExecutorName } from "./settings.ts";
@@ -256,6 +257,7 @@ async function finish(
   const at_ms = node.now();
   const flags = {
     ...(hasDoneNothing(task, report) ? { did_nothing: true } : {}),
+    ...(isSilent(report) ? { no_answer: true } : {}),
     ...(isBackground ? { background: true } : {}),
   };
   const figures = { turns, usage, cost_usd };

@@ -11,12 +11,12 @@ export function tellEnding(
 ): void {
   const named = { label, depth };
   const { ending, turns: turns_used, usage } = report;
+  if (ending === "max_turns") {
+    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
+  }
   if (!envelope.success) {
     observe({ event: "error", ...named, error: envelope.error ?? ending });
     return;
-  }
-  if (ending === "max_turns") {
-    observe({ event: "max_turns_exceeded", ...named, max_turns: turns_used });
   }
   const status = ending === "completed" ? "complete" : "incomplete";
   observe({ event: "complete", ...named, turns_used, tokens_consumed: usage.total_tokens, status });

@@ -267,6 +267,8 @@ export interface ChildEnd {
   readonly cost_usd: number | null;
   /** True where it completed without a tool call although it had tools; else it is not there. */
   readonly did_nothing?: boolean;
+  /** True where it has said nothing that its parent could use; else it is not there. */
+  readonly no_answer?: boolean;
   /** True where no call waited for its end; else it is not there. */
   readonly background?: boolean;
   readonly at_ms: number;

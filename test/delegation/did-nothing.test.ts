@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { showTree } from "../../src/cli/commands/runs-tree.ts";
+import { readSubagentEvents } from "../../src/delegation/ledger/subagent-record.ts";
+import { toChildEndEvent } from "../../src/delegation/telemetry/child-events.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import type { ModelRequest } from "../../src/providers/provider.ts";
 import { createManualClock, type Reply, reply, respond } from "../../src/testing/index.ts";
@@ -22,8 +24,10 @@ async function delegate(
     return reply.calls([{ name: "subagent", arguments: JSON.stringify(wish) }]);
   });
   const tree = await startTree(t, engine, { files: { "a.txt": "a" } });
-  const { events } = await tree.run();
-  return { ended: endedIn(events), envelope: envelopeIn(events), observed: tree.observed };
+  const { id, events } = await tree.run();
+  const recorded = await readSubagentEvents(tree.runtime.engine.record, id);
+  const told = { observed: tree.observed, recorded: recorded.map(({ event }) => event) };
+  return { ended: endedIn(events), envelope: envelopeIn(events), ...told };
 }
 
 function endedIn(events: readonly RunEvent[]) {
@@ -68,6 +72,29 @@ describe("a child that did nothing", () => {
     assert.deepEqual([envelope.success, envelope.error], [false, error]);
     assert.deepEqual(observed.at(-1), { event: "error", label: "count", depth: 1, error });
   });
+
+  for (const [how, child, input, expected] of [
+    ["its answer is empty", () => reply.text(" "), {}, ["spawn", "error"]],
+    [
+      "its only turn was a call",
+      () => reply.calls([READ]),
+      { max_turns: 1 },
+      ["spawn", "max_turns_exceeded", "error"],
+    ],
+  ] as const) {
+    it(`is told the same by the record as by the log when ${how}`, async (t) => {
+      const { ended, envelope, observed, recorded } = await delegate(t, child, input);
+      assert.deepEqual([ended.no_answer, envelope.success], [true, false]);
+      for (const told of [observed, recorded]) {
+        assert.deepEqual(
+          told.map(({ event }) => event),
+          expected,
+        );
+      }
+      const { name } = toChildEndEvent(ended, 1);
+      assert.equal(name, `subagent.${expected[1]}`);
+    });
+  }
 
   it("is marked in the tree, with a log of its own or without", async () => {
     const flagged = { did_nothing: true };

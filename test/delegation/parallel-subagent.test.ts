@@ -195,18 +195,33 @@ describe("the parallel_subagent tool", () => {
     assert.deepEqual([answer.successful, answer.failed], [1, 2]);
   });
 
-  it("says of partial work that it is incomplete", async () => {
-    const bench = createBench(async () => ({ ending: "max_turns", text: "half" }));
-    const { results } = await bench.call({ tasks: [task("a")] });
-    assert.deepEqual(
-      [results[0]?.["success"], results[0]?.["output"], results[0]?.["completion_status"]],
-      [true, "half", "incomplete"],
-    );
-    assert.deepEqual(
-      bench.observed.map(({ event }) => event),
-      ["spawn", "max_turns_exceeded", "complete"],
-    );
-  });
+  for (const [ending, message, events] of [
+    ["max_turns", "The run stopped at its limit of 3 turns.", ["max_turns_exceeded"]],
+    ["budget", "Its share of $0.02 is used up.", []],
+  ] as const) {
+    it(`says of partial work that it is incomplete, and why: ${ending}`, async () => {
+      const bench = createBench(async () => ({ ending, message, text: "half" }));
+      const { results } = await bench.call({ tasks: [task("a")] });
+      const names = ["success", "output", "error", "completion_status", "incomplete_reason"];
+      assert.deepEqual(
+        names.map((name) => results[0]?.[name]),
+        [true, "half", null, "incomplete", message],
+      );
+      assert.deepEqual(
+        bench.observed.map(({ event }) => event),
+        ["spawn", ...events, "complete"],
+      );
+    });
+
+    it(`calls a task without a word failed: ${ending}`, async () => {
+      const bench = createBench(async () => ({ ending, message, text: "" }));
+      const { results, failed } = await bench.call({ tasks: [task("a")] });
+      assert.deepEqual(
+        [results[0]?.["success"], results[0]?.["error"], failed],
+        [false, `Subagent execution failed: ${message}`, 1],
+      );
+    });
+  }
 
   it("counts what everything below a task has used", async () => {
     const bench = createBench(async () => ({

@@ -123,9 +123,11 @@ describe("the metadata", () => {
     for (const value of Object.values(envelope.metadata)) assert.equal(typeof value, "string");
   });
 
-  it("has all six keys, each of them a text, also for partial work", async (t) => {
+  it("has all six keys, each of them a text, also for partial work, and what ended it", async (t) => {
     const { envelope } = await runAway(t);
-    assert.deepEqual(Object.keys(envelope.metadata), KEYS);
+    assert.deepEqual(Object.keys(envelope.metadata), [...KEYS, "incomplete_reason"]);
+    const { incomplete_reason } = envelope.metadata;
+    assert.equal(incomplete_reason, "The run stopped at its limit of 3 turns.");
     for (const value of Object.values(envelope.metadata)) assert.equal(typeof value, "string");
   });
 
@@ -164,8 +166,9 @@ describe("the metadata", () => {
       request: { limits: { turns: 8, tokens: null, usd: null, tool_calls: null, children: null } },
       child: () => reply.calls([READ], { text: "So far: a." }),
     });
-    const { completion_status, max_turns_reached } = envelope.metadata;
+    const { completion_status, max_turns_reached, incomplete_reason } = envelope.metadata;
     assert.deepEqual([completion_status, max_turns_reached], ["incomplete", "false"]);
+    assert.match(incomplete_reason ?? "", /turns/);
     assert.deepEqual([envelope.success, envelope.output], [true, "So far: a."]);
   });
 

@@ -6,6 +6,7 @@
 import type { RecordReader } from "../../engine/engine.ts";
 import { type ChildEnd, ENDINGS, type RunEvent } from "../../protocol/run-events.ts";
 import type { RunRecord } from "../../protocol/run-record.ts";
+import { hasWorked, NO_ANSWER } from "../envelope.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { toSpawnEvent } from "../telemetry/child-events.ts";
 import { isDelegating } from "../tools/names.ts";
@@ -70,17 +71,19 @@ function toEvents(run: RunRecord, event: RunEvent, depth: number): Found[] {
 }
 
 function toEndEvents(
-  { label, ending, message, turns, usage }: ChildEnd,
+  { label, ending, message, turns, usage, no_answer = false }: ChildEnd,
   depth: number,
 ): SubagentEvent[] {
   const named = { label, depth };
-  if (ending !== "completed" && ending !== "max_turns" && ending !== "budget") {
-    return [{ event: "error", ...named, error: message || ENDINGS[ending].summary }];
+  const limit = { event: "max_turns_exceeded", ...named, max_turns: turns } as const;
+  const atLimit = ending === "max_turns" ? [limit] : [];
+  if (!hasWorked(ending, { isSilent: no_answer })) {
+    const why = ending === "completed" ? NO_ANSWER : message || ENDINGS[ending].summary;
+    return [...atLimit, { event: "error", ...named, error: why }];
   }
   const status = ending === "completed" ? "complete" : "incomplete";
   const figures = { turns_used: turns, tokens_consumed: usage.total_tokens, status } as const;
-  const limit = { event: "max_turns_exceeded", ...named, max_turns: turns } as const;
-  return [...(ending === "max_turns" ? [limit] : []), { event: "complete", ...named, ...figures }];
+  return [...atLimit, { event: "complete", ...named, ...figures }];
 }
 
 function toRefusals(answer: Answer, depth: number): SubagentEvent[] {

@@ -134,6 +134,7 @@ const VARYING: ReadonlySet<string> = new Set([
   "limits",
   "spent",
   "did_nothing",
+  "no_answer",
 ]);
 
 function toText(event: RunEvent): string {

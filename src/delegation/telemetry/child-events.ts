@@ -1,6 +1,7 @@
 /** What happened to children, as events of their parent's spans, under the names of the log lines. */
 
 import { type ChildEnd, type ChildStart, ENDINGS } from "../../protocol/run-events.ts";
+import { hasWorked, NO_ANSWER } from "../envelope.ts";
 import type { SubagentEvent } from "../subagent-events.ts";
 import { SPAN_EVENTS, toAttributes } from "./genai.ts";
 import type { SpanEvent } from "./signals.ts";
@@ -28,13 +29,14 @@ export function toChildEndEvent(end: ChildEnd, depth: number): SpanEvent {
 }
 
 function toSubagentEvent(end: ChildEnd, depth: number): SubagentEvent {
-  const { label, ending, turns, usage } = end;
+  const { label, ending, turns, usage, no_answer = false } = end;
   if (ending === "max_turns") {
     return { event: "max_turns_exceeded", label, depth, max_turns: turns };
   }
-  if (ending !== "completed" && ending !== "budget") {
+  if (!hasWorked(ending, { isSilent: no_answer })) {
     // Not its message, which may quote the conversation.
-    return { event: "error", label, depth, error: ENDINGS[ending].summary };
+    const error = ending === "completed" ? NO_ANSWER : ENDINGS[ending].summary;
+    return { event: "error", label, depth, error };
   }
   const status = ending === "completed" ? "complete" : "incomplete";
   const figures = { turns_used: turns, tokens_consumed: usage.total_tokens, status } as const;

@@ -41,6 +41,8 @@ interface TaskResult {
   readonly tokens_used: number;
   /** `asks`: it waits for an answer, and goes on without this call. */
   readonly completion_status: "complete" | "incomplete" | "asks";
+  /** Of partial work: what ended it. */
+  readonly incomplete_reason?: string | undefined;
   /** Of one that asks. */
   readonly subagent_id?: string | undefined;
 }
@@ -252,13 +254,16 @@ async function runTask(node: DelegationNode, wish: ChildWish, spawning: Spawning
 
 function toResult({ label, envelope, report }: Ran, duration_ms: number): TaskResult {
   const { success, output, error, metadata } = envelope;
-  const { completion_status, subagent_id } = metadata;
+  const { completion_status, incomplete_reason, subagent_id } = metadata;
   // A call that broke off has spent what nobody counted; the account has what was set aside for it.
   const tokens_used = report ? Math.max(report.usage.total_tokens, report.spent.tokens) : 0;
   const done = { label, success, output, duration_ms, error, tokens_used };
   if (completion_status === "asks") return { ...done, completion_status, subagent_id };
   const status = completion_status === "complete" ? "complete" : "incomplete";
-  return { ...done, completion_status: status };
+  return {
+    ...{ ...done, completion_status: status },
+    ...(incomplete_reason === undefined ? {} : { incomplete_reason }),
+  };
 }
 
 function wrong(message: string): Failure {
