@@ -14,15 +14,17 @@ interface Recording {
 
 /** Called inside the call's step. Returns the question's name. */
 export async function recordQuestion(
-  { tool: name, child: asker, arguments: text, waitMs, ...asked }: Omit<Question, "id">,
+  { tool: name, child: asker, arguments: text, ...asked }: Omit<Question, "id">,
   { context, clock, callId: call_id, key }: Recording,
 ): Promise<string> {
   const question = await nameQuestion(context, key.slice(context.id.length + 1));
   const at_ms = clock.now();
+  const { effect, reason, sandbox, always, waitMs } = asked;
   const until_ms = waitMs === null ? null : at_ms + waitMs;
   // Whole: what is cut is read as something else by whoever parses it.
   const call = { call_id, name, arguments: text };
-  const event = { question, ...call, ...asked, asker, until_ms, at_ms };
+  const why = { effect, reason, sandbox, always };
+  const event = { question, ...call, ...why, asker, until_ms, at_ms };
   await context.emit([{ type: "tool_question", ...event }]);
   return question;
 }

@@ -105,7 +105,7 @@ const OF_CHILD = {
   keys: "y, n, a, t or c",
 };
 
-type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs">;
+type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs" | "asksEveryTime">;
 
 export function renderQuestion(
   { child, tool, arguments: text, reason, sandbox, always }: ShownQuestion,

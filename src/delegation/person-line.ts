@@ -1,9 +1,13 @@
 /**
  * How a child in a process of its own asks the person of its parent: a frame of its standard output, answered
  * by a line on its standard input. A second frame with the same number takes the question back.
+ *
+ * What the person allows for the whole tree goes both ways, so that each process of the tree can say by itself
+ * whether it covers a call: only there is known what the call touches.
  */
 
-import { isJsonObject, type JsonObject, tryParseJson } from "../base/json.ts";
+import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../base/json.ts";
+import { type Allowance, readAllowance } from "../tools/gate/always.ts";
 import { ANSWERS, type Answer, type Question } from "../tools/gate/ask.ts";
 
 /** The name of the frame. */
@@ -12,7 +16,9 @@ export const PERSON_ASK = "subagent_approval";
 export type PersonAsk =
   | { readonly ask: number; readonly question: Question }
   /** It is settled without this answer, and why. */
-  | { readonly ask: number; readonly withdrawn: string };
+  | { readonly ask: number; readonly withdrawn: string }
+  /** Somebody has allowed this for the whole tree, in an answer that came from elsewhere. */
+  | { readonly allowed: Allowance };
 
 export interface PersonAnswer {
   readonly ask: number;
@@ -24,7 +30,8 @@ export function encodePersonAsk(asked: PersonAsk): JsonObject {
 }
 
 export function parsePersonAsk(frame: JsonObject): PersonAsk | undefined {
-  const { ask, question, withdrawn } = frame;
+  const { ask, question, withdrawn, allowed } = frame;
+  if (allowed !== undefined) return toAllowed(allowed);
   if (typeof ask !== "number") return undefined;
   if (typeof withdrawn === "string") return { ask, withdrawn };
   return isQuestion(question) ? { ask, question } : undefined;
@@ -43,6 +50,23 @@ export function parsePersonAnswer(line: string): PersonAnswer | undefined {
   return typeof ask === "number" && answer ? { ask, answer } : undefined;
 }
 
+/** What is allowed for the whole tree, as a process below is told. */
+export function encodeAllowed(allowed: Allowance): string {
+  return JSON.stringify({ type: PERSON_ASK, allowed });
+}
+
+/** Undefined for a line that is something else. */
+export function parseAllowed(line: string): Allowance | undefined {
+  const given = tryParseJson(line);
+  if (!isJsonObject(given) || given["type"] !== PERSON_ASK) return undefined;
+  return readAllowance(given["allowed"]);
+}
+
+function toAllowed(given: Json): PersonAsk | undefined {
+  const allowed = readAllowance(given);
+  return allowed && { allowed };
+}
+
 const TEXTS = ["id", "tool", "arguments", "effect", "reason", "sandbox"] as const;
 
 /** It is shown to a person: what is not as it should be is not shown at all. */
@@ -51,9 +75,9 @@ function isQuestion(given: unknown): given is Question {
   if (!isJsonObject(question) || TEXTS.some((name) => typeof question[name] !== "string")) {
     return false;
   }
-  const { always, child } = question;
+  const { always, asksEveryTime, child } = question;
   const isList = Array.isArray(always) && always.every((rule) => typeof rule === "string");
-  return isList && (child === null || isAsker(child));
+  return isList && typeof asksEveryTime === "boolean" && (child === null || isAsker(child));
 }
 
 function isAsker(child: unknown): boolean {

@@ -23,6 +23,7 @@ import { createAskParentTool } from "../delegation/tools/ask-parent.ts";
 import type { RunBody, RunContext } from "../engine/engine.ts";
 import type { ModelOverride } from "../providers/models/models.ts";
 import type { Catalog } from "../providers/vendors/catalog.ts";
+import type { Always } from "../tools/gate/always.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createAskers } from "./askers.ts";
 import { type ChildProcessSettings, createProcessChildren } from "./child-processes.ts";
@@ -61,6 +62,8 @@ export interface AgentParts {
   readonly openAccount?: ((limits: Limits) => Account) | undefined;
   /** Told of what runs ask their parents, for a parent in another process. */
   readonly tellQuestion?: TellQuestion | undefined;
+  /** What a person allows for the whole tree that all runs here belong to, below a run of another process. */
+  readonly treeAlways?: Always | undefined;
   /** Plays recorded runs again in place of asking models and running tools. */
   readonly replay?: ((run: { readonly path: string }) => ReplayRun) | undefined;
   /** Changes a task before it is worked on. */
@@ -82,11 +85,12 @@ interface Asking {
 export function createAgentBody(parts: AgentParts): AgentBody {
   const { clock, toolbox, safety, delegation: settings, observe, agents = [] } = parts;
   const accounts: OpenAccounts = new Map();
-  const askers = createAskers(safety, clock);
+  const askers = createAskers({ ...safety, treeAlways: parts.treeAlways }, clock);
   const questions = createOpenQuestions(parts.tellQuestion);
   const open = parts.openAccount ?? createAccount;
   const { childProcess, storePath, conversations, catalog, overrides } = parts;
-  const shared = { storePath, safety, settings, clock, questions, catalog, overrides };
+  const { alwaysOf } = askers;
+  const shared = { storePath, safety, settings, clock, questions, catalog, overrides, alwaysOf };
   const processChildren = childProcess && createProcessChildren({ childProcess, ...shared });
   const checkModel = (task: AgentTask): Promise<void> => checkModelOf(parts, task);
   /** What its children get a share of. Those of a replay that sends nothing were paid for. */

@@ -18,27 +18,36 @@ type Place = Pick<RunContext, "id" | "path" | "uncounted" | "waitFor">;
 
 export interface Askers {
   of(task: AgentTask, run: Place): Pick<GateSurroundings, "ask" | "asker" | "treeAlways">;
+  /** What is allowed for the whole tree of a run. */
+  alwaysOf(run: Pick<RunContext, "id">): Always;
   /** Forgets what was said for a tree, with the end of its root. */
   end(run: Pick<RunContext, "id">): void;
 }
 
-type Asking = Pick<SafetySettings, "ask" | "approvalWaitMs">;
+interface Asking extends Pick<SafetySettings, "ask" | "approvalWaitMs"> {
+  /** For all runs here, where they belong to one tree of another process. */
+  readonly treeAlways?: Always | undefined;
+}
 
 export function createAskers(asking: Asking, clock: Clock): Askers {
   const trees = new Map<string, Always>();
   const isAsked = asking.ask !== undefined || asking.approvalWaitMs !== undefined;
+  const alwaysOf = ({ id }: Pick<RunContext, "id">): Always => {
+    const root = rootOf(id);
+    const always = asking.treeAlways ?? trees.get(root) ?? createAlways();
+    trees.set(root, always);
+    return always;
+  };
   return {
+    alwaysOf,
     of(task, run) {
       if (!isAsked) return { ask: undefined };
-      const root = rootOf(run.id);
-      const treeAlways = trees.get(root) ?? createAlways();
-      trees.set(root, treeAlways);
       return {
         // A person takes as long as a person takes: that is not the run's time.
         ask: (question, signal) =>
           run.uncounted(() => askAnywhere(question, { ...asking, run, clock, signal })),
         asker: task.depth > 0 ? toAsker(task, run) : undefined,
-        treeAlways,
+        treeAlways: alwaysOf(run),
       };
     },
     end({ id }) {

@@ -15,6 +15,7 @@ import { findModel, type ModelOverride } from "../providers/models/models.ts";
 import { CATALOG, type Catalog } from "../providers/vendors/catalog.ts";
 import { type Cloud, isCloud, type Vendor } from "../providers/vendors/vendor.ts";
 import { isPostgres } from "../store/open-kept.ts";
+import type { Always } from "../tools/gate/always.ts";
 import { CONFIG_NAMES, variableOf } from "./config/config-keys.ts";
 import { withoutPassword } from "./config/store-address.ts";
 import { SAFETY, type SafetyParts, type SafetySettings } from "./open-gate.ts";
@@ -33,6 +34,8 @@ interface Parts {
   readonly safety: SafetyParts;
   readonly settings: DelegationSettings;
   readonly clock: Clock;
+  /** What a person allows for the whole tree of a run. */
+  alwaysOf(run: Pick<RunContext, "id">): Always;
   /** Where what children ask is heard. */
   readonly questions?: OpenQuestions | undefined;
   readonly catalog?: Catalog | undefined;
@@ -74,7 +77,10 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
         parent: { id: parent.id, path: parent.path },
         safety: toJson(safety),
         asks,
-        person: { ask: safety.ask, uncounted: parent.uncounted },
+        person: {
+          ...{ ask: safety.ask, uncounted: parent.uncounted },
+          always: parts.alwaysOf(parent),
+        },
         variablesFor: (task) => [
           ...variablesFor(task, env, { catalog, overrides }),
           ...recordVariables(storePath, env),

@@ -81,6 +81,8 @@ export interface RuntimeOptions
   readonly openAccount?: AgentParts["openAccount"];
   /** Told of what runs ask their parents, for a parent in another process. */
   readonly tellQuestion?: AgentParts["tellQuestion"];
+  /** What a person allows for the whole tree that all runs here belong to, below a run of another process. */
+  readonly treeAlways?: AgentParts["treeAlways"];
   /** Told of what happens to subagents. */
   readonly observe?: ((event: SubagentEvent) => void) | undefined;
 }
@@ -101,7 +103,7 @@ const OPTIONS: Readonly<Record<keyof RuntimeOptions, true>> = {
   },
   ...{ hardLinks: true, protectedPaths: true, agents: true, delegation: true, observe: true },
   ...{ subagentLog: true, conversationsDir: true, childProcess: true, openAccount: true },
-  ...{ tellQuestion: true },
+  ...{ tellQuestion: true, treeAlways: true },
 };
 
 export const RUNTIME_OPTIONS: readonly string[] = Object.keys(OPTIONS);
@@ -175,7 +177,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     delegation,
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },
-    tellQuestion: options.tellQuestion,
+    ...{ tellQuestion: options.tellQuestion, treeAlways: options.treeAlways },
     ...known,
     // Of a provider of the program's own nothing is known in advance.
     ...(!options.provider && { modelOf: (ref, { url }) => toPlannedModel(ref, url, known) }),

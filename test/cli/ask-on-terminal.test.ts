@@ -15,6 +15,7 @@ const QUESTION: Question = {
   reason: "`shell` runs a command outside of the sandbox",
   sandbox: "process",
   always: ["shell(ls *)"],
+  asksEveryTime: false,
   waitMs: null,
 };
 

@@ -5,9 +5,12 @@ import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { JsonObject } from "../../src/base/json.ts";
 import { createPersonAsks } from "../../src/delegation/executors/person-asks.ts";
-import { encodePersonAsk, parsePersonAsk } from "../../src/delegation/person-line.ts";
+import { encodePersonAsk, parseAllowed, parsePersonAsk } from "../../src/delegation/person-line.ts";
+import { openParentAlways } from "../../src/delegation/runner/parent-always.ts";
 import { openParentAsk } from "../../src/delegation/runner/parent-ask.ts";
+import type { ParentLine } from "../../src/delegation/runner/parent-line.ts";
 import { createManualClock } from "../../src/testing/index.ts";
+import { createAlways } from "../../src/tools/gate/always.ts";
 import type { Answer, Ask, Question } from "../../src/tools/gate/ask.ts";
 import { until } from "../patience.ts";
 
@@ -20,11 +23,12 @@ const QUESTION: Question = {
   reason: "it changes files",
   sandbox: "process",
   always: ["write"],
+  asksEveryTime: false,
   waitMs: null,
 };
 
 /** A child and its parent, which asks with `ask`. */
-function connect(ask: Ask | undefined) {
+function connect(ask: Ask | undefined, always = createAlways()) {
   const clock = createManualClock(0);
   const listeners: ((line: string) => void)[] = [];
   const write = (line: string): void => {
@@ -33,17 +37,21 @@ function connect(ask: Ask | undefined) {
   let counting = 0;
   const person = {
     ask,
+    always,
     uncounted: async <Out>(work: () => Promise<Out>): Promise<Out> => {
       counting++;
       return await work().finally(() => counting--);
     },
   };
   const parent = createPersonAsks(person, { clock, write });
-  const child = openParentAsk({
+  const line: ParentLine = {
     send: async (frame: JsonObject) => parent.read(parsePersonAsk(frame) ?? assert.fail()),
     onLine: (listener) => void listeners.push(listener),
-  });
-  return { child, parent, clock, write, isUncounted: () => counting > 0 };
+  };
+  const child = openParentAsk(line);
+  const childAlways = openParentAlways(line);
+  parent.start();
+  return { child, childAlways, parent, clock, write, isUncounted: () => counting > 0 };
 }
 
 function createPerson() {
@@ -131,6 +139,91 @@ describe("a question of a child process", () => {
       const frame = encodePersonAsk({ ask: 1, question: QUESTION });
       assert.ok(parsePersonAsk(frame));
       assert.equal(parsePersonAsk({ ...frame, ...change }), undefined);
+    });
+  }
+});
+
+describe("what is allowed for a whole tree", () => {
+  const ALLOWED = { rules: ["write"], call: null };
+
+  it("is known in every process of the tree, once one question was answered so", async () => {
+    const person = createPerson();
+    const always = createAlways();
+    const [first, second] = [connect(person.ask, always), connect(person.ask, always)];
+    const answer = first.child(QUESTION, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    person.answer("tree");
+    assert.equal(await answer, "tree");
+    const later = connect(person.ask, always);
+    for (const known of [always, second.childAlways, later.childAlways]) {
+      assert.deepEqual(known.all, [ALLOWED]);
+    }
+  });
+
+  it("is not asked about, and leaves the terminal where it was asked before", async () => {
+    const person = createPerson();
+    const always = createAlways();
+    const { child } = connect(person.ask, always);
+    const settled = new AbortController();
+    const asked = child(QUESTION, settled.signal);
+    await until(() => person.asked[0], "the person is asked");
+    always.allow(ALLOWED);
+    assert.deepEqual(person.withdrawn, ["Another answer allows it."]);
+    const again = child({ ...QUESTION, id: "tool:1.1" }, settled.signal);
+    settled.abort(new Failure("cancelled", "The child knows it by itself."));
+    await Promise.all([assert.rejects(asked), assert.rejects(again)]);
+    assert.equal(person.asked.length, 1);
+  });
+
+  it("is asked about where the question is asked every time", async () => {
+    const person = createPerson();
+    const always = createAlways();
+    always.allow(ALLOWED);
+    const { child } = connect(person.ask, always);
+    const answer = child({ ...QUESTION, asksEveryTime: true }, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    person.answer("no");
+    assert.equal(await answer, "no");
+  });
+
+  it("is told to the parent where the answer came from elsewhere, for what was asked alone", async () => {
+    const person = createPerson();
+    const always = createAlways();
+    const { child, childAlways } = connect(person.ask, always);
+    const settled = new AbortController();
+    const answer = child(QUESTION, settled.signal);
+    await until(() => person.asked[0], "the person is asked");
+    settled.abort(new Failure("cancelled", "answered in another terminal: tree"));
+    await assert.rejects(answer);
+    childAlways.allow({ rules: ["shell"], call: null });
+    childAlways.allow(ALLOWED);
+    await until(() => always.all[0], "the parent knows");
+    assert.deepEqual(always.all, [ALLOWED]);
+  });
+
+  it("is the very same call where no rule stands for it", async () => {
+    const person = createPerson();
+    const always = createAlways();
+    const { child, childAlways } = connect(person.ask, always);
+    const call = { name: "write", arguments: '{"path":"$(x)"}' };
+    const answer = child({ ...QUESTION, arguments: call.arguments, always: [] }, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    person.answer("tree");
+    await answer;
+    assert.deepEqual([always.all, childAlways.all], [[{ rules: [], call }], [{ rules: [], call }]]);
+  });
+
+  for (const allowed of [
+    ...[null, "write", {}, { rules: [], call: null }, { rules: [1], call: null }],
+    ...[
+      { rules: ["shell(git"], call: null },
+      { rules: [], call: { name: "write" } },
+    ],
+  ]) {
+    it(`is none as ${JSON.stringify(allowed)}`, () => {
+      const line = JSON.stringify({ type: "subagent_approval", allowed });
+      assert.equal(parseAllowed(line), undefined);
+      assert.equal(parsePersonAsk(JSON.parse(line)), undefined);
     });
   }
 });

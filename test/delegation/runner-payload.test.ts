@@ -130,6 +130,20 @@ describe("the payload on standard input", () => {
     close();
   });
 
+  it("is followed by lines that came before anybody listened, in the same piece too", async () => {
+    const input = new PassThrough();
+    input.write('{"model":"m","lifeline":true}\n{"a":1}\n{"b"');
+    const { onLine, close } = await readPayload(input);
+    input.write(":2}\n");
+    await new Promise((resolve) => setImmediate(resolve));
+    for (const _ of ["one", "another"]) {
+      const lines: string[] = [];
+      onLine((line) => lines.push(line));
+      assert.deepEqual(lines, ['{"a":1}', '{"b":2}']);
+    }
+    close();
+  });
+
   const WRONG: readonly [name: string, text: string, message: RegExp][] = [
     ["nothing", " \n", /Standard input is empty/],
     ["no JSON", "prompt: hi", /The payload is not JSON/],

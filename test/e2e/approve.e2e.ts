@@ -31,6 +31,24 @@ const delegating = () =>
     return reply.calls([{ name: "subagent", arguments: JSON.stringify(order) }]);
   });
 
+/** Three children that each write a file of their name: two in the first turn, one in the second. */
+const fanningOut = () =>
+  respond(({ items }) => {
+    const [first] = items;
+    const task = first?.type === "message" ? String(first.content) : "";
+    const answers = items.filter(({ type }) => type === "function_call_output").length;
+    const [, own] = /^Write (\w)\.txt/.exec(task) ?? [];
+    if (own) return answers > 0 ? reply.text("Done.") : reply.calls([write(`${own}.txt`)]);
+    const labels = answers === 0 ? ["a", "b"] : ["c"];
+    if (answers > 2) return reply.text("Done.");
+    return reply.calls(
+      labels.map((label) => ({
+        name: "subagent",
+        arguments: JSON.stringify({ label, task_prompt: `Write ${label}.txt` }),
+      })),
+    );
+  });
+
 async function runs(place: Place, ...args: string[]): Promise<Ended> {
   return await place.run(["runs", ...args]);
 }
@@ -215,6 +233,26 @@ describe("a question of a subagent", () => {
       const replayed = await runs(place, "replay", "last");
       if (executor === "in_process") assert.equal(replayed.code, 0, replayed.stderr);
     });
+
+    it(`is answered for its siblings, too, by an answer for the tree (${executor})`, async () => {
+      await using place = await createPlace();
+      await using upstream = await CHAT.start({ engine: fanningOut() });
+      const env = { OFFSHOOT_AGENT_SUBAGENT_EXECUTOR: executor };
+      const args = runAt(upstream, CHAT, ...WAIT, "--tools", "subagent,write", "Begin");
+      const command = place.start(args, { env });
+      for (const label of ["a", "b"]) {
+        await command.waitForStderr(`[${label}-1.${label === "a" ? 0 : 1}]: waits for approval`);
+      }
+      const { run_id, question } = await waiting(place);
+      const approved = await runs(place, "approve", run_id, question, "--tree");
+      assert.equal(approved.code, 0, approved.stderr);
+      const ended = await command.ended;
+      assert.equal(ended.code, 0, ended.stderr);
+      for (const name of ["a.txt", "b.txt", "c.txt"]) {
+        assert.ok(existsSync(join(place.cwd, name)), name);
+      }
+      assert.doesNotMatch(ended.stderr, /\[c-2\.0\]: waits for approval/);
+    });
   }
 });
 
@@ -272,5 +310,25 @@ describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
     assert.equal(denied.code, 0, denied.stderr);
     await again.shows("answered in another terminal: no");
     assert.equal(await again.ended, 0, again.screen);
+  });
+
+  it("is asked once for a whole tree of processes where the answer is for the tree", async () => {
+    await using place = await createPlace();
+    await using upstream = await CHAT.start({ engine: fanningOut() });
+    await place.run(["config", "set", "agent.subagent.executor", "child_process"]);
+    const args = runAt(upstream, CHAT, "--tools", "subagent,write", "Begin");
+    const terminal = startOnTerminal(place, args);
+    await terminal.shows("[C]ancel the whole run: ");
+    // Both ask before one of them is answered.
+    await until(async () => {
+      const { stdout } = await runs(place, "waiting", "--json");
+      return (JSON.parse(stdout) as OpenQuestion[]).length === 2 ? true : undefined;
+    }, "two questions");
+    terminal.type("t\n");
+    assert.equal(await terminal.ended, 0, terminal.screen);
+    for (const name of ["a.txt", "b.txt", "c.txt"]) {
+      assert.ok(existsSync(join(place.cwd, name)), name);
+    }
+    assert.equal(terminal.screen.split("Approve this tool call?").length, 2, terminal.screen);
   });
 });

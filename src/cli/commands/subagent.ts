@@ -20,6 +20,7 @@ import { CHILD_MARK } from "../../delegation/executors/child-mark.ts";
 import { encodeQuestion, QUESTION } from "../../delegation/questions.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import { openParentAccount } from "../../delegation/runner/parent-account.ts";
+import { openParentAlways } from "../../delegation/runner/parent-always.ts";
 import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
 import type { ParentLine } from "../../delegation/runner/parent-line.ts";
 import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
@@ -81,6 +82,7 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
   const toParent = {
     openAccount: toOpenAccount(payload, line),
     ask: toAsk(payload, line),
+    treeAlways: payload.asks && line ? openParentAlways(line) : undefined,
     tellQuestion: toTellQuestion(payload, io),
   };
   const runtime = await createRuntime({ ...toOptions(payload, config, io), agents, ...toParent });

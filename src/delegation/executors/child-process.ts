@@ -98,6 +98,7 @@ async function runChild(
     const { message } = toFailure(thrown);
     return { heard: frames.heard, said: message, exit: undefined, why: "not_started" };
   }
+  asks.start();
   order.onStart?.();
   try {
     const waitedMs = (): number => asks.waitedMs() + questions.waitedMs();

@@ -1,22 +1,30 @@
 /**
  * The questions of one child process, put to the person that this process can ask. While one is open the
  * child's time does not pass, whoever answers it: the child may get its answer from elsewhere.
+ *
+ * The child is told all that is allowed for the whole tree, and settles by it what it asks. The person is not
+ * asked about that.
  */
 
 import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { RunContext } from "../../engine/engine.ts";
-import type { Ask } from "../../tools/gate/ask.ts";
-import { encodePersonAnswer, type PersonAsk } from "../person-line.ts";
+import { type Allowance, type Always, allowanceOf, createAlways } from "../../tools/gate/always.ts";
+import type { Answer, Ask, Question } from "../../tools/gate/ask.ts";
+import { encodeAllowed, encodePersonAnswer, type PersonAsk } from "../person-line.ts";
 
 export interface Person {
   /** Undefined where there is nobody to ask here. */
   readonly ask: Ask | undefined;
   /** Of the run that delegates. */
   readonly uncounted: RunContext["uncounted"];
+  /** What is allowed for the whole tree. */
+  readonly always: Always;
 }
 
 export interface PersonAsks {
+  /** The child can be written to. */
+  start(): void;
   read(ask: PersonAsk): void;
   /** How long questions were open, in all. */
   waitedMs(): number;
@@ -31,6 +39,9 @@ export function createPersonAsks(
   const open = new Map<number, AbortController>();
   let waited = 0;
   let sinceMs = 0;
+  let unlisten = (): void => {};
+  /** What it has asked about: of nothing else can it say that it is allowed. */
+  const asked = createAlways();
 
   function begin(ask: number): AbortController {
     const over = new AbortController();
@@ -46,30 +57,68 @@ export function createPersonAsks(
     over.abort(new Failure("cancelled", why));
   }
 
-  async function put(asked: Extract<PersonAsk, { question: unknown }>): Promise<void> {
-    const { ask, question } = asked;
+  async function put({ ask, question }: Put): Promise<void> {
     const { signal } = begin(ask);
+    asked.allow(allowanceOf(question));
     const closed = new Promise<void>((resolve) =>
       signal.addEventListener("abort", () => resolve(), { once: true }),
     );
     await person?.uncounted(async () => {
-      const answering = person.ask?.(question, signal).then((answer) => {
+      const answering = askUnlessKnown(person, question, signal).then(async (answer) => {
+        if (answer === undefined) return await closed;
         write(encodePersonAnswer({ ask, answer }));
         end(ask, "It was answered.");
+        if (answer === "tree") person.always.allow(allowanceOf(question));
       });
-      await Promise.race([closed, answering ?? closed]);
+      await Promise.race([closed, answering]);
     });
   }
 
   return {
-    read(asked) {
-      if ("withdrawn" in asked) end(asked.ask, asked.withdrawn);
+    start() {
+      const tell = (allowed: Allowance): void => write(encodeAllowed(allowed));
+      person?.always.all.forEach(tell);
+      unlisten = person?.always.onAdd(tell) ?? unlisten;
+    },
+    read(told) {
+      if ("allowed" in told) {
+        if (asked.has(told.allowed)) person?.always.allow(told.allowed);
+      } else if ("withdrawn" in told) end(told.ask, told.withdrawn);
       // One that cannot be asked here waits for whoever answers elsewhere.
-      else put(asked).catch(() => {});
+      else put(told).catch(() => {});
     },
     waitedMs: () => waited + (open.size > 0 ? clock.now() - sinceMs : 0),
     stop() {
+      unlisten();
       for (const ask of [...open.keys()]) end(ask, "The subagent has ended.");
     },
   };
+}
+
+type Put = Extract<PersonAsk, { question: unknown }>;
+
+/** Undefined where nobody can be asked here, and where the child knows the answer, or is about to. */
+async function askUnlessKnown(
+  { ask, always }: Person,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  if (!ask) return undefined;
+  const allowance = allowanceOf(question);
+  const known = new AbortController();
+  const look = (): void => {
+    if (!question.asksEveryTime && always.has(allowance))
+      known.abort(new Failure("cancelled", "Another answer allows it."));
+  };
+  look();
+  const stop = always.onAdd(look);
+  try {
+    if (known.signal.aborted) return undefined;
+    return await ask(question, AbortSignal.any([signal, known.signal]));
+  } catch (thrown) {
+    if (known.signal.aborted) return undefined;
+    throw thrown;
+  } finally {
+    stop();
+  }
 }

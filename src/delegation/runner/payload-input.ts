@@ -16,7 +16,10 @@ export interface PayloadInput {
   readonly document: JsonObject;
   /** Aborts when whoever started us is gone; undefined where nobody holds a line. */
   readonly parentGone: AbortSignal | undefined;
-  /** Told each line that comes after the payload; lines that nobody listens to are dropped. */
+  /**
+   * Told each line that comes after the payload, those included that came before it listened: a parent may
+   * write at once. They are kept, being few and short.
+   */
   onLine(listener: (line: string) => void): void;
   /** Lets go of the input, which else keeps the process alive. */
   close(): void;
@@ -26,10 +29,15 @@ export interface PayloadInput {
 export async function readPayload(input: Readable): Promise<PayloadInput> {
   const gone = new AbortController();
   const listeners: ((line: string) => void)[] = [];
+  const lines: string[] = [];
   const { text, isLine } = await readText(input, gone, (line) => {
+    lines.push(line);
     for (const listener of listeners) listener(line);
   });
-  const onLine = (listener: (line: string) => void): void => void listeners.push(listener);
+  const onLine = (listener: (line: string) => void): void => {
+    listeners.push(listener);
+    for (const line of [...lines]) listener(line);
+  };
   const close = (): void => void input.destroy();
   try {
     if (text.trim() === "") throw wrong("Standard input is empty: the payload, one JSON document.");
@@ -72,8 +80,11 @@ function readText(
         input.destroy();
         reject(wrong(`The payload is larger than ${MAX_PAYLOAD_BYTES / 1024 / 1024} MB.`));
       } else if (isFirstBreak) {
-        const [line = ""] = Buffer.concat(chunks).toString("utf8").split("\n", 1);
-        if (holdsLine(line)) finish(line, true);
+        const all = Buffer.concat(chunks);
+        const line = all.toString("utf8", 0, all.indexOf(10));
+        if (!holdsLine(line)) return;
+        finish(line, true);
+        later.push(all.subarray(all.indexOf(10) + 1));
       }
     });
     const end = (): void => {

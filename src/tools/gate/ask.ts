@@ -23,6 +23,11 @@ export interface Question {
   readonly sandbox: string;
   /** The rules that `always` stands for: `shell(git log *)`. None where it is for the very same call. */
   readonly always: readonly string[];
+  /**
+   * Whether it is asked whatever was always allowed: a rule asks about it, it touches files that may hold
+   * keys, or its tool has changed.
+   */
+  readonly asksEveryTime: boolean;
   /** How long an answer is waited for; null where that is as long as the run. */
   readonly waitMs: number | null;
 }

@@ -134,7 +134,8 @@ async function askIfNeeded(
   }
   const about = { child: asker ?? null, tool: name, effect, reason, sandbox: sandbox.level };
   const always = toAlwaysRules(touched);
-  const question = { ...about, arguments: call.arguments, always, waitMs: waitMs ?? null };
+  const meant = { arguments: call.arguments, always, asksEveryTime: !mayKnow };
+  const question = { ...about, ...meant, waitMs: waitMs ?? null };
   let id: string | undefined;
   const putQuestion = async (until: AbortSignal): Promise<Answer | AnswerFromElsewhere> => {
     // In the log before anybody sees it, so that an answer finds it.

@@ -23,6 +23,7 @@ describe("a question", () => {
         reason: "`write` changes files",
         sandbox: "process",
         always: ["write"],
+        asksEveryTime: false,
         waitMs: null,
       },
     ]);
