@@ -52,7 +52,7 @@ export {
 } from "./runtime/runtime.ts";
 export type { ToolSettings } from "./runtime/toolbox.ts";
 export { defineTool } from "./tools/define-tool.ts";
-export type { Answer, Ask, Question } from "./tools/gate/ask.ts";
+export type { Answer, Ask, Denial, Question } from "./tools/gate/ask.ts";
 export type { Grant, GrantLayer } from "./tools/gate/grant.ts";
 export { parseRule, type Rule } from "./tools/gate/rules.ts";
 export {

@@ -251,14 +251,14 @@ const CONTROL = [
     "a terminal",
     "`offshoot runs follow ID`",
     "`offshoot runs steer ID MESSAGE`",
-    "`offshoot runs approve ID CALL`, `offshoot runs deny ID`",
+    "`offshoot runs approve ID CALL`, `offshoot runs deny ID CALL REASON`",
     "`offshoot runs cancel ID`",
   ],
   [
     "a program",
     "`await runtime.attach(id)`",
     "`runtime.steer(id, text)`, `run.steer(text)`",
-    "`run.questions()`, `run.approve({ call })`, `run.deny()`",
+    "`run.questions()`, `run.approve({ call })`, `run.deny({ call, reason })`",
     "`runtime.cancel(id)`, `run.cancel()`",
   ],
   [

@@ -10,7 +10,15 @@ import { setImmediate as nextRound } from "node:timers/promises";
 import { throwIfAborted, toAbortFailure } from "../base/async.ts";
 import { isJsonObject, tryParseJson } from "../base/json.ts";
 import { clip, hideMiddle } from "../base/text.ts";
-import { ANSWERS, type Answer, type Ask, type Asker, type Question } from "../tools/gate/ask.ts";
+import {
+  ANSWERS,
+  type Answer,
+  type Ask,
+  type Asker,
+  type Denial,
+  type Question,
+  toDenial,
+} from "../tools/gate/ask.ts";
 import type { Io, Terminal } from "./io.ts";
 import type { LiveBlock } from "./output/live-block.ts";
 
@@ -30,7 +38,7 @@ export function createAskOnTerminal(
   let last: Promise<unknown> = Promise.resolve();
   let isCancelled = false;
 
-  async function askNext(question: Question, signal: AbortSignal): Promise<Answer> {
+  async function askNext(question: Question, signal: AbortSignal): Promise<Answer | Denial> {
     throwIfAborted(signal);
     const release = live?.hold();
     try {
@@ -56,18 +64,29 @@ export function createAskOnTerminal(
   };
 }
 
-async function askOn(terminal: Terminal, question: Question, signal: AbortSignal): Promise<Answer> {
+async function askOn(
+  terminal: Terminal,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Answer | Denial> {
   let shown = renderQuestion(question, terminal.columns);
   const { choices, keys } = question.child ? OF_CHILD : OF_ROOT;
   for (;;) {
     const line = await readAnswer(terminal, `${shown}${choices}`, { question, signal });
     // The end of the input: whoever was there has left.
     if (line === undefined) return "cancel";
-    const word = line.trim().toLowerCase();
-    const answer = ANSWERS.find((one) => word !== "" && one.startsWith(word));
+    const answer = readLine(line.trim());
     if (answer) return answer;
     shown = `Type ${keys}, then Enter.\n`;
   }
+}
+
+/** A no may go on with what the model is to know: `n, use the test folder`. */
+function readLine(line: string): Answer | Denial | undefined {
+  const [, reason] = /^no?(?:\s*[,:;]|\s)[\s-]*(.*)$/is.exec(line) ?? [];
+  if (reason !== undefined) return toDenial(reason);
+  const word = line.toLowerCase().replace(/[,:;]$/, "");
+  return ANSWERS.find((one) => word !== "" && one.startsWith(word));
 }
 
 interface Asking {
@@ -94,15 +113,15 @@ async function readAnswer(
 }
 
 const OF_ROOT = {
-  choices: "Approve this tool call? [Y]es [N]o [A]lways [C]ancel the whole run: ",
-  keys: "y, n, a or c",
+  choices: "Approve this tool call? [Y]es [N]o (or N and why) [A]lways [C]ancel the whole run: ",
+  keys: "y, n (or n and why), a or c",
 };
 
 /** `always` is for the subagent that asks. */
 const OF_CHILD = {
   choices:
-    "Approve this tool call? [Y]es [N]o [A]lways for this subagent [T]ree: always for all [C]ancel the whole run: ",
-  keys: "y, n, a, t or c",
+    "Approve this tool call? [Y]es [N]o (or N and why) [A]lways for this subagent [T]ree: always for all [C]ancel the whole run: ",
+  keys: "y, n (or n and why), a, t or c",
 };
 
 type ShownQuestion = Omit<Question, "id" | "effect" | "waitMs" | "asksEveryTime">;

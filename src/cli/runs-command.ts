@@ -93,7 +93,7 @@ export const RUNS_COMMAND: Command = {
     waiting: "The tool calls of all runs that wait for a person's answer",
     approve:
       "Allow the tool call that a run or a subagent asks about, by its name (`runs waiting`)",
-    deny: "Refuse that tool call; the run goes on",
+    deny: "Refuse that tool call, with a reason for the model if you like; the run goes on",
     cancel: "End a run or one subagent, with all below it, wherever it runs; keep its work",
     delete: "Remove a run and all its records; refused while it runs",
   },
@@ -112,6 +112,7 @@ export const RUNS_COMMAND: Command = {
     'offshoot runs steer last/parser-1.0 "Leave the tests out"',
     "offshoot runs waiting",
     "offshoot runs approve last/parser-1.0 tool:3.1",
+    'offshoot runs deny last/parser-1.0 tool:3.1 "Use the test folder"',
     "offshoot runs cancel last/parser-1.0",
     "offshoot runs delete run_01k… --force",
   ],

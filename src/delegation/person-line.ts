@@ -23,6 +23,8 @@ export type PersonAsk =
 export interface PersonAnswer {
   readonly ask: number;
   readonly answer: Answer;
+  /** Words for the model, with a no. */
+  readonly reason?: string | undefined;
 }
 
 export function encodePersonAsk(asked: PersonAsk): JsonObject {
@@ -37,17 +39,18 @@ export function parsePersonAsk(frame: JsonObject): PersonAsk | undefined {
   return isQuestion(question) ? { ask, question } : undefined;
 }
 
-export function encodePersonAnswer({ ask, answer }: PersonAnswer): string {
-  return JSON.stringify({ type: PERSON_ASK, ask, answer });
+export function encodePersonAnswer({ ask, answer, reason }: PersonAnswer): string {
+  return JSON.stringify({ type: PERSON_ASK, ask, answer, reason });
 }
 
 /** Undefined for a line that is something else. */
 export function parsePersonAnswer(line: string): PersonAnswer | undefined {
   const given = tryParseJson(line);
   if (!isJsonObject(given) || given["type"] !== PERSON_ASK) return undefined;
-  const { ask, answer: said } = given;
+  const { ask, answer: said, reason } = given;
   const answer = ANSWERS.find((one) => one === said);
-  return typeof ask === "number" && answer ? { ask, answer } : undefined;
+  if (typeof ask !== "number" || !answer) return undefined;
+  return { ask, answer, reason: typeof reason === "string" ? reason : undefined };
 }
 
 /** What is allowed for the whole tree, as a process below is told. */

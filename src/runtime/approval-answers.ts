@@ -15,15 +15,15 @@ export function toApprovalTopic(question: string): string {
   return `approval:${question}`;
 }
 
-export function encodeApproval({ answer, key, from }: AnswerFromElsewhere): Json {
-  return { answer, key, from };
+export function encodeApproval({ answer, reason, key, from }: AnswerFromElsewhere): Json {
+  return { answer, key, from, ...(reason === undefined ? {} : { reason }) };
 }
 
 /** Undefined for a message that is not an answer. */
 export function parseApproval(body: Json): AnswerFromElsewhere | undefined {
   if (!isJsonObject(body)) return undefined;
-  const { answer: said, key, from } = body;
+  const { answer: said, key, from, reason } = body;
   const answer = REMOTE_ANSWERS.find((one) => one === said);
   if (!answer || typeof key !== "string" || typeof from !== "string") return undefined;
-  return { answer, key, from };
+  return { answer, key, from, ...(typeof reason === "string" ? { reason } : {}) };
 }

@@ -49,6 +49,8 @@ export interface ApprovalWish {
   readonly answer: RemoteAnswer;
   /** The question's name. A yes needs it; a no where several questions are open. */
   readonly call?: string | undefined;
+  /** Words for the model, with a no. */
+  readonly reason?: string | undefined;
   /** Who answers, for a person: `another terminal`. */
   readonly from: string;
 }
@@ -69,7 +71,7 @@ export interface Approved {
 export async function answerQuestion(
   { engine, store, clock = systemClock }: ApprovalParts,
   id: string,
-  { answer, call, from }: ApprovalWish,
+  { answer, call, reason, from }: ApprovalWish,
 ): Promise<Approved> {
   const status = await store.getRunStatus(id);
   if (!status) throw toUnknownRun(id);
@@ -79,7 +81,7 @@ export async function answerQuestion(
   const question = pick(open, { id, call, answer });
   const key = makeId("msg");
   const topic = toApprovalTopic(question.question);
-  await engine.signal(id, topic, { key, body: encodeApproval({ answer, key, from }) });
+  await engine.signal(id, topic, { key, body: encodeApproval({ answer, reason, key, from }) });
   const decision = await untilDecided({ engine, store, clock }, status, question);
   if (!decision) return { question, outcome: "left" };
   if (decision.answer === key) return { question, outcome: "taken" };

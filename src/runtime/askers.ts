@@ -10,7 +10,7 @@ import { clip } from "../base/text.ts";
 import type { RunContext } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import { type Always, createAlways } from "../tools/gate/always.ts";
-import type { Answer, AnswerFromElsewhere, Asker, Question } from "../tools/gate/ask.ts";
+import type { Answer, AnswerFromElsewhere, Asker, Denial, Question } from "../tools/gate/ask.ts";
 import { parseApproval, toApprovalTopic } from "./approval-answers.ts";
 import type { GateSurroundings, SafetySettings } from "./open-gate.ts";
 
@@ -56,6 +56,8 @@ export function createAskers(asking: Asking, clock: Clock): Askers {
   };
 }
 
+type Said = Answer | Denial | AnswerFromElsewhere;
+
 interface AskingHere extends Asking {
   readonly run: Pick<RunContext, "waitFor">;
   readonly clock: Clock;
@@ -69,15 +71,15 @@ interface AskingHere extends Asking {
 async function askAnywhere(
   question: Question,
   { ask, approvalWaitMs, run, clock, signal }: AskingHere,
-): Promise<Answer | AnswerFromElsewhere> {
+): Promise<Said> {
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   let onWait = (): void => {};
-  const here = new Promise<Answer>((resolve, reject) => {
+  const here = new Promise<Answer | Denial>((resolve, reject) => {
     onWait = () => void ask?.(question, until).then(resolve, reject);
   });
   const elsewhere = waitForAnswer(run, question, { signal: until, onWait: () => onWait() });
-  const ways: Promise<Answer | AnswerFromElsewhere>[] = [elsewhere, here];
+  const ways: Promise<Said>[] = [elsewhere, here];
   if (approvalWaitMs !== undefined) ways.push(giveUp(approvalWaitMs, clock, until));
   // All but one of them are ended, and reject when nobody listens any more.
   for (const way of ways) way.catch(() => {});
@@ -130,8 +132,10 @@ async function giveUp(waitMs: number, clock: Clock, signal: AbortSignal): Promis
   throw new Failure("timeout", `no answer came within ${waitMs / 1000} s`);
 }
 
-function toWithdrawal(given: Answer | AnswerFromElsewhere): Failure {
-  const why = typeof given === "string" ? given : `answered in ${given.from}: ${given.answer}`;
+function toWithdrawal(given: Said): Failure {
+  const { answer } = typeof given === "string" ? { answer: given } : given;
+  const isElsewhere = typeof given === "object" && "from" in given;
+  const why = isElsewhere ? `answered in ${given.from}: ${answer}` : answer;
   return new Failure("cancelled", why);
 }
 

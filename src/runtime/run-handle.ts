@@ -29,18 +29,23 @@ export interface Run {
    * Rejects with `conflict` where another answer came first, and where nothing is asked.
    */
   approve(wish?: ApproveWish): Promise<Approved["outcome"]>;
-  /** Refuses the call that waits; otherwise as `approve`. */
+  /** Refuses the call that waits, with words for the model where there are some; otherwise as `approve`. */
   deny(wish?: DenyWish): Promise<Approved["outcome"]>;
   /** Never rejects: a run that has ended stays as it is. */
   cancel(): Promise<void>;
 }
 
-export interface DenyWish {
+interface AnswerWish {
   /** The question's name (`question` of `questions()`). A yes needs it; a no where several wait. */
   readonly call?: string | undefined;
 }
 
-export interface ApproveWish extends DenyWish {
+export interface DenyWish extends AnswerWish {
+  /** Why, for the model: it reads this as the call's result. */
+  readonly reason?: string | undefined;
+}
+
+export interface ApproveWish extends AnswerWish {
   /** Calls like it need no more questions: of this run (`true`), or of its whole tree (`"tree"`). */
   readonly always?: boolean | "tree" | undefined;
 }
@@ -75,7 +80,7 @@ export function toRun({ engine, store }: Kept, id: string): Run {
       return await findQuestions(store, id);
     },
     approve: (wish) => answer({ engine, store }, id, toWish(wish)),
-    deny: ({ call } = {}) => answer({ engine, store }, id, { call, answer: "no" }),
+    deny: ({ call, reason } = {}) => answer({ engine, store }, id, { call, reason, answer: "no" }),
     // What cannot be cancelled has ended or belongs to another process; `result` tells which.
     cancel: () => engine.cancel(id, { tree: true }).catch(() => {}),
   };

@@ -63,18 +63,33 @@ describe("a question on the terminal", () => {
     });
   }
 
+  for (const [typed, reason] of [
+    ["n use b.txt", "use b.txt"],
+    ["No, because  it is old ", "because  it is old"],
+    ["no: y", "y"],
+    ["N - not yet", "not yet"],
+  ] as const) {
+    it(`takes ${JSON.stringify(typed)} for a no with words for the model`, async () => {
+      assert.deepEqual(await ask(typing(typed)), { answer: "no", reason });
+    });
+  }
+
+  it("takes a no with no words behind it for a no", async () => {
+    assert.equal(await ask(typing("no, ")), "no");
+  });
+
   it("takes neither nothing nor other words for an answer", async () => {
-    const terminal = typing("", "maybe", "yess", "no");
+    const terminal = typing("", "maybe", "yes, but not b.txt", "no");
     assert.equal(await ask(terminal), "no");
     assert.deepEqual(
       terminal.shown.map((text) => text.includes("Tool Call: shell")),
       [true, false, false, false],
     );
     const again = terminal.shown.slice(1).map((text) => text.split("\n")[0]);
-    assert.deepEqual(again, Array(3).fill("Type y, n, a or c, then Enter."));
+    assert.deepEqual(again, Array(3).fill("Type y, n (or n and why), a or c, then Enter."));
     const ofChild = typing("q", "n");
     await ask(ofChild, { ...QUESTION, child: CHILD });
-    assert.match(ofChild.shown[1] ?? "", /^Type y, n, a, t or c, then Enter\.\n/);
+    assert.match(ofChild.shown[1] ?? "", /^Type y, n \(or n and why\), a, t or c, then Enter\.\n/);
   });
 
   it("shows the call whole, escaped, with why it is asked", () => {

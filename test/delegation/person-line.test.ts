@@ -11,7 +11,7 @@ import { openParentAsk } from "../../src/delegation/runner/parent-ask.ts";
 import type { ParentLine } from "../../src/delegation/runner/parent-line.ts";
 import { createManualClock } from "../../src/testing/index.ts";
 import { createAlways } from "../../src/tools/gate/always.ts";
-import type { Answer, Ask, Question } from "../../src/tools/gate/ask.ts";
+import type { Answer, Ask, Denial, Question } from "../../src/tools/gate/ask.ts";
 import { until } from "../patience.ts";
 
 const QUESTION: Question = {
@@ -57,7 +57,7 @@ function connect(ask: Ask | undefined, always = createAlways()) {
 function createPerson() {
   const asked: Question[] = [];
   const withdrawn: string[] = [];
-  let answer: (given: Answer) => void = () => {};
+  let answer: (given: Answer | Denial) => void = () => {};
   const ask: Ask = (question, signal) =>
     new Promise((resolve, reject) => {
       asked.push(question);
@@ -67,7 +67,7 @@ function createPerson() {
         reject(signal.reason);
       });
     });
-  return { ask, asked, withdrawn, answer: (given: Answer) => answer(given) };
+  return { ask, asked, withdrawn, answer: (given: Answer | Denial) => answer(given) };
 }
 
 const { signal: NEVER } = new AbortController();
@@ -86,6 +86,15 @@ describe("a question of a child process", () => {
     assert.equal(await answer, "always");
     await clock.advance(300);
     assert.deepEqual([parent.waitedMs(), isUncounted()], [700, false], "its time passes again");
+  });
+
+  it("is denied with the person's words", async () => {
+    const person = createPerson();
+    const { child } = connect(person.ask);
+    const answer = child(QUESTION, NEVER);
+    await until(() => person.asked[0], "the person is asked");
+    person.answer({ answer: "no", reason: "Use b.txt." });
+    assert.deepEqual(await answer, { answer: "no", reason: "Use b.txt." });
   });
 
   it("is withdrawn, with the reason, once it is settled in the child", async () => {

@@ -12,7 +12,8 @@ import { createPlace, type Place } from "./command.ts";
 import { startOnTerminal } from "./terminal.ts";
 import { CHAT, runAt } from "./wires.ts";
 
-const QUESTION = "Approve this tool call? [Y]es [N]o [A]lways [C]ancel the whole run: ";
+const QUESTION =
+  "Approve this tool call? [Y]es [N]o (or N and why) [A]lways [C]ancel the whole run: ";
 
 const write = (path: string, content: string) => ({
   name: "write",

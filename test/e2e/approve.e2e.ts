@@ -118,14 +118,21 @@ describe("a question on a pipe that waits", () => {
     await using upstream = await CHAT.start({ engine: calling(write("a.txt")) });
     const command = place.start(runAt(upstream, CHAT, ...WAIT, "write it"));
     await waiting(place);
-    const denied = await runs(place, "deny", "last");
+    const tooMany = await runs(place, "deny", "last", "tool:1.0", "Use", "b.txt");
+    assert.equal(tooMany.code, 2);
+    assert.match(tooMany.stderr, /takes one id, one call and one reason, but got `b\.txt` too/);
+    const denied = await runs(place, "deny", "last", "tool:1.0", "Use b.txt.");
     assert.match(denied.stderr, /^denied: write a\.txt of run_\w+\n$/);
     assert.equal((await command.ended).code, 0);
     assert.ok(!existsSync(join(place.cwd, "a.txt")));
+    assert.match(
+      JSON.stringify(upstream.requests[1]?.body),
+      /Tool call write was denied by user: Use b\.txt\./,
+    );
     const why = await runs(place, "why-denied", "last");
     assert.match(
       why.stdout,
-      /by {6}person: The user was asked.*\n.*denied by user in another term/,
+      /by {6}person: The user was asked.*\n.*denied by user in another terminal: Use b\.txt\./,
     );
     const replayed = await runs(place, "replay", "last");
     assert.equal(replayed.code, 0, replayed.stderr);
@@ -285,9 +292,10 @@ describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
       late.stderr,
       /^offshoot: Too late: the call of write in run_\w+ was denied already/,
     );
-    terminal.type("n\n");
+    terminal.type("n, write c.txt\n");
     assert.equal(await terminal.ended, 0, terminal.screen);
     assert.ok(!existsSync(join(place.cwd, "a.txt")));
+    assert.match(JSON.stringify(upstream.requests[2]?.body), /denied by user: write c\.txt/);
   });
 
   it("is asked for a subagent in a process of its own too", async () => {
@@ -299,9 +307,10 @@ describe(...unless(TERMINAL_LACK)("a question on a terminal"), () => {
     const terminal = startOnTerminal(place, args);
     await terminal.shows('subagent: "writer" (/root/writer-1.0, depth 1)');
     await terminal.shows("[C]ancel the whole run: ");
-    terminal.type("y\n");
+    terminal.type("n, it exists\n");
     assert.equal(await terminal.ended, 0, terminal.screen);
-    assert.ok(existsSync(join(place.cwd, "a.txt")));
+    assert.ok(!existsSync(join(place.cwd, "a.txt")));
+    assert.match(JSON.stringify(upstream.requests), /denied by user: it exists/);
 
     const again = startOnTerminal(place, args);
     await again.shows("[C]ancel the whole run: ");

@@ -15,7 +15,7 @@ import {
 } from "../../src/runtime/runtime.ts";
 import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createScriptedProvider, reply } from "../../src/testing/index.ts";
-import type { Answer, Ask, Question } from "../../src/tools/gate/ask.ts";
+import type { Answer, Ask, Denial, Question } from "../../src/tools/gate/ask.ts";
 import { until } from "../patience.ts";
 import { createWorkspaceFolder } from "../tools/workspace-folder.ts";
 
@@ -65,7 +65,7 @@ export function createBench(t: TestContext): Bench {
 export function createTerminal() {
   const questions: Question[] = [];
   const withdrawn: string[] = [];
-  let answer: (given: Answer) => void = () => {};
+  let answer: (given: Answer | Denial) => void = () => {};
   const ask: Ask = (question, signal) => {
     questions.push(question);
     return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ export function createTerminal() {
       });
     });
   };
-  return { ask, questions, withdrawn, answer: (given: Answer) => answer(given) };
+  return { ask, questions, withdrawn, answer: (given: Answer | Denial) => answer(given) };
 }
 
 export async function readLog(run: Pick<Run, "follow">): Promise<RunEvent[]> {

@@ -138,6 +138,37 @@ describe("the first answer", () => {
     assert.ok(!existsSync(join(bench.root, "a.txt")));
   });
 
+  it("may be a no with words: the model reads them, and the record has them", async (t) => {
+    const bench = createBench(t);
+    const terminal = createTerminal();
+    const key = "sk-0123456789abcdefghijklmn";
+    const runtime = await bench.open({
+      ...{ ask: terminal.ask, env: { OPENAI_API_KEY: key }, approvalWaitMs: 600_000 },
+      provider: calling(WRITE, WRITE),
+    });
+    const run = await bench.start(runtime);
+    await until(() => terminal.questions[0], "the terminal is asked");
+    terminal.answer({ answer: "no", reason: ` use b.txt, not ${key} ` });
+    await until(() => terminal.questions[1], "the terminal is asked again");
+    assert.equal(await run.deny({ call: "tool:1.1", reason: "write nothing" }), "taken");
+    const log = await readLog(run);
+    assert.deepEqual(
+      decisionsIn(log).map(({ reason }) => reason),
+      [
+        "Tool call write was denied by user: use b.txt, not [redacted]",
+        "Tool call write was denied by user in another program: write nothing",
+      ],
+    );
+    const ends = log.filter((event) => event.type === "tool_end");
+    assert.deepEqual(
+      ends.map(({ item }) => "output" in item && item.output),
+      [
+        "Error: Tool call write was denied by user: use b.txt, not [redacted]",
+        "Error: Tool call write was denied by user: write nothing",
+      ],
+    );
+  });
+
   it("on the terminal counts: one from elsewhere that comes after it is told so", async (t) => {
     const bench = createBench(t);
     const terminal = createTerminal();

@@ -32,13 +32,15 @@ export async function answer(
   { store, stored, call: { options, words }, io }: Answering,
 ): Promise<void> {
   const { id } = stored;
-  const wish = { answer: toAnswer(verdict, options), call: words[2], from: "another terminal" };
-  if (words[2] === undefined) await pointBelow(store, id);
-  const { question, outcome } = await withEngine(store, (engine) =>
-    answerQuestion({ engine, store }, id, wish),
+  const [, , question, reason] = words;
+  const given = { answer: toAnswer(verdict, options), call: question, reason };
+  if (question === undefined) await pointBelow(store, id);
+  const answered = await withEngine(store, (engine) =>
+    answerQuestion({ engine, store }, id, { ...given, from: "another terminal" }),
   );
+  const { outcome } = answered;
   const done = verdict === "approve" ? "approved" : "denied";
-  const what = `${toOneLine(toCallText(question))} of ${id}`;
+  const what = `${toOneLine(toCallText(answered.question))} of ${id}`;
   const root = id.split("/", 1)[0];
   const line =
     outcome === "taken"

@@ -153,7 +153,7 @@ async function showKeyCost(
 }
 
 /** How many words a subcommand takes; most take the id of a run. */
-const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, waiting: 0, approve: 2, deny: 2 };
+const MOST_WORDS: Readonly<Record<string, number>> = { list: 0, waiting: 0, approve: 2, deny: 3 };
 
 /** One run at a time: a second id would be left out in silence. */
 function checkWords(subcommand: string, words: readonly string[]): void {
@@ -162,7 +162,9 @@ function checkWords(subcommand: string, words: readonly string[]): void {
   const most = MOST_WORDS[subcommand] ?? 1;
   const extra = words[most];
   if (extra === undefined) return;
-  const takes = ["no words", "one id", "one id and one call"][most];
+  const takes = ["no words", "one id", "one id and one call", "one id, one call and one reason"][
+    most
+  ];
   const message = `\`runs ${subcommand}\` takes ${takes}, but got \`${clip(extra, 60)}\` too.`;
   throw new Failure("invalid_request", message);
 }

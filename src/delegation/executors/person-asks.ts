@@ -10,7 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { RunContext } from "../../engine/engine.ts";
 import { type Allowance, type Always, allowanceOf, createAlways } from "../../tools/gate/always.ts";
-import type { Answer, Ask, Question } from "../../tools/gate/ask.ts";
+import type { Answer, Ask, Denial, Question } from "../../tools/gate/ask.ts";
 import { encodeAllowed, encodePersonAnswer, type PersonAsk } from "../person-line.ts";
 
 export interface Person {
@@ -64,9 +64,10 @@ export function createPersonAsks(
       signal.addEventListener("abort", () => resolve(), { once: true }),
     );
     await person?.uncounted(async () => {
-      const answering = askUnlessKnown(person, question, signal).then(async (answer) => {
-        if (answer === undefined) return await closed;
-        write(encodePersonAnswer({ ask, answer }));
+      const answering = askUnlessKnown(person, question, signal).then(async (said) => {
+        if (said === undefined) return await closed;
+        const { answer, ...more } = typeof said === "string" ? { answer: said } : said;
+        write(encodePersonAnswer({ ask, answer, ...more }));
         end(ask, "It was answered.");
         if (answer === "tree") person.always.allow(allowanceOf(question));
       });
@@ -102,7 +103,7 @@ async function askUnlessKnown(
   { ask, always }: Person,
   question: Question,
   signal: AbortSignal,
-): Promise<Answer | undefined> {
+): Promise<Answer | Denial | undefined> {
   if (!ask) return undefined;
   const allowance = allowanceOf(question);
   const known = new AbortController();

@@ -1,7 +1,7 @@
 /** A person who is asked over the parent's process, which has the terminal. */
 
 import { toAbortFailure } from "../../base/async.ts";
-import type { Ask } from "../../tools/gate/ask.ts";
+import { type Ask, toDenial } from "../../tools/gate/ask.ts";
 import { encodePersonAsk, parsePersonAnswer } from "../person-line.ts";
 import { createLineAsk, type ParentLine } from "./parent-line.ts";
 
@@ -14,7 +14,8 @@ export function openParentAsk(line: ParentLine): Ask {
       return encodePersonAsk({ ask: own, question });
     };
     try {
-      return (await ask(toFrame, signal)).answer;
+      const { answer, reason } = await ask(toFrame, signal);
+      return answer === "no" ? toDenial(reason) : answer;
     } catch (thrown) {
       // The parent takes it from its terminal, and counts its time again.
       const withdrawn = signal.aborted ? toAbortFailure(signal).message : "It was taken back.";

@@ -39,12 +39,20 @@ export interface Question {
 export const ANSWERS = ["yes", "no", "always", "tree", "cancel"] as const;
 export type Answer = (typeof ANSWERS)[number];
 
+/** A no with words for the model. */
+export interface Denial {
+  readonly answer: "no";
+  readonly reason: string;
+}
+
 /** The signal is aborted when the run ends, and when another answer has settled the question. */
-export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer>;
+export type Ask = (question: Question, signal: AbortSignal) => Promise<Answer | Denial>;
 
 /** An answer that somebody gave in another place than the one where the question was put. */
 export interface AnswerFromElsewhere {
   readonly answer: Answer;
+  /** Words for the model, with a no. */
+  readonly reason?: string | undefined;
   /** Of the message that brought it. */
   readonly key: string;
   /** For a person: `another terminal`. */
@@ -55,4 +63,10 @@ export interface AnswerFromElsewhere {
 export type AskAnywhere = (
   question: Question,
   signal: AbortSignal,
-) => Promise<Answer | AnswerFromElsewhere>;
+) => Promise<Answer | Denial | AnswerFromElsewhere>;
+
+/** A no, with the words that came along. */
+export function toDenial(reason: string | undefined): "no" | Denial {
+  const words = reason?.trim() ?? "";
+  return words === "" ? "no" : { answer: "no", reason: words };
+}

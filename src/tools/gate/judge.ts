@@ -10,7 +10,7 @@ import { clip, nearest } from "../../base/text.ts";
 import type { DecidedBy } from "../../protocol/run-events.ts";
 import type { Effect, Tool } from "../tool.ts";
 import { type Always, toAlwaysRules } from "./always.ts";
-import type { Answer, AnswerFromElsewhere } from "./ask.ts";
+import type { Answer, AnswerFromElsewhere, Denial } from "./ask.ts";
 import type { CallContext, Decision, GateParts, ToolCall } from "./call.ts";
 import { decide, type Verdict } from "./decide.ts";
 import type { Rule } from "./rules.ts";
@@ -137,7 +137,7 @@ async function askIfNeeded(
   const meant = { arguments: call.arguments, always, asksEveryTime: !mayKnow };
   const question = { ...about, ...meant, waitMs: waitMs ?? null };
   let id: string | undefined;
-  const putQuestion = async (until: AbortSignal): Promise<Answer | AnswerFromElsewhere> => {
+  const putQuestion = async (until: AbortSignal): Promise<Said> => {
     // In the log before anybody sees it, so that an answer finds it.
     id = (await asked?.({ ...question, arguments: redact(call.arguments) })) ?? idempotencyKey;
     return await ask({ id, ...question }, until);
@@ -151,27 +151,37 @@ async function askIfNeeded(
     const refusal = toUnanswered(name, reason, settled);
     return { by: "nobody", reason: refusal.message, refusal, closed };
   }
-  return takeAnswer(settled, { call, touched, reason, memory, closed });
+  return takeAnswer(settled, { call, touched, reason, memory, closed, redact });
 }
+
+/** What somebody answered, wherever. */
+type Said = Answer | Denial | AnswerFromElsewhere;
 
 interface Answering extends Pick<Asked, "call" | "touched"> {
   readonly reason: string;
   readonly memory: Memory;
   readonly closed: Closed;
+  readonly redact: GateParts["redact"];
 }
 
+/** As much of a person's words as the model and the record are given. */
+const WORDS_CHARS = 4000;
+
 function takeAnswer(
-  given: Answer | AnswerFromElsewhere,
-  { call, touched, reason, memory, closed: { question } }: Answering,
+  given: Said,
+  { call, touched, reason, memory, closed: { question }, redact }: Answering,
 ): Answered {
-  const { answer, key, from } =
-    typeof given === "string" ? { answer: given, key: undefined, from: undefined } : given;
+  const told: Partial<AnswerFromElsewhere> = typeof given === "string" ? { answer: given } : given;
+  const { answer, key, from } = told;
   if (answer === "cancel") throw new Failure("cancelled", "The user cancelled the run when asked.");
   const closed = { question, answer: key };
   const where = from === undefined ? "" : ` in ${from}`;
   if (answer === "no") {
-    const refusal = new Failure("forbidden", `Tool call ${call.name} was denied by user`);
-    return { by: "person", reason: `${refusal.message}${where}`, refusal, closed };
+    const denied = `Tool call ${call.name} was denied by user`;
+    const words = clip(redact(told.reason?.trim() ?? ""), WORDS_CHARS);
+    const why = words === "" ? "" : `: ${words}`;
+    const refusal = new Failure("forbidden", `${denied}${why}`);
+    return { by: "person", reason: `${denied}${where}${why}`, refusal, closed };
   }
   if (answer === "always") memory.always.add(call, touched);
   if (answer === "tree") memory.tree.add(call, touched);
@@ -198,9 +208,9 @@ interface Waiting {
 
 /** The answer; or what has settled the question meanwhile, as the same answer to another run's call. */
 async function askUntil(
-  ask: (signal: AbortSignal) => Promise<Answer | AnswerFromElsewhere>,
+  ask: (signal: AbortSignal) => Promise<Said>,
   { memory, findKnown, signal }: Waiting,
-): Promise<Answer | AnswerFromElsewhere | Failure | { readonly known: string }> {
+): Promise<Said | Failure | { readonly known: string }> {
   const settled = new AbortController();
   const settle = (): void => {
     if (findKnown() !== undefined)
