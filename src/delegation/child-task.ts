@@ -11,8 +11,8 @@ import type { JsonObject } from "../base/json.ts";
 import { joinOptions } from "../protocol/own-options.ts";
 import { REPORT_WISH } from "../protocol/report-wish.ts";
 import type { ChildWish } from "./child.ts";
-import type { SummaryMode } from "./settings.ts";
-import { withCompanions } from "./tools/names.ts";
+import type { DelegationSettings, SummaryMode } from "./settings.ts";
+import { isDelegating, withCompanions } from "./tools/names.ts";
 
 export interface ChildBounds {
   readonly tools: readonly string[];
@@ -126,6 +126,29 @@ export function checkTools(wanted: readonly string[], known: readonly string[]):
   const unknown = wanted.filter((name) => !known.includes(name)).sort();
   if (unknown.length === 0) return;
   throw new Failure("invalid_request", `Unknown tool names: ${unknown.join(", ")}`);
+}
+
+/** Of any child, whatever the settings say. */
+const MAX_TURNS = 50;
+
+export function toMaxTurns(
+  { maxTurns }: Pick<ChildWish, "maxTurns">,
+  { defaultMaxTurns }: Pick<DelegationSettings, "defaultMaxTurns">,
+): number {
+  return Math.min(maxTurns ?? defaultMaxTurns, MAX_TURNS);
+}
+
+/** Most that a child may ever have. One that cannot delegate needs no children of its own. */
+export function toChildCeiling(
+  parent: Limits,
+  { limits = {}, response }: Pick<ChildWish, "limits" | "response">,
+  { task, maxDepth }: { readonly task: AgentTask; readonly maxDepth: number },
+): Limits {
+  // Agents of a request delegate by tools that are not the run's.
+  const hasTool = response !== undefined || task.tools.some(isDelegating);
+  const canDelegate = hasTool && task.depth < maxDepth;
+  const own = toCeiling(parent, limits);
+  return canDelegate ? own : { ...own, children: 0 };
 }
 
 /** Most that a child may have in all: what its wish names, and never more than its parent. */

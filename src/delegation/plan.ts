@@ -4,7 +4,7 @@
  * so the plan is what would happen and not a second opinion of it. Pure.
  */
 
-import { type Account, createAccount } from "../agent/account.ts";
+import type { Account } from "../agent/account.ts";
 import { estimateInput } from "../agent/call-cost.ts";
 import { type Limits, mapKinds } from "../agent/limits.ts";
 import type { AgentTask } from "../agent/task.ts";
@@ -14,7 +14,7 @@ import { type GrantLayer, sandboxOf } from "../tools/gate/grant.ts";
 import { toWish } from "./agents/agent-wish.ts";
 import type { AgentDefinition } from "./agents/definition.ts";
 import type { ChildWish } from "./child.ts";
-import { toCeiling, toChildTask } from "./child-task.ts";
+import { toCeiling, toChildTask, toMaxTurns } from "./child-task.ts";
 import { toFirstRequest } from "./first-request.ts";
 import {
   type CostRange,
@@ -23,6 +23,7 @@ import {
   toMostUsd,
   toTreeRange,
 } from "./plan-cost.ts";
+import { type PlannedShare, toShares } from "./plan-shares.ts";
 import type { DelegationSettings } from "./settings.ts";
 import { isDelegating, withCompanions } from "./tools/names.ts";
 
@@ -61,7 +62,10 @@ export interface PlannedRun {
   readonly hosts: readonly (readonly string[])[];
   readonly sandbox: string;
   readonly max_turns: number;
+  /** Of a child: what one alone is given. */
   readonly limits: Limits;
+  /** Of a child: what several of one turn are given. None where there is nothing to share. */
+  readonly shares: readonly PlannedShare[];
   readonly timeout_s: number | null;
   /** What of its parent's conversation is sent along. */
   readonly inherited_tokens: number;
@@ -87,7 +91,7 @@ export interface PlanParts {
 export function toPlan(task: AgentTask, parts: PlanParts): Plan {
   const { settings, agents, thresholdUsd, timeoutMs } = parts;
   const canDelegate = task.tools.some(isDelegating) && task.depth < settings.maxDepth;
-  const run = planRun(task, { name: "run", description: null, timeoutMs }, parts);
+  const run = planRun(task, { name: "run", description: null, timeoutMs, shares: [] }, parts);
   const subagent = canDelegate ? planChild(task, PLAIN, parts) : undefined;
   const named = canDelegate ? agents.map((agent) => planAgent(task, agent, parts)) : [];
   const below = [...(subagent ? [subagent] : []), ...named].filter(({ problem }) => !problem);
@@ -139,7 +143,7 @@ const PLAIN: ChildWish = {
   label: "subagent",
   prompt: "",
   instructions: null,
-  summaryPrompt: null,
+  summaryPrompt: undefined,
   tools: undefined,
   maxTurns: undefined,
 };
@@ -148,6 +152,7 @@ interface Named {
   readonly name: string;
   readonly description: string | null;
   readonly timeoutMs: number | undefined;
+  readonly shares: readonly PlannedShare[];
 }
 
 function planAgent(parent: AgentTask, agent: AgentDefinition, parts: PlanParts): PlannedRun {
@@ -165,28 +170,18 @@ function planAgent(parent: AgentTask, agent: AgentDefinition, parts: PlanParts):
 
 function planChild(parent: AgentTask, wish: ChildWish, parts: PlanParts): PlannedRun {
   const { settings } = parts;
-  const task = toChildTask(parent, wish, {
+  const most = toChildTask(parent, wish, {
     tools: wish.tools ?? parent.tools,
-    maxTurns: wish.maxTurns ?? settings.defaultMaxTurns,
+    maxTurns: toMaxTurns(wish, settings),
     summary: settings.summary,
-    limits: toShare(parent, toCeiling(parent.limits, wish.limits ?? {}), settings),
+    limits: toCeiling(parent.limits, wish.limits ?? {}),
     // As when it is spawned: its parent needs the tool to answer with.
     canAsk: parent.tools.includes("subagent"),
   });
+  const shares = toShares({ ...parts, parent, wish, task: most });
+  const task = { ...most, limits: shares[0]?.limits ?? most.limits };
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
-  return planRun(task, { name: wish.label, description: null, timeoutMs }, parts);
-}
-
-/** What a child that is alone is given when it starts, by the account itself. */
-function toShare(
-  { limits, depth }: AgentTask,
-  ceiling: Limits,
-  { maxTotalTokens: tokens }: DelegationSettings,
-): Limits {
-  const child = { callKey: "plan", ceiling, enough: {}, least: {} };
-  const { family } = createAccount(limits);
-  if (tokens !== undefined && depth === 0) family.limitAll({ tokens });
-  return family.tryAdmit(child)?.limits ?? ceiling;
+  return planRun(task, { name: wish.label, description: null, timeoutMs, shares }, parts);
 }
 
 function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): PlannedRun {
@@ -204,7 +199,7 @@ function planRun(task: AgentTask, named: Named, { specs, modelOf }: PlanParts): 
     writes: listsOf("writes"),
     hosts: listsOf("hosts"),
     sandbox: sandboxOf(grant, task.sandbox),
-    ...{ max_turns, limits },
+    ...{ max_turns, limits, shares: named.shares },
     timeout_s: named.timeoutMs === undefined ? null : named.timeoutMs / 1000,
     // A child begins with its task alone.
     inherited_tokens: 0,

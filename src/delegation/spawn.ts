@@ -20,15 +20,11 @@ import type { JsonObject } from "../base/json.ts";
 import type { WaitReason } from "../protocol/run-events.ts";
 import type { Usage } from "../protocol/usage.ts";
 import type { ChildOrder, ChildReport, ChildWish } from "./child.ts";
-import { toCeiling, toChildTask } from "./child-task.ts";
+import { toCeiling, toChildCeiling, toChildTask, toMaxTurns } from "./child-task.ts";
 import { isSilent } from "./envelope.ts";
 import { toFirstRequest } from "./first-request.ts";
 import type { DelegationNode } from "./node.ts";
 import type { ExecutorName } from "./settings.ts";
-import { isDelegating } from "./tools/names.ts";
-
-/** Of any child, whatever the settings say. */
-const MAX_TURNS = 50;
 
 export interface Spawning {
   /** The call's idempotency key. */
@@ -73,7 +69,7 @@ export async function orderChild(
   if (refusal) throw refusal;
   const { task: parent, settings, account } = node;
   const tools = wish.tools ?? parent.tools;
-  const maxTurns = Math.min(wish.maxTurns ?? settings.defaultMaxTurns, MAX_TURNS);
+  const maxTurns = toMaxTurns(wish, settings);
   const limitsNow = toCeiling(account.family.limits, wish.limits ?? {});
   const canAsk = node.replayed?.couldAsk(spawning.key) ?? isAnswered(node, spawning);
   const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary, canAsk };
@@ -143,11 +139,8 @@ async function admit(
   const prices = { costOf: (usage: Usage) => costOf(usage) ?? 0 };
   const first = toUsualCost(task.limits, toFirstRequest(task, node.specs), prices);
   checkOwnLimits(wish, { ...NOTHING, ...first.least });
-  // Agents of a request delegate by tools that are not the run's.
-  const hasTool = wish.response !== undefined || task.tools.some(isDelegating);
-  const canDelegate = hasTool && task.depth < node.settings.maxDepth;
-  const own = toCeiling(node.account.ceiling, wish.limits ?? {});
-  const ceiling = canDelegate ? own : { ...own, children: 0 };
+  const { maxDepth } = node.settings;
+  const ceiling = toChildCeiling(node.account.ceiling, wish, { task, maxDepth });
   const isFixed = executor === "child_process";
   const child_id = toChildId(node, spawning);
   const onWait = (why: WaitReason): void =>

@@ -90,14 +90,16 @@ describe("a plan", () => {
       [subagent?.model, subagent?.tools, subagent?.reads, subagent?.max_turns],
       ["x/dear", ["read", "subagent", "subagents", "ask_parent"], [["src/**"]], 10],
     );
-    assert.deepEqual(subagent?.limits, limits({ tokens: 500, usd: 1, children: 2 }));
+    // A half of what its parent's first call leaves: 162 tokens, $0.000305.
+    const half = { tokens: 419, usd: 0.9998475 };
+    assert.deepEqual(subagent?.limits, limits({ ...half, children: 2 }));
     assert.equal(subagent?.timeout_s, 1800);
     const [agent] = agents;
     assert.deepEqual(
       [agent?.name, agent?.model, agent?.tools, agent?.max_turns, agent?.timeout_s, agent?.problem],
       ["reviewer", "x/cheap", ["read"], 2, 60, null],
     );
-    assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 500, usd: 0.5, children: 2 }));
+    assert.deepEqual(agent?.limits, limits({ turns: 2, tokens: 419, usd: 0.5, children: 0 }));
   });
 
   it("counts what is sent, of which a child inherits nothing", () => {
@@ -195,8 +197,8 @@ describe("a plan as text", () => {
       /\nrun\n {2}model +x\/dear \(--model\)\n {2}tools +read, subagent, subagents\n {2}reads +\/project\n/,
       /\nsubagent \(at most 4, 3 levels deep\)\n {2}model +x\/dear \(its parent's\)\n/,
       /\nagent reviewer: Reviews\.\n {2}model +x\/cheap \(asked for by its parent\)\n/,
-      / {2}limits +2 turns, \$0\.50, 60 s\n {2}inherits +0 tokens of its parent's conversation\n/,
-      /\nShares {6}the limits of a subagent are those of one alone; several of one turn share alike/,
+      / {2}limits +2 turns, \$0\.50, 0 subagents, 60 s\n {2}each of 4 +2 turns, \$0\.\d+, 0 subagents\n {2}inherits +0 tokens of its parent's conversation\n/,
+      /\nShares {6}subagents of one turn share alike what the run's first call leaves/,
       /\nTotal cost {2}\$0\.00\d+ to \$2\.00\n/,
     ]) {
       assert.match(text, line);

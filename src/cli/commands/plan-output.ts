@@ -1,8 +1,10 @@
 /** A plan as `offshoot run --plan` prints it: text for a person, JSON for a program. */
 
+import { KINDS, toFigure } from "../../agent/limits.ts";
 import { clip, plural, toRoundUsd } from "../../base/text.ts";
 import type { Plan, PlannedRun } from "../../delegation/plan.ts";
 import type { CostRange } from "../../delegation/plan-cost.ts";
+import type { PlannedShare } from "../../delegation/plan-shares.ts";
 import type { Io } from "../io.ts";
 import { cleanForTerminal } from "../terminal.ts";
 
@@ -37,7 +39,7 @@ export function renderPlan(plan: Plan): string {
 }
 
 const SHARES =
-  "Shares      the limits of a subagent are those of one alone; several of one turn share alike, and get more while there is some";
+  "Shares      subagents of one turn share alike what the run's first call leaves, and get more while there is some";
 
 /** Whether it has something that its children divide. */
 function isShared({ limits }: PlannedRun): boolean {
@@ -59,11 +61,25 @@ function renderRun(run: PlannedRun): string[] {
     ["hosts", renderGlobs(run.hosts, "any")],
     ["sandbox", run.sandbox],
     ["limits", renderLimits(run)],
+    ...run.shares.flatMap(toShareRow),
     ["inherits", `${plural(run.inherited_tokens, "token")} of its parent's conversation`],
     ["sends first", `about ${plural(run.first_request_tokens, "token")}`],
     ["cost", renderCost(run.cost_usd)],
   ];
-  return rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`);
+  return rows.map(([name, value]) => `  ${name.padEnd(13)}${value}`);
+}
+
+/** What one alone has is in its limits. */
+function toShareRow({ children, at_once, limits }: PlannedShare): [string, string][] {
+  const name = `each of ${children}`;
+  if (at_once === 0) return [[name, "nothing: too little for a first call"]];
+  if (children === 1) return [];
+  const waits = at_once < children ? `; ${at_once} at once` : "";
+  const shared = KINDS.flatMap((kind) => {
+    const limit = limits[kind];
+    return limit === null ? [] : [toFigure(kind, limit)];
+  });
+  return [[name, `${shared.join(", ")}${waits}`]];
 }
 
 /** A reason that was made for a person names the model already. */
@@ -77,13 +93,14 @@ function renderGlobs(layers: readonly (readonly string[])[], all: string): strin
 }
 
 function renderLimits({ max_turns, limits, timeout_s }: PlannedRun): string {
-  const { tokens, usd, tool_calls, turns } = limits;
+  const { tokens, usd, tool_calls, turns, children } = limits;
   const own = turns === null ? max_turns : Math.min(turns, max_turns);
   return [
     plural(own, "turn"),
     ...(tokens === null ? [] : [plural(tokens, "token")]),
     ...(usd === null ? [] : [toRoundUsd(usd)]),
     ...(tool_calls === null ? [] : [plural(tool_calls, "tool call")]),
+    ...(children === null ? [] : [plural(children, "subagent")]),
     ...(timeout_s === null ? [] : [`${timeout_s} s`]),
   ].join(", ");
 }
