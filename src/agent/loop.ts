@@ -32,7 +32,7 @@ import { toRunStart } from "./run-start.ts";
 import { type CheckOutput, MAX_REPAIRS, toRepairRequest } from "./structured-output.ts";
 import type { AgentTask } from "./task.ts";
 import { runToolCalls, type ToolParts } from "./tool-calls.ts";
-import { type Answer, runTurn, textOf, toAmount } from "./turn.ts";
+import { type Answer, runTurn, textOf, toAmount, whyRefused } from "./turn.ts";
 
 export interface LoopParts {
   readonly context: RunContext;
@@ -258,7 +258,7 @@ async function continueFrom(
 ): Promise<RunOutcome | undefined> {
   if (answer.reason === "refusal" || answer.reason === "length") await close(parts, progress);
   if (answer.reason === "refusal")
-    return end(parts, progress, { ending: "refused", message: REFUSED });
+    return end(parts, progress, { ending: "refused", message: whyRefused(answer.items) });
   if (answer.reason === "length") return end(parts, progress, { ending: "budget", message: CUT });
   if (answer.reason === "pause") return undefined;
   const calls = parts.calls.findOwn(answer.items);
@@ -329,7 +329,6 @@ async function summarise(
   return end(parts, progress, { ending: outcome.ending, message: message ?? "" });
 }
 
-const REFUSED = "The model declined to answer.";
 const CUT = "The answer was cut at its token limit.";
 
 /** A document that does not fit goes back to the model with the reason, a few times. */

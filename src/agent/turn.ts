@@ -3,6 +3,7 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { clip } from "../base/text.ts";
 import type { RunContext, Step } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type {
@@ -203,4 +204,18 @@ type MessageContent = Extract<Item, { type: "message" }>["content"];
 function messageText(content: MessageContent): string {
   if (typeof content === "string") return content;
   return content.map((part) => (part.type === "output_text" ? part.text : "")).join("");
+}
+
+/** A parent, and whoever reads the record, is told in words of this length at most. */
+const MAX_REASON_CHARS = 1000;
+
+/** That the model declined, with its own words where it has said any. */
+export function whyRefused(items: readonly Item[]): string {
+  const parts = items.flatMap((item) =>
+    item.type === "message" && typeof item.content !== "string" ? item.content : [],
+  );
+  const words = parts.flatMap((part) => (part.type === "refusal" ? [part.refusal.trim()] : []));
+  const why = words.filter((one) => one !== "").join(" ");
+  const declined = "The model declined to answer";
+  return why === "" ? `${declined}.` : `${declined}: ${clip(why, MAX_REASON_CHARS)}`;
 }

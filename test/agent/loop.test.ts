@@ -227,9 +227,10 @@ describe("the loop", () => {
     assert.equal(end.output_text, "Once upon");
   });
 
-  it("calls a refusal a refusal", async () => {
+  it("calls a refusal a refusal, and says its words", async () => {
     const { end } = await run(scripted(reply.refusal("I will not.")));
     assert.equal(end.ending, "refused");
+    assert.equal(end.message, "The model declined to answer: I will not.");
   });
 
   it("ends as failed, with the reason, when the provider fails", async () => {
