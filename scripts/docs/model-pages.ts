@@ -274,7 +274,38 @@ export async function renderEmbeddedPage(): Promise<string> {
   ]);
   return renderPage("The embedded model", [
     await renderTranscript(["run", "-m", "embedded", "compute 2**64 % 97"], ANSWER_ALONE),
-    "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. It fills a JSON schema only with what the input or a tool's result states. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model. So a script that lost its key never takes words of this model for an answer.",
+    "`embedded/offline` needs no key and no network. It is not a language model: it reads plain requests of the kinds below, calls the real tools through the real loop, and makes its answer of what they give. The same request gets the same answer. It calls a tool it is told to call, and knows facts told earlier in the conversation. Everything else it refuses: the run ends `refused` with exit code 5, standard output stays empty, and three lines on standard error say what it is, the two nearest requests it understands, and how to get a real model.",
+    "A request that could not be carried out is refused as well: the call was denied, the file is not there, the server answered 404. Standard error says why. A command that ended with an exit code was carried out, so the answer reports it: `run the tests` says whether the tests pass or failed, and with which exit code. If only some steps could be done, the answer says which.",
+    "If no key is set and no local server answers, `offshoot run` falls back to this model. One line on standard error says so, also with `-q`.",
+    "## JSON and schemas",
+    "The embedded model decides nothing. With `--schema` or `--json-object` it gives on what is stated, or it refuses:",
+    renderTable(
+      ["who chose the model", "what is asked", "what happens"],
+      [
+        [
+          "nobody (no key, no server)",
+          "anything",
+          "refused, before any tool call. A script that lost its key never gets an answer",
+        ],
+        [
+          "you (`-m embedded`, a setting, a request that names it)",
+          "a request of the kinds below",
+          "the schema is filled with the answer's own facts (`compute 6*7`: `result`), and with the text of the file or page it was asked to read",
+        ],
+        [
+          "you",
+          "an extraction: `extract the city: …`, `parse …`, `convert … to JSON`, `read … as a table`, `fill the form`, `return … as JSON`",
+          "filled with what stands after the colon, in files and on standard input",
+        ],
+        [
+          "you",
+          "nothing but data: a JSON document, a table, lines `name: value`",
+          "filled with the data",
+        ],
+        ["you", "anything else: a question, a judgement, in any language", "refused"],
+      ],
+    ),
+    "Booleans, options and constants are taken from data alone: a JSON document, a table or pairs `name: value` that stand by themselves. JSON inside a diff or a log is not data, and neither is a sentence. A name that has two values in the input has none. If a required field is not stated, the whole schema is refused.",
     `## What it understands: ${INTENTS.length} kinds of request`,
     ...intents,
   ]);

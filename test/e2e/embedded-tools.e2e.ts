@@ -16,6 +16,14 @@ async function answerOf(place: Place, prompt: string, ...flags: string[]): Promi
   return stdout.trimEnd();
 }
 
+/** Why it has not done it, all tool calls allowed. */
+async function refusalOf(place: Place, prompt: string): Promise<string> {
+  const args = ["run", "-q", "-m", "embedded", "--approve", "auto", prompt];
+  const { code, stdout, stderr } = await place.run(args);
+  assert.deepEqual([code, stdout], [5, ""], stderr);
+  return stderr;
+}
+
 const FILES = { "a.txt": "one\ntwo TODO\nthree\n", "src/b.ts": "// TODO later\n" };
 
 interface Row {
@@ -66,11 +74,12 @@ describe("the embedded model with every tool", () => {
     });
   }
 
-  it("tells that a call was denied, and has not made it", async () => {
+  it("refuses where a call was denied, and has not made it", async () => {
     await using place = await createPlace(FILES);
-    const { code, stdout } = await place.run(["run", "-m", "embedded", "write 'x' to a.txt"]);
-    assert.equal(code, 0);
-    assert.match(stdout, /^Tool call write was denied: .*I have not done it\.\n$/);
+    const args = ["run", "-q", "-m", "embedded", "write 'x' to a.txt"];
+    const { code, stdout, stderr } = await place.run(args);
+    assert.deepEqual([code, stdout], [5, ""]);
+    assert.match(stderr, /^Tool call write was denied: .*I have not done it\.\n$/);
     assert.equal(await readFile(join(place.cwd, "a.txt"), "utf8"), FILES["a.txt"]);
   });
 
@@ -84,7 +93,7 @@ describe("the embedded model with every tool", () => {
     try {
       const { port } = server.address() as AddressInfo;
       await using place = await createPlace();
-      const answer = await answerOf(place, `fetch http://127.0.0.1:${port}/`);
+      const answer = await refusalOf(place, `fetch http://127.0.0.1:${port}/`);
       assert.match(answer, /^The tool `fetch` gave no result\. The address is not allowed/);
       assert.equal(requests, 0);
     } finally {
@@ -103,6 +112,48 @@ describe("the embedded model with every tool", () => {
       assert.match(stderr, /^I am `embedded\/offline`/);
     }
     assert.equal(await readFile(join(place.cwd, "a.txt"), "utf8"), FILES["a.txt"]);
+  });
+});
+
+describe("the tests of a project", () => {
+  const toFiles = (script: string): Record<string, string> => ({
+    "package.json": JSON.stringify({ name: "shop", scripts: { test: script } }),
+  });
+
+  it("are run, and said to pass", async () => {
+    await using place = await createPlace(toFiles("echo all fine > ran.txt"));
+    const answer = await answerOf(place, "run the tests");
+    assert.match(answer, /^The tests pass\. `npm test` ended with exit code 0/);
+    assert.equal(await readFile(join(place.cwd, "ran.txt"), "utf8"), "all fine\n");
+  });
+
+  it("are said to have failed, with their exit code", async () => {
+    await using place = await createPlace(toFiles("echo 1 of 2 failed && exit 3"));
+    const answer = await answerOf(place, "do the tests pass?");
+    assert.match(answer, /^The tests failed\. `npm test` ended with exit code 3:.*1 of 2 failed/s);
+  });
+
+  it("are refused where they could not be started", async () => {
+    await using place = await createPlace(toFiles("no-such-runner-anywhere"));
+    const refusal = await refusalOf(place, "run the tests");
+    assert.match(
+      refusal,
+      /^The tests did not run to their end\. `npm test` ended with exit code 127/,
+    );
+  });
+
+  it("are refused where nobody can be asked", async () => {
+    await using place = await createPlace(toFiles("echo ran > ran.txt"));
+    const { code, stdout, stderr } = await place.run([
+      "run",
+      "-q",
+      "-m",
+      "embedded",
+      "run the tests",
+    ]);
+    assert.deepEqual([code, stdout], [5, ""]);
+    assert.match(stderr, /^Tool call shell was denied: /);
+    await assert.rejects(readFile(join(place.cwd, "ran.txt")));
   });
 });
 
@@ -138,8 +189,15 @@ describe("an executable as a tool", () => {
 
   it("is told what is wrong with its arguments", async () => {
     await using place = await createPlace(files);
-    const answer = await greet(place, 'use greet with {"nam": "Ada"}');
-    assert.match(answer, /^The tool `greet` gave no result\. The arguments of `greet` do not fit/);
+    await chmod(join(place.cwd, "scripts/greet"), 0o755);
+    const env = { OFFSHOOT_CONFIG: join(place.cwd, "config.yaml") };
+    const flags = ["run", "-q", "-m", "embedded", "--approve", "auto"];
+    const ended = await place.run([...flags, 'use greet with {"nam": "Ada"}'], { env });
+    assert.deepEqual([ended.code, ended.stdout], [5, ""]);
+    assert.match(
+      ended.stderr,
+      /^The tool `greet` gave no result\. The arguments of `greet` do not fit/,
+    );
   });
 
   it("is refused when its entry is wrong, before anything runs", async () => {

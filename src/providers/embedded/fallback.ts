@@ -17,10 +17,26 @@ export function answerUnknown(conversation: Conversation): Answer {
   return toThreeLines("I do not understand this request.", conversation);
 }
 
+/** The same for a schema that nothing may be filled into. */
+export function answerUndecided(conversation: Conversation): Answer {
+  const why =
+    'I decide nothing. I fill a schema where the input is nothing but data, or where the request says "extract …:" or "convert …:".';
+  return toThreeLines(why, conversation);
+}
+
+/** The same for a schema that nobody has asked this model to fill. */
+export function answerUnchosen(conversation: Conversation): Answer {
+  const why =
+    "I answer because there is no key and no local server, so I fill no schema. To ask me all the same, say `-m embedded`.";
+  return toThreeLines(why, conversation);
+}
+
 /** The same for a schema: `missing` is a required key that nothing states, or empty. */
 export function answerUnfilled(missing: string, conversation: Conversation): Answer {
   const gap =
-    missing === "" ? "and it says nothing of this" : `and it does not state \`${missing}\``;
+    missing === ""
+      ? "and it says nothing of this"
+      : `and it does not state \`${missing}\`, or not clearly`;
   const why = `I fill a schema only with what the input or a tool's result says, ${gap}.`;
   return toThreeLines(why, conversation);
 }

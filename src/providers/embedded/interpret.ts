@@ -6,31 +6,20 @@
  * outputs that are there, and what to say or call next.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
-import { describeUnseen } from "./attachments.ts";
-import { type Conversation, readConversation, toText } from "./conversation.ts";
+import { type Conversation, type MadeCall, readConversation, toText } from "./conversation.ts";
 import { countTokens } from "./count-tokens.ts";
-import {
-  answerMissingTool,
-  answerUnfilled,
-  answerUnknown,
-  answerUnknownTool,
-  UNKNOWN_IN_SHORT,
-} from "./fallback.ts";
+import { answerMissingTool, answerUnchosen, answerUnknown, answerUnknownTool } from "./fallback.ts";
 import { promptsOf, toRecap } from "./intents/delegating.ts";
 import type { Answer, Match, Plan, ToolRequest } from "./intents/intent.ts";
 import { matchRequest } from "./match-request.ts";
 import { withPlainNames } from "./plain-names.ts";
 import { type Reply, toReply } from "./reply.ts";
-import { findPairs } from "./schema/embedded-data.ts";
-import { createEvidence, type Evidence } from "./schema/evidence.ts";
-import { fillHeld, fillSchema } from "./schema/fill-schema.ts";
-import { givesData } from "./schema/gives-data.ts";
 import { canonical } from "./schema/shape.ts";
-import { parseRead } from "./tool-results.ts";
+import { isRefusal } from "./tool-results.ts";
 import {
   answerFromCalls,
   findFittingTool,
@@ -40,6 +29,7 @@ import {
   type ToolUse,
   toCall,
 } from "./use-tool.ts";
+import { type Decided, makeUpAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
  * What becomes of a request that cannot be answered: it is refused; or, for a test double that must answer
@@ -47,17 +37,25 @@ import {
  */
 export type Unknown = "refuse" | "make_up";
 
-export function interpret(asked: ModelRequest, unknown: Unknown = "refuse"): Reply {
+export interface Stance {
+  readonly unknown?: Unknown | undefined;
+  /** Whether nobody has chosen this model: it then fills no schema. False when left out. */
+  readonly isFallback?: boolean | undefined;
+}
+
+export function interpret(asked: ModelRequest, stance: Stance = {}): Reply {
+  const { unknown = "refuse", isFallback = false } = stance;
   const { request, offeredAs, inTheirWords } = withPlainNames(asked);
   const conversation = readConversation(request);
-  const { step, why } = decide(request, conversation);
+  const isUnchosen = isFallback && request.format.type !== "text";
+  const { step, why } = isUnchosen ? leaveUnfilled(conversation) : decide(request, conversation);
   const { effort } = request.reasoning;
   const reasoning = effort === undefined || effort === "none" ? undefined : why;
   const calls = step.calls
     .slice(0, request.parallelToolCalls === false ? 1 : undefined)
     .map((call) => ({ ...call, name: offeredAs(call.name) }));
   const write = unknown === "refuse" ? writeAnswer : makeUpAnswer;
-  const { text, refusal } = step.answer ? write(step, request, conversation) : {};
+  const { text, refusal } = step.decided ? write(step.decided, request, conversation) : {};
   const draft = {
     ...{ reasoning, calls },
     text: text && inTheirWords(text),
@@ -69,15 +67,19 @@ export function interpret(asked: ModelRequest, unknown: Unknown = "refuse"): Rep
 /** What to do next: calls, or an answer. */
 interface Step {
   readonly calls: readonly ToolRequest[];
-  readonly answer: Answer | undefined;
-  /** Whether the answer is to the question, and no excuse. */
-  readonly understood: boolean;
+  readonly decided: Decided | undefined;
 }
 
 interface Decision {
   readonly step: Step;
   /** One or two sentences on what was matched and why, for the reasoning. */
   readonly why: string;
+}
+
+/** Before any call: what it would do is of no use to whoever waits for a document. */
+function leaveUnfilled(conversation: Conversation): Decision {
+  const why = "A schema is to be filled, and nobody has chosen this model: I fill none.";
+  return { step: refuse(answerUnchosen(conversation)), why };
 }
 
 function decide(request: ModelRequest, conversation: Conversation): Decision {
@@ -102,7 +104,7 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
   const { calls } = conversation;
   if (calls.some(({ output }) => output !== undefined)) {
     return {
-      step: say(answerFromCalls(calls)),
+      step: tellCalls(calls),
       why: "No intent matches, but tools were called: I tell what they gave.",
     };
   }
@@ -118,7 +120,7 @@ function decideWithoutPlan(request: ModelRequest, conversation: Conversation): D
     return { step, why: `The request names the tool \`${missing}\`, which is not offered.` };
   }
   return {
-    step: refuse(answerUnknown(conversation)),
+    step: { calls: [], decided: { answer: answerUnknown(conversation), outcome: "unknown" } },
     why: "No intent matches the request, so I say what I can do.",
   };
 }
@@ -160,7 +162,8 @@ function runPlans(
     // "Copy a to b, then delete a": what was refused must not be built on.
     if (match.intent.acts && answers.some(({ failed }) => failed)) {
       const left = matches.length - index;
-      answers.push({ text: `After that I did not go on: ${plural(left, "step")} left out.` });
+      const text = `After that I did not go on: ${plural(left, "step")} left out.`;
+      answers.push({ text, declined: true });
       break;
     }
     const plan = match.plan();
@@ -174,10 +177,14 @@ function runPlans(
     // A subagent would be given words that it does not understand either.
     if (!next.every((call) => canBeHandedOn(call, conversation)))
       return refuse(answerUnknown(conversation));
-    return { calls: next, answer: undefined, understood: true };
+    return { calls: next, decided: undefined };
   }
   const data: JsonObject = Object.assign({}, ...answers.map((answer) => answer.data ?? {}));
-  const whole = { text: answers.map(({ text }) => text).join("\n\n"), data };
+  const text = answers.map((answer) => answer.text).join("\n\n");
+  // What one step has read does not answer for another that went wrong.
+  const isSound = !answers.some(({ failed }) => failed);
+  const material = isSound ? answers.flatMap((answer) => answer.material ?? []) : [];
+  const whole = { text, data, material };
   return answers.length > 0 && answers.every(({ declined }) => declined)
     ? refuse(whole)
     : say(whole);
@@ -228,20 +235,27 @@ function toCallKey(call: ToolRequest): string {
 function useTool(use: ToolUse, planned: Step | undefined, conversation: Conversation): Step {
   const { name } = use.tool;
   const own = planned?.calls.filter((call) => call.name === name) ?? [];
-  if (own.length > 0) return { calls: own, answer: undefined, understood: true };
+  if (own.length > 0) return { calls: own, decided: undefined };
   const made = conversation.calls.filter((call) => call.output !== undefined);
   if (!made.some((call) => call.name === name)) {
-    return { calls: [toCall(use, conversation)], answer: undefined, understood: true };
+    return { calls: [toCall(use, conversation)], decided: undefined };
   }
-  return planned?.answer ? planned : say(answerFromCalls(made));
+  return planned?.decided ? planned : tellCalls(made);
+}
+
+/** Where none of them gave anything, nothing was done. */
+function tellCalls(calls: readonly MadeCall[]): Step {
+  const answer = answerFromCalls(calls);
+  const isDone = calls.some(({ output }) => output !== undefined && !isRefusal(output));
+  return isDone ? say(answer) : refuse(answer);
 }
 
 function say(answer: Answer): Step {
-  return { calls: [], answer, understood: true };
+  return { calls: [], decided: { answer, outcome: "answered" } };
 }
 
 function refuse(answer: Answer): Step {
-  return { calls: [], answer, understood: false };
+  return { calls: [], decided: { answer, outcome: "refused" } };
 }
 
 function explainUse({ tool, reason }: ToolUse): string {
@@ -259,88 +273,6 @@ function explainMatches(matches: readonly Match[], { calls }: Step): string {
       ? `The next step is to call ${names.join(" and ")}.`
       : "Everything needed is here, so I answer.";
   return `The request matches ${found.join(", then ")}. ${next}`;
-}
-
-interface Words {
-  readonly text?: string | undefined;
-  readonly refusal?: string | undefined;
-}
-
-function writeAnswer(
-  { answer, understood }: Step,
-  { format }: ModelRequest,
-  conversation: Conversation,
-): Words {
-  const { text = "", data } = answer ?? {};
-  const unseen = describeUnseen(conversation.attachments);
-  const refusal = unseen === undefined ? text : `${unseen} ${text}`;
-  if (format.type === "text") {
-    if (!understood) return { refusal };
-    return { text: unseen === undefined ? text : `${text}\n\n${unseen}` };
-  }
-  const { order, asked } = conversation;
-  if (!understood && !givesData(order ?? asked.join("\n"))) return { refusal };
-  const evidence = createEvidence({
-    texts: findTexts(conversation),
-    data,
-    answer: understood ? text : undefined,
-  });
-  if (format.type === "json_schema") return writeHeld(format.schema, evidence, conversation);
-  const found = understood ? { answer: text, ...data } : findObject(evidence, conversation);
-  return found === undefined ? { refusal } : { text: toObjectText(found) };
-}
-
-function writeHeld(schema: JsonObject, evidence: Evidence, conversation: Conversation): Words {
-  const held = fillHeld(schema, evidence);
-  if ("value" in held) return { text: JSON.stringify(held.value) };
-  return { refusal: answerUnfilled(held.missing, conversation).text };
-}
-
-/** Always an answer, also where nothing is known. */
-function makeUpAnswer(
-  { answer, understood }: Step,
-  { format }: ModelRequest,
-  conversation: Conversation,
-): Words {
-  const { text = "", data } = answer ?? {};
-  if (format.type === "text") {
-    const unseen = describeUnseen(conversation.attachments);
-    return { text: unseen === undefined ? text : `${text}\n\n${unseen}` };
-  }
-  const evidence = createEvidence({
-    texts: findTexts(conversation),
-    data,
-    answer: understood ? text : UNKNOWN_IN_SHORT,
-  });
-  if (format.type === "json_schema") {
-    return { text: JSON.stringify(fillSchema(format.schema, evidence)) };
-  }
-  const found = understood ? undefined : findObject(evidence, conversation);
-  return { text: toObjectText(found ?? { answer: text, ...data }) };
-}
-
-/** The first document in the texts, or what the request says in pairs. */
-function findObject({ documents }: Evidence, { asked }: Conversation): Json | undefined {
-  return documents[0] ?? findPairs(asked.join("\n"));
-}
-
-function toObjectText(found: Json): string {
-  return JSON.stringify(Array.isArray(found) ? { items: found } : found);
-}
-
-/** The request first, then what it brought along, then what tools said, then earlier messages. */
-function findTexts({ asked, attachments, calls, earlier }: Conversation): string[] {
-  const files = attachments.flatMap(({ text }) => text ?? []);
-  const outputs = calls.flatMap(({ output }) =>
-    output === undefined ? [] : [withoutNumbers(output)],
-  );
-  const requests = asked.map((text) => text.replace(/^---(?: .+ ---)?$/gm, ""));
-  return [...requests, ...files, ...outputs, ...[...earlier].reverse()];
-}
-
-function withoutNumbers(output: string): string {
-  const result = parseRead(output);
-  return result.ok ? result.lines.map((line) => line.text).join("\n") : output;
 }
 
 function countInput({ instructions, items, tools }: ModelRequest): number {

@@ -50,3 +50,16 @@ export function findOrder(texts: readonly string[]): string | undefined {
   if (prompt === undefined || NO_PROMPT.test(behindFiles(only) ?? "")) return undefined;
   return firstParagraph(prompt);
 }
+
+/** A command's message in its parts: the files' texts, and what stands behind the order, as standard input does. */
+export function splitMessage(part: string): {
+  readonly files: readonly string[];
+  readonly behind: string;
+} {
+  const prompt = withoutFiles(part) ?? "";
+  const files = part.startsWith("---") ? part.slice(0, part.search(/^---$/m)) : "";
+  return {
+    files: files.split(/^--- .+ ---$/m).slice(1),
+    behind: prompt.slice(firstParagraph(prompt).length),
+  };
+}

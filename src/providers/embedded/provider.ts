@@ -18,7 +18,7 @@ import {
 } from "../provider.ts";
 import { ignoredIn } from "./ignored.ts";
 import type { ToolRequest } from "./intents/intent.ts";
-import { interpret, type Unknown } from "./interpret.ts";
+import { interpret, type Stance } from "./interpret.ts";
 import type { Reply } from "./reply.ts";
 
 const EMBEDDED_MODEL = "offline";
@@ -27,14 +27,12 @@ const EMBEDDED_MODEL = "offline";
 const MAX_PIECES = 400;
 const PIECES_PER_BATCH = 4;
 
-export interface EmbeddedOptions {
+export interface EmbeddedOptions extends Stance {
   readonly makeId?: MakeId;
-  /** What becomes of a request it cannot answer; `refuse` when left out. */
-  readonly unknown?: Unknown;
 }
 
 export function createEmbeddedProvider(options: EmbeddedOptions = {}): Provider {
-  const { makeId = processId, unknown = "refuse" } = options;
+  const { makeId = processId } = options;
 
   async function* stream(
     request: ModelRequest,
@@ -47,7 +45,7 @@ export function createEmbeddedProvider(options: EmbeddedOptions = {}): Provider 
       const message = `Without effect on the embedded model: ${names}.`;
       notice?.({ code: "dropped", message, params });
     }
-    for (const batch of toBatches(interpret(request, unknown), makeId)) {
+    for (const batch of toBatches(interpret(request, options), makeId)) {
       yield batch;
       throwIfAborted(signal);
     }

@@ -28,6 +28,12 @@ export function parseRead(output: string): ReadResult {
   return lines.length > 0 ? { ok: true, lines } : { ok: false, problem: output.trim() };
 }
 
+/** An output as text: the numbers that `read` puts before its lines are not part of the file. */
+export function withoutNumbers(output: string): string {
+  const result = parseRead(output);
+  return result.ok ? result.lines.map((line) => line.text).join("\n") : output;
+}
+
 /** The paths of a `bash_find` result, or the words it refused with. */
 export type FindResult =
   | { readonly ok: true; readonly paths: readonly string[]; readonly total: number }

@@ -8,6 +8,7 @@ import { buildArguments, hasArguments } from "./build-arguments.ts";
 import type { Conversation, MadeCall } from "./conversation.ts";
 import type { Answer, ToolRequest } from "./intents/intent.ts";
 import { INTENTS } from "./intents/table.ts";
+import { isRefusal, withoutNumbers } from "./tool-results.ts";
 
 export interface ToolUse {
   readonly tool: FunctionTool;
@@ -83,7 +84,11 @@ export function answerFromCalls(calls: readonly MadeCall[]): Answer {
       ? `The tool \`${name}\` gave no output.`
       : `The tool \`${name}\` says: ${output}`;
   });
-  return { text: sentences.join("\n\n") };
+  const material = calls
+    .map(({ output = "" }) => output)
+    .filter((output) => !isRefusal(output))
+    .map(withoutNumbers);
+  return { text: sentences.join("\n\n"), material };
 }
 
 function mentionOf(name: string): string {

@@ -73,7 +73,7 @@ const words: Readonly<Record<string, Probe>> = {
     ...{ name: /prompt/, sent: /Marked Zoë/, shown: readMore },
   },
   "text.format (json_object)": {
-    body: { input: "As JSON: a number.", text: { format: { type: "json_object" } } },
+    body: { input: "Convert to JSON: zebra: 1", text: { format: { type: "json_object" } } },
     answer: () => reply.text('{"zebra":1}'),
     name: /text\.format/,
     sent: /json_object|"application\/json"|"format":"json"|"schema"/i,

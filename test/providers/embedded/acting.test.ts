@@ -12,6 +12,8 @@ interface Flow {
   /** What the tools give, in the order of the calls. */
   readonly outputs: readonly (string | JsonObject | readonly JsonObject[])[];
   readonly answer: string | RegExp;
+  /** Whether it could not be done, so that the words are a refusal. */
+  readonly refused?: true;
 }
 
 const WROTE = { success: true, path: "x", old_lines: 0, new_lines: 1, is_new_file: true };
@@ -63,6 +65,7 @@ const FLOWS: readonly Flow[] = [
     calls: [["edit", { path: "src/main.ts", old_string: "foo", new_string: "bar" }]],
     outputs: ["Error: String not found in src/main.ts"],
     answer: "The tool `edit` gave no result. String not found in src/main.ts",
+    refused: true,
   },
   {
     request: "move report.md to the docs folder",
@@ -178,6 +181,7 @@ const FLOWS: readonly Flow[] = [
     calls: [["fetch", { url: "https://example.org/?a=1" }]],
     outputs: [{ ...PAGE, status: 404, truncated: true }],
     answer: /^The server answered 404\.\n\nI am no language model and cannot summarise/,
+    refused: true,
   },
   {
     request: "use scrape_webpage to read https://example.org/",
@@ -196,6 +200,7 @@ const FLOWS: readonly Flow[] = [
     calls: [["lint", { fix: false }]],
     outputs: ["Error: `lint` exited with code 3: broken"],
     answer: "The tool `lint` gave no result. `lint` exited with code 3: broken",
+    refused: true,
   },
   {
     request: "glob src/**/*.ts",
@@ -248,22 +253,24 @@ function playOutputs(outputs: Flow["outputs"]): Record<string, Play> {
 }
 
 describe("plans that act", () => {
-  for (const { request, calls, outputs, answer } of FLOWS) {
+  for (const { request, calls, outputs, answer, refused = false } of FLOWS) {
     it(`serve "${request}"`, async () => {
       const heard = await run(ask(request, { tools: TOOLS }), playOutputs(outputs));
       const made = heard.turns.flat().map((call) => [call.name, argumentsOf(call)]);
       assert.deepEqual(made, calls);
-      if (typeof answer === "string") assert.equal(heard.text, answer);
-      else assert.match(heard.text, answer);
+      const [said, unsaid] = refused ? [heard.refusal, heard.text] : [heard.text, heard.refusal];
+      assert.equal(unsaid, "");
+      if (typeof answer === "string") assert.equal(said, answer);
+      else assert.match(said, answer);
     });
 
     it(`tell that "${request}" was denied`, async () => {
       const name = calls[0]?.[0] ?? "";
       const denied = `Error: Tool call ${name} was denied: a rule refuses it.`;
       const heard = await run(ask(request, { tools: TOOLS }), playOutputs([denied]));
-      assert.equal(
-        heard.text,
-        `Tool call ${name} was denied: a rule refuses it. I have not done it.`,
+      assert.deepEqual(
+        [heard.text, heard.refusal],
+        ["", `Tool call ${name} was denied: a rule refuses it. I have not done it.`],
       );
     });
 
@@ -293,10 +300,10 @@ describe("plans that act", () => {
   it("do not go on after a step that was refused", async () => {
     const request = ask("copy a.txt to b.txt, then delete a.txt", { tools: TOOLS });
     const denied = "Error: Tool call file_ops was denied by user";
-    const { text, turns } = await run(request, playOutputs([denied]));
-    assert.equal(turns.length, 1);
+    const { text, refusal, turns } = await run(request, playOutputs([denied]));
+    assert.deepEqual([turns.length, text], [1, ""]);
     assert.match(
-      text,
+      refusal,
       /was denied by user\. I have not done it\.\n\nAfter that I did not go on: 1 step/,
     );
   });
@@ -343,8 +350,8 @@ describe("plans that act", () => {
       ask("write hello to a.txt", { tools: TOOLS }),
       playOutputs([{ success: false, error: "disk full" }]),
     );
-    assert.match(wrote.text, /`write` gave no result.*disk full/);
+    assert.match(wrote.refusal, /`write` gave no result.*disk full/);
     const ran = await run(ask("run `ls`", { tools: TOOLS }), playOutputs([""]));
-    assert.match(ran.text, /`shell` gave no result/);
+    assert.match(ran.refusal, /`shell` gave no result/);
   });
 });

@@ -36,8 +36,11 @@ const COUNTED = {
 };
 
 async function totalOf(envelopes: Readonly<Record<string, string>>): Promise<string> {
-  const plays = playSubagent({ ...COUNTED, ...envelopes });
-  return (await run(ask(COUNT, { tools: ALL }), plays)).text;
+  return (await askForTotal(envelopes)).text;
+}
+
+function askForTotal(envelopes: Readonly<Record<string, string>>): ReturnType<typeof run> {
+  return run(ask(COUNT, { tools: ALL }), playSubagent({ ...COUNTED, ...envelopes }));
 }
 
 interface Form {
@@ -138,7 +141,10 @@ describe("delegating", () => {
       tools: [...ALL, tool("shell", {})],
     });
     const broken = await run(acting, { subagent: () => failed("It broke.") });
-    assert.match(broken.text, /failed: It broke\.\n\nAfter that I did not go on: 1 step left out/);
+    assert.match(
+      broken.refusal,
+      /failed: It broke\.\n\nAfter that I did not go on: 1 step left out/,
+    );
   });
 
   it("answers with data where JSON is asked for", async () => {
@@ -188,11 +194,12 @@ describe("a total of subagents' answers", () => {
     });
   }
 
-  it("is none when nobody gave a number", async () => {
+  it("is refused when all of them failed", async () => {
     const broke = failed("It broke.");
-    const text = await totalOf({ src: broke, test: broke, docs: broke });
-    assert.match(text, /^0 of 3 subagents finished:/);
-    assert.match(text, /None of them gave a number to add up\.$/);
+    const { text, refusal } = await askForTotal({ src: broke, test: broke, docs: broke });
+    assert.equal(text, "");
+    assert.match(refusal, /^0 of 3 subagents finished:/);
+    assert.match(refusal, /None of them gave a number to add up\.$/);
   });
 
   const numbers: readonly (readonly [string, string, string | undefined])[] = [
@@ -290,10 +297,11 @@ describe("the tool that delegates", () => {
   ];
   for (const [what, output, told] of refusals) {
     it(`tells that ${what} refused`, async () => {
-      const { text } = await run(ask("ask a subagent to read a.md", { tools: ALL }), {
+      const { text, refusal } = await run(ask("ask a subagent to read a.md", { tools: ALL }), {
         subagent: () => output,
       });
-      assert.match(text, told);
+      assert.equal(text, "");
+      assert.match(refusal, told);
     });
   }
 

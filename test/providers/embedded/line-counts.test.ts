@@ -8,11 +8,12 @@ const RIPGREP = tool("bash_ripgrep", {});
 describe("counting the lines of a directory", () => {
   const request = "Count the lines of the files in src";
 
-  async function answerTo(result: string): Promise<readonly [JsonObject, string]> {
+  async function answerTo(result: string): Promise<readonly [JsonObject, string, string]> {
     const tools = [READ, FIND, RIPGREP];
-    const { turns, text } = await run(ask(request, { tools }), { bash_ripgrep: () => result });
+    const played = await run(ask(request, { tools }), { bash_ripgrep: () => result });
+    const { turns, text, refusal } = played;
     assert.equal(turns.flat().length, 1);
-    return [argumentsOf(turns[0]?.[0]), text];
+    return [argumentsOf(turns[0]?.[0]), text, refusal];
   }
 
   it("asks ripgrep for the number alone, however many files there are", async () => {
@@ -23,8 +24,9 @@ describe("counting the lines of a directory", () => {
   });
 
   it("tells of a folder that is not there", async () => {
-    const [, text] = await answerTo("Error: Path not found: src");
-    assert.equal(text, "The tool `bash_ripgrep` gave no result. Path not found: src");
+    const [, text, refusal] = await answerTo("Error: Path not found: src");
+    assert.equal(text, "");
+    assert.equal(refusal, "The tool `bash_ripgrep` gave no result. Path not found: src");
   });
 
   it("reads the files where ripgrep is not offered", async () => {

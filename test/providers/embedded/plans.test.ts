@@ -64,11 +64,6 @@ const FLOWS: readonly Flow[] = [
     answer: /1 line of `docs\/only-here.md`:\n\n```\nalone/,
   },
   {
-    request: "read nowhere.md",
-    turns: [["read nowhere.md"], ["bash_find . nowhere.md f 0"]],
-    answer: /gave no result. File not found: nowhere.md/,
-  },
-  {
     request: "show the first 2 lines of src/a.ts",
     turns: [["read src/a.ts 0 2"]],
     answer: /The first 2 lines of `src\/a.ts`:\n\n```\none\ntwo TODO\n```/,
@@ -156,15 +151,34 @@ describe("embedded plans", () => {
     assert.match(text, /Only the first 40 of 60 files were read\./);
   });
 
+  it("refuses what is about a file that is not there", async () => {
+    const { text, refusal, turns } = await run(ask("read nowhere.md"), playFiles({ "a.md": "x" }));
+    assert.deepEqual([text, turns.length], ["", 2]);
+    assert.match(refusal, /gave no result. File not found: nowhere.md/);
+  });
+
+  it("refuses to measure files of which none can be read", async () => {
+    const found = JSON.stringify({ results: ["src/a", "src/b"], total: 2 });
+    const denied = "Error: Tool call read was denied: a rule refuses it.";
+    for (const request of ["how many lines has each file in src?", "find TODO in src"]) {
+      const plays = { bash_find: () => found, read: () => denied };
+      const { text, refusal } = await run(ask(request), plays);
+      assert.equal(text, "", request);
+      assert.match(refusal, /`read` gave no result. src\/a: .*denied/);
+    }
+  });
+
   it("tells what a tool refused with", async () => {
     const plays = { bash_find: () => "Command failed: no such place", read: () => "" };
-    const { text } = await run(ask("list the files in src"), plays);
-    assert.match(text, /`bash_find` gave no result. Command failed: no such place/);
+    const { text, refusal } = await run(ask("list the files in src"), plays);
+    assert.equal(text, "");
+    assert.match(refusal, /`bash_find` gave no result. Command failed: no such place/);
   });
 
   it("tells of a call that was denied", async () => {
     const plays = { read: () => "Tool call read was denied by user" };
-    const { text } = await run(ask("read package.json"), plays);
-    assert.match(text, /denied by user/);
+    const { text, refusal } = await run(ask("read package.json"), plays);
+    assert.equal(text, "");
+    assert.match(refusal, /denied by user/);
   });
 });

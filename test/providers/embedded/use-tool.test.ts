@@ -130,10 +130,10 @@ describe("embedded tool use", () => {
   });
 
   it("tells a tool's failure as a failure", async () => {
-    const { text } = await run(ask("call get_weather with city Paris", { tools: [WEATHER] }), {
-      get_weather: () => "Error: no such city",
-    });
-    assert.equal(text, "The tool `get_weather` could not do it: no such city");
+    const request = ask("call get_weather with city Paris", { tools: [WEATHER] });
+    const { text, refusal } = await run(request, { get_weather: () => "Error: no such city" });
+    assert.equal(text, "");
+    assert.equal(refusal, "The tool `get_weather` could not do it: no such city");
   });
 
   it("does not guess between two tools that fit", async () => {

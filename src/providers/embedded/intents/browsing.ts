@@ -111,7 +111,8 @@ const readPage = defineIntent<"url" | "summary">({
     const cut =
       page?.["truncated"] === true ? "(The page goes on; this is its beginning.)" : undefined;
     const data = { url: address, title, text: content, content };
-    return { text: join([head, excuse, named, content, cut]), data, ...(bad && { failed: true }) };
+    const text = join([head, excuse, named, content, cut]);
+    return { text, data, ...(bad ? { failed: true, declined: true } : { material: [content] }) };
   },
 });
 

@@ -30,7 +30,9 @@ const callAnything = defineIntent<"name" | "json" | "block">({
     const value = tryParseJson(output);
     const data = isJsonObject(value) ? value : { result: value ?? output };
     if (output.trim() === "") return { text: `The tool \`${tool}\` gave no output.`, data };
-    return { text: `The tool \`${tool}\` says: ${output}`, data };
+    const isFailed = isJsonObject(value) && value["success"] === false;
+    const text = `The tool \`${tool}\` says: ${output}`;
+    return { text, data, ...(isFailed && { failed: true, declined: true }) };
   },
 });
 

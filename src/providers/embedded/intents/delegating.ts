@@ -157,7 +157,8 @@ function toReport(answers: readonly ChildAnswer[], wanted: "list" | "sum"): Answ
   }));
   const data = { results, count: answers.length, finished: whole, ...total?.data };
   const text = join([`${title}\n${answers.map(describe).join("\n")}`, total?.text]);
-  return { text, data, ...(!isAll && { failed: true }) };
+  const isNone = answers.every(({ problem }) => problem !== undefined);
+  return { text, data, ...(!isAll && { failed: true }), ...(isNone && { declined: true }) };
 }
 
 function describe({ label, text, problem, isWhole }: ChildAnswer): string {

@@ -72,10 +72,14 @@ export function* readPath(
   return { ok: false, problem, path, tool };
 }
 
-/** The text files among `paths`, read side by side; `skipped` says in words what was left out. */
-export function* readAll(
-  paths: readonly string[],
-): Step<{ readonly files: readonly FileLines[]; readonly skipped: string }> {
+export interface ReadFiles {
+  readonly files: readonly FileLines[];
+  /** What was left out, in words. */
+  readonly skipped: string;
+}
+
+/** The text files among `paths`, read side by side; a refusal where none of them could be read. */
+export function* readAll(paths: readonly string[]): Step<ReadFiles | Answer> {
   const texts = paths.filter((path) => !isBinaryName(path));
   const chosen = texts.slice(0, MAX_FILES_READ);
   const outputs =
@@ -87,6 +91,8 @@ export function* readAll(
     if (result.ok) files.push({ path, lines: result.lines });
     else unread.push(`${path}: ${result.problem}`);
   }
+  if (chosen.length > 0 && files.length === 0)
+    return refusal("read", unread.slice(0, 10).join("; "));
   const notes = [
     texts.length > chosen.length &&
       `Only the first ${MAX_FILES_READ} of ${texts.length} files were read.`,
@@ -120,14 +126,17 @@ export function lastNumber(lines: readonly Line[]): number {
   return lines.at(-1)?.number ?? 0;
 }
 
-/** A denied call is told as that: nothing was done, and nobody must take it for an empty result. */
+/**
+ * A call that was denied or failed is told as that: nothing was done, and nobody must take it for an empty
+ * result, or for an answer.
+ */
 export function refusal(tool: string, problem: string): Answer {
   const words = problem === "" ? "It gave no output." : toProblem(problem);
   const isDenied = /^tool call \S+ was denied\b/i.test(words);
   const text = isDenied
     ? `${words.replace(/[.\s]*$/, "")}. I have not done it.`
     : `The tool \`${tool}\` gave no result. ${words}`;
-  return { text, data: { error: words }, failed: true };
+  return { text, data: { error: words }, failed: true, declined: true };
 }
 
 /** A result that was too large to be read is no reason: it is cut to its beginning. */

@@ -21,9 +21,11 @@ export interface Answer {
   readonly text: string;
   /** The same facts under names, for an answer that must be JSON. */
   readonly data?: JsonObject;
-  /** Whether a tool refused or failed: what should come after it is not done. */
+  /** What it was asked to read: an answer that must be JSON may take values out of it. */
+  readonly material?: readonly string[];
+  /** Whether it went wrong, as a command that ended badly has: what should come after it is not done. */
   readonly failed?: true;
-  /** Whether nothing of the request was done, because it cannot be: the answer is a refusal then. */
+  /** Whether nothing of it was done, because it was denied or cannot be: the answer is a refusal then. */
   readonly declined?: true;
 }
 

@@ -12,6 +12,7 @@ import {
   inDirectory,
   join,
   lastNumber,
+  type ReadFiles,
   readAll,
   readPath,
   refusal,
@@ -202,10 +203,7 @@ const compareFiles = defineIntent<"file" | "other">({
   },
 });
 
-function* countEach(
-  path: string,
-  kind: string | undefined,
-): Step<Answer | { readonly files: readonly FileLines[]; readonly skipped: string }> {
+function* countEach(path: string, kind: string | undefined): Step<Answer | ReadFiles> {
   const extensions = kind === undefined ? [] : findKind(kind).extensions;
   const found = yield* findPaths(
     path,

@@ -2,9 +2,9 @@
 
 import { isJsonObject, tryParseJson } from "../../../base/json.ts";
 import type { Conversation } from "../conversation.ts";
-import { parseRead } from "../tool-results.ts";
+import { numberIn, parseRead } from "../tool-results.ts";
 import { callTool, chooseTool, type Step } from "./file-steps.ts";
-import { defineIntent, type Intent } from "./intent.ts";
+import { type Answer, defineIntent, type Intent } from "./intent.ts";
 import { PLAIN_COMMAND, runInShell } from "./running.ts";
 
 /** What is asked, by the slot that holds it, and the command that tells. */
@@ -47,9 +47,14 @@ const askGit = defineIntent<"git" | "words" | keyof typeof QUESTIONS>({
     const [command] = Object.entries(QUESTIONS).flatMap(([slot, one]) =>
       slot in asked ? one : [],
     );
-    return yield* runInShell(typed ?? command ?? QUESTIONS.state, conversation);
+    const told = yield* runInShell(typed ?? command ?? QUESTIONS.state, conversation);
+    const code = numberIn(told.data ?? {}, "exit_code") ?? 0;
+    return code < FATAL ? told : { ...told, declined: true };
   },
 });
+
+/** What git ends with where it has nothing to tell: outside of a repository, for a word that it does not know. */
+const FATAL = 128;
 
 /** How a project's tests are run, told by a file of it. The first that fits is taken. */
 const RUNNERS: readonly Runner[] = [
@@ -90,12 +95,26 @@ const runTests = defineIntent<"command">({
   ],
   *plan({ command }, conversation) {
     const found = command ?? (yield* findTestCommand(conversation));
-    if (found !== undefined) return yield* runInShell(found, conversation);
+    if (found !== undefined) return toVerdict(yield* runInShell(found, conversation));
     const files = RUNNERS.map(({ file }) => `\`${file}\``).join(", ");
     const text = `I found no tests to run here: I look for ${files}. Name the command: "run \`…\`".`;
     return { text, data: { error: text }, failed: true, declined: true };
   },
 });
+
+/** Tests that fail are an answer: they were run. Those that did not run, or not to their end, are none. */
+function toVerdict(ran: Answer): Answer {
+  const { exit_code: code, timed_out } = ran.data ?? {};
+  if (code === undefined) return ran;
+  if (code === 0) return { ...ran, text: `The tests pass. ${ran.text}` };
+  const isUnfinished = timed_out === true || code === NOT_EXECUTABLE || code === NOT_FOUND;
+  if (!isUnfinished) return { ...ran, text: `The tests failed. ${ran.text}` };
+  return { ...ran, text: `The tests did not run to their end. ${ran.text}`, declined: true };
+}
+
+/** What a shell ends with for a command that it cannot start. */
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;
 
 function* findTestCommand(conversation: Conversation): Step<string | undefined> {
   const tool = chooseTool(["read", "bash_read"], conversation);

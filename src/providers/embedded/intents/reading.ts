@@ -38,10 +38,10 @@ const readFile = defineIntent<"file" | "other">({
     const first = yield* showFile(file, conversation);
     if (other === undefined) return first;
     const second = yield* showFile(other, conversation);
-    return {
-      text: join([first.text, second.text]),
-      data: { text: join([first.text, second.text]) },
-    };
+    const both = [first, second];
+    const text = join(both.map((one) => one.text));
+    const material = both.flatMap((one) => one.material ?? []);
+    return { text, data: { text }, material };
   },
 });
 
@@ -180,7 +180,7 @@ function excerpt(path: string, title: string, shown: readonly Line[]): Answer {
   const data = { path, file: path, text, content: text, lines: shown.map((line) => line.text) };
   if (shown.length === 0)
     return { text: `\`${path}\` has no such lines: it is empty or ends before.`, data };
-  return { text: `${title} of \`${path}\`:\n\n${writeFenced(shown)}`, data };
+  return { text: `${title} of \`${path}\`:\n\n${writeFenced(shown)}`, data, material: [text] };
 }
 
 function lines(count: number): string {

@@ -50,11 +50,11 @@ export function* runInShell(text: string, conversation: Conversation): Step<Answ
   if (!result || code === undefined) return refusal(tool, output);
   const parts = ["stdout", "stderr", "error"].map((field) => textIn(result, field).trimEnd());
   const said = parts.filter((part) => part !== "").join("\n");
-  const note =
-    textIn(result, "note") || (result["timed_out"] === true ? "It was stopped at its time." : "");
+  const timed_out = result["timed_out"] === true || /^Timed out\b/.test(textIn(result, "error"));
+  const note = textIn(result, "note") || (timed_out ? "It was stopped at its time." : "");
   const how = `\`${clip(text, 120)}\` ended with exit code ${code}`;
   const shown = said === "" ? `${how} and printed nothing.` : `${how}:\n\n${fence(said)}`;
-  const data = { exit_code: code, stdout: said, output: said, command: text };
+  const data = { exit_code: code, timed_out, stdout: said, output: said, command: text };
   return { text: join([shown, note]), data, ...(code !== 0 && { failed: true }) };
 }
 

@@ -177,7 +177,9 @@ function* searchByReading(terms: readonly string[], path: string): Step<Found | 
     if (!found.ok) return refusal("bash_find", found.problem);
     paths = found.paths;
   }
-  const { files, skipped } = yield* readAll(paths);
+  const read = yield* readAll(paths);
+  if ("text" in read) return read;
+  const { files, skipped } = read;
   const hits = files.flatMap((file) =>
     file.lines
       .filter((line) => terms.some((term) => includesText(line.text, term)))

@@ -43,12 +43,13 @@ export function findPairs(text: string): JsonObject | undefined {
   const pair =
     /(?:^|[\n,;])\s*(\p{L}[\p{L}\p{N}_ -]{0,30}?)\s*[:=]\s*([^\n]*?)(?=\s*(?:$|\n|[,;]\s*\p{L}[\p{L}\p{N}_ -]{0,30}?\s*[:=]))/gu;
   const pairs = [...text.slice(0, MAX_CHARS).matchAll(pair)].flatMap(([, key = "", value = ""]) =>
-    value === "" ? [] : [[key, toJson(value)] as const],
+    value === "" ? [] : [[key, toPairValue(value)] as const],
   );
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
-function toJson(value: string): Json {
+/** Numbers, `true` and `false` as what they are. */
+export function toPairValue(value: string): Json {
   const parsed = tryParseJson(value);
   return typeof parsed === "number" || typeof parsed === "boolean" ? parsed : value;
 }

@@ -9,14 +9,12 @@
 import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
 import { findDocuments, findRows } from "./embedded-data.ts";
 import { findFormat } from "./formats.ts";
+import { canonical } from "./shape.ts";
 
 export interface Evidence {
   /** Values `key` may have, the best first. */
   lookUp(key: string): readonly Json[];
-  /**
-   * Values that are given to `key` and to nothing else: by a record, or by a whole clause ("approved: true").
-   * For decisions: "approved: true or false" and "only if approved is true" give none.
-   */
+  /** Values that records give to `key`, for decisions: prose gives none ("only if approved is true"). */
   stated(key: string): readonly Json[];
   /** The words listed after `key`: "tags: red, green and blue". */
   list(key: string): readonly Json[];
@@ -41,42 +39,88 @@ export interface EvidenceSource {
 /** Every key is looked for in all of the text, so a very long one is read this far only. */
 const MAX_CHARS = 200_000;
 
+/** Of everything that the texts hold anywhere, for arguments that must be made up. */
 export function createEvidence({ texts, data, answer }: EvidenceSource): Evidence {
   const text = texts.join("\n").slice(0, MAX_CHARS);
   const documents = texts.flatMap(findDocuments);
-  const tables = texts.flatMap(findRows);
-  const records = [
-    ...(data ? [data] : []),
-    ...documents.flatMap((document) => (Array.isArray(document) ? document : [document])),
-    ...tables,
-  ].filter(isJsonObject);
+  const records = [data ? [data] : [], [...documents, ...texts.flatMap(findRows)]];
+  return toEvidence({ text, documents, records: records.map(toRecords), answer });
+}
 
+/** Texts, told apart by whether they are data. */
+export interface Material {
+  /** Each is a document, a table or a list of pairs that stands by itself. */
+  readonly documents: readonly Json[];
+  /** Texts with other words in them: they state texts and numbers, and decide nothing. */
+  readonly prose: readonly string[];
+}
+
+export interface StatedSource extends Material {
+  /** An intent's own facts. */
+  readonly data?: JsonObject | undefined;
+  readonly answer?: string | undefined;
+}
+
+/** Of what is stated alone, for an answer. A name that has several values in the documents has none. */
+export function createStatedEvidence(source: StatedSource): Evidence {
+  const { documents, prose, data, answer } = source;
+  const text = prose.join("\n").slice(0, MAX_CHARS);
+  const records = [data ? [data] : [], documents].map(toRecords);
+  return toEvidence({ text, documents, records, answer, isStrict: true });
+}
+
+interface Sources {
+  /** With other words around the values. */
+  readonly text: string;
+  readonly documents: readonly Json[];
+  /** The surest first. */
+  readonly records: readonly (readonly JsonObject[])[];
+  readonly answer: string | undefined;
+  /** Whether a name that has several values among records of one level has none. */
+  readonly isStrict?: true;
+}
+
+function toEvidence({ text, documents, records, answer, isStrict }: Sources): Evidence {
   return { lookUp, stated, list, within, rows, documents, text, answer };
 
-  function lookUp(key: string): Json[] {
-    return [...fromRecords(records, key), ...fromSentences(text, key), ...fromHints(text, key)];
+  function stated(key: string): Json[] {
+    return records.flatMap((level) => {
+      const values = fromRecords(level, key);
+      return isStrict && new Set(values.map(canonical)).size > 1 ? [] : values;
+    });
   }
 
-  function stated(key: string): Json[] {
-    return [...fromRecords(records, key), ...fromClauses(text, key)];
+  function lookUp(key: string): Json[] {
+    return [...stated(key), ...fromSentences(text, key), ...fromHints(text, key)];
   }
 
   function list(key: string): Json[] {
-    const recorded = fromRecords(records, key).find((value) => Array.isArray(value));
-    if (Array.isArray(recorded)) return recorded;
-    return fromListing(text, key);
+    const values = stated(key);
+    const whole = values.find((value) => Array.isArray(value));
+    if (Array.isArray(whole)) return whole;
+    const [words] = values.filter((value) => typeof value === "string");
+    return words === undefined ? fromListing(text, key) : splitList(words);
   }
 
   function within(key: string): Evidence | undefined {
-    const inner = fromRecords(records, key).find(isJsonObject);
-    return inner && createEvidence({ texts: [], data: inner });
+    const inner = stated(key).find(isJsonObject);
+    return inner && toEvidence({ ...NOTHING, records: [[inner]] });
   }
 
   function rows(keys: readonly string[]): Evidence[] {
     const wanted = new Set(keys.map(toPlainKey));
-    const named = records.filter((record) => record !== data && hasKeyOf(record, wanted));
-    return named.map((row) => createEvidence({ texts: [], data: row }));
+    const named = (records.at(-1) ?? []).filter((record) => hasKeyOf(record, wanted));
+    return named.map((row) => toEvidence({ ...NOTHING, records: [[row]] }));
   }
+}
+
+const NOTHING = { text: "", documents: [], answer: undefined } as const;
+
+/** The objects among documents, and in lists that are documents. */
+function toRecords(documents: readonly Json[]): JsonObject[] {
+  return documents
+    .flatMap((document) => (Array.isArray(document) ? document : [document]))
+    .filter(isJsonObject);
 }
 
 /** `firstName`, `first_name` and `First name` are one key. */
@@ -128,17 +172,6 @@ function fromSentences(text: string, key: string): string[] {
   ];
 }
 
-function fromClauses(text: string, key: string): string[] {
-  const words = keyPattern(key);
-  if (words === undefined) return [];
-  const link = "(?:\\s*[:=]\\s*|\\s+(?:is|are|was)\\s+)";
-  const clause = new RegExp(
-    `(?:^|[,;.]\\s)\\s*(?:and\\s+)?(?:the\\s+)?["'\`]?${words}["'\`]?${link}([^\\n,;.?]+?)\\s*(?=$|[.;](?:\\s|$)|,\\s*(?:and\\s+)?[\\p{L}_ -]{1,40}${link})`,
-    "gimu",
-  );
-  return [...text.matchAll(clause)].map(([, value = ""]) => value.replace(/^["'`]|["'`]$/g, ""));
-}
-
 /** The value at the start of a line's rest, as far as it may reach: to a comma, an "and", the end. */
 function readValue(tail: string): string[] {
   const quoted = new RegExp(`^(?:${QUOTED})`).exec(tail);
@@ -159,8 +192,12 @@ function fromListing(text: string, key: string): string[] {
   );
   const [, tail] = listed.exec(text) ?? [];
   if (tail === undefined) return [];
-  const parts = tail.split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/);
-  return parts
+  return splitList(tail);
+}
+
+function splitList(words: string): string[] {
+  return words
+    .split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/)
     .map((part) => part.trim().replace(/^["'`]|["'`]$/g, ""))
     .filter((part) => part !== "");
 }

@@ -14,7 +14,7 @@ import { runWithin } from "../../../base/run-within.ts";
 import { coerce } from "./coerce.ts";
 import { createEvidence, type Evidence } from "./evidence.ts";
 import { findOptions, findScalars } from "./find-scalars.ts";
-import { findStatedOptions, findStatedScalars } from "./find-stated.ts";
+import { findStatedOptions, findStatedScalars, toStatedEntry } from "./find-stated.ts";
 import { fits } from "./fits.ts";
 import { createLeftovers, type Leftovers } from "./leftovers.ts";
 import { addMissing, sampleEntry, sampleValue } from "./sample-value.ts";
@@ -36,6 +36,10 @@ interface Spot {
 interface Gaps {
   readonly scalars: typeof findScalars;
   readonly options: typeof findOptions;
+  /** Values of a key whose schema names no type. */
+  untyped(key: string, evidence: Evidence): readonly Json[];
+  /** An entry of a list as a value of that type, or nothing. */
+  readonly entry: typeof coerce;
   /** Values that stand under no name; undefined where those count for nothing. */
   readonly leftovers: Leftovers | undefined;
   /** The value of a required key that nothing was found for. */
@@ -69,8 +73,9 @@ export function fillHeld(schema: JsonObject, evidence: Evidence): Held {
 }
 
 function fillFrom(schema: JsonObject, evidence: Evidence, gaps: Gaps): Json | undefined {
-  const whole = evidence.documents.find((document) => fits(schema, document, schema));
-  if (whole !== undefined && isTelling(whole)) return whole;
+  const whole = evidence.documents.filter((one) => isTelling(one) && fits(schema, one, schema));
+  const isClear = gaps.areFilled || withoutRepeats(whole).length === 1;
+  if (whole[0] !== undefined && isClear) return whole[0];
   return fill(schema, { key: "", evidence, gaps, root: schema, depth: 0 });
 }
 
@@ -78,6 +83,8 @@ function madeUp(evidence: Evidence): Gaps {
   return {
     scalars: findScalars,
     options: findOptions,
+    untyped: (key, { lookUp }) => lookUp(key),
+    entry: coerce,
     leftovers: createLeftovers(evidence),
     value: (part, spot) => claim(part, spot) ?? sampleValue(part, spot),
     areFilled: true,
@@ -89,10 +96,13 @@ function onlyStated(missing: string[]): Gaps {
   return {
     scalars: findStatedScalars,
     options: findStatedOptions,
+    untyped: (key, { stated }) => stated(key),
+    entry: toStatedEntry,
     leftovers: undefined,
-    value(part, { key, root }) {
+    value(part, { key, root, evidence }) {
       const flat = flatten(part, root);
-      const only = flat["const"] ?? onlyOption(flat);
+      // The input must state it like any other value: "approved" that can only be true is a decision, too.
+      const [only] = findStatedOptions([flat["const"] ?? null], key, evidence);
       if (only !== undefined) return only;
       if (fits(flat, null, root)) return null;
       missing.push(key);
@@ -100,11 +110,6 @@ function onlyStated(missing: string[]): Gaps {
     },
     areFilled: false,
   };
-}
-
-function onlyOption(schema: JsonObject): Json | undefined {
-  const options = toList(schema["enum"]);
-  return options.length === 1 ? options[0] : undefined;
 }
 
 /** `{}` fits many schemas and says nothing. */
@@ -131,7 +136,7 @@ function* findCandidates(schema: JsonObject, spot: Spot): Generator<Json> {
     return yield* fillBranches(schema, spot);
   }
   const types = typesOf(schema);
-  if (types.length === 0) yield* evidence.lookUp(key);
+  if (types.length === 0) yield* gaps.untyped(key, evidence);
   for (const type of types) {
     if (type === "object") yield* fillObject(schema, spot);
     else if (type === "array") yield* fillArray(schema, spot);
@@ -234,7 +239,7 @@ function findEntries(items: Json | undefined, spot: Spot): Json[] {
   if (listed.length === 0) return gaps.leftovers?.all(flat) ?? [];
   const types = typesOf(flat);
   if (types.length === 0) return [...listed];
-  return listed.flatMap((value) => types.flatMap((type) => coerce(type, value)).slice(0, 1));
+  return listed.flatMap((value) => types.flatMap((type) => gaps.entry(type, value)).slice(0, 1));
 }
 
 function withoutRepeats(values: readonly Json[]): Json[] {

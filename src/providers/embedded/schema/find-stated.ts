@@ -1,6 +1,7 @@
 /**
  * Values that the evidence states under a key's own name, for an answer. A word of the request that only
- * sounds like the key is none: "should it be approved?" does not say that it is.
+ * sounds like the key is none: "should it be approved?" does not say that it is. Decisions (booleans, options,
+ * constants, and what may be anything) are taken from data alone.
  */
 
 import type { Json, JsonObject } from "../../../base/json.ts";
@@ -19,10 +20,22 @@ export function* findStatedScalars(
   for (const value of evidence.lookUp(key)) yield* coerce(type, value);
   if (type !== "string") return;
   const { format, pattern } = schema;
-  if (typeof format === "string") yield* findFormat(format, evidence.text);
-  if (typeof pattern === "string") yield* findPattern(pattern, evidence.text);
+  if (typeof format === "string") yield* onlyOne(findFormat(format, evidence.text));
+  if (typeof pattern === "string")
+    yield* onlyOne(findPattern(pattern, evidence.text).filter(isCode));
   const isAnswer = /\b(answer|reply|response|result|output|message|text)$/.test(toPlainKey(key));
   if (isAnswer && evidence.answer !== undefined) yield evidence.answer;
+}
+
+/** Of several, nobody says which is meant. */
+function onlyOne(found: readonly string[]): readonly string[] {
+  const different = [...new Set(found)];
+  return different.length === 1 ? different : [];
+}
+
+/** A ticket's name has digits in it. A verdict has none: `^(approve|reject)$` must find no word of a sentence. */
+function isCode(word: string): boolean {
+  return /\d/.test(word);
 }
 
 export function* findStatedOptions(
@@ -35,6 +48,11 @@ export function* findStatedOptions(
     const same = options.find((option) => String(option).toLowerCase() === wanted);
     if (same !== undefined && same !== null) yield same;
   }
+}
+
+/** A list of decisions is one of JSON. */
+export function toStatedEntry(type: string, value: Json): readonly Json[] {
+  return type === "boolean" && typeof value !== "boolean" ? [] : coerce(type, value);
 }
 
 const DECISIONS: Readonly<Record<string, boolean>> = {

@@ -1,0 +1,65 @@
+/**
+ * What a request that no intent understands gives to fill a schema from. It gives something in two cases: its
+ * words ask for an extraction or a conversion in one of the known forms, or it is nothing but data. Everything
+ * else, in any language, asks for something that only a language model could answer, and gives nothing.
+ */
+
+import { isJsonObject, type Json, type JsonObject } from "../../../base/json.ts";
+import type { Conversation } from "../conversation.ts";
+import { splitMessage } from "../prompt.ts";
+import { type Material, toPlainKey } from "./evidence.ts";
+import { readExtraction } from "./extraction.ts";
+import { toWholeData, type WholeData } from "./whole-data.ts";
+
+/** `schema` is left out where any object will do. Undefined when nothing may be filled from the request. */
+export function findGiven(conversation: Conversation, schema?: JsonObject): Material | undefined {
+  const { order = "", asked, attachments, earlier } = conversation;
+  const inline = readExtraction(order);
+  if (inline === undefined) return findBareData(conversation, schema);
+  const { files, behind } = splitMessage(asked[0] ?? "");
+  const attached = attachments.flatMap(({ text }) => text ?? []);
+  return sortMaterial([inline, behind, ...files, ...attached, ...[...earlier].reverse()]);
+}
+
+export function sortMaterial(texts: readonly string[]): Material {
+  const sorted = texts
+    .filter((text) => text.trim() !== "")
+    .map((text) => ({ text, data: toWholeData(text) }));
+  return {
+    documents: sorted.flatMap(({ data }) => (data ? [data.value] : [])),
+    prose: sorted.flatMap(({ text, data }) => (data ? [] : [text])),
+  };
+}
+
+/**
+ * The input, where it is one text and nothing but data. A prompt beside other input is an order, however much it
+ * looks like data: "gate: deploy or not".
+ */
+function findBareData(
+  { asked, attachments }: Conversation,
+  schema: JsonObject | undefined,
+): Material | undefined {
+  const texts = asked.filter((text) => text.trim() !== "");
+  const [only = ""] = texts;
+  const data = texts.length + attachments.length === 1 ? toWholeData(only) : undefined;
+  return data && isMeant(data, schema) ? { documents: [data.value], prose: [] } : undefined;
+}
+
+/** "Verdict: approved" may be an order. It is data where the schema has a `verdict`, or where there are more pairs. */
+function isMeant({ kind, value }: WholeData, schema: JsonObject | undefined): boolean {
+  const names = Object.keys((Array.isArray(value) ? value[0] : value) ?? {}).map(toPlainKey);
+  if (kind === "document") return true;
+  if (!schema) return names.length > 1;
+  const keys = new Set([...keysIn(schema)].map(toPlainKey));
+  const isKey = (name: string): boolean => keys.has(name);
+  return kind === "pairs" ? names.every(isKey) : names.some(isKey);
+}
+
+/** The names of all properties, at any depth. */
+function* keysIn(schema: Json | undefined): Generator<string> {
+  if (Array.isArray(schema)) for (const part of schema) yield* keysIn(part);
+  if (!isJsonObject(schema)) return;
+  const { properties } = schema;
+  if (isJsonObject(properties)) yield* Object.keys(properties);
+  for (const part of Object.values(schema)) yield* keysIn(part);
+}
