@@ -292,6 +292,7 @@ const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
   think: "Whether the model is asked to reason.",
   temperature: "0 to 2.",
   max_tokens: "Most tokens of one answer.",
+  fell_back: "True where nobody chose the model: the embedded one, which then fills no schema.",
   items:
     "The conversation that it goes on with, as items of the Responses API; its last message stands in place of `prompt`.",
   options: "Fields of the vendor's own for each request ([options.md](options.md)).",

@@ -37,6 +37,8 @@ export interface AgentTask {
   readonly model: string;
   /** Why this model was taken: a flag, a key that was found, nothing else. */
   readonly model_reason: string;
+  /** True where nobody chose the model and nothing else was found: the embedded one, which then fills no schema. */
+  readonly fell_back?: boolean | undefined;
   /** The wire, where the user named one; else the vendor's own. */
   readonly provider: string | null;
   /** The server's address, where it is not the vendor's own. */

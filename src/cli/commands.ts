@@ -139,7 +139,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       },
       ...STORE_OPTION,
       "no-store": { type: "boolean", summary: "Keep no record of the run" },
-      quiet: { type: "boolean", short: "q", summary: "Nothing on standard error but errors" },
+      quiet: {
+        type: "boolean",
+        short: "q",
+        summary: "Nothing on standard error but errors, and a model that nobody chose",
+      },
     },
     examples: [
       'offshoot run "List the TypeScript files here"',

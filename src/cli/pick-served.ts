@@ -27,10 +27,11 @@ export async function pickServed(
   const provider = config.get("provider");
   const own = findOwn(config);
   if (!own) {
-    const { ref, baseUrl, apiKeyName } = await pickModel(config, network, io);
+    const { ref, baseUrl, apiKeyName, source } = await pickModel(config, network, io);
     const usual = {
       ...{ model: ref, provider: toProvider(provider) },
       ...{ url: baseUrl ?? null, api_key_name: apiKeyName ?? null },
+      ...(source === "embedded" && { fell_back: true }),
     };
     return { usual, own: undefined };
   }

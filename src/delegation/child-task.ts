@@ -27,7 +27,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
   const { tools, maxTurns, limits } = bounds;
   const canAsk = mayAsk(wish, bounds);
   const isOtherModel = wish.model !== undefined && wish.model !== parent.model;
-  const { can_ask: _, ...above } = parent;
+  const { can_ask: _, fell_back: __, ...above } = parent;
   return {
     ...above,
     ...toAddress(parent, wish),
@@ -36,6 +36,7 @@ export function toChildTask(parent: AgentTask, wish: ChildWish, bounds: ChildBou
     // What is one vendor's word is not another's: another model begins with none.
     options: joinOptions(isOtherModel ? undefined : parent.options, wish.options) ?? null,
     model_reason: wish.model ? "asked for by its parent" : "its parent's",
+    ...(hasFallenBack(parent, wish) && { fell_back: true }),
     instructions: wish.instructions,
     items: wish.items ?? [{ type: "message", role: "user", content: wish.prompt }],
     tools,
@@ -73,6 +74,12 @@ function mayAsk({ tools: named, canAsk, response }: ChildWish, bounds: ChildBoun
 function toDeployments(parent: AgentTask, wish: ChildWish): AgentTask["deployments"] {
   if (wish.sameAddress) return wish.sameAddress.deployments;
   return wish.model === undefined ? parent.deployments : undefined;
+}
+
+/** Whether nobody chose its model: a wish that names one has, and so has an agent's file. */
+function hasFallenBack(parent: AgentTask, { model, sameAddress }: ChildWish): boolean {
+  if (sameAddress) return sameAddress.fell_back === true;
+  return model === undefined && parent.fell_back === true;
 }
 
 /**

@@ -27,7 +27,7 @@ export interface ChildWish {
   readonly canAsk?: boolean | undefined;
   /** Where a finished child was asked that is asked again. */
   readonly sameAddress?:
-    | Pick<AgentTask, "provider" | "url" | "api_key_name" | "deployments">
+    | Pick<AgentTask, "provider" | "url" | "api_key_name" | "deployments" | "fell_back">
     | undefined;
   /** Fields of the vendor's own, over those of its parent where it keeps its parent's model. */
   readonly options?: JsonObject | undefined;

@@ -42,13 +42,13 @@ function toOwnWords(
   { requested }: ChildStart,
 ): Partial<ChildWish> {
   const { model, options, instructions, agent, format } = task;
-  const { provider, url, api_key_name, deployments } = task;
+  const { provider, url, api_key_name, deployments, fell_back } = task;
   const { max_turns, timeout_ms, limits } = requested;
   if (agent) checkWithin(wish, task, toNumber(max_turns));
   return {
     model,
     // The same server and the same key, whatever its parent's are.
-    sameAddress: { provider, url, api_key_name, deployments },
+    sameAddress: { provider, url, api_key_name, deployments, fell_back },
     instructions,
     ...(options ? { options } : {}),
     agent: agent ?? undefined,

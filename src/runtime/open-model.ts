@@ -52,7 +52,7 @@ export async function openModel(wish: ModelWish, parts: ModelParts): Promise<Ope
   const reasoning = reasoningFor(wish.think);
   if (vendor === EMBEDDED) {
     const { createEmbeddedProvider } = await import("../providers/embedded/provider.ts");
-    const provider = createEmbeddedProvider();
+    const provider = createEmbeddedProvider({ isFallback: wish.fell_back });
     return { provider, contextTokens: undefined, costOf: () => 0, reasoning, checkInput() {} };
   }
   if (vendor === GGUF) {

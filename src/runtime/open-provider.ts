@@ -37,6 +37,7 @@ export interface ModelWish {
   readonly api_key_name: string | null;
   readonly think: boolean;
   readonly deployments?: AgentTask["deployments"];
+  readonly fell_back?: AgentTask["fell_back"];
 }
 
 export interface ModelParts {

@@ -30,7 +30,7 @@ const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
   ...{ instructions: true, input: true, tools: true, tool_choice: true, max_turns: true },
   ...{ temperature: true, max_output_tokens: true, think: true, format: true, response: true },
   ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
-  ...{ depth: true, summary_prompt: true, report_along: true, on_throw: true },
+  ...{ depth: true, summary_prompt: true, report_along: true, on_throw: true, fell_back: true },
   ...{
     agent: true,
     deployments: true,

@@ -44,7 +44,7 @@ const HELPFUL: readonly (readonly [string, RegExp])[] = [
   ["say hello", /^hello$/m],
 ];
 
-/** What needs a command says why it may not run where nobody can be asked. */
+/** What needs a command is refused where nobody can be asked, and says why. */
 const ASKED: readonly string[] = [
   "git status",
   "what is the last commit?",
@@ -104,6 +104,9 @@ async function type(t: TestContext, prompt: string, ...flags: string[]): Promise
   return { code, ...io.written };
 }
 
+/** One line, whatever is left out otherwise. */
+const FELL_BACK = /^model: embedded\/offline \(no key, no local server found; .*\)\n$/;
+
 interface Said {
   readonly code: number;
   readonly stdout: string;
@@ -136,16 +139,17 @@ describe("first prompts", () => {
   for (const [prompt, answer] of HELPFUL) {
     it(`"${prompt}" is served`, async (t) => {
       const { code, stdout, stderr } = await type(t, prompt);
-      assert.deepEqual([code, stderr], [0, ""], stdout);
+      assert.equal(code, 0, stdout);
+      assert.match(stderr, FELL_BACK);
       assert.match(stdout, answer);
     });
   }
 
   for (const prompt of ASKED) {
     it(`"${prompt}" is not done where nobody can allow it, and says so`, async (t) => {
-      const { code, stdout } = await type(t, prompt, "--approve", "deny");
-      assert.equal(code, 0);
-      assert.match(stdout, /was denied|ended with exit code/);
+      const { code, stdout, stderr } = await type(t, prompt, "--approve", "deny");
+      assert.deepEqual([code, stdout], [5, ""]);
+      assert.match(stderr, /\nTool call \w+ was denied: .*I have not done it\.\n$/);
     });
   }
 
@@ -153,7 +157,8 @@ describe("first prompts", () => {
     it(`"${prompt}" is refused`, async (t) => {
       const { code, stdout, stderr } = await type(t, prompt);
       assert.deepEqual([code, stdout], [5, ""], stderr);
-      const lines = stderr.trimEnd().split("\n");
+      const [model = "", ...lines] = stderr.trimEnd().split("\n");
+      assert.match(`${model}\n`, FELL_BACK);
       assert.equal(lines.length, 3, stderr);
       assert.match(lines[0] ?? "", /not a language model/);
       assert.match(lines[1] ?? "", /".+" and ".+"/);
@@ -161,19 +166,14 @@ describe("first prompts", () => {
     });
   }
 
-  const GATE = {
-    type: "object",
-    properties: { approved: { type: "boolean" } },
-    required: ["approved"],
-  };
-  it("a gate whose key is missing stays shut", async (t) => {
-    const io = createProject(t);
-    put(join(io.cwd, "gate.json"), JSON.stringify(GATE));
-    const code = await main(
-      ["run", "--no-store", "-q", "--schema", "gate.json", "Should it be approved?"],
-      io,
-    );
-    assert.deepEqual([code, io.written.stdout], [5, ""]);
-    assert.equal(io.written.stderr.trimEnd().split("\n").length, 3);
+  it("are told what is not there, and that it was not done", async (t) => {
+    const { code, stdout, stderr } = await type(t, "cat MISSING.md");
+    assert.deepEqual([code, stdout], [5, ""]);
+    assert.match(stderr, /File not found: MISSING\.md/);
+  });
+
+  it("say nothing of the model with -q where somebody chose it", async (t) => {
+    const { code, stderr } = await type(t, "hello", "-m", "embedded");
+    assert.deepEqual([code, stderr], [0, ""]);
   });
 });

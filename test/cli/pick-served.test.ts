@@ -21,9 +21,9 @@ async function pick(
   t: TestContext,
   user: string,
   flags: Readonly<Record<string, string>>,
-): Promise<PickedServed> {
   // A key of a vendor's goes to no address that nobody has given for it.
-  const env = { OPENAI_API_KEY: "sk-1" };
+  env: Readonly<Record<string, string>> = { OPENAI_API_KEY: "sk-1" },
+): Promise<PickedServed> {
   const sandbox = createSandbox(t);
   put(sandbox.userFile, `probe_local: false\n${user}`);
   const network = createNetwork(env);
@@ -55,5 +55,20 @@ describe("a server with an address and no model", () => {
     const { usual, own } = await pick(t, "", { url: "http://127.0.0.1:9/v1", model: "up" });
     assert.equal(own, undefined);
     assert.deepEqual([usual?.model, usual?.url], ["custom/up", "http://127.0.0.1:9/v1"]);
+  });
+});
+
+describe("a server without a key", () => {
+  it("falls back to the embedded model, and knows that nobody chose it", async (t) => {
+    const { usual } = await pick(t, "", {}, {});
+    assert.deepEqual([usual?.model, usual?.fell_back], ["embedded/offline", true]);
+  });
+
+  it("has not fallen back where the user chose it", async (t) => {
+    const flag = await pick(t, "", { model: "embedded" }, {});
+    const file = await pick(t, "model: embedded\n", {}, {});
+    for (const { usual } of [flag, file]) {
+      assert.deepEqual([usual?.model, usual?.fell_back], ["embedded/offline", undefined]);
+    }
   });
 });

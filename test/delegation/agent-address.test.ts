@@ -157,3 +157,28 @@ describe("a child of an agent with an address", () => {
     assert.match(told, /at most 2 turns, and max_turns asks for 50/);
   });
 });
+
+describe("a child of a run that fell back to the embedded model", () => {
+  const parent = { model: "embedded/offline", fell_back: true };
+
+  it("has fallen back with it, unless its agent names a model", async () => {
+    assert.equal((await childOf(parent)).fell_back, true);
+    assert.equal((await childOf(parent, "model: embedded/offline")).fell_back, undefined);
+    assert.equal((await childOf({ model: "embedded/offline" })).fell_back, undefined);
+  });
+
+  it("fills no schema", async (t) => {
+    const schema =
+      "output_schema: { type: object, properties: { result: { type: integer } }, required: [result] }";
+    const agents = [await parse(schema)];
+    const runtime = await createRuntime({ agents, env: {} });
+    t.after(() => runtime.close());
+    const tools = ["subagent"];
+    const input = 'use subagent with {"label": "one", "agent": "a", "task_prompt": "compute 6*7"}';
+    const chosen = await runtime.run({ model: "embedded/offline", tools, input });
+    assert.match((await chosen.result()).output_text, /\{\\"result\\":42\}/);
+    const run = await runtime.run({ ...parent, tools, input });
+    const { ending, output_text } = await run.result();
+    assert.deepEqual([ending, output_text], ["refused", ""]);
+  });
+});

@@ -57,6 +57,9 @@ describe("the options of a child", () => {
     const signing = { key: new Uint8Array(32), nowMs: 0 };
     const payload = toPayload({ ...order, account }, parts, signing);
     assert.deepEqual(parsePayload(payload).options, PARENT.options);
+    assert.equal(parsePayload(payload).fell_back, false);
+    const fallen = { ...order, task: { ...PARENT, fell_back: true }, account };
+    assert.equal(parsePayload(toPayload(fallen, parts, signing)).fell_back, true);
     assert.ok(SIGNED_FIELDS.includes("options"));
     assert.throws(
       () => parsePayload({ ...payload, options: { n: 2 } }),

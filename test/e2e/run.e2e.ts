@@ -56,8 +56,8 @@ describe("run with the embedded model", () => {
   it("prints one JSON document that fits the schema, and nothing else", async () => {
     const files = { "city.json": JSON.stringify(CITY_SCHEMA), "notes.txt": "Paris: 2100000\n" };
     await using place = await createPlace(files);
-    const prompt = "Give the city Paris and its population 2100000 as JSON";
-    const args = ["run", "--schema", "city.json", prompt, "-f", "notes.txt"];
+    const prompt = "Extract the city and its population: city Paris, population 2100000";
+    const args = ["run", "-m", "embedded", "--schema", "city.json", prompt, "-f", "notes.txt"];
     const ended = await place.run(args, { input: "a,b\n1,2\n" });
     check(ended, { code: 0 });
     assert.match(ended.stdout, /^\{.*\}\n$/);
@@ -73,11 +73,13 @@ describe("run with the embedded model", () => {
     assert.deepEqual((await place.runIds()).length, 1);
   });
 
-  it("says nothing on standard error with -q", async () => {
+  it("says nothing on standard error with -q but that it was fallen back to", async () => {
     await using place = await createPlace({ "a.ts": "" });
-    const ended = await place.run(["run", "-q", "List the TypeScript files here"]);
+    const args = ["run", "-q", "List the TypeScript files here"];
+    const ended = await place.run(args);
     check(ended, { code: 0, stdout: "1 TypeScript file here:\n- a.ts\n" });
-    assert.equal(ended.stderr, "");
+    assert.match(ended.stderr, /^model: embedded\/offline \(no key, .*\)\n$/);
+    assert.equal((await place.run([...args, "-m", "embedded"])).stderr, "");
   });
 
   it("hides tool calls with --brief", async () => {
@@ -94,8 +96,8 @@ describe("run with the embedded model", () => {
     await using place = await createPlace();
     const ended = await place.run(["run", "--done-marker", "compute 6*7"]);
     check(ended, { code: 0, stdout: "6*7 = 42\n\n=== [ DONE ] ===\n" });
-    const files = ["run", "--done-marker", "--json-object", 'Answer {"a":1}'];
-    const json = await place.run(files);
+    const args = ["run", "-m", "embedded", "--done-marker", "--json-object", 'Convert {"a":1}'];
+    const json = await place.run(args);
     check(json, { code: 0 });
     assert.match(json.stdout, /^\{.*\}\n\n=== \[ DONE \] ===\n$/);
   });

@@ -60,7 +60,8 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
   const settings = withAnswers(toRuntimeOptions(config, { ...io, ask: asking?.ask }));
   const runtime = await createRuntime({ ...settings, agents, transport: network.open });
   try {
-    if (!config.get("quiet")) await io.stderr.write(toHead(agent, choice));
+    const head = toHead(agent, choice, config.get("quiet"));
+    if (head !== "") await io.stderr.write(head);
     const tools = await pickTools(config.get("tools"), runtime);
     for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
     const request: RunRequest = {
@@ -103,9 +104,15 @@ function withAnswers(settings: RuntimeOptions): RuntimeOptions {
   return { ...settings, approvalWaitMs: undefined };
 }
 
-/** Who answers: the agent that was asked for, and the model. */
-function toHead(agent: AgentDefinition | undefined, { reason }: PickedModel): string {
-  return `${agent ? `agent: ${agent.name}\n` : ""}model: ${reason}\n`;
+/** Who answers: the agent that was asked for, and the model. With `-q` a model that nobody chose is named alone. */
+function toHead(
+  agent: AgentDefinition | undefined,
+  { reason, source }: PickedModel,
+  isQuiet: boolean,
+): string {
+  const model = `model: ${reason}\n`;
+  if (isQuiet) return source === "embedded" ? model : "";
+  return `${agent ? `agent: ${agent.name}\n` : ""}${model}`;
 }
 
 /** Of the agents that a run is told of, those that it cannot call, and why. */
@@ -132,6 +139,7 @@ function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "in
   return {
     model: choice.ref,
     model_reason: choice.reason,
+    ...(choice.source === "embedded" && { fell_back: true }),
     provider: provider === undefined || provider === EMBEDDED ? null : provider,
     url: choice.baseUrl ?? null,
     api_key_name: choice.apiKeyName ?? null,

@@ -204,6 +204,7 @@ function toRequest(
   return {
     model: toModel(payload),
     model_reason: "named by the payload",
+    ...(payload.fell_back && { fell_back: true }),
     provider,
     url: payload.url,
     api_key_name: payload.api_key_name,

@@ -30,6 +30,7 @@ export function toPayload(
   const id = `${parent.id}/${place}`;
   const payload: JsonObject = {
     model: task.model,
+    ...(task.fell_back ? { fell_back: true } : {}),
     provider: task.provider ?? providerOf?.(task) ?? null,
     url: task.url,
     api_key_name: task.api_key_name,

@@ -16,6 +16,8 @@ import { SANDBOX_LEVELS, type SandboxLevel } from "../../tools/sandbox/sandbox.t
 
 export interface Payload {
   readonly model: string;
+  /** Whether nobody chose the model, here and above: it fills no schema then. */
+  readonly fell_back: boolean;
   readonly provider: string | null;
   readonly url: string | null;
   readonly api_key_name: string | null;
@@ -76,6 +78,7 @@ export function parsePayload(document: JsonObject): Payload {
   const read = createReader(document);
   return {
     model: read.needed("model"),
+    fell_back: read.flag("fell_back"),
     provider: read.text("provider") ?? null,
     url: read.text("url") ?? null,
     api_key_name: readVariable(read.text("api_key_name")),

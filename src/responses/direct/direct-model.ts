@@ -8,7 +8,7 @@ import type { Provider } from "../../providers/provider.ts";
 
 export type ModelTarget = Pick<
   AgentTask,
-  "model" | "provider" | "url" | "api_key_name" | "deployments"
+  "model" | "provider" | "url" | "api_key_name" | "deployments" | "fell_back"
 >;
 
 export interface DirectModel {

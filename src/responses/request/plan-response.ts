@@ -159,6 +159,7 @@ function toTask({ request }: AskedResponse, found: Found, wish: ResponseWish): A
     api_key_name: model.api_key_name,
     deployments: model.deployments,
     model_reason: "asked for",
+    ...(model.fell_back && { fell_back: true }),
     instructions,
     items: wish.is_compaction ? items.filter(({ type }) => type !== "compaction_trigger") : items,
     tools: [],

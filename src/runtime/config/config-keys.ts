@@ -125,7 +125,7 @@ export const CONFIG_KEYS = {
     default: false,
     flag: "quiet",
     guarded: true,
-    summary: "Nothing on standard error but errors",
+    summary: "Nothing on standard error but errors, and a model that nobody chose",
   },
   store: {
     type: "record",

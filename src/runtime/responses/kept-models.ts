@@ -28,8 +28,8 @@ function keepModels(open: OpenModel): OpenModel {
 }
 
 export function toModelKey(target: ModelTarget): string {
-  const { model, provider, url, api_key_name, deployments } = target;
+  const { model, provider, url, api_key_name, deployments, fell_back = false } = target;
   // Built again for each request: JSON costs more than all else here.
-  if (!deployments) return `${model} ${provider} ${url} ${api_key_name}`;
+  if (!deployments) return `${model} ${provider} ${url} ${api_key_name} ${fell_back}`;
   return deployments.map((one) => `${toModelKey(one)} ${one.weight} ${one.fallback}`).join("\n");
 }

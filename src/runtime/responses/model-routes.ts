@@ -20,7 +20,7 @@ import type { ModelTarget } from "../../responses/direct/direct-model.ts";
 export type { ModelTarget } from "../../responses/direct/direct-model.ts";
 
 /** A server at an address that the settings give, without the model. */
-export type OwnServer = Omit<ModelTarget, "model" | "deployments"> & {
+export type OwnServer = Omit<ModelTarget, "model" | "deployments" | "fell_back"> & {
   /** Whose models it has, `custom` for nobody's that is known. */
   readonly vendor: string;
   readonly url: string;
@@ -53,8 +53,13 @@ export function routeModel(routes: ModelRoutes, name: string | null | undefined)
   }
   const row = named.find(([pattern]) => matchesGlob(name, toGlob(pattern)));
   if (row) return atOwn(own, row[1]);
-  if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return usual;
+  if (usual && (usual.model === name || usual.model.endsWith(`/${name}`))) return chosen(usual);
   return routeOwn({ own, usual, catalog }, name) ?? routeVendor(name, catalog);
+}
+
+/** Whoever names a model means it, also the one that is asked where nothing else was found. */
+function chosen({ fell_back: _, ...target }: ModelTarget): ModelTarget {
+  return target;
 }
 
 /** The same for embeddings: the model of vector stores is meant by its own name. */

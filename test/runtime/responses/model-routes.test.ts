@@ -26,6 +26,15 @@ describe("the model that a request names", () => {
     }
   });
 
+  it("is chosen by whoever names it, also where the server only fell back to it", () => {
+    const usual = { ...target("embedded/offline"), fell_back: true };
+    const routes: ModelRoutes = { named: [], usual };
+    for (const name of ["embedded/offline", "offline", "embedded"]) {
+      assert.deepEqual(routeModel(routes, name), target("embedded/offline"), name);
+    }
+    for (const nothing of [undefined, null, ""]) assert.equal(routeModel(routes, nothing), usual);
+  });
+
   it("goes to the address of the usual one whoever else has such a name", () => {
     const routes: ModelRoutes = { named: [], usual: target("custom/first", OWN) };
     for (const [name, model] of [
