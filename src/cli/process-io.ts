@@ -4,6 +4,7 @@ import { fstatSync, writeSync } from "node:fs";
 import { homedir } from "node:os";
 import { isatty } from "node:tty";
 import { Failure } from "../base/failure.ts";
+import { isOutputClosed } from "./closed-output.ts";
 import { createHangup } from "./hangup.ts";
 import type { Input, Io, Output } from "./io.ts";
 import { createSafeOutput, toLooks } from "./terminal.ts";
@@ -14,6 +15,7 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
   const { env } = process;
   const goneListeners = new Set<() => void>();
   const isTerminal = isatty(1);
+  if (!isTerminal && isOutputClosed()) refuseClosedOutput(leave);
   return {
     env,
     cwd: currentFolder(leave),
@@ -60,7 +62,13 @@ export function createProcessIo(leave: (exitCode: number) => never): Io {
   };
 }
 
-/** A terminal that closes is told by the kernel and again by its shell: the second is no impatience. */
+/** As the launcher of a clone refuses it. */
+function refuseClosedOutput(leave: (exitCode: number) => never): never {
+  const why = "Standard output is closed, so there is nowhere to write the answer.";
+  writeSync(2, `offshoot: ${why} Use >/dev/null to drop it.\n`);
+  return leave(1);
+}
+
 /** A folder that was deleted under the shell cannot be worked in, and Node says so with a stack. */
 function currentFolder(leave: (exitCode: number) => never): string {
   try {
@@ -71,6 +79,7 @@ function currentFolder(leave: (exitCode: number) => never): string {
   }
 }
 
+/** A terminal that closes is told by the kernel and again by its shell: the second is no impatience. */
 function onlyOnce(callback: () => void): () => void {
   let isDone = false;
   return () => {
