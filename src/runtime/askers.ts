@@ -129,7 +129,9 @@ async function preferNo(
 
 async function giveUp(waitMs: number, clock: Clock, signal: AbortSignal): Promise<never> {
   await clock.sleep(waitMs, signal);
-  throw new Failure("timeout", `no answer came within ${waitMs / 1000} s`);
+  const hours = waitMs / 3_600_000;
+  const limit = Number.isInteger(hours) ? `${hours} h` : `${waitMs / 1000} s`;
+  throw new Failure("timeout", `no answer came within ${limit}`);
 }
 
 function toWithdrawal(given: Said): Failure {

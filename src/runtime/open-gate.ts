@@ -26,8 +26,8 @@ export interface SafetySettings {
   /** Undefined where there is nobody to ask here. */
   readonly ask: Ask | undefined;
   /**
-   * How long a question waits for an answer, which may come from another process too. Undefined: where there
-   * is nobody to ask here it is refused at once, else it waits as long as its run.
+   * How long a question waits for an answer, which may come from another process too. Undefined where there is
+   * nobody to ask: it is refused at once.
    */
   readonly approvalWaitMs: number | undefined;
   readonly toolTimeoutMs: number;
@@ -58,6 +58,16 @@ export const SAFETY: SafetySettings = {
   hardLinks: false,
   protectedPaths: [],
 };
+
+/** A day: somebody who went home finds the question in the morning, and no run waits for ever. */
+const APPROVAL_WAIT_MS = 24 * 60 * 60 * 1000;
+
+/** What a program has set, with what holds where it has not. */
+export function toSafety(given: Partial<SafetySettings>): SafetySettings {
+  const safety = { ...SAFETY, ...given };
+  const wait = safety.ask ? APPROVAL_WAIT_MS : undefined;
+  return { ...safety, approvalWaitMs: safety.approvalWaitMs ?? wait };
+}
 
 export interface SafetyParts extends SafetySettings {
   readonly env: Environment;

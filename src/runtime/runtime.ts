@@ -38,7 +38,7 @@ import { checkVendors, toCatalog, toVendorModels } from "./config/config-vendors
 import { createNetwork, limitAnswers } from "./network.ts";
 import { openConversations } from "./open-conversations.ts";
 import type { EmbeddingWish } from "./open-embeddings.ts";
-import { SAFETY, type SafetySettings } from "./open-gate.ts";
+import { type SafetySettings, toSafety } from "./open-gate.ts";
 import { openModel, openOwnModel } from "./open-model.ts";
 import type { ModelParts } from "./open-provider.ts";
 import { toPlannedModel } from "./planned-model.ts";
@@ -173,7 +173,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
     toolbox,
     openModel: async (task) =>
       options.provider ? openOwnModel(options.provider, task) : await openModel(task, modelParts),
-    safety: { ...SAFETY, ...options, env },
+    safety: { ...options, ...toSafety(options), env },
     delegation,
     observe: watch.tell,
     ...{ agents, childProcess, storePath, conversations, openAccount: options.openAccount },

@@ -25,6 +25,9 @@ import {
 
 const YES = { answer: "yes", call: "tool:1.0", from: "another terminal" } as const;
 
+/** What a question waits for where nobody said how long. */
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 describe("an approval question", () => {
   it("is in the log before anybody is asked, without secrets, and the decision closes it", async (t) => {
     const bench = createBench(t);
@@ -44,7 +47,7 @@ describe("an approval question", () => {
     const log = await readLog(run);
     const types = log.map(({ type }) => type).filter((type) => type.startsWith("tool_"));
     assert.deepEqual(types, ["tool_start", "tool_question", "tool_decision", "tool_end"]);
-    const { at_ms: _, call_id: _id, ...asked } = questionsIn(log)[0] ?? assert.fail();
+    const { at_ms, call_id: _id, ...asked } = questionsIn(log)[0] ?? assert.fail();
     assert.deepEqual(asked, {
       type: "tool_question",
       question: "tool:1.0",
@@ -55,7 +58,7 @@ describe("an approval question", () => {
       sandbox: "process",
       always: ["write"],
       asker: null,
-      until_ms: null,
+      until_ms: at_ms + DAY_MS,
     });
     const [decision] = decisionsIn(log);
     assert.deepEqual(
@@ -261,6 +264,16 @@ describe("a question that nobody answers", () => {
     assert.match(decision?.reason ?? "", /changes files, and no answer came within 600 s\.$/);
     assert.deepEqual(terminal.withdrawn, ["no answer came within 600 s"]);
     assert.equal((await run.result()).ending, "completed", "the wait is not the run's time");
+  });
+
+  it("waits for a day where nobody said how long, and says until when", async (t) => {
+    const bench = createBench(t);
+    const terminal = createTerminal();
+    const run = await bench.start(await bench.open({ ask: terminal.ask }));
+    await until(() => terminal.questions[0], "the terminal is asked");
+    terminal.answer("no");
+    const [question] = questionsIn(await readLog(run));
+    assert.equal((question?.until_ms ?? 0) - (question?.at_ms ?? 0), DAY_MS);
   });
 });
 

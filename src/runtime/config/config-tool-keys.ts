@@ -21,7 +21,7 @@ export const SAFETY_KEYS = {
     flag: "approval-wait",
     guarded: true,
     summary:
-      "Most seconds that an approval question waits for an answer, from another terminal too (`runs approve`). Left out, it is denied at once where there is no terminal, and waits for ever where there is one",
+      "Most seconds that an approval question waits for an answer, from another terminal too (`runs approve`). Left out, it is denied at once where there is no terminal, and after a day where there is one",
   },
   allow: {
     type: "list",
