@@ -23,7 +23,7 @@ export async function renderCliPage(): Promise<string> {
 }
 
 const HINTS: Readonly<Record<string, string>> = {
-  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it after `y` and Enter, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
+  run: "The model is given the files first, then the prompt, then standard input. Standard output has the answer alone; everything else is on standard error. A run that has spent anything ends with its id there, for `offshoot runs`.\n\nOn a pipe, standard output is the text of the last turn. On a terminal every turn's text is shown as it comes, because nobody knows yet whether a tool call follows it. From the second text on, a dim line with the number of the turn stands above it (`── turn 3 ──`, plain with `NO_COLOR`): the answer is what stands below the last of these lines. Without such a line, there is only one text.\n\nOn a terminal the run and its subagents are drawn as a tree while they work ([delegation.md](delegation.md)). Its keys: `↑` `↓` (or `k` `j`) pick a subagent, `x` stops it after `y` and Enter, `m` leaves a message for it, `Esc` goes back; Ctrl-C stops the run.",
   completions:
     "For bash put `source <(offshoot completions bash)` in `~/.bashrc`; for zsh the same with `zsh`, behind `compinit`, in `~/.zshrc`; for fish `offshoot completions fish | source` in `config.fish`.",
 };

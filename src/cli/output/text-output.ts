@@ -3,8 +3,9 @@
  * for, why a model declines, and at the end the run's sources and its cost, on standard error.
  *
  * A text is the answer only when no tool call follows it in its turn, which nobody knows while it comes. On a
- * terminal it is shown as it comes. A pipe gets the last turn's text alone, so with tools each turn's text is
- * held until the turn is over; what came before goes to standard error.
+ * terminal it is shown as it comes, below a line with the turn's number where another text is above it: the
+ * answer is what stands below the last of these lines. A pipe gets the last turn's text alone, so with tools
+ * each turn's text is held until the turn is over; what came before goes to standard error.
  */
 
 import { toTextPieces } from "../../base/json-pieces.ts";
@@ -64,6 +65,10 @@ class TextOutput {
   /** What was held last and has gone to standard error: the answer of a run that ends there. */
   #passed = "";
   #isPaused = false;
+  /** Whether a text of this run is on the terminal. */
+  #isTextShown = false;
+  /** The turn whose text is to be set apart from what is above it; undefined once it is. */
+  #turnToMark: number | undefined;
   #isRefused = false;
 
   constructor(options: ProjectionOptions) {
@@ -103,7 +108,7 @@ class TextOutput {
         this.#start = event;
         return;
       case "turn_start":
-        return this.#startTurn();
+        return this.#startTurn(event.turn);
       case "turn_end":
         this.#isPaused = event.reason === "pause";
         return;
@@ -138,13 +143,27 @@ class TextOutput {
 
   #readText(delta: string): void {
     const hasTools = this.#start?.settings.tools.length !== 0;
-    if (this.#options.stdout.isTerminal || !hasTools) this.#writeAnswer(delta);
-    else this.#held += delta;
+    if (this.#options.stdout.isTerminal) this.#showText(delta);
+    else if (hasTools) this.#held += delta;
+    else this.#writeAnswer(delta);
+  }
+
+  /** `quiet` does not leave the line out: it belongs to the text. */
+  #showText(delta: string): void {
+    if (delta === "") return;
+    if (this.#turnToMark !== undefined) {
+      this.#endAside();
+      this.#put("stdout", `${dim(this.#options.stdout, `── turn ${this.#turnToMark} ──`)}\n`);
+      this.#turnToMark = undefined;
+    }
+    this.#isTextShown = true;
+    this.#writeAnswer(delta);
   }
 
   /** A turn that a vendor paused goes on with the same text. */
-  #startTurn(): void {
+  #startTurn(turn: number): void {
     if (this.#isPaused) return;
+    if (this.#isTextShown) this.#turnToMark = turn;
     this.#passHeld();
     this.#passed = "";
     this.#endTurnText();

@@ -194,6 +194,7 @@ describe("the text form on a terminal", () => {
         "Let me look.",
         dim('read({"path": "a"})'),
         dim("read → +3 chars"),
+        dim("── turn 2 ──"),
         "One!",
         dim("2 turns · 1 tool call · 2,468 tokens · 3.2 s · cost unknown"),
         "",
@@ -227,7 +228,55 @@ describe("the text form on a terminal", () => {
   it("dims nothing when only the answer is on a terminal", async () => {
     const { stdout, stderr } = await project(createTextOutput, withTool, { terminals: ["stdout"] });
     assert.ok(!stderr.includes("\x1b"));
-    assert.equal(stdout, "Let me look.\nOne!\n");
+    assert.equal(stdout, `Let me look.\n${dim("── turn 2 ──")}\nOne!\n`);
+  });
+
+  it("sets the text of each turn apart, also with -q, so that the answer stands below the last line", async () => {
+    const log = [
+      runStart({ tools: ["read"] }),
+      ...turn(1, ...message(0, "First."), ...functionCall(1, call, "{}")),
+      ...toolRun(call, "one"),
+      ...turn(2, ...functionCall(0, call, "{}")),
+      ...toolRun(call, "two"),
+      ...turn(3, ...message(0, "Sec", "ond.\n"), ...functionCall(1, call, "{}")),
+      ...toolRun(call, "three"),
+      ...turn(4, ...message(0, "Last.")),
+      runEnd({ turns: 4, tool_calls: 3 }),
+    ];
+    const { stdout } = await project(createTextOutput, log, { terminals: BOTH, quiet: true });
+    const [third, fourth] = [dim("── turn 3 ──"), dim("── turn 4 ──")];
+    assert.equal(stdout, `First.\n${third}\nSecond.\n${fourth}\nLast.\n`);
+  });
+
+  it("draws no line above the only text, and none inside a turn that a vendor paused", async () => {
+    const end = { type: "end", reason: "pause", usage: USAGE, continuation: undefined } as const;
+    const log = [
+      runStart({ tools: ["read"] }),
+      ...turn(1, ...functionCall(0, call, "{}")),
+      ...toolRun(call, "one"),
+      ...turn(2, ...message(0, "One "), end),
+      ...turn(3, ...message(0, "two")),
+      runEnd({ turns: 3, tool_calls: 1 }),
+    ];
+    const { stdout } = await project(createTextOutput, log, { terminals: BOTH, quiet: true });
+    assert.equal(stdout, "One two\n");
+  });
+
+  it("shows the first words of a turn as they come", async () => {
+    const batches = [
+      [
+        runStart({ tools: ["read"] }),
+        ...turn(1, ...message(0, "First."), ...functionCall(1, call, "{}")),
+      ],
+      [...toolRun(call, "one")],
+      ...turn(2, ...message(0, "a", "b")).map((event) => [event]),
+    ];
+    const { writes } = await project(createTextOutput, batches, { terminals: BOTH, quiet: true });
+    const rule = dim("── turn 2 ──");
+    assert.deepEqual(writes.slice(-2), [
+      ["stdout", `${rule}\na`],
+      ["stdout", "b"],
+    ]);
   });
 
   it("shows apart what came before the answer when only the asides are on a terminal", async () => {
