@@ -9,8 +9,9 @@ import { createFrameWriter } from "../../src/cli/output/sse-output.ts";
 import { toAgentTemplate } from "../../src/delegation/agents/agent-template.ts";
 import type { ChildReport } from "../../src/delegation/child.ts";
 import { toEnvelope, toErrorEnvelope, toOpenEnvelope } from "../../src/delegation/envelope.ts";
-import type { Payload } from "../../src/delegation/runner/payload.ts";
+import { PAYLOAD_FIELDS, WHOLE_PAYLOAD } from "../../src/delegation/runner/payload-fields.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
+import { SIGNED_FIELDS } from "../../src/delegation/signed-grant.ts";
 import type { SubagentEvent } from "../../src/delegation/subagent-events.ts";
 import { createSubagentLog } from "../../src/delegation/telemetry/subagent-log.ts";
 import { ASK_PARENT_SPEC } from "../../src/delegation/tools/ask-parent.ts";
@@ -281,50 +282,10 @@ function agentBlocks(): string[] {
   ];
 }
 
-const PAYLOAD: Readonly<Record<keyof Payload, string>> = {
-  model: "The model; needed. `vendor/model`, or a name of the provider's.",
-  provider: "How to speak to it: `openai-chat`, `anthropic`, … The vendor's own when left out.",
-  url: "The server's address, in place of the vendor's.",
-  api_key_name: "The environment variable that holds the key. Never the key itself.",
-  prompt: "What it is asked; needed.",
-  system_prompt: "Instructions.",
-  tool_subset: "Names of the tools it may use; none when left out.",
-  think: "Whether the model is asked to reason.",
-  temperature: "0 to 2.",
-  max_tokens: "Most tokens of one answer.",
-  fell_back: "True where nobody chose the model: the embedded one, which then fills no schema.",
-  items:
-    "The conversation that it goes on with, as items of the Responses API; its last message stands in place of `prompt`.",
-  options: "Fields of the vendor's own for each request ([options.md](options.md)).",
-  label: "What it is called.",
-  depth: "Its depth; 0 when left out.",
-  max_turns: "Most model calls.",
-  timeout_ms: "Most time.",
-  limits: "Most `turns`, `tokens`, `usd`, `tool_calls`, `children` that it has at once.",
-  ceiling: "Most of these in all, where its parent gives it more while it works.",
-  summary_prompt: "How it is to report, in a last turn of its own.",
-  report_along: "Whether that goes along with the prompt instead.",
-  format:
-    "`output_schema` (also `schema`) is a JSON schema that the answer must fit; `output_mode: json_object` is any JSON object.",
-  on_throw: "`end` (the default): a tool that cannot do its work ends the run. `tell_model`.",
-  approve:
-    "`ask`, `auto` or `deny`. Only a parent with `asks` can be asked; else it is refused at once.",
-  sandbox: "What holds commands.",
-  root: "The folder it works in.",
-  grant: "What it may do at most; signed by the parent.",
-  safety: "The parent's rules and limits for tool calls; counts with a grant alone.",
-  delegation: "The parent's settings of delegation; counts with a grant alone.",
-  run: "Its place in the parent's record: `id`, `parent_id`, `path`; `can_ask` where its parent answers questions.",
-  store_path: "Where that record is; without it nothing is kept.",
-  asks: "Whether the parent is told what a person is to be asked; counts with a grant alone.",
-  brief: "Leave out the frames of tool calls.",
-  report: "End with a frame `subagent_report` that holds the run's ending.",
-};
-
 function runnerBlocks(): string[] {
-  const rows = Object.entries(PAYLOAD).map(([name, meaning], at) => [
-    `\`${name === "format" ? "output_mode`, `output_schema" : name}\``,
-    at < 10 ? "yes" : "",
+  const rows = Object.entries(PAYLOAD_FIELDS).map(([name, meaning], at) => [
+    `\`${name}\``,
+    at < WHOLE_PAYLOAD ? "yes" : "",
     meaning,
   ]);
   return [
@@ -332,6 +293,7 @@ function runnerBlocks(): string[] {
     "`offshoot subagent` reads one JSON document from standard input and writes SSE to standard output, and nothing else there. Any program may start it. The first ten fields are a whole document; null is nothing, and a field that nobody knows is passed over.",
     renderFence("sh", `echo '{"model": "embedded", "prompt": "compute 6*7"}' | offshoot subagent`),
     renderTable(["field", "of the ten", "meaning"], rows),
+    `\`grant\` and what counts with it are for a parent process of Offshoot. With a \`grant\` these are signed: ${SIGNED_FIELDS.map((name) => `\`${name}\``).join(", ")}. A payload with another value of one of them, without a signature, or after \`expires_at_ms\` is refused with exit code 2, and nothing is started. What is asked (\`prompt\`) is not signed.`,
     "The stream is that of `offshoot run --sse`: `response_start`, `output_text`, `reasoning_content`, `tool_call`, `tool_result`, `block_end` after each turn, `output_structured` in place of the text where JSON was asked for, and `response_end`. The frames of a call carry its id; the first has its `name` and no text; calls come one after the other.",
     renderFence("text", renderFrames()),
     "A run that did not complete ends with a `block_end` whose text begins with `Error:`, without `response_end`, and the exit code is not 0. A tool that cannot do its work (a program that exits with 1, a host that does not answer) ends it so; arguments that do not fit, a tool that is not there, a refused call and a subagent that failed are told to the model, and the run goes on.",

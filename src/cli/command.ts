@@ -16,6 +16,8 @@ export interface Command {
   readonly subcommands?: Readonly<Record<string, string>>;
   /** What follows a subcommand, for completion, where it can be listed. */
   readonly operands?: { readonly kind: CompletedKind; readonly notFor: readonly string[] };
+  /** The fields of the JSON document that it reads from standard input, with what each means. */
+  readonly input?: Readonly<Record<string, string>>;
   readonly examples: readonly string[];
   /** Imports the code, so that a command pays for itself alone. */
   load(): Promise<{ run: RunCommand }>;

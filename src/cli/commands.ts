@@ -1,5 +1,6 @@
 /** Every command and flag, as data. The code of a command is loaded when it is called. */
 
+import { PAYLOAD_FIELDS } from "../delegation/runner/payload-fields.ts";
 import { WIRES } from "../providers/wires.ts";
 import { AUDIT_COMMAND } from "./audit-command.ts";
 import type { Command } from "./command.ts";
@@ -209,6 +210,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Run one JSON payload from standard input as SSE: the runner of child processes",
     usage: "",
     options: {},
+    input: PAYLOAD_FIELDS,
     examples: [
       `echo '{"model": "embedded", "prompt": "Hello"}' | offshoot subagent`,
       `echo '{"model": "embedded", "prompt": "…", "tool_subset": ["read"]}' | offshoot subagent`,

@@ -38,7 +38,7 @@ export function renderCommandHelp(
   command: Command,
   columns = Number.POSITIVE_INFINITY,
 ): string {
-  const { summary, usage, options, subcommands, examples } = command;
+  const { summary, usage, options, subcommands, input, examples } = command;
   const flags = Object.entries(options).flatMap(([long, option]) => toFlagRows(long, option));
   const words = [`offshoot ${name}`, usage, "[FLAGS]"].filter((word) => word !== "");
   const lines = [
@@ -50,6 +50,7 @@ export function renderCommandHelp(
     "Flags:",
     ...alignRows([...flags, ["-h, --help", "Show this"]], columns),
     "",
+    ...(input ? ["Fields of the payload:", ...alignRows(Object.entries(input), columns), ""] : []),
     examples.length === 1 ? "Example:" : "Examples:",
     ...examples.map((example) => `  ${example}`),
     "",

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { renderCommandHelp, renderHelp } from "../../src/cli/help.ts";
+import { PAYLOAD_FIELDS } from "../../src/delegation/runner/payload-fields.ts";
 
 const pages = (columns?: number): string[] => [
   renderHelp(columns),
@@ -30,6 +31,14 @@ describe("help on a terminal", () => {
     const lines = renderCommandHelp("run", run, 40).split("\n");
     const at = lines.indexOf("  -q, --quiet");
     assert.equal(lines[at + 1], "      Nothing on standard error but");
-    assert.equal(lines[at + 2], "      errors");
+    assert.equal(lines[at + 2], "      errors, and a model that nobody");
+  });
+
+  it("names every field that the runner reads", () => {
+    const { subagent } = COMMANDS;
+    assert.ok(subagent);
+    const named = renderCommandHelp("subagent", subagent).matchAll(/^ {2}(\w+) {2,}\S/gm);
+    const names = [...named].map(([, name]) => name);
+    assert.deepEqual(names, Object.keys(PAYLOAD_FIELDS));
   });
 });

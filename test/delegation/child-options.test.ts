@@ -10,6 +10,7 @@ import type { ChildWish } from "../../src/delegation/child.ts";
 import { toChildTask } from "../../src/delegation/child-task.ts";
 import { toPayload } from "../../src/delegation/executors/child-payload.ts";
 import { parsePayload } from "../../src/delegation/runner/payload.ts";
+import { PAYLOAD_FIELDS } from "../../src/delegation/runner/payload-fields.ts";
 import { DELEGATION } from "../../src/delegation/settings.ts";
 import { SIGNED_FIELDS } from "../../src/delegation/signed-grant.ts";
 import { TASK } from "./child-process-bench.ts";
@@ -57,6 +58,8 @@ describe("the options of a child", () => {
     const signing = { key: new Uint8Array(32), nowMs: 0 };
     const payload = toPayload({ ...order, account }, parts, signing);
     assert.deepEqual(parsePayload(payload).options, PARENT.options);
+    const unknown = Object.keys(payload).filter((name) => !(name in PAYLOAD_FIELDS));
+    assert.deepEqual(unknown, [], "each field is in the help and in docs/delegation.md");
     assert.equal(parsePayload(payload).fell_back, false);
     const fallen = { ...order, task: { ...PARENT, fell_back: true }, account };
     assert.equal(parsePayload(toPayload(fallen, parts, signing)).fell_back, true);

@@ -1,5 +1,5 @@
 /**
- * What the runner reads: one JSON document. Ten fields are a whole one (`PAYLOAD_FIELDS`); all others
+ * What the runner reads: one JSON document. Ten fields are a whole one (`payload-fields.ts`); all others
  * may be left out, and a field that nobody knows is passed over.
  */
 
