@@ -143,7 +143,13 @@ async function askModel(
     // Order in the log is that of the calls; a log that cannot be written fails the next emit too.
     context.emit([{ type: "notice", ...said }]).catch(() => {});
   };
-  const call = { signal, run: context.id, notice, ...meter.call };
+  const call = {
+    signal,
+    run: context.id,
+    owner: context.tenant ?? undefined,
+    notice,
+    ...meter.call,
+  };
   let unawaited = 0;
   for await (const batch of provider.stream(request, call)) {
     meter.read(batch);

@@ -97,8 +97,8 @@ export interface SubmitOptions {
   readonly title: string;
   readonly parent_id?: string | undefined;
   readonly path?: string | undefined;
-  /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
-  readonly tenant?: string | undefined;
+  /** Whose it is: whose storage it counts for, and in whose turn large values of it are worked on. A child is its parent's. Nobody's when left out. */
+  readonly tenant?: string | null | undefined;
   /**
    * How long it may run; past it the context's signal aborts with `Failure("timeout")`. Counted anew
    * from a takeover, so that a run resumed the next day has not timed out.
@@ -149,6 +149,8 @@ export interface RunContext {
   readonly id: string;
   readonly parent_id: string | null;
   readonly path: string;
+  /** As of `SubmitOptions`; null for nobody. */
+  readonly tenant: string | null;
   /** Grows at each takeover; 1 for a run that was never cut. Fences off owners of the past. */
   readonly epoch: number;
   /** Whether an earlier owner was interrupted. False for a run that only waited for its turn. */

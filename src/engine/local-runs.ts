@@ -281,7 +281,8 @@ export class LocalRuns {
     { name, input, timeoutMs, title = key }: ChildOptions & { name: string; input: Json },
   ): Promise<string> {
     const [id, path] = [`${parent.run.id}/${key}`, `${parent.run.path}/${key}`];
-    const place = { id, path, title, parent_id: parent.run.id, timeoutMs };
+    const { id: parent_id, tenant } = parent.run;
+    const place = { id, path, title, parent_id, tenant, timeoutMs };
     await this.#engine.submit(name, input, place);
     await this.adopt(id);
     // The parent may have been cancelled after the child was written down and before it ran.

@@ -64,6 +64,7 @@ class Context implements RunContext {
   readonly id: string;
   readonly parent_id: string | null;
   readonly path: string;
+  readonly tenant: string | null;
   readonly epoch: number;
   readonly signal: AbortSignal;
   readonly waitFor: WaitFor;
@@ -80,6 +81,7 @@ class Context implements RunContext {
     this.id = run.id;
     this.parent_id = run.parent_id;
     this.path = run.path;
+    this.tenant = run.tenant;
     this.epoch = epoch;
     this.signal = signal;
     this.waitFor = createWaits(parts);

@@ -13,6 +13,8 @@ export interface RunRecord {
   /** One line for a listing: the beginning of the prompt. */
   readonly title: string;
   readonly created_at_ms: number;
+  /** The tenant of a server whose run it is; null for a run of the command line. */
+  readonly tenant: string | null;
   readonly status: "running" | "ended";
   /** How many owners it has had: what an earlier one writes is refused. */
   readonly epoch: number;

@@ -132,6 +132,8 @@ export interface ModelCall {
   readonly signal: AbortSignal;
   /** The run that asks; calls that wait for a busy vendor take turns by it. */
   readonly run?: string | undefined;
+  /** Whose call it is: large requests of several owners are written in turn. Where it is left out, the run's own. */
+  readonly owner?: string | undefined;
   /** Told of retries, waits and parameters left out; never of secrets. */
   readonly notice?: ((notice: Omit<Notice, "type">) => void) | undefined;
   /** Whether another deployment can be asked: a call that would have to wait here fails at once. */

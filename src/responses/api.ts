@@ -286,6 +286,7 @@ function openDirect(parts: ApiParts, asked: AskedResponse, found: FoundDirect): 
   echo.service_tier = toUsedTier(echo, provider);
   return createDirectResponse({
     runId,
+    owner: found.caller.tenant,
     id: toResponseId(runId),
     asked,
     model,

@@ -49,7 +49,7 @@ export function createApp(parts: AppParts): App {
       const { caller, countMore } = admitted;
       const json = (): Promise<unknown> => readJsonBody(request, parts.body, caller.tenant);
       const call = { params, query, caller, countMore, json, request, signal, cutSignal };
-      const sending = { settings: parts.send, speaks: route.speaks };
+      const sending = { settings: parts.send, speaks: route.speaks, owner: caller.tenant };
       await sendAnswer(response, await route.handle(call), sending);
     } catch (thrown) {
       const failure = toFailure(thrown);

@@ -33,10 +33,9 @@ export interface Sending {
   readonly settings: SendSettings;
   /** The API of the address that was asked. */
   readonly speaks?: Speaks | undefined;
+  /** Whose answer it is: tenants take turns with what is large. */
+  readonly owner: string;
 }
-
-/** Whose slices large answers are written in. */
-const ANSWERS = "answers";
 
 const REQUEST_ID = "x-request-id";
 
@@ -47,7 +46,7 @@ export async function sendAnswer(
 ): Promise<void> {
   switch (answer.kind) {
     case "json":
-      return await sendJson(response, answer);
+      return await sendJson(response, answer, sending.owner);
     case "events":
       return await sendEvents(response, answer, sending);
     case "bytes":
@@ -69,13 +68,17 @@ export function sendFailure(
   endJson(response, toFailureAnswer(failure, speaks));
 }
 
-async function sendJson(response: ServerResponse, answer: JsonAnswer): Promise<void> {
+async function sendJson(
+  response: ServerResponse,
+  answer: JsonAnswer,
+  owner: string,
+): Promise<void> {
   if (!isLarge(answer.body)) return endJson(response, answer);
   // Written twice: the head says the length, and the text is never there as a whole.
   let bytes = 0;
-  for await (const piece of writeInSlices(answer.body, ANSWERS)) bytes += Buffer.byteLength(piece);
+  for await (const piece of writeInSlices(answer.body, owner)) bytes += Buffer.byteLength(piece);
   writeHead(response, answer, bytes);
-  await writeAll(response, [answer.body]);
+  await writeAll({ response, owner }, [answer.body]);
   response.end();
 }
 
@@ -95,17 +98,23 @@ function writeHead(
   response.writeHead(status, head);
 }
 
+interface Output {
+  readonly response: ServerResponse;
+  readonly owner: string;
+}
+
 /** Writes no more than the client takes. What is large is given as itself, and written as JSON here. */
-async function writeAll(response: ServerResponse, texts: Iterable<string | object>): Promise<void> {
+async function writeAll(out: Output, texts: Iterable<string | object>): Promise<void> {
+  const { response } = out;
   for (const text of texts) {
-    if (typeof text !== "string") await writeLarge(response, text);
+    if (typeof text !== "string") await writeLarge(out, text);
     else if (!response.write(text)) await drained(response);
     if (response.destroyed) return;
   }
 }
 
-async function writeLarge(response: ServerResponse, value: object): Promise<void> {
-  for await (const piece of writeInSlices(value, ANSWERS)) {
+async function writeLarge({ response, owner }: Output, value: object): Promise<void> {
+  for await (const piece of writeInSlices(value, owner)) {
     if (!response.write(piece)) await drained(response);
     if (response.destroyed) return;
   }
@@ -134,7 +143,7 @@ const STREAM_HEADERS = {
 async function sendEvents(
   response: ServerResponse,
   answer: EventsAnswer,
-  { settings, speaks }: Sending,
+  { settings, speaks, owner }: Sending,
 ): Promise<void> {
   const { events, headers } = answer;
   try {
@@ -145,7 +154,7 @@ async function sendEvents(
     const held = await holdBack(answer, settings.commitMs);
     if (held.failure) return sendFailure(response, held.failure, speaks);
     response.writeHead(200, { ...headers, ...STREAM_HEADERS });
-    await streamEvents(response, { events, held }, settings.keepAliveMs);
+    await streamEvents({ response, owner }, { events, held }, settings.keepAliveMs);
   } finally {
     await events.return(undefined);
   }
@@ -157,10 +166,11 @@ interface Streaming {
 }
 
 async function streamEvents(
-  response: ServerResponse,
+  out: Output,
   { events, held }: Streaming,
   keepAliveMs: number,
 ): Promise<void> {
+  const { response } = out;
   // One that does not read what it has is not silent: comments would only pile up.
   const keepAlive = (): void => {
     if (!response.writableNeedDrain) response.write(": keep-alive\n\n");
@@ -169,20 +179,20 @@ async function streamEvents(
   const told = createToldStream();
   try {
     for (const batch of held.batches) told.read(batch);
-    await writeAll(response, toFrames(held.batches.flat()));
+    await writeAll(out, toFrames(held.batches.flat()));
     for (let next = held.next; ; next = undefined) {
       const step = await (next ?? events.next());
       if (step.done) break;
       alive.refresh();
       told.read(step.value);
-      await writeAll(response, toFrames(step.value));
+      await writeAll(out, toFrames(step.value));
       // Ending the events says what that means for their run.
       if (response.destroyed) return;
     }
     response.end(DONE);
   } catch (thrown) {
     // A stream that just stops would look whole to some clients.
-    await writeAll(response, toFrames(told.toBroken(toFailure(thrown))));
+    await writeAll(out, toFrames(told.toBroken(toFailure(thrown))));
     response.end(DONE);
   } finally {
     clearInterval(alive);

@@ -3,9 +3,9 @@ import type { NewRun } from "./store.ts";
 
 /** A run as it is right after it was written down. */
 export function toStored(run: NewRun): RunRecord {
-  const { id, parent_id, path, name, input, title, created_at_ms, owner } = run;
+  const { id, parent_id, path, name, input, title, created_at_ms, tenant, owner } = run;
   return {
-    ...{ id, parent_id, path, name, input, title, created_at_ms },
+    ...{ id, parent_id, path, name, input, title, created_at_ms, tenant: tenant ?? null },
     ...{ status: "running", epoch: owner ? 1 : 0, owner: owner ?? null },
     ...{ ending: null, result: null, ended_at_ms: null, next_seq: 0 },
   };

@@ -93,8 +93,8 @@ export interface NewRun
     RunRecord,
     "id" | "parent_id" | "path" | "name" | "input" | "title" | "created_at_ms"
   > {
-  /** Whose storage it counts for; a child counts for its parent's. Nobody's when left out. */
-  readonly tenant?: string | undefined;
+  /** Whose it is: whose storage it counts for, and in whose turn large values of it are worked on. A child is its parent's. Nobody's when left out. */
+  readonly tenant?: string | null | undefined;
   /** Who owns it from the beginning, with epoch 1; nobody when left out. */
   readonly owner?: string | null | undefined;
   /** What is put on the shelf of the same record, in the same transaction. */

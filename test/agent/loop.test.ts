@@ -51,6 +51,7 @@ interface Setup {
   readonly task?: Partial<AgentTask>;
   readonly costOf?: () => number | undefined;
   readonly contextTokens?: number;
+  readonly tenant?: string;
   readonly onStart?: (engine: Engine) => void;
 }
 
@@ -80,7 +81,7 @@ async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
       calls: AGENT_CALLS,
     }),
   );
-  await engine.submit("agent", {}, { id: "run_1", title: "test" });
+  await engine.submit("agent", {}, { id: "run_1", title: "test", tenant: setup.tenant });
   setup.onStart?.(engine);
   const events: RunEvent[] = [];
   for await (const batch of engine.follow("run_1", -1))
@@ -123,6 +124,23 @@ describe("the loop", () => {
     assert.equal(end.output_text, "Hi there.");
     assert.equal(end.turns, 1);
     assert.equal(events[0]?.type, "run_start");
+  });
+
+  it("asks the model in the name of the run's tenant", async () => {
+    const calls: (string | undefined)[][] = [];
+    const provider: Provider = {
+      name: "noted",
+      stream(request, call) {
+        calls.push([call.run, call.owner]);
+        return scripted(reply.text("Hi.")).stream(request, call);
+      },
+    };
+    await run(provider, { tenant: "acme" });
+    await run(provider);
+    assert.deepEqual(calls, [
+      ["run_1", "acme"],
+      ["run_1", undefined],
+    ]);
   });
 
   it("hands a tool's output to the next turn, in call order", async () => {

@@ -269,7 +269,7 @@ async function startSender(
     note(response, "write");
     note(response, "end");
     const answer: EventsAnswer = { kind: "events", events: events() };
-    void sendAnswer(response, answer, { settings });
+    void sendAnswer(response, answer, { settings, owner: "tenant" });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.after(() => {

@@ -12,7 +12,10 @@ import { newDatabasePath } from "./database-path.ts";
 import { ended, newRun } from "./store-contract.ts";
 
 /** 20 MB, with characters of two bytes. */
-const INPUT: Json = Array.from({ length: 2000 }, (_, at) => ({ at, text: "é ".repeat(3300) }));
+const INPUT: Json[] = Array.from({ length: 2000 }, (_, at) => ({ at, text: "é ".repeat(3300) }));
+
+/** 3 MB, for tests that write it many times. */
+const SHORTER: Json = INPUT.slice(0, 300);
 
 const LONG_TEXT = "long ".repeat(400_000);
 const LARGE: RunEvent[] = [{ type: "notice", code: "retry", message: LONG_TEXT }];
@@ -149,6 +152,46 @@ describe("a large value of a run", () => {
     const reading = [store.getRun("run_1"), store.listRuns({ limit: 10 })] as const;
     await store.deleteTree("run_1");
     assert.deepEqual(await Promise.all(reading), [undefined, []]);
+    db.close();
+  });
+
+  it("is worked on in its tenant's turn: many of another tenant delay it by one slice each round", async () => {
+    const { db, store } = await open();
+    const ended: string[] = [];
+    const note = (tenant: string) => (): void => void ended.push(tenant);
+    const write = (id: string, tenant: string): Promise<void> =>
+      store.createRun(newRun(id, { input: SHORTER, tenant })).then(note(tenant));
+    const many = Array.from({ length: 8 }, (_, at) => write(`run_many_${at}`, "many"));
+    await write("run_one", "one");
+    assert.deepEqual(ended, ["one"], "written after others that had begun before");
+    await Promise.all(many);
+
+    ended.length = 0;
+    const reads = Array.from({ length: 8 }, (_, at) =>
+      store.getRun(`run_many_${at}`).then(note("many")),
+    );
+    await store.getRun("run_one").then(note("one"));
+    assert.deepEqual(ended, ["one"], "read after others that had begun before");
+    await Promise.all(reads);
+    db.close();
+  });
+
+  it("of a child is worked on in the turn of the run above it", async () => {
+    const { db, store } = await open();
+    for (const tenant of ["many", "one"]) {
+      await store.createRun(newRun(`run_${tenant}`, { tenant }));
+      await store.createRun(newRun(`run_${tenant}/child`, { parent_id: `run_${tenant}` }));
+      assert.equal((await store.getRunStatus(`run_${tenant}/child`))?.tenant, tenant);
+    }
+    const ended: string[] = [];
+    const append = async (tenant: string, key: string): Promise<void> => {
+      await store.saveStep(`run_${tenant}/child`, 0, { key, value: SHORTER });
+      ended.push(tenant);
+    };
+    const many = Array.from({ length: 8 }, (_, at) => append("many", `step ${at}`));
+    await append("one", "step");
+    assert.deepEqual(ended, ["one"]);
+    await Promise.all(many);
     db.close();
   });
 });

@@ -20,7 +20,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
   describe(`${name}: runs`, () => {
     it("gives back a run as it was written down", async () => {
       const store = await open();
-      const run = newRun("run_1", { input: { a: [1, null, "ü 🙂"] }, title: 'say "hi" 漢字' });
+      const input = { a: [1, null, "ü 🙂"] };
+      const run = newRun("run_1", { input, title: 'say "hi" 漢字', tenant: "acme" });
       assert.equal(await store.createRun(run), true);
       assert.deepEqual(await store.getRun("run_1"), {
         ...run,
@@ -32,6 +33,8 @@ export function describeStore(name: string, open: () => Promise<Store>): void {
         ended_at_ms: null,
         next_seq: 0,
       });
+      await store.createRun(newRun("run_1/a", { parent_id: "run_1" }));
+      assert.equal((await store.getRunStatus("run_1/a"))?.tenant, "acme", "its parent's");
       await store.close();
     });
 

@@ -133,7 +133,7 @@ interface Signing {
 
 /** Signed are the host, the content type and what the signature adds: nothing a proxy may change. */
 async function signRequest(
-  { method, url, headers, body }: UnsignedRequest,
+  { method, url, headers, body, owner }: UnsignedRequest,
   { region, credentials, now }: Signing,
 ): Promise<Readonly<Record<string, string>>> {
   const { SignatureV4 } = await import("@smithy/signature-v4");
@@ -150,7 +150,7 @@ async function signRequest(
     "content-type": headers["content-type"] ?? "application/json",
   };
   // The signer hashes a body at once; of one that is large it is told the hash.
-  if (typeof body !== "string") signable["x-amz-content-sha256"] = await hashPieces(body);
+  if (typeof body !== "string") signable["x-amz-content-sha256"] = await hashPieces(body, owner);
   const path = pathname;
   const request = { method, protocol, hostname, path, headers: signable, body: "" };
   if (typeof body === "string") request.body = body;
@@ -159,9 +159,9 @@ async function signRequest(
   return added;
 }
 
-async function hashPieces(pieces: readonly Uint8Array[]): Promise<string> {
+async function hashPieces(pieces: readonly Uint8Array[], owner = ""): Promise<string> {
   const hash = createHash("sha256");
-  const slices = createSlices("signature");
+  const slices = createSlices(owner);
   for (const piece of pieces) {
     if (slices.isOver()) await slices.next();
     hash.update(piece);

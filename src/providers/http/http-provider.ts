@@ -74,6 +74,8 @@ export interface UnsignedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: RequestBody;
+  /** As of a model call; left out where no body is large. */
+  readonly owner?: string | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -266,7 +268,8 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
   const { wire, vendor, baseUrl, headers, quirks, transport, log = silentLog } = options;
   const { timeouts = MODEL_TIMEOUTS } = options;
   const encoded = layOver(wire.encode(request, quirks), toOwn(options, request));
-  const written = writeBody(encoded, call.run ?? "model");
+  const owner = call.owner ?? call.run ?? "model";
+  const written = writeBody(encoded, owner);
   const body = typeof written === "string" ? written : await written;
   const url = joinUrl(baseUrl, wire.path(request));
   log.debug("request", { vendor, model: request.model, url, chars: lengthOf(body) });
@@ -277,7 +280,7 @@ async function send({ options, request, call }: Sending): Promise<HttpAnswer> {
     ...wire.headers?.(request, quirks),
   };
   const head: Record<string, string> = Object.assign(said, headers, joinBetas(said, headers));
-  const signed = options.sign?.({ method: "POST", url, headers: head, body, signal });
+  const signed = options.sign?.({ method: "POST", url, headers: head, body, owner, signal });
   // Most signatures are a key that is there; waiting for one costs more than writing it.
   Object.assign(head, signed instanceof Promise ? await signed : signed);
   call.onSend?.();

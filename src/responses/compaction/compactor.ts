@@ -160,7 +160,7 @@ async function ask(
   signal: AbortSignal,
 ): Promise<Answer> {
   const items: Item[] = [];
-  const call = { signal, run: context.id, ...meter.call };
+  const call = { signal, run: context.id, owner: context.tenant ?? undefined, ...meter.call };
   for await (const batch of provider.stream(request, call)) {
     meter.read(batch);
     let end: ModelEnd | undefined;

@@ -23,6 +23,8 @@ import { fillPlainResponse, findPlainAnswer, type PlainAnswer } from "./plain-an
 
 export interface DirectParts {
   readonly runId: string;
+  /** Whose it is: the tenant. */
+  readonly owner: string;
   readonly id: string;
   readonly asked: AskedResponse;
   /** As the record names it. */
@@ -217,7 +219,8 @@ class DirectResponse implements LiveResponse {
   }
 
   #toCall(signal: AbortSignal, notice: ModelCall["notice"], meter: CallMeter): ModelCall {
-    return { signal, run: this.#parts.runId, notice, ...meter.call };
+    const { runId: run, owner } = this.#parts;
+    return { signal, run, owner, notice, ...meter.call };
   }
 
   #observeStart(): void {

@@ -52,7 +52,9 @@ class MemoryStore implements Store {
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
-    this.#entries.set(run.id, { run: toStored(run), steps: new Map(), events: [], signals: [] });
+    const above = run.parent_id === null ? undefined : this.#entries.get(run.parent_id);
+    const stored = toStored({ ...run, tenant: run.tenant ?? above?.run.tenant });
+    this.#entries.set(run.id, { run: stored, steps: new Map(), events: [], signals: [] });
     for (const thing of run.things ?? []) this.#putThing(thing);
     if (run.parent_id === null) return true;
     const beside = this.#children.get(run.parent_id) ?? new Set();

@@ -39,6 +39,7 @@ import {
   toRun,
   toRunStatus,
   unlessGone,
+  type Writing,
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
@@ -99,6 +100,11 @@ interface ReadyBatch {
   readonly more?: number | undefined;
 }
 
+/** A run that is written down is its tenant's, or that of the run above it. */
+function toWriting({ input, tenant, parent_id }: NewRun): Writing {
+  return { values: [input], durability: "power", tenant, run: parent_id };
+}
+
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
@@ -111,7 +117,7 @@ class SqliteStore implements Store {
   }
 
   async createRun(run: NewRun): Promise<boolean> {
-    return await writeWith(this.#db, { values: [run.input], durability: "power" }, ([input]) => {
+    return await writeWith(this.#db, toWriting(run), ([input]) => {
       const isNew = !this.#has(run.id);
       if (isNew) this.#insertRun(run, input);
       return isNew;
@@ -119,7 +125,7 @@ class SqliteStore implements Store {
   }
 
   async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
-    return await writeWith(this.#db, { values: [run.input], durability: "power" }, ([input]) => {
+    return await writeWith(this.#db, toWriting(run), ([input]) => {
       if (this.#has(run.id)) return "known";
       if (this.#turns.isFull(place)) return "full";
       this.#insertRun(run, input);
@@ -208,7 +214,7 @@ class SqliteStore implements Store {
   async saveStep(id: string, epoch: number, step: FinishedStep): Promise<void> {
     const { key, value, last, survives: durability = "power" } = step;
     const values = [value, (last?.events ?? []) as unknown as Json];
-    await writeWith(this.#db, { values, durability }, ([ready = "", events = ""]) => {
+    await writeWith(this.#db, { values, durability, run: id }, ([ready = "", events = ""]) => {
       // The owner is checked first: one of the past must not hear of a step that is there already.
       if (last) this.#append(id, epoch, last, { events, more: sizeOfValue(ready) });
       else this.#checkOwner(id, epoch);
@@ -224,7 +230,7 @@ class SqliteStore implements Store {
     events: readonly RunEvent[],
   ): Promise<void> {
     const values = [events as unknown as Json];
-    await writeWith(this.#db, { values, durability: "process" }, ([ready = ""]) =>
+    await writeWith(this.#db, { values, durability: "process", run: id }, ([ready = ""]) =>
       this.#append(id, epoch, { firstSeq, events }, { events: ready }),
     );
   }
@@ -235,17 +241,21 @@ class SqliteStore implements Store {
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
     const values = [end.events as unknown as Json, end.result];
-    await writeWith(this.#db, { values, durability: "power" }, ([events = "", result = ""]) => {
-      // The owner is checked with the append, so that comes first.
-      this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
-      const { inline, blob } = writeValue(this.#db, toColumn(id), result);
-      this.#db.run(
-        `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
+    await writeWith(
+      this.#db,
+      { values, durability: "power", run: id },
+      ([events = "", result = ""]) => {
+        // The owner is checked with the append, so that comes first.
+        this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
+        const { inline, blob } = writeValue(this.#db, toColumn(id), result);
+        this.#db.run(
+          `update runs set status = 'ended', ending = ?, ended_at_ms = ?, result = ?, result_blob = ?
            where id = ?`,
-        ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
-      );
-      for (const thing of end.things ?? []) insertThing(this.#db, thing);
-    });
+          ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
+        );
+        for (const thing of end.things ?? []) insertThing(this.#db, thing);
+      },
+    );
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {

@@ -35,6 +35,14 @@ interface Written {
   readonly bytes: number;
 }
 
+export interface Writing {
+  readonly values: readonly Json[];
+  readonly durability: Durability;
+  /** In whose turn large values are written; where nobody is named, that of the run's tenant. */
+  readonly tenant?: string | null | undefined;
+  readonly run: string | null;
+}
+
 /**
  * Runs `work` as one transaction, with the values ready to be written in it. Large ones are written before, a
  * piece each turn; they count from the transaction on, and go if it
@@ -42,7 +50,7 @@ interface Written {
  */
 export async function writeWith<Out>(
   db: Database,
-  { values, durability }: { readonly values: readonly Json[]; readonly durability: Durability },
+  { values, durability, tenant, run }: Writing,
   work: (ready: readonly ReadyValue[]) => Out,
 ): Promise<Out> {
   if (!values.some(isLarge)) {
@@ -51,7 +59,8 @@ export async function writeWith<Out>(
   const ready: ReadyValue[] = [];
   let isWritten = false;
   try {
-    for (const value of values) ready.push(await makeReady(db, value));
+    const owner = tenant ?? ownerOfRun(db, run);
+    for (const value of values) ready.push(await makeReady(db, value, owner));
     const done = await db.write(durability, () => work(ready));
     isWritten = true;
     return done;
@@ -62,9 +71,9 @@ export async function writeWith<Out>(
   }
 }
 
-async function makeReady(db: Database, value: Json): Promise<ReadyValue> {
+async function makeReady(db: Database, value: Json, owner: string): Promise<ReadyValue> {
   if (!isLarge(value)) return JSON.stringify(value);
-  const slices = createSlices(OWNER);
+  const slices = createSlices(owner);
   await slices.next();
   const hash = createHash("sha256");
   let bytes = 0;
@@ -80,8 +89,14 @@ async function makeReady(db: Database, value: Json): Promise<ReadyValue> {
   return { parts, sha256: hash.digest("hex"), bytes, isUsed: false };
 }
 
-/** The store's own work is one owner beside the tenants whose bodies are read. */
-const OWNER = "store";
+/** In whose turn the large values of a run are worked on: its tenant's. Runs of nobody share a turn. */
+function ownerOfRun(db: Database, id: string | null): string {
+  if (id === null) return NOBODY;
+  const row = db.get("select tenant from runs where id = ?", toColumn(id));
+  return fromNullable(row?.["tenant"] ?? null) ?? NOBODY;
+}
+
+const NOBODY = "";
 
 /** In bytes. */
 export function sizeOfValue(value: ReadyValue): number {
@@ -145,15 +160,15 @@ export async function readSized(
   const sql = "select body, parts from blobs where run_id = ? and sha256 = ?";
   const blob = sha256 === null ? undefined : db.get(sql, toColumn(id), sha256);
   const parts = blob?.["parts"] ?? null;
-  if (parts !== null) return await readParted(db, String(parts));
+  if (parts !== null) return await readParted(db, String(parts), ownerOfRun(db, id));
   const json = (sha256 === null ? row[column] : blob?.["body"]) ?? null;
   if (json === null) return { value: null, bytes: 0 };
   const text = String(json);
   return { value: JSON.parse(text) as Json, bytes: text.length };
 }
 
-async function readParted(db: Database, parts: string): Promise<SizedValue> {
-  const slices = createSlices(OWNER);
+async function readParted(db: Database, parts: string, owner: string): Promise<SizedValue> {
+  const slices = createSlices(owner);
   await slices.next();
   const bytes = await readParts(db, parts, slices);
   if (bytes === undefined) throw new ValueGone();
@@ -166,8 +181,8 @@ export async function toRun(db: Database, row: SqlRow): Promise<RunRecord> {
   return { ...status, input, result: await readValue(db, status.id, row, "result") };
 }
 
-export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, status, epoch, owner,
-  ending, ended_at_ms, next_seq`;
+export const STATUS_COLUMNS = `id, parent_id, path, name, title, created_at_ms, tenant, status, epoch,
+  owner, ending, ended_at_ms, next_seq`;
 
 export function toRunStatus(row: SqlRow): RunStatus {
   return {
@@ -177,6 +192,7 @@ export function toRunStatus(row: SqlRow): RunStatus {
     name: fromColumn(row["name"]),
     title: fromColumn(row["title"]),
     created_at_ms: Number(row["created_at_ms"]),
+    tenant: fromNullable(row["tenant"]),
     status: row["status"] as RunRecord["status"],
     epoch: Number(row["epoch"]),
     owner: fromNullable(row["owner"]),

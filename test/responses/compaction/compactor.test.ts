@@ -27,7 +27,7 @@ class Record {
       this.journal.set(key, value);
       return value;
     };
-    return { id: "run_1", epoch, signal, step } as unknown as RunContext;
+    return { id: "run_1", tenant: "acme", epoch, signal, step } as unknown as RunContext;
   }
 }
 
