@@ -4,6 +4,7 @@
  * and never all that was set aside for it.
  */
 
+import { countJsonChars } from "../base/json-size.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import { toUsage, type Usage } from "../protocol/usage.ts";
@@ -108,7 +109,7 @@ function createCharCount(): CharCount {
         }
         // Some vendors tell an item at once.
         if (event.type === "item_end" && !pieces.delete(event.index)) {
-          chars += JSON.stringify(event.item).length;
+          chars += countJsonChars(event.item);
         }
       }
     },

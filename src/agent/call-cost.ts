@@ -6,6 +6,8 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import { countJsonChars } from "../base/json-size.ts";
+import type { Item } from "../protocol/items.ts";
 import { NO_USAGE, toUsage, type Usage } from "../protocol/usage.ts";
 import type { ModelRequest } from "../providers/provider.ts";
 import { type Account, takeDrawn } from "./account.ts";
@@ -78,9 +80,10 @@ async function takeAffordable<Out>(
   { signal, ...prices }: Drawing,
   take: (affordable: Affordable) => Out,
 ): Promise<Out> {
-  const { least, most } = toBounds(account.limits, request, prices);
+  const sized = toSized(request);
+  const { least, most } = toBounds(account.limits, sized, prices);
   return await takeDrawn(account, { least, most, signal }, () =>
-    take(affordCall(account, request, prices)),
+    take(afford(account, sized, prices)),
   );
 }
 
@@ -107,8 +110,8 @@ export function toUsualCost(limits: Limits, request: Priced, prices: Prices): Us
   if (limits.tokens === null && limits.usd === null) {
     return { enough: ONE_TURN, least: ONE_TURN, most: ONE_TURN };
   }
-  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
-  const toCost = toCostOf(limits, estimateInput(request), prices);
+  const { input, wanted } = toSized(request);
+  const toCost = toCostOf(limits, input, prices);
   const toTurn = (output: number): Partial<Amount> => ({ ...ONE_TURN, ...toCost(output) });
   return {
     enough: toTurn(Math.min(wanted, USUAL_OUTPUT_TOKENS)),
@@ -147,10 +150,22 @@ interface Bounds {
   readonly most: Partial<Amount>;
 }
 
-/** What must be there for a call, and what it would take. */
-function toBounds(limits: Limits, request: Priced, prices: Prices): Bounds {
+/** A call in tokens. */
+interface Sized {
+  /** What goes in, as estimated. */
+  readonly input: number;
+  /** The longest answer that is wanted. */
+  readonly wanted: number;
+}
+
+function toSized(request: Priced): Sized {
   const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
-  const toCost = toCostOf(limits, estimateInput(request), prices);
+  return { input: estimateInput(request), wanted };
+}
+
+/** What must be there for a call, and what it would take. */
+function toBounds(limits: Limits, { input, wanted }: Sized, prices: Prices): Bounds {
+  const toCost = toCostOf(limits, input, prices);
   const [least, most] = [toCost(MIN_OUTPUT_TOKENS), toCost(wanted)];
   if (limits.usd === null || !isTold(prices)) return { least, most };
   // All that is left is set aside for a call whose price is told with its answer.
@@ -161,11 +176,10 @@ function toBounds(limits: Limits, request: Priced, prices: Prices): Bounds {
 }
 
 /** Of what the account has; holds nothing yet. Throws `Failure("budget_exceeded")` where an answer could say next to nothing. */
-export function affordCall(account: Account, request: Priced, prices: Prices): Affordable {
-  const { maxOutputTokens: wanted = Number.POSITIVE_INFINITY } = request;
-  const input = estimateInput(request);
+function afford(account: Account, sized: Sized, prices: Prices): Affordable {
+  const { input, wanted } = sized;
   const { limits } = account;
-  const { least, most } = toBounds(limits, request, prices);
+  const { least, most } = toBounds(limits, sized, prices);
   account.reach(least, most);
   const { left } = account;
   const refuse = (): void => account.hold(least).release();
@@ -192,8 +206,21 @@ function isTold({ costOf, tellsCost }: Prices): boolean {
   return tellsCost === true && costOf(NO_USAGE) === undefined;
 }
 
+/** By the length of its JSON. Each item is measured once, in however many calls it goes along. */
 export function estimateInput({ items, instructions, tools }: Priced): number {
-  return toTokens(JSON.stringify([items, instructions, tools]).length);
+  const chars = items.reduce((sum, item) => sum + charsOf(item), 0);
+  return toTokens(chars + countJsonChars([instructions ?? "", tools]));
+}
+
+/** Items do not change. */
+const known = new WeakMap<Item, number>();
+
+function charsOf(item: Item): number {
+  const found = known.get(item);
+  if (found !== undefined) return found;
+  const chars = countJsonChars(item);
+  known.set(item, chars);
+  return chars;
 }
 
 /** About how many tokens so many characters are. */

@@ -45,6 +45,13 @@ export async function* writeInSlices(value: unknown, owner: string): AsyncGenera
   yield* toJsonSlices(value, slices);
 }
 
+/** How many bytes that is; nothing of it is kept. */
+export async function measureInSlices(value: unknown, owner: string): Promise<number> {
+  let bytes = 0;
+  for await (const piece of writeInSlices(value, owner)) bytes += Buffer.byteLength(piece);
+  return bytes;
+}
+
 /** A text in pieces; no character is cut in two, because half of one cannot be written. */
 export function* toTextPieces(text: string): Generator<string, void> {
   for (let from = 0; from < text.length; ) {

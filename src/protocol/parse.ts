@@ -5,6 +5,7 @@
 
 import type { z } from "zod";
 import { Failure } from "../base/failure.ts";
+import { toJsonPieces } from "../base/json-pieces.ts";
 import { clip } from "../base/text.ts";
 
 type Path = readonly PropertyKey[];
@@ -86,8 +87,10 @@ function list(options: readonly unknown[]): string {
   return shown.length === 0 ? last : `${shown.join(", ")} or ${last}`;
 }
 
+/** Of a value that may be very large only the beginning is written. */
 function show(value: unknown): string {
-  return clip(JSON.stringify(value) ?? String(value), 60);
+  const [beginning = ""] = toJsonPieces(value);
+  return clip(beginning, 60);
 }
 
 /** Text is never quoted where none was wanted: it may be a secret put into the wrong field. */

@@ -5,13 +5,13 @@
  */
 
 import { Failure } from "../base/failure.ts";
+import { countJsonChars } from "../base/json-size.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { Shelf } from "../store/shelf.ts";
-
 import { readOutput } from "./kept-output.ts";
 import { findKept, readInput } from "./kept-response.ts";
-import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "./request/context-size.ts";
+import { MAX_CONTEXT_CHARS, toTooLong } from "./request/context-size.ts";
 import type { ResponseWish } from "./request/response-wish.ts";
 
 export interface BeforeParts {
@@ -52,7 +52,7 @@ async function readChain(
     if (!kept || !input) throw toUnknownPrevious(next);
     const items: readonly Item[] = [...input, ...output];
     pieces.unshift(items);
-    size += sizeOf(items);
+    size += countJsonChars(items);
     if (size > MAX_CONTEXT_CHARS) throw toTooLong("previous_response_id");
     next = items.some(({ type }) => type === "compaction") ? null : kept.previous_response_id;
   }

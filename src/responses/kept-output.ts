@@ -5,12 +5,12 @@
  */
 
 import type { Json } from "../base/json.ts";
+import { countJsonChars } from "../base/json-size.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Item } from "../protocol/items.ts";
 import type { NewThing, Shelf } from "../store/shelf.ts";
 import { readSaid } from "./fold/read-response.ts";
 import { toRunId } from "./fold/response-object.ts";
-import { sizeOf } from "./request/context-size.ts";
 
 /** Goes with its response. */
 export const OUTPUT_KIND = "response_output";
@@ -29,7 +29,7 @@ export function toOutputThings(
   items: readonly Item[],
   nowMs: number,
 ): NewThing[] {
-  if (sizeOf(items) > MAX_CHARS) return [];
+  if (countJsonChars(items) > MAX_CHARS) return [];
   const name = { tenant, kind: OUTPUT_KIND, id, parent: id };
   return [{ ...name, body: items as unknown as Json, created_at_ms: nowMs, expires_at_ms: null }];
 }

@@ -6,6 +6,7 @@
 import { estimateInput } from "../agent/call-cost.ts";
 import { Failure } from "../base/failure.ts";
 import type { JsonObject } from "../base/json.ts";
+import { countJsonChars } from "../base/json-size.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import { joinOptions } from "../protocol/own-options.ts";
@@ -147,7 +148,7 @@ function checkLength(who: string, window: number | undefined, items: readonly It
 }
 
 function textChars(item: Item): number {
-  if (item.type === "function_call_output") return JSON.stringify(item.output).length;
+  if (item.type === "function_call_output") return countJsonChars(item.output);
   if (item.type !== "message") return 0;
   if (typeof item.content === "string") return item.content.length;
   const texts = item.content.map((part) => ("text" in part ? String(part.text).length : 0));

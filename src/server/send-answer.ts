@@ -9,7 +9,7 @@
 import type { ServerResponse } from "node:http";
 import { type Failure, toFailure } from "../base/failure.ts";
 import { makeId } from "../base/ids.ts";
-import { isLarge, writeInSlices } from "../base/json-pieces.ts";
+import { isLarge, measureInSlices, writeInSlices } from "../base/json-pieces.ts";
 import { createToldStream } from "./broken-stream.ts";
 import { toFailureAnswer } from "./failure-answer.ts";
 import type {
@@ -75,9 +75,7 @@ async function sendJson(
 ): Promise<void> {
   if (!isLarge(answer.body)) return endJson(response, answer);
   // Written twice: the head says the length, and the text is never there as a whole.
-  let bytes = 0;
-  for await (const piece of writeInSlices(answer.body, owner)) bytes += Buffer.byteLength(piece);
-  writeHead(response, answer, bytes);
+  writeHead(response, answer, await measureInSlices(answer.body, owner));
   await writeAll({ response, owner }, [answer.body]);
   response.end();
 }

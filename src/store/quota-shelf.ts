@@ -6,6 +6,8 @@
 
 import { Failure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
+import { isLarge, measureInSlices } from "../base/json-pieces.ts";
+import { mostJsonBytes } from "../base/json-size.ts";
 import type { Shelf, ThingName } from "./shelf.ts";
 
 /** How much a tenant may keep; undefined for any amount. */
@@ -34,6 +36,13 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     const used = await shelf.countBytes(tenant);
     if (used + more > quota) throw toFull(quota, used);
   };
+  /** A large body is measured in slices, and only where it may not fit. */
+  const checkBody = async (tenant: string, quota: number, body: Json): Promise<void> => {
+    if (!isLarge(body)) return await check(tenant, quota, sizeOf(body));
+    const used = await shelf.countBytes(tenant);
+    if (used + mostJsonBytes(body) <= quota) return;
+    await check(tenant, quota, await measureInSlices(body, tenant));
+  };
   async function* limit(tenant: string, quota: number, bytes: AsyncIterable<Uint8Array>) {
     let unseen = 0;
     for await (const piece of bytes) {
@@ -51,7 +60,7 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     ...toPlain(shelf),
     async checkRoom(tenant, body) {
       const quota = await quotaOf(tenant);
-      if (quota !== undefined) await check(tenant, quota, sizeOf(body));
+      if (quota !== undefined) await checkBody(tenant, quota, body);
     },
     async countRoom(tenant) {
       const quota = await quotaOf(tenant);
@@ -61,13 +70,13 @@ export function limitShelf(shelf: Shelf, quotaOf: QuotaOf): Shelf {
     },
     async put(thing) {
       const quota = await findQuota(thing);
-      if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
+      if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
       return await shelf.put(thing);
     },
     async claim(claim) {
       for (const thing of claim.things) {
         const quota = await findQuota(thing);
-        if (quota !== undefined) await check(thing.tenant, quota, sizeOf(thing.body));
+        if (quota !== undefined) await checkBody(thing.tenant, quota, thing.body);
       }
       return await shelf.claim(claim);
     },

@@ -1,26 +1,63 @@
+import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { createAccount } from "../../src/agent/account.ts";
-import { affordCall, type Priced } from "../../src/agent/call-cost.ts";
+import { estimateInput, gatherCall, holdCall } from "../../src/agent/call-cost.ts";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
+import type { Item } from "../../src/protocol/items.ts";
 import type { Usage } from "../../src/protocol/usage.ts";
+import { patience } from "../patience.ts";
+import { request } from "../providers/provider-contract.ts";
 
 /** Dollars for a million tokens. */
 const costOf = ({ input_tokens, output_tokens }: Usage): number =>
   (input_tokens * 1) / 1_000_000 + (output_tokens * 2) / 1_000_000;
 
 describe("a limit in dollars", () => {
-  it("is used up by what was spent, and not by the last digit of a sum", () => {
+  it("is used up by what was spent, and not by the last digit of a sum", async () => {
     for (let cents = 5; cents <= 100; cents++) {
       const account = createAccount({ ...NO_LIMITS, usd: cents / 100 });
       for (let call = 0; call < 30; call++) {
         const content = "x".repeat(1000 + 37 * call);
-        const request: Priced = {
-          ...{ items: [{ type: "message", role: "user", content }], tools: [] },
-          ...{ instructions: undefined, maxOutputTokens: undefined },
-        };
-        const hold = account.hold(affordCall(account, request, { costOf }).cost);
+        const asked = request({ items: [{ type: "message", role: "user", content }] });
+        const { hold } = await holdCall(account, asked, { costOf });
         hold.settle({ turns: 1, tokens: 1200, usd: 0.0012 });
       }
     }
+  });
+});
+
+describe("what goes into a call", () => {
+  it("is estimated by the length of its JSON", () => {
+    const asked = request({
+      instructions: "Be short.",
+      items: Array.from({ length: 50 }, (_, at) => ({
+        ...{ type: "message", role: "user", content: "Some words of a user. ".repeat(at) },
+      })) as Item[],
+    });
+    const { items, instructions, tools } = asked;
+    const written = JSON.stringify([items, instructions, tools]).length / 3;
+    const estimated = estimateInput(asked);
+    assert.ok(Math.abs(estimated - written) < written * 0.02, `${estimated}, not ${written}`);
+  });
+
+  it("is looked at once, and is not written down for it", async () => {
+    let looks = 0;
+    const item = {
+      ...{ type: "message", role: "user" },
+      get content() {
+        looks++;
+        return "Hello";
+      },
+      toJSON(): never {
+        throw new Error("written");
+      },
+    } as unknown as Item;
+    const account = createAccount({ ...NO_LIMITS, usd: 1, tokens: 100_000 });
+    const asked = request({ items: [item] });
+    const before = looks;
+    await gatherCall(account, asked, { costOf, signal: patience() });
+    const held = await holdCall(account, asked, { costOf });
+    estimateInput(held.request);
+    assert.equal(looks - before, 1);
   });
 });

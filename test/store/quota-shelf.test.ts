@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { Json } from "../../src/base/json.ts";
 import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
 import { limitShelf } from "../../src/store/quota-shelf.ts";
 import type { Shelf } from "../../src/store/shelf.ts";
+import { countTurns } from "../base/count-turns.ts";
 import { describeShelf, nameOf, newThing, streamOf } from "./shelf-contract.ts";
 import { describeStorage } from "./storage-contract.ts";
 
@@ -62,6 +64,27 @@ describe("a shelf with a quota", () => {
     await shelf.putAll([item]);
     await shelf.put({ ...item, id: "j" });
     await assert.rejects(shelf.checkRoom("tenant", {}), { code: "too_large" });
+  });
+
+  it("measures a large body in many turns of the event loop, to the byte", async () => {
+    const body = ["Grüße\n".repeat(1_000_000)];
+    const bytes = Buffer.byteLength(JSON.stringify(body));
+    const thing = newThing("r", { kind: "response", body });
+    const refused = await countTurns(async () => {
+      await assert.rejects(open(bytes - 1).put(thing), { code: "too_large" });
+    });
+    assert.ok(refused.turns >= 4, `${refused.turns} turns`);
+    assert.equal(await open(bytes).put(thing), true);
+  });
+
+  it("writes nothing of a large body that fits in any case", async () => {
+    const unwritten = {
+      text: "x".repeat(300_000),
+      toJSON(): never {
+        throw new Error("written");
+      },
+    };
+    await open(100_000_000).checkRoom("tenant", unwritten as unknown as Json);
   });
 
   it("counts nothing where there is none", async (t) => {

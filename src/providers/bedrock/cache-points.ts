@@ -8,6 +8,7 @@
  * not be cached anyway.
  */
 
+import { countJsonChars } from "../../base/json-size.ts";
 import { MAX_MARKS, markFor } from "../cache-marks.ts";
 import { claudeVersion, type ModelId } from "./model-id.ts";
 import type { CachePoint, ConverseBody, SystemBlock, ToolConfig, Turn } from "./schema.ts";
@@ -112,5 +113,5 @@ function placeEnds(body: ConverseBody, { point, free, support }: Ends): Converse
 /** A request with tools, or one in the middle of a conversation, has another like it behind it. */
 function isWorthIt(body: ConverseBody): boolean {
   if (!body.toolConfig && body.messages.length < 2) return false;
-  return JSON.stringify([body.system, body.toolConfig, body.messages]).length >= MIN_CHARS;
+  return countJsonChars([body.system, body.toolConfig, body.messages]) >= MIN_CHARS;
 }

@@ -1,5 +1,6 @@
 /** What a model is asked when a conversation is compacted. */
 
+import { countJsonChars } from "../../base/json-size.ts";
 import type { Item } from "../../protocol/items.ts";
 import { type ModelRequest, type Reasoning, TEXT_FORMAT } from "../../providers/provider.ts";
 import { writeConversation } from "./conversation-text.ts";
@@ -59,9 +60,9 @@ export function halveSummaryRequest(
   request: ModelRequest,
   items: readonly Item[],
 ): ModelRequest | undefined {
-  const before = JSON.stringify(request.items).length;
+  const before = countJsonChars(request.items);
   const shorter = [toQuestion(items, before / 2)];
-  const isShorter = JSON.stringify(shorter).length < before;
+  const isShorter = countJsonChars(shorter) < before;
   return isShorter && before / 2 >= LEAST_CHARS ? { ...request, items: shorter } : undefined;
 }
 

@@ -4,6 +4,7 @@
  * base64, which would be a hundred times too much.
  */
 
+import { countJsonChars } from "../../base/json-size.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { Tool } from "../../protocol/tools.ts";
 
@@ -44,12 +45,12 @@ const MIN_DATA_CHARS = 2000;
 
 function estimateValue(value: unknown): number {
   let media = 0;
-  const text = JSON.stringify(value, (key, field: unknown) => {
-    if (typeof field !== "string" || field.length < MIN_DATA_CHARS) return field;
-    if (IMAGE_FIELDS.has(key)) media += IMAGE_TOKENS;
-    else if (FILE_FIELDS.has(key)) media += Math.ceil(field.length / FILE_CHARS_PER_TOKEN);
-    else return field;
-    return "";
+  const chars = countJsonChars(value, ({ length }, name) => {
+    if (length < MIN_DATA_CHARS) return length;
+    if (IMAGE_FIELDS.has(name)) media += IMAGE_TOKENS;
+    else if (FILE_FIELDS.has(name)) media += Math.ceil(length / FILE_CHARS_PER_TOKEN);
+    else return length;
+    return 0;
   });
-  return Math.ceil(text.length / CHARS_PER_TOKEN) + media;
+  return Math.ceil(chars / CHARS_PER_TOKEN) + media;
 }

@@ -3,9 +3,9 @@
  * for, or where it is as large as one answer should be. So no page holds more than that in memory.
  */
 
+import { countJsonChars } from "../../base/json-size.ts";
 import type { Shelf, Thing, ThingQuery } from "../../store/shelf.ts";
 import { type Page, type Paging, toPage, toThingQuery, toWholePage } from "../paging.ts";
-import { sizeOf } from "../request/context-size.ts";
 
 /** A few large pictures, or far more words than anybody reads at once. */
 const MAX_PAGE_CHARS = 16_000_000;
@@ -43,7 +43,7 @@ async function readThings(
   const things: Thing[] = [];
   let chars = 0;
   for await (const thing of walk(shelf, query, isBackwards ? "before" : "after")) {
-    chars += sizeOf(thing.body);
+    chars += countJsonChars(thing.body);
     const isCut = chars > maxChars && things.length > 0;
     if (isCut) return { things: isBackwards ? things.reverse() : things, isCut };
     things.push(thing);

@@ -2,13 +2,14 @@
 
 import { z } from "zod";
 import { Failure } from "../../base/failure.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import { open } from "../../protocol/open.ts";
 import { parseAs } from "../../protocol/parse.ts";
 import type { Thing } from "../../store/shelf.ts";
 import { type Page, parseInclude, parsePaging, toWholePage } from "../paging.ts";
-import { MAX_CONTEXT_CHARS, sizeOf, toTooLong } from "../request/context-size.ts";
+import { MAX_CONTEXT_CHARS, toTooLong } from "../request/context-size.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import {
   type Conversation,
@@ -155,7 +156,7 @@ export async function readItems(
     const wanted = page.filter(({ position }) => position <= upToPosition);
     const read = wanted.map((thing) => toKeptItem(thing).item);
     items.push(...read);
-    size += sizeOf(read);
+    size += countJsonChars(read);
     if (size > MAX_CONTEXT_CHARS) throw toTooLong("conversation");
     last = wanted.at(-1) ?? last;
     if (wanted.length < limit) return { items, position: last?.position ?? 0 };

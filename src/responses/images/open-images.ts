@@ -1,12 +1,13 @@
 /** A request's image tool: its settings, and the pictures of the conversation that it may change. */
 
+import { countJsonChars } from "../../base/json-size.ts";
 import type { ImageRef } from "../../protocol/images.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ImageGenerationTool } from "../../protocol/tools.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest } from "../bridge/tool-kind.ts";
 import { readFileParts } from "../files/files.ts";
-import { MAX_CONTEXT_CHARS, sizeOf } from "../request/context-size.ts";
+import { MAX_CONTEXT_CHARS } from "../request/context-size.ts";
 import type { ShelfParts } from "../shelf-parts.ts";
 import { createImageTool, type ImagesApi, MAX_IMAGES } from "./image-tool.ts";
 
@@ -37,7 +38,7 @@ async function readLatest(
   let chars = 0;
   for (const picture of pictures.slice(-MAX_IMAGES).reverse()) {
     const ref = await read(picture);
-    chars += sizeOf(ref);
+    chars += countJsonChars(ref);
     if (chars > MAX_CONTEXT_CHARS) break;
     if (ref) found.unshift(ref);
   }

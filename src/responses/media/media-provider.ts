@@ -6,10 +6,10 @@
  */
 
 import type { Clock } from "../../base/clock.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import { createTurnstile } from "../../base/turnstile.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { readFileParts } from "../files/files.ts";
-import { sizeOf } from "../request/context-size.ts";
 import { MAX_MEDIA_BYTES, type MediaOwner, toTooMuchMedia } from "./check-media.ts";
 import { findUnread, type ReadsDocuments, toTextPart } from "./document-text.ts";
 import { changeMedia, findMedia, type MediaPart, urlOf } from "./media-parts.ts";
@@ -67,7 +67,7 @@ function limitLoad(load: Load): Load {
     try {
       if (left < 0) throw toTooMuchMedia();
       const whole = await load(part, signal);
-      left -= sizeOf(whole) - sizeOf(part);
+      left -= countJsonChars(whole) - countJsonChars(part);
       if (left < 0) throw toTooMuchMedia();
       return whole;
     } finally {

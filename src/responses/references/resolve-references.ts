@@ -1,9 +1,10 @@
 /** `item_reference`s of a request as the items they stand for. */
 
 import { Failure } from "../../base/failure.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
-import { MAX_CONTEXT_CHARS, sizeOf } from "../request/context-size.ts";
+import { MAX_CONTEXT_CHARS } from "../request/context-size.ts";
 import type { FindItem } from "./item-index.ts";
 
 /**
@@ -28,7 +29,7 @@ export async function resolveReferences(
       const message = `There is no item \`${clip(item.id, 80)}\`. Items of responses with \`store: false\` must be given whole.`;
       throw new Failure("invalid_request", message, { param: `input[${at}].id` });
     }
-    const own = sizes.get(item.id) ?? sizeOf(found);
+    const own = sizes.get(item.id) ?? countJsonChars(found);
     sizes.set(item.id, own);
     size += own;
     if (size > MAX_CONTEXT_CHARS) {

@@ -4,6 +4,7 @@
  */
 
 import type { Json } from "../../base/json.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import { toStored } from "../new-run.ts";
@@ -177,7 +178,7 @@ class MemoryStore implements Store {
     const known = entry.signals.some((other) => other.topic === topic && other.key === key);
     if (known) return;
     const waiting = entry.signals.filter((one) => one.topic === topic && !one.taken);
-    checkWaiting(waiting.reduce((sum, one) => sum + JSON.stringify(one.body).length, 0));
+    checkWaiting(waiting.reduce((sum, one) => sum + countJsonChars(one.body), 0));
     entry.signals.push({ topic, key, body, taken: false });
   }
 
