@@ -11,7 +11,7 @@ import { Failure } from "../base/failure.ts";
 import { isJsonObject } from "../base/json.ts";
 import { isLarge, writeInSlices } from "../base/json-pieces.ts";
 import { clip } from "../base/text.ts";
-import type { Claim, NewThing, Shelf, Thing } from "../store/shelf.ts";
+import type { Claim, NewThing, Shelf, Thing, ThingHead } from "../store/shelf.ts";
 
 /** A request that says by a key that it is the same as another one. */
 export interface Once {
@@ -135,7 +135,7 @@ export async function keepFirst(
   return known;
 }
 
-function isExpired({ expires_at_ms }: Thing, nowMs: number): boolean {
+function isExpired({ expires_at_ms }: ThingHead, nowMs: number): boolean {
   return expires_at_ms !== null && expires_at_ms <= nowMs;
 }
 

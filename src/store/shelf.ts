@@ -18,9 +18,9 @@ export interface Shelf {
   putAll(things: readonly NewThing[]): Promise<void>;
   /**
    * Puts `claim` and the things that come with it, in one transaction. Where there is a thing by the claim's
-   * name that `isOver` does not give up, nothing is put, and that thing is given back.
+   * name that `isOver` does not give up, nothing is put, and that thing is given back without its body.
    */
-  claim(claim: Claim): Promise<Thing | undefined>;
+  claim(claim: Claim): Promise<ThingHead | undefined>;
   get(name: ThingName): Promise<Thing | undefined>;
   /** In the order they were put, or the opposite. */
   list(query: ThingQuery): Promise<Thing[]>;
@@ -106,13 +106,16 @@ export interface Claim {
   readonly claim: NewThing;
   readonly things: readonly NewThing[];
   /** Whether the one that is there may be replaced. Pure: it is asked within the transaction. */
-  readonly isOver: (held: Thing) => boolean;
+  readonly isOver: (held: ThingHead) => boolean;
 }
 
 export interface Thing extends NewThing {
   /** Grows with each thing that is put. */
   readonly position: number;
 }
+
+/** A thing without its body, which may be large. */
+export type ThingHead = Omit<Thing, "body">;
 
 export interface ThingQuery {
   readonly tenant: string;

@@ -14,8 +14,19 @@ export function newDatabasePath(): string {
   return join(directory, `${files++}.db`);
 }
 
+/** The steps of the tables that `dropParts` undoes. */
+export const PARTS_STEPS = 2;
+
 /** Makes a file as it was before large values were kept in parts. */
 export function dropParts(db: Database): void {
+  const counting = db.all("select name, sql from sqlite_schema where name glob 'things_*counted'");
+  for (const { name } of counting) db.run(`drop trigger ${name}`);
+  for (const name of ["removed", "replaced"]) db.run(`drop trigger thing_parts_${name}`);
+  for (const column of ["parts", "parts_bytes"]) db.run(`alter table things drop column ${column}`);
+  // Nothing is put before the next start, which replaces them.
+  for (const { name } of counting) {
+    db.run(`create trigger ${name} after insert on things begin select 1; end`);
+  }
   db.run("drop view run_events");
   db.run("drop trigger parts_removed");
   db.run("alter table blobs drop column parts");

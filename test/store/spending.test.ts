@@ -4,7 +4,7 @@ import { createMemorySpending } from "../../src/store/memory/memory-spending.ts"
 import type { Spending } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
-import { dropParts, newDatabasePath } from "./database-path.ts";
+import { dropParts, newDatabasePath, PARTS_STEPS } from "./database-path.ts";
 import { describeSharedSpending, describeSpending, NOON, used } from "./spending-contract.ts";
 
 const databases: Database[] = [];
@@ -34,7 +34,7 @@ describe("spending in SQLite, of an earlier version", () => {
     before.run(sql, "unknown", 0);
     before.run(sql, "dear", 0.5);
     const version = Number(before.get("pragma user_version")?.["user_version"]);
-    before.run(`pragma user_version = ${version - 2}`);
+    before.run(`pragma user_version = ${version - 1 - PARTS_STEPS}`);
     before.close();
     const spending = await openSpending(path);
     assert.deepEqual((await spending.read("unknown", NOON)).total, used(0, 40, 0, 40));

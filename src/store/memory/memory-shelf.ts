@@ -12,6 +12,7 @@ import type {
   NewThing,
   Shelf,
   Thing,
+  ThingHead,
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
@@ -56,7 +57,7 @@ class MemoryShelf implements Shelf {
     for (const thing of things) await this.put(thing);
   }
 
-  async claim({ claim, things, isOver }: Claim): Promise<Thing | undefined> {
+  async claim({ claim, things, isOver }: Claim): Promise<ThingHead | undefined> {
     const held = this.#entries.get(toKey(claim))?.thing;
     if (held && !isOver(held)) return held;
     this.#entries.delete(toKey(claim));

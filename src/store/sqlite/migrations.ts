@@ -4,7 +4,7 @@
  *
  * People run plain SQL on these tables, so every column says what it holds. Times are milliseconds
  * since 1970. A value over 256 KB is in `blobs`: the column is null then and `<column>_blob` names it. The
- * text of a large one is in `parts`, a piece a row.
+ * text of a large one, and of a thing's large body, is in `parts`, a piece a row.
  */
 
 import { Failure } from "../../base/failure.ts";
@@ -325,6 +325,37 @@ const MIGRATIONS: readonly string[] = [
     join json_each(coalesce(e.body, nullif(b.body, ''), (
       select group_concat(cast(bytes as text), '') from (
         select bytes from parts where parts.id = b.parts order by part)))) j;
+  `,
+  `
+  -- Large bodies of things, too, are written a piece at a time.
+  alter table things add column parts text;   -- where the body is, if it is large; body is null in JSON then
+  alter table things add column parts_bytes integer not null default 0;  -- how long the body is there
+  create trigger thing_parts_removed after delete on things when old.parts is not null begin
+    delete from parts where id = old.parts;
+  end;
+  create trigger thing_parts_replaced after update of parts on things
+  when old.parts is not null and old.parts is not new.parts begin
+    delete from parts where id = old.parts;
+  end;
+  drop trigger things_counted;
+  drop trigger things_recounted;
+  drop trigger things_uncounted;
+  create trigger things_counted after insert on things begin
+    insert into storage (tenant, bytes) values (new.tenant, new.content_bytes
+        + iif(new.parts is null, length(cast(new.body as blob)), new.parts_bytes))
+      on conflict do update set bytes = bytes + excluded.bytes;
+  end;
+  create trigger things_recounted after update of body, parts, content_bytes on things begin
+    update storage set bytes = bytes + new.content_bytes - old.content_bytes
+        + iif(new.parts is null, length(cast(new.body as blob)), new.parts_bytes)
+        - iif(old.parts is null, length(cast(old.body as blob)), old.parts_bytes)
+      where tenant = new.tenant;
+  end;
+  create trigger things_uncounted after delete on things begin
+    update storage set bytes = bytes - old.content_bytes
+        - iif(old.parts is null, length(cast(old.body as blob)), old.parts_bytes)
+      where tenant = old.tenant;
+  end;
   `,
 ];
 

@@ -84,7 +84,7 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
     summary:
       "The JSON of large values, in pieces of about 256 KB. Join them in order for the whole: the view `run_events` does.",
     columns: {
-      id: "What `blobs.parts` names",
+      id: "What `blobs.parts` and `things.parts` name",
       part: "From 0",
       bytes: "UTF-8; a piece may end inside a character",
     },
@@ -145,10 +145,12 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
       kind: "`response`, `response_output` (what it said), `conversation`, `conversation_item`, `file` and so on",
       id: "One of its kind and tenant; of an item of a conversation, the conversation's id, a slash and the item's",
       parent: "The id of the thing it goes with, and is removed with; null for none",
-      body: "JSON",
+      body: "JSON; `null` where it is in `parts`",
       created_at_ms: "When it was put",
       expires_at_ms: "When it is to go; null for never",
       content_bytes: "How many bytes it has in `contents`",
+      parts: "`parts.id`; null where the body is in `body`",
+      parts_bytes: "How many bytes the body has there",
     },
   },
   contents: {

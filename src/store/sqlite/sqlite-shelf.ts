@@ -7,6 +7,7 @@
  */
 
 import type { Json } from "../../base/json.ts";
+import { isLarge } from "../../base/json-pieces.ts";
 import { toPieces } from "../pieces.ts";
 import { toContentLost, toUnknownThing } from "../refusal.ts";
 import type {
@@ -16,18 +17,33 @@ import type {
   OrphanSearch,
   Shelf,
   Thing,
+  ThingHead,
   ThingName,
   ThingQuery,
 } from "../shelf.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
+import { toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { forgetOldDrafts } from "./sqlite-parts.ts";
+import {
+  bodiesOf,
+  HEAD,
+  insertAll,
+  insertThing,
+  LISTED,
+  NAMED,
+  readBody,
+  readThings,
+  setBody,
+  toHead,
+  toName,
+  toNamed,
+} from "./sqlite-things.ts";
+import { type Writing, writeWith } from "./sqlite-values.ts";
+import type { Durability } from "./write-line.ts";
 
 /** How many pieces one writer can have: a terabyte of them. */
 const GENERATION = 2 ** 20;
-
-const NAMED = "tenant = ? and kind = ? and id = ?";
 
 /** Free pages that stay in the file, 4 MB, because the next responses need them. */
 const KEPT_PAGES = 1024;
@@ -74,28 +90,33 @@ class SqliteShelf implements Shelf {
   }
 
   async put(thing: NewThing): Promise<boolean> {
-    return (await this.#db.write("power", () => insertThing(this.#db, thing))) > 0;
+    const writing = toWriting([thing]);
+    const added = await writeWith(this.#db, writing, ([body = ""]) =>
+      insertThing(this.#db, thing, body),
+    );
+    return added > 0;
   }
 
   async putAll(things: readonly NewThing[]): Promise<void> {
     if (things.length === 0) return;
-    await this.#db.write("power", () => {
-      for (const thing of things) insertThing(this.#db, thing);
-    });
+    await writeWith(this.#db, toWriting(things), (bodies) => insertAll(this.#db, things, bodies));
   }
 
-  async claim({ claim, things, isOver }: Claim): Promise<Thing | undefined> {
-    return await this.#db.write("power", () => {
-      const held = this.#find(claim);
+  async claim({ claim, things, isOver }: Claim): Promise<ThingHead | undefined> {
+    const all = [claim, ...things];
+    return await writeWith(this.#db, toWriting(all), (bodies) => {
+      const row = this.#db.get(`select ${HEAD} from things where ${NAMED}`, ...toNamed(claim));
+      const held = row && toHead(row);
       if (held && !isOver(held)) return held;
-      if (held) this.#db.run(`delete from things where ${NAMED}`, ...toColumns(claim));
-      for (const thing of [claim, ...things]) insertThing(this.#db, thing);
+      if (held) this.#db.run(`delete from things where ${NAMED}`, ...toNamed(claim));
+      insertAll(this.#db, all, bodies);
       return undefined;
     });
   }
 
   async get(name: ThingName): Promise<Thing | undefined> {
-    return this.#find(name);
+    const row = this.#db.get(`select * from things where ${NAMED}`, ...toNamed(name));
+    return row && (await readThings(this.#db, [row]))[0];
   }
 
   async list(query: ThingQuery): Promise<Thing[]> {
@@ -120,13 +141,14 @@ class SqliteShelf implements Shelf {
     // Backwards, the page is the one next to the edge: it is read from there and turned round.
     const isBackwards = query.before !== undefined && query.after === undefined;
     const direction = isNewest === isBackwards ? "asc" : "desc";
-    const sql = `select * from things where ${terms.join(" and ")} order by position ${direction} limit ?`;
-    const things = this.#db.all(sql, ...values, query.limit).map(toThing);
+    const sql = `select ${LISTED} from things where ${terms.join(" and ")} order by position ${direction} limit ?`;
+    const things = await readThings(this.#db, this.#db.all(sql, ...values, query.limit));
     return isBackwards ? things.reverse() : things;
   }
 
   async update(name: ThingName, body: Json): Promise<boolean> {
-    return await this.#db.write("power", () => this.#setBody(name, body));
+    const writing = { values: [body], durability: "power", tenant: name.tenant } as const;
+    return await writeWith(this.#db, writing, ([ready = ""]) => setBody(this.#db, name, ready));
   }
 
   async change(
@@ -134,14 +156,43 @@ class SqliteShelf implements Shelf {
     change: (body: Json) => Json | undefined,
     survives: "process" | "power" = "power",
   ): Promise<Json | undefined> {
-    return await this.#db.write(survives, () => {
-      const row = this.#db.get(`select body from things where ${NAMED}`, ...toColumns(name));
-      if (!row) return undefined;
+    const done = await this.#db.write(survives, () => {
+      const row = this.#findBody(name);
+      if (!row) return { body: undefined };
+      if (row["parts"] !== null) return undefined;
       const body = JSON.parse(String(row["body"])) as Json;
       const changed = change(body);
-      if (changed !== undefined) this.#setBody(name, changed);
-      return changed === undefined ? body : changed;
+      if (changed === undefined) return { body };
+      if (isLarge(changed)) return undefined;
+      setBody(this.#db, name, JSON.stringify(changed));
+      return { body: changed };
     });
+    return done ? done.body : await this.#changeLarge(name, change, survives);
+  }
+
+  /** A large body is read before the transaction and written before it: that counts if nobody was faster. */
+  async #changeLarge(
+    name: ThingName,
+    change: (body: Json) => Json | undefined,
+    durability: Durability,
+  ): Promise<Json | undefined> {
+    for (;;) {
+      const row = this.#findBody(name);
+      if (!row) return undefined;
+      const body = await readBody(this.#db, row, name);
+      const changed = body === undefined ? undefined : change(body);
+      if (changed === undefined) {
+        if (body !== undefined) return body;
+        continue;
+      }
+      const writing = { values: [changed], durability, tenant: name.tenant };
+      const isSet = await writeWith(this.#db, writing, ([ready = ""]) => {
+        const now = this.#findBody(name);
+        const isSame = now?.["parts"] === row["parts"] && now?.["body"] === row["body"];
+        return isSame && setBody(this.#db, name, ready);
+      });
+      if (isSet) return changed;
+    }
   }
 
   async delete(name: ThingName): Promise<boolean> {
@@ -156,7 +207,7 @@ class SqliteShelf implements Shelf {
     return await this.#db.write(survives, () => {
       let removed = 0;
       for (const thing of doomed) {
-        const values = [...toColumns(thing), toColumn(thing.tenant)];
+        const values = [...toNamed(thing), toColumn(thing.tenant)];
         if (this.#db.run(DELETE_THING, ...values) > 0) removed++;
         if (thing.run !== undefined) this.#db.run(DELETE_TREE, toColumn(thing.run));
       }
@@ -198,7 +249,7 @@ class SqliteShelf implements Shelf {
 
   async setExpiry(name: ThingName, expires_at_ms: number | null): Promise<boolean> {
     const sql = `update things set expires_at_ms = ? where ${NAMED}`;
-    const values = [expires_at_ms, ...toColumns(name)];
+    const values = [expires_at_ms, ...toNamed(name)];
     return (await this.#db.write("power", () => this.#db.run(sql, ...values))) > 0;
   }
 
@@ -293,28 +344,19 @@ class SqliteShelf implements Shelf {
     }
   }
 
-  #setBody(name: ThingName, body: Json): boolean {
-    const sql = `update things set body = ? where ${NAMED}`;
-    return this.#db.run(sql, JSON.stringify(body), ...toColumns(name)) > 0;
-  }
-
-  #find(name: ThingName): Thing | undefined {
-    const row = this.#db.get(`select * from things where ${NAMED}`, ...toColumns(name));
-    return row && toThing(row);
+  #findBody(name: ThingName): SqlRow | undefined {
+    const sql = `select body, parts, position from things where ${NAMED}`;
+    return this.#db.get(sql, ...toNamed(name));
   }
 
   #positionOf(name: ThingName): number | undefined {
-    const row = this.#db.get(`select position from things where ${NAMED}`, ...toColumns(name));
+    const row = this.#db.get(`select position from things where ${NAMED}`, ...toNamed(name));
     return row && Number(row["position"]);
   }
 }
 
-/** Inside a transaction: how many rows were added. */
-export function insertThing(db: Database, thing: NewThing): number {
-  const sql = `insert into things (tenant, kind, id, parent, body, created_at_ms, expires_at_ms)
-    values (?, ?, ?, ?, ?, ?, ?) on conflict do nothing`;
-  const rest = [JSON.stringify(thing.body), thing.created_at_ms, thing.expires_at_ms];
-  return db.run(sql, ...toColumns(thing), toNullable(thing.parent), ...rest);
+function toWriting(things: readonly NewThing[]): Writing {
+  return { values: bodiesOf(things), durability: "power", tenant: things[0]?.tenant };
 }
 
 /** One who writes bytes, between its transactions. */
@@ -324,26 +366,4 @@ interface Writer {
   position: number | undefined;
   first: number;
   next: number;
-}
-
-function toColumns({ tenant, kind, id }: ThingName): string[] {
-  return [tenant, kind, id].map(toColumn);
-}
-
-function toName(row: SqlRow): ThingName {
-  const [tenant, kind, id] = [row["tenant"], row["kind"], row["id"]].map(fromColumn);
-  return { tenant: tenant ?? "", kind: kind ?? "", id: id ?? "" };
-}
-
-function toThing(row: SqlRow): Thing {
-  return {
-    tenant: fromColumn(row["tenant"]),
-    kind: fromColumn(row["kind"]),
-    id: fromColumn(row["id"]),
-    parent: fromNullable(row["parent"]),
-    body: JSON.parse(String(row["body"])) as Json,
-    created_at_ms: Number(row["created_at_ms"]),
-    expires_at_ms: row["expires_at_ms"] as number | null,
-    position: Number(row["position"]),
-  };
 }

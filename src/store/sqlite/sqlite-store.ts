@@ -28,8 +28,9 @@ import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
 import { forgetOldDrafts } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
-import { createSqliteShelf, DELETE_TREE, insertThing } from "./sqlite-shelf.ts";
+import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
+import { bodiesOf, insertAll, toRunWriting } from "./sqlite-things.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import {
   type ReadyValue,
@@ -39,7 +40,6 @@ import {
   toRun,
   toRunStatus,
   unlessGone,
-  type Writing,
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
@@ -100,11 +100,6 @@ interface ReadyBatch {
   readonly more?: number | undefined;
 }
 
-/** A run that is written down is its tenant's, or that of the run above it. */
-function toWriting({ input, tenant, parent_id }: NewRun): Writing {
-  return { values: [input], durability: "power", tenant, run: parent_id };
-}
-
 class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
@@ -117,18 +112,18 @@ class SqliteStore implements Store {
   }
 
   async createRun(run: NewRun): Promise<boolean> {
-    return await writeWith(this.#db, toWriting(run), ([input]) => {
+    return await writeWith(this.#db, toRunWriting(run), ([input, ...bodies]) => {
       const isNew = !this.#has(run.id);
-      if (isNew) this.#insertRun(run, input);
+      if (isNew) this.#insertRun(run, input, bodies);
       return isNew;
     });
   }
 
   async createQueued(run: NewRun, place: NewPlace): Promise<"new" | "known" | "full"> {
-    return await writeWith(this.#db, toWriting(run), ([input]) => {
+    return await writeWith(this.#db, toRunWriting(run), ([input, ...bodies]) => {
       if (this.#has(run.id)) return "known";
       if (this.#turns.isFull(place)) return "full";
-      this.#insertRun(run, input);
+      this.#insertRun(run, input, bodies);
       this.#turns.add(run.id, place);
       return "new";
     });
@@ -240,11 +235,11 @@ class SqliteStore implements Store {
   }
 
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
-    const values = [end.events as unknown as Json, end.result];
+    const values = [end.events as unknown as Json, end.result, ...bodiesOf(end.things)];
     await writeWith(
       this.#db,
       { values, durability: "power", run: id },
-      ([events = "", result = ""]) => {
+      ([events = "", result = "", ...bodies]) => {
         // The owner is checked with the append, so that comes first.
         this.#append(id, epoch, end, { events, more: sizeOfValue(result) });
         const { inline, blob } = writeValue(this.#db, toColumn(id), result);
@@ -253,7 +248,7 @@ class SqliteStore implements Store {
            where id = ?`,
           ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
         );
-        for (const thing of end.things ?? []) insertThing(this.#db, thing);
+        insertAll(this.#db, end.things ?? [], bodies);
       },
     );
   }
@@ -344,7 +339,7 @@ class SqliteStore implements Store {
     return this.#db.get("select 1 from runs where id = ?", toColumn(id)) !== undefined;
   }
 
-  #insertRun(run: NewRun, ready: ReadyValue = "null"): void {
+  #insertRun(run: NewRun, ready: ReadyValue = "null", bodies: readonly ReadyValue[]): void {
     const id = toColumn(run.id);
     const parent = toNullable(run.parent_id);
     const text = [run.path, run.name, run.title].map(toColumn);
@@ -355,7 +350,7 @@ class SqliteStore implements Store {
       ...[id, parent, ...text, run.created_at_ms, owner, owner === null ? 0 : 1],
       ...[toNullable(run.tenant ?? null), parent],
     );
-    for (const thing of run.things ?? []) insertThing(this.#db, thing);
+    insertAll(this.#db, run.things ?? [], bodies);
     // The blob refers to the run, so the run must be there first.
     const input = writeValue(this.#db, id, ready);
     this.#db.run(

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Json } from "../../base/json.ts";
 import { isLarge, toJsonSlices } from "../../base/json-pieces.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
-import { createSlices } from "../../base/slices.ts";
+import { createSlices, type Slices } from "../../base/slices.ts";
 import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import { fromColumn, fromNullable, toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
@@ -21,7 +21,7 @@ const MAX_INLINE_BYTES = 256 * 1024;
 /** A value as JSON, on its way to a pair of columns: its text, or the parts that are written already. */
 export type ReadyValue = string | PartedValue;
 
-interface PartedValue {
+export interface PartedValue {
   readonly parts: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -40,7 +40,7 @@ export interface Writing {
   readonly durability: Durability;
   /** In whose turn large values are written; where nobody is named, that of the run's tenant. */
   readonly tenant?: string | null | undefined;
-  readonly run: string | null;
+  readonly run?: string | null | undefined;
 }
 
 /**
@@ -50,17 +50,18 @@ export interface Writing {
  */
 export async function writeWith<Out>(
   db: Database,
-  { values, durability, tenant, run }: Writing,
+  writing: Writing,
   work: (ready: readonly ReadyValue[]) => Out,
 ): Promise<Out> {
-  if (!values.some(isLarge)) {
+  const { values, durability } = writing;
+  // Many that are not large take as long as one that is.
+  if (!isLarge(values)) {
     return await db.write(durability, () => work(values.map((value) => JSON.stringify(value))));
   }
   const ready: ReadyValue[] = [];
   let isWritten = false;
   try {
-    const owner = tenant ?? ownerOfRun(db, run);
-    for (const value of values) ready.push(await makeReady(db, value, owner));
+    await makeReady(db, writing, ready);
     const done = await db.write(durability, () => work(ready));
     isWritten = true;
     return done;
@@ -71,10 +72,29 @@ export async function writeWith<Out>(
   }
 }
 
-async function makeReady(db: Database, value: Json, owner: string): Promise<ReadyValue> {
-  if (!isLarge(value)) return JSON.stringify(value);
-  const slices = createSlices(owner);
+/** Adds to `ready` what is ready, one by one: whoever called knows what there is when it breaks off. */
+async function makeReady(
+  db: Database,
+  { values, tenant, run }: Writing,
+  ready: ReadyValue[],
+): Promise<void> {
+  const slices = createSlices(tenant ?? ownerOfRun(db, run ?? null));
   await slices.next();
+  let chars = 0;
+  for (const value of values) {
+    const one = isLarge(value) ? await writeInParts(db, value, slices) : JSON.stringify(value);
+    ready.push(one);
+    chars += typeof one === "string" ? one.length : 0;
+    if (chars < LOOK_CHARS) continue;
+    chars = 0;
+    if (slices.isOver()) await slices.next();
+  }
+}
+
+/** What is written between two looks at the time, in characters. */
+const LOOK_CHARS = 64 * 1024;
+
+async function writeInParts(db: Database, value: Json, slices: Slices): Promise<PartedValue> {
   const hash = createHash("sha256");
   let bytes = 0;
   async function* pieces(): AsyncGenerator<Uint8Array, void> {
