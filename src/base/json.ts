@@ -36,6 +36,20 @@ export function tryParsePayload(text: string): Json | undefined {
   return tryParseJson(`${text}}`) ?? tryParseJson(`${text}}}`);
 }
 
+/** Whether two values would be the same as JSON, in whatever order their fields stand. Writes nothing. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (typeof one !== "object" || typeof other !== "object") return one === other;
+  if (one === null || other === null) return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  // A field that is undefined is not there.
+  const [fields, others] = [one, other].map((value) =>
+    Object.entries(value).filter(([, field]) => field !== undefined),
+  ) as [[string, unknown][], [string, unknown][]];
+  if (fields.length !== others.length) return false;
+  const found = new Map(others);
+  return fields.every(([name, field]) => found.has(name) && isSameJson(field, found.get(name)));
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,13 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
-import { isJsonObject, parseJson, tryParseJson, tryParsePayload } from "../../src/base/json.ts";
+import {
+  isJsonObject,
+  isSameJson,
+  parseJson,
+  tryParseJson,
+  tryParsePayload,
+} from "../../src/base/json.ts";
 
 describe("JSON", () => {
   it("is parsed, whatever its kind", () => {
@@ -48,5 +54,21 @@ describe("tryParsePayload", () => {
     for (const text of ['{"a":"b', '{"a":1', '{"a":[{}', "{}}", "garbage", ""]) {
       assert.equal(tryParsePayload(text), undefined, text);
     }
+  });
+
+  it("is the same whatever the order of its fields, and without those that are not there", () => {
+    const value = { a: [1, { b: null }], c: "x" };
+    for (const same of [value, { c: "x", a: [1, { b: null }] }, { ...value, d: undefined }]) {
+      assert.ok(isSameJson(value, same) && isSameJson(same, value), JSON.stringify(same));
+    }
+    const others = [null, [], {}, { ...value, c: "y" }, { ...value, d: 1 }, { a: [1, {}], c: "x" }];
+    for (const other of [...others, { ...value, a: { 0: 1, 1: { b: null } } }]) {
+      assert.ok(!isSameJson(value, other) && !isSameJson(other, value), JSON.stringify(other));
+    }
+  });
+
+  it("is compared without being written", () => {
+    const toJSON = (): never => assert.fail("written");
+    assert.ok(isSameJson({ toJSON, a: 1 }, { toJSON, a: 1 }));
   });
 });

@@ -104,6 +104,14 @@ describe("a large body", () => {
     assert.ok(last?.type === "response.completed" && last.response.instructions === TEXT);
   });
 
+  it("comes back whole on a WebSocket, too", async (t) => {
+    const server = await startSocketServer(t, answering());
+    const socket = await server.connect();
+    const last = (await socket.turn({ input: "Hi", instructions: TEXT, store: false })).at(-1);
+    assert.equal(last?.type, "response.completed");
+    assert.ok(last.response?.["instructions" as "id"] === TEXT, "another text");
+  });
+
   it("is heard on a WebSocket before what comes after it", async (t) => {
     const server = await startSocketServer(t, answering());
     const socket = await server.connect();

@@ -1,8 +1,7 @@
 /** Items on their way into a conversation: checked, given ids, put one by one in their order. */
 
-import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../base/failure.ts";
-import type { Json } from "../../base/json.ts";
+import { isSameJson, type Json } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import { type Item, toItems } from "../../protocol/items.ts";
 import type { NewThing, Thing, ThingName } from "../../store/shelf.ts";
@@ -139,8 +138,7 @@ export async function checkNewItems(
 
 /** Whatever is sealed is sealed differently each time. */
 function isSame(kept: Item, item: Item, key: Uint8Array): boolean {
-  const given = JSON.parse(JSON.stringify(unsealItem(item, key))) as Item;
-  return isDeepStrictEqual(unsealItem(kept, key), given);
+  return isSameJson(unsealItem(kept, key), unsealItem(item, key));
 }
 
 /** An id of a conversation is ours and has no slash, so that the two cannot be mixed up. */

@@ -67,7 +67,7 @@ class SocketConnection {
     this.#parts = parts;
     const { socket, wire, settings } = parts;
     const contexts = createContexts({ maxBytes: settings.maxContextBytes });
-    this.#outbox = createOutbox(socket, wire, settings);
+    this.#outbox = createOutbox(socket, wire, { ...settings, owner: parts.tenant });
     this.#lanes = createLanes(settings, () => this.#rest());
     this.#steering = createSteering({ turns: this.#turns, outbox: this.#outbox });
     this.#turnParts = { ...parts, outbox: this.#outbox, contexts, signal: this.#gone.signal };

@@ -7,6 +7,7 @@ import type { IncomingMessage } from "node:http";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import type { EmittedEvent, EmittedResponse } from "../../protocol/emitted.ts";
 import type { ResponsesApi } from "../../responses/api.ts";
 import type { Caller } from "../../responses/caller.ts";
@@ -126,7 +127,7 @@ async function answerTurn(parts: TurnParts, turn: Turn, caller: Caller): Promise
     await checkStored(parts.api, context.after, caller);
     const { response, events } = warmUp(body, parts.clock.now());
     contexts.keep(streamId, response.id, joinContext(context, given, turn.bytes));
-    await outbox.send(events.map((event) => toText(event, { streamId })));
+    await outbox.send(events.map((event) => toSaid(event, { streamId })));
     return { response };
   }
   checkMinTokens(body);
@@ -202,23 +203,23 @@ interface Telling {
 
 interface Told {
   readonly response: EmittedResponse;
-  /** How long the event was that ended it. */
+  /** About how long the event was that ended it. */
   readonly bytes: number;
 }
 
 async function tell(parts: TurnParts, turn: Turn, { live, previous }: Telling): Promise<Told> {
   const { streamId } = turn.event;
   let response: EmittedResponse | undefined;
-  let bytes = 0;
+  let last: object | undefined;
   for await (const batch of live.events(parts.signal)) {
     const failure = live.failure();
-    const texts = toTold(batch).map((event) => toText(event, { streamId, previous, failure }));
+    const said = toTold(batch).map((event) => toSaid(event, { streamId, previous, failure }));
     for (const event of batch) if ("response" in event) response = event.response;
-    bytes = texts.at(-1)?.length ?? 0;
+    last = said.at(-1) ?? last;
     turn.onTold(batch.at(-1)?.sequence_number ?? 0);
-    await parts.outbox.send(texts);
+    await parts.outbox.send(said);
   }
-  if (response) return { response, bytes };
+  if (response) return { response, bytes: countJsonChars(last) };
   throw toFailure(new Error(`Response ${live.id} has no events.`));
 }
 
@@ -235,15 +236,15 @@ interface Spelling {
 }
 
 /** The event as a stream of HTTP has it, with what only a socket's events carry. */
-function toText(event: EmittedEvent, { streamId, previous, failure }: Spelling): string {
+function toSaid(event: EmittedEvent, { streamId, previous, failure }: Spelling): object {
   const stream = streamId === undefined ? {} : { stream_id: streamId };
   if (event.type === "error") {
     const status = failure ? toStatus(failure) : 500;
-    return JSON.stringify({ ...event, status, ...stream });
+    return { ...event, status, ...stream };
   }
   if ("response" in event && previous !== undefined) {
     const response = { ...event.response, previous_response_id: previous };
-    return JSON.stringify({ ...event, response, ...stream });
+    return { ...event, response, ...stream };
   }
-  return JSON.stringify(streamId === undefined ? event : { ...event, ...stream });
+  return streamId === undefined ? event : { ...event, ...stream };
 }
