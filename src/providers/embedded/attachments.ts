@@ -5,6 +5,7 @@
 
 import type { ContentPart, InputFile } from "../../protocol/content.ts";
 import { isTextType, typeOfName } from "../file-content.ts";
+import { MAX_READ } from "./prompt.ts";
 
 export interface Attachment {
   readonly name: string;
@@ -55,9 +56,11 @@ function readFilePart({ filename, file_data, file_url, file_id }: InputFile): At
 }
 
 function describe(name: string, source: string): Attachment {
-  const data = /^data:([^;,]*)((?:;[^;,]*)*),(.*)$/s.exec(source);
-  if (!data) return describeElsewhere(name, source);
-  const [, type = "", flags = "", body = ""] = data;
+  const comma = source.indexOf(",");
+  const head = comma < 0 ? undefined : /^data:([^;]*)(.*)$/s.exec(source.slice(0, comma));
+  if (!head) return describeElsewhere(name, source);
+  const [, type = "", flags = ""] = head;
+  const body = source.slice(comma + 1);
   const base64 = flags.includes("base64");
   const bytes = base64 ? byteLength(body) : Buffer.byteLength(body);
   const kind = UNTOLD.has(type) ? (typeOfName(name) ?? type) : type;
@@ -76,16 +79,19 @@ function describeElsewhere(name: string, source: string): Attachment {
 /** Types that say nothing of what a file is; its name may. */
 const UNTOLD: ReadonlySet<string> = new Set(["", "application/octet-stream"]);
 
+/** The beginning of a long one: nobody looks for words in more of it. */
 function decodeBody(body: string, encoding: "base64" | "percent"): string {
-  if (encoding === "base64") return Buffer.from(body, "base64").toString("utf8");
+  const head = body.slice(0, MAX_READ);
+  if (encoding === "base64") return Buffer.from(head, "base64").toString("utf8");
   try {
-    return decodeURIComponent(body);
+    return decodeURIComponent(head);
   } catch {
-    // A stray percent sign: the text is better than nothing.
-    return body;
+    // A stray percent sign, or one that was cut: the text is better than nothing.
+    return head;
   }
 }
 
 function byteLength(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, "").length * 3) / 4);
+  const padding = /=*$/.exec(base64.slice(-2))?.[0].length ?? 0;
+  return Math.floor(((base64.length - padding) * 3) / 4);
 }

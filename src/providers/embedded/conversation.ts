@@ -6,14 +6,16 @@
  * gets the same reply.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
+import { countJsonChars } from "../../base/json-size.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import { dropReportWish } from "../../protocol/report-wish.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
 import { type Attachment, readAttachment } from "./attachments.ts";
-import { findOrder } from "./prompt.ts";
+import { findOrder, MAX_READ, shorten } from "./prompt.ts";
 
 export interface Conversation {
   /** The text parts of the message to be answered, in their order. */
@@ -45,18 +47,15 @@ export interface MadeCall {
 
 export function readConversation(request: ModelRequest): Conversation {
   const { items } = request;
-  const asks = items.flatMap((item, index) => (isUserMessage(item) ? [index] : []));
-  if (isRepair(request, asks.at(-1))) asks.pop();
+  const asks = findAsks(request);
   const last = asks.at(-1) ?? -1;
-  const message = items[last];
-  const parts = message?.type === "message" ? toParts(message.content) : [];
-  const attachments = parts.flatMap((part) => readAttachment(part) ?? []);
+  const attachments = partsOf(items[last]).flatMap((part) => readAttachment(part) ?? []);
   // How to report: an answer is a report already.
-  const asked = parts.flatMap(textOf).map(dropReportWish);
+  const asked = readAsked(request).map(dropReportWish).map(shorten);
   return {
     asked,
     order: findOrder(asked.filter((text) => text.trim() !== "")),
-    earlier: asks.slice(0, -1).map((index) => messageText(items[index])),
+    earlier: keepLatest(asks.slice(0, -1).map((index) => messageText(items[index]))),
     calls: readCalls(items.slice(last + 1)),
     before: readBefore(items.slice((asks.at(-2) ?? -1) + 1, Math.max(last, 0))),
     attachments,
@@ -64,9 +63,37 @@ export function readConversation(request: ModelRequest): Conversation {
   };
 }
 
+/** The text parts of the message to be answered, however long they are. */
+export function readAsked(request: ModelRequest): readonly string[] {
+  return partsOf(request.items[findAsks(request).at(-1) ?? -1]).flatMap(textOf);
+}
+
+/** The places of the user's messages, without one that only says that an answer did not fit. */
+function findAsks(request: ModelRequest): readonly number[] {
+  const asks = request.items.flatMap((item, index) => (isUserMessage(item) ? [index] : []));
+  return isRepair(request, asks.at(-1)) ? asks.slice(0, -1) : asks;
+}
+
+function partsOf(item: Item | undefined): readonly ContentPart[] {
+  return item?.type === "message" ? toParts(item.content) : [];
+}
+
+/** Those of the texts that are read, the latest first of all; in their order. */
+function keepLatest(texts: readonly string[]): readonly string[] {
+  let left = MAX_READ;
+  const kept = texts.toReversed().filter(({ length }) => {
+    if (length > left) return false;
+    left -= length;
+    return true;
+  });
+  return kept.reverse();
+}
+
 /** All text of a message's content or a tool's output. */
 export function toText(content: string | readonly ContentPart[]): string {
-  return toParts(content).flatMap(textOf).join("\n");
+  const texts = toParts(content).flatMap(textOf);
+  const [only] = texts;
+  return texts.length === 1 && only !== undefined ? only : texts.join("\n");
 }
 
 /** An empty user message is a nudge to go on, not a request. */
@@ -96,7 +123,9 @@ function messageText(item: Item | undefined): string {
 
 function toParts(content: string | readonly ContentPart[]): readonly ContentPart[] {
   if (typeof content !== "string") return content;
-  return content.trim() === "" ? [] : [{ type: "input_text", text: content }];
+  // Nobody looks for a word in megabytes of white space.
+  const isEmpty = content.length <= MAX_READ && content.trim() === "";
+  return isEmpty ? [] : [{ type: "input_text", text: content }];
 }
 
 function textOf(part: ContentPart): string[] {
@@ -113,6 +142,7 @@ function readBefore(items: readonly Item[]): Before {
 
 /** Each call with the first output for its id after it: some servers use an id more than once. */
 function readCalls(items: readonly Item[]): MadeCall[] {
+  checkLength(items);
   const outputs = new Map<string, string[]>();
   for (const item of items) {
     if (item.type !== "function_call_output") continue;
@@ -124,6 +154,17 @@ function readCalls(items: readonly Item[]): MadeCall[] {
     const given = isJsonObject(parsed) ? parsed : {};
     return [{ name: item.name, arguments: given, output: outputs.get(item.call_id)?.shift() }];
   });
+}
+
+/** Characters of calls and their outputs. A plan that saw half of them would tell half of what is. */
+const MAX_CALL_CHARS = 2_000_000;
+
+function checkLength(items: readonly Item[]): void {
+  const calls = items.filter(({ type }) => type.startsWith("function_call"));
+  const chars = countJsonChars(calls);
+  if (chars <= MAX_CALL_CHARS) return;
+  const message = `The embedded model reads at most ${MAX_CALL_CHARS} characters of tool calls and their results, and here are about ${chars}. Ask for less at once, or use another model.`;
+  throw new Failure("context_exceeded", message);
 }
 
 function callableTools({ tools, toolChoice }: ModelRequest): FunctionTool[] {

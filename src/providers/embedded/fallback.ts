@@ -54,12 +54,15 @@ function toThreeLines(why: string, conversation: Conversation): Answer {
 /** In place of an answer, in one sentence, where a test double must give one. */
 export const UNKNOWN_IN_SHORT = "embedded/offline is no language model and does not know.";
 
+/** Nobody asks for something in more words. */
+const MAX_ORDER_CHARS = 4000;
+
 /** What most people try first; suggested where the request has no word that is known here. */
 const FIRST_TRIES: readonly string[] = ["list the files in src", "summarise README.md"];
 
 /** Two phrasings of different intents that share the most words with the request. */
 function findNearest({ asked, order, tools }: Conversation): readonly string[] {
-  const wanted = new Set(toWords(order ?? asked[0] ?? ""));
+  const wanted = new Set(toWords((order ?? asked[0] ?? "").slice(0, MAX_ORDER_CHARS)));
   const offered = new Set(tools.map(({ name }) => name));
   const usable = INTENTS.filter(
     (intent) => intent.tools.length === 0 || intent.tools.some((name) => offered.has(name)),

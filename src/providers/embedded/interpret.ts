@@ -6,11 +6,18 @@
  * outputs that are there, and what to say or call next.
  */
 
-import type { JsonObject } from "../../base/json.ts";
+import type { Json, JsonObject } from "../../base/json.ts";
+import { isLarge } from "../../base/json-pieces.ts";
 import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { ModelRequest } from "../provider.ts";
-import { type Conversation, type MadeCall, readConversation, toText } from "./conversation.ts";
+import {
+  type Conversation,
+  type MadeCall,
+  readAsked,
+  readConversation,
+  toText,
+} from "./conversation.ts";
 import { countTokens } from "./count-tokens.ts";
 import { answerMissingTool, answerUnchosen, answerUnknown, answerUnknownTool } from "./fallback.ts";
 import { promptsOf, toRecap } from "./intents/delegating.ts";
@@ -84,7 +91,7 @@ function leaveUnfilled(conversation: Conversation): Decision {
 
 function decide(request: ModelRequest, conversation: Conversation): Decision {
   if (asksForMemory(request)) {
-    const step = say({ text: toMemory(conversation) });
+    const step = say({ text: toMemory(request) });
     return { step, why: "A conversation is to be made shorter: I keep its end, word for word." };
   }
   const matches = matchRequest(conversation);
@@ -133,8 +140,8 @@ function asksForMemory({ instructions }: ModelRequest): boolean {
 const MAX_MEMORY_CHARS = 4000;
 
 /** Nothing is put in other words: the end of the conversation is what is needed next. */
-function toMemory({ asked }: Conversation): string {
-  const whole = asked.join("\n").trim();
+function toMemory(request: ModelRequest): string {
+  const whole = readAsked(request).join("\n").trim();
   return whole.length > MAX_MEMORY_CHARS ? `…${whole.slice(-MAX_MEMORY_CHARS)}` : whole;
 }
 
@@ -276,24 +283,26 @@ function explainMatches(matches: readonly Match[], { calls }: Step): string {
 }
 
 function countInput({ instructions, items, tools }: ModelRequest): number {
-  const described = tools.length > 0 ? countTokens(JSON.stringify(tools)) : 0;
-  return (
-    countTokens(instructions ?? "") +
-    described +
-    items.reduce((sum, item) => sum + countItem(item), 0)
-  );
+  const described = tools.length > 0 ? [JSON.stringify(tools)] : [];
+  return countTokens([instructions ?? "", ...described, ...items.flatMap(textsOf)]);
 }
 
 /** Files and images count as their text alone: their bytes are never read as words. */
-function countItem(item: Item): number {
+function textsOf(item: Item): readonly string[] {
   switch (item.type) {
     case "message":
-      return countTokens(toText(item.content));
+      return [toText(item.content)];
     case "function_call_output":
-      return countTokens(toText(item.output));
+      return [toText(item.output)];
     case "function_call":
-      return countTokens(item.name) + countTokens(item.arguments);
+      return [item.name, item.arguments];
     default:
-      return countTokens(JSON.stringify(item));
+      return isLarge(item) ? textsIn(item) : [JSON.stringify(item)];
   }
+}
+
+/** Without the names of the fields; what is large has few beside its texts. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }

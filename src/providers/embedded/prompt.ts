@@ -19,8 +19,25 @@ function behindFiles(part: string): string | undefined {
   if (!part.startsWith("---")) return part;
   // A name with a line's end in it does not make its file a prompt.
   if (!/^--- .+ ---$/.test(part.split("\n", 1)[0] ?? "")) return undefined;
-  const [, behind = "", ...more] = part.split(/^---$/m);
+  const [, behind = "", ...more] = part.split(/^---$/m, 3);
   return more.length > 0 ? undefined : behind.replace(/^\n\n/, "");
+}
+
+/** What is read of one text, in characters: matching words in more of it would hold up everybody else. */
+export const MAX_READ = 256 * 1024;
+/** How far a prompt is looked for behind files. */
+const MAX_SEARCHED = 4 * MAX_READ;
+
+/** The beginning of a long text, with the prompt behind its files; none where that cannot be told of all of it. */
+export function shorten(part: string): string {
+  if (part.length <= MAX_READ) return part;
+  const head = part.slice(0, MAX_READ);
+  if (!part.startsWith("---")) return head;
+  const prompt = part.length <= MAX_SEARCHED ? behindFiles(part) : undefined;
+  // Two lines of dashes: nobody takes what stands in the files for a prompt.
+  return prompt === undefined
+    ? `${head}\n---\n---\n`
+    : `${head}\n---\n\n${prompt.slice(0, MAX_READ)}`;
 }
 
 /** What stands before the first blank line, which is none inside a fence that was opened before it. */

@@ -36,7 +36,9 @@ export function toReply(
   const thought = countTokens(reasoning ?? "");
   const text = draft.text && cutToTokens(draft.text, maxTokens - thought);
   const refusal = draft.refusal && cutToTokens(draft.refusal, maxTokens - thought);
-  let spent = thought + countTokens(text ?? "") + countTokens(refusal ?? "");
+  // Long ones are counted roughly, and were cut exactly.
+  const said = countTokens(text ?? "") + countTokens(refusal ?? "");
+  let spent = Math.min(thought + said, Math.max(maxTokens, thought));
   const calls = draft.calls.filter((call) => {
     const cost = countTokens(call.name) + countTokens(JSON.stringify(call.arguments));
     if (spent + cost > maxTokens) return false;
