@@ -55,6 +55,12 @@ export function readMonotonicMs(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
+/** Names the processes that share monotonic time: the boot and the time namespace. Empty when unknown. */
+export function readMonotonicBoot(): string {
+  const { boot, timeNamespace } = readMachine();
+  return boot === "" ? "" : `${boot}/${timeNamespace}`;
+}
+
 /** `pid:[4026531836]` is how the kernel names it. */
 function readNamespace(kind: "pid" | "time"): string {
   try {

@@ -16,7 +16,13 @@
 import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import type { Clock } from "../base/clock.ts";
-import { hasProcess, readMachine, readMonotonicMs, readStartTime } from "../base/processes.ts";
+import {
+  hasProcess,
+  readMachine,
+  readMonotonicBoot,
+  readMonotonicMs,
+  readStartTime,
+} from "../base/processes.ts";
 import type { Store, Worker } from "../store/store.ts";
 
 export const BEAT_MS = 1000;
@@ -37,11 +43,10 @@ export interface Surroundings {
 }
 
 export function readSurroundings(): Surroundings {
-  const { boot, pidNamespace, timeNamespace } = readMachine();
   return {
     host: hostname(),
-    boot: boot === "" ? "" : `${boot}/${timeNamespace}`,
-    pidNamespace,
+    boot: readMonotonicBoot(),
+    pidNamespace: readMachine().pidNamespace,
     pid: process.pid,
     monotonicMs: readMonotonicMs,
     startTimeOf: readStartTime,

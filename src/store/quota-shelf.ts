@@ -101,6 +101,7 @@ function toPlain(
     delete: (name) => shelf.delete(name),
     removeAll: (doomed, survives) => shelf.removeAll(doomed, survives),
     removeOrphans: (search) => shelf.removeOrphans(search),
+    removeLeftover: () => shelf.removeLeftover(),
     giveBack: () => shelf.giveBack(),
     listExpired: (nowMs, limit) => shelf.listExpired(nowMs, limit),
     setExpiry: (name, expires_at_ms) => shelf.setExpiry(name, expires_at_ms),

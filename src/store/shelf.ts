@@ -49,6 +49,11 @@ export interface Shelf {
    * where to go on, and undefined at the end.
    */
   removeOrphans(search: OrphanSearch): Promise<number | undefined>;
+  /**
+   * Removes one large value whose writer died before anything referred to it. False where there is none; true
+   * where there may be more.
+   */
+  removeLeftover(): Promise<boolean>;
   /** Gives room that removals left in the file back to the system, a little at a time; false when done. */
   giveBack(): Promise<boolean>;
   /** Things of any tenant whose time is over, the oldest first. */

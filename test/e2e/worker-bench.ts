@@ -13,6 +13,10 @@ export type Chance = () => number;
 /** When a client takes its question for lost. Nothing depends on it: what was not answered is in doubt. */
 const GIVE_UP_MS = 700;
 
+/** How many inputs are large, and how large: 2 MB are written in eight parts. */
+const LARGE = 0.5;
+const WORDS = 400_000;
+
 export interface WorkerServer {
   readonly url: string;
   /** Starts it where it is down. Resolves when it listens. */
@@ -183,7 +187,8 @@ export async function createClient(server: WorkerServer, chance: Chance): Promis
     files.kept.add(id);
   }
   async function respond(): Promise<void> {
-    const body = { input: "Say hello", background: true };
+    const more = chance() < LARGE ? ` ${"word ".repeat(WORDS)}` : "";
+    const body = { input: `Say hello${more}`, background: true };
     const id = check(await ask("POST", "/v1/responses", body));
     if (id !== undefined) responses.kept.add(id);
   }

@@ -3,9 +3,11 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
+import { readMonotonicBoot, readMonotonicMs } from "../../src/base/processes.ts";
 import { readWholeLog } from "../../src/engine/read-log.ts";
 import type { RunEvent } from "../../src/protocol/run-events.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
+import { createSqliteShelf } from "../../src/store/sqlite/sqlite-shelf.ts";
 import { createSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { countTurns } from "../base/count-turns.ts";
 import { newDatabasePath } from "./database-path.ts";
@@ -23,6 +25,15 @@ const LARGE: RunEvent[] = [{ type: "notice", code: "retry", message: LONG_TEXT }
 async function open(path = newDatabasePath()) {
   const db = await openDatabase(path);
   return { path, db, store: createSqliteStore(db) };
+}
+
+const HOUR_MS = 3_600_000;
+
+/** As a crash leaves it. */
+function leave(db: Database, id: string, last: { boot: string | null; grewMs: number }): void {
+  const sql = "insert into drafts (id, created_at_ms, boot, grew_ms) values (?, 0, ?, ?)";
+  db.run(sql, id, last.boot, last.grewMs);
+  db.run("insert into parts (id, part, bytes) values (?, 0, zeroblob(10))", id);
 }
 
 const count = (db: Database, table: string): number =>
@@ -112,24 +123,66 @@ describe("a large value of a run", () => {
     db.close();
   });
 
-  it("that a crash cut off is removed by a later start", async () => {
-    const { db, path } = await open();
-    const draft = "insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000 - ?)";
-    for (const [id, age] of [
-      ["old", 2 * 3_600_000],
-      ["new", 0],
-    ] as const) {
-      db.run(draft, id, age);
-      db.run("insert into parts (id, part, bytes) values (?, 0, zeroblob(10))", id);
-    }
+  it("that is being written is not judged by the wall clock", async () => {
+    const { db, path, store } = await open();
+    const writing = store.createRun(newRun("run_1", { input: INPUT }));
+    while (count(db, "parts") === 0) await new Promise(setImmediate);
+    db.run("update drafts set created_at_ms = 0");
+    const other = await open(path);
+    assert.equal(count(other.db, "drafts"), 1);
+    other.db.close();
+    assert.equal(await writing, true);
     db.close();
-    const later = await open(path);
-    assert.deepEqual(
-      later.db.all("select id from parts").map(({ id }) => id),
-      ["new"],
-    );
-    assert.equal(count(later.db, "drafts"), 1);
-    later.db.close();
+  });
+
+  it("that a crash cut off is removed by later starts, one by each", async () => {
+    const { db, path } = await open();
+    leave(db, "old", { boot: readMonotonicBoot(), grewMs: readMonotonicMs() - HOUR_MS });
+    leave(db, "older", { boot: readMonotonicBoot(), grewMs: readMonotonicMs() - 2 * HOUR_MS });
+    leave(db, "young", { boot: readMonotonicBoot(), grewMs: readMonotonicMs() });
+    db.close();
+    for (const kept of [2, 1, 1]) {
+      const later = await open(path);
+      assert.equal(count(later.db, "parts"), kept);
+      assert.equal(count(later.db, "drafts"), kept);
+      later.db.close();
+    }
+  });
+
+  for (const [whose, boot] of [
+    ["another boot", "another boot/1"],
+    ["an older version", null],
+  ] as const) {
+    it(`of ${whose} is watched in the time of whoever found it`, async () => {
+      const { db, path } = await open();
+      leave(db, "a", { boot, grewMs: 0 });
+      const shelf = createSqliteShelf(db);
+      assert.equal(await shelf.removeLeftover(), false);
+      assert.equal(count(db, "parts"), 1);
+      (await open(path)).db.close();
+      assert.equal(count(db, "parts"), 1);
+      // Ten minutes later, by the clock of this boot.
+      assert.equal(db.run("update drafts set grew_ms = grew_ms - ?", HOUR_MS), 1);
+      assert.equal(await shelf.removeLeftover(), true);
+      assert.deepEqual([count(db, "parts"), count(db, "drafts")], [0, 0]);
+      assert.equal(await shelf.removeLeftover(), false);
+      db.close();
+    });
+  }
+
+  it("is alive as long as it grows, however long that takes", async () => {
+    const { db, store } = await open();
+    const shelf = createSqliteShelf(db);
+    const writing = store.createRun(newRun("run_1", { input: INPUT }));
+    while (count(db, "parts") === 0) await new Promise(setImmediate);
+    for (let hours = 1; hours <= 3; hours++) {
+      const before = count(db, "parts");
+      db.run("update drafts set grew_ms = grew_ms - ?", HOUR_MS);
+      while (count(db, "parts") === before) await new Promise(setImmediate);
+      assert.equal(await shelf.removeLeftover(), false);
+    }
+    assert.equal(await writing, true);
+    db.close();
   });
 
   it("is not written on by one whose beginning was taken for a crash's", async () => {

@@ -32,7 +32,7 @@ interface SweepParts {
 /** So many that cannot be removed have one reason, and it is not theirs. */
 const MAX_LEFT = 1000;
 
-/** Returns how much was removed. One that cannot be is left for the next time. */
+/** Returns how many things were removed. One that cannot be is left for the next time. */
 export async function sweep(parts: SweepParts): Promise<number> {
   const { shelf, clock, log, yieldTurn = nextTurn, isOver = () => false } = parts;
   const page = createPageSize();
@@ -60,7 +60,12 @@ export async function sweep(parts: SweepParts): Promise<number> {
     });
     await yieldTurn();
   }
-  if (removed > 0) while (!isOver() && (await shelf.giveBack())) await yieldTurn();
+  let leftovers = 0;
+  while (!isOver() && (await shelf.removeLeftover())) {
+    leftovers++;
+    await yieldTurn();
+  }
+  if (removed + leftovers > 0) while (!isOver() && (await shelf.giveBack())) await yieldTurn();
   return removed;
 }
 

@@ -126,6 +126,10 @@ class MemoryShelf implements Shelf {
   /** Nothing survives a crash here. */
   async removeOrphans(): Promise<undefined> {}
 
+  async removeLeftover(): Promise<boolean> {
+    return false;
+  }
+
   async giveBack(): Promise<boolean> {
     return false;
   }

@@ -357,6 +357,11 @@ const MIGRATIONS: readonly string[] = [
       where tenant = old.tenant;
   end;
   `,
+  `
+  -- When a draft last grew, in monotonic time: the wall clock may be set while somebody writes.
+  alter table drafts add column boot text;    -- whose monotonic time it is; null where nobody said
+  alter table drafts add column grew_ms integer not null default 0;
+  `,
 ];
 
 /** Brings the tables up to date. Safe when several processes open a new file at once. */

@@ -91,8 +91,14 @@ export const TABLE_DOCS: Readonly<Record<string, TableDoc>> = {
   },
   drafts: {
     summary:
-      "Parts that nothing refers to yet: a value that is being written. What a crash left here is removed by a start an hour later or more.",
-    columns: { id: "`parts.id`", created_at_ms: "When the first piece was written" },
+      "Parts that nothing refers to yet: a value that is being written. What a crash left here is removed after ten minutes without a new piece: by a server within a minute, or by the next command that opens the file, one value each.",
+    columns: {
+      id: "`parts.id`",
+      created_at_ms: "When the first piece was written",
+      boot: "The boot and the time namespace that `grew_ms` belongs to; null where an older version wrote the value",
+      grew_ms:
+        "When the last piece was written, in milliseconds of monotonic time. Where that was in another boot: when a process of `boot` first saw the value",
+    },
   },
   signals: {
     summary: "Messages left for runs.",

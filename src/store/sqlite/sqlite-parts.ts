@@ -2,17 +2,23 @@
  * Large values of the record in the table `parts`: pieces of 256 KB, a transaction each, so that a value of
  * any size neither holds up the event loop nor other writers.
  *
- * Parts are written before what refers to them. Until then they are named in `drafts`: whoever opens the file,
- * and a server's sweep, removes those that a crash left there. A writer whose draft was removed writes no more.
+ * Parts are written before what refers to them. Until then they are named in `drafts`. What a crash left there is
+ * removed, one draft at a time, by the sweeps of servers and by whoever opens the file. A writer whose draft was
+ * removed writes no more.
+ *
+ * A draft that has not grown for ten minutes is what a crash left. No wall clock decides: the time is monotonic,
+ * which all processes of a boot share, in whatever PID namespace. Whoever finds a draft of another boot begins to
+ * count in its own time, so the first to look after a reboot removes nothing.
  */
 
 import { Failure } from "../../base/failure.ts";
 import { makeId } from "../../base/ids.ts";
+import { readMonotonicBoot, readMonotonicMs } from "../../base/processes.ts";
 import type { Slices } from "../../base/slices.ts";
 import type { Database } from "./sqlite-database.ts";
 
-/** Longer than anybody writes at one value. */
-const DRAFT_SECONDS = 3600;
+/** A part takes milliseconds, and whoever locks the file holds its writer up for 30 s before that one gives up. */
+const SILENT_MS = 600_000;
 
 /** In bytes: the larger a part, the longer everybody waits for it. */
 const PART_BYTES = 256 * 1024;
@@ -32,8 +38,9 @@ export async function writeParts(
         if (part === 0) {
           db.run("insert into drafts (id, created_at_ms) values (?, unixepoch() * 1000)", id);
         }
-        const isThere = db.run(INSERT_PART, id, part, bytes) > 0;
+        const isThere = db.run(GROW, readMonotonicBoot(), readMonotonicMs(), id) > 0;
         if (!isThere) throw new Failure("store_busy", TOO_LATE);
+        db.run("insert into parts (id, part, bytes) values (?, ?, ?)", id, part, bytes);
       });
       part++;
     }
@@ -46,8 +53,7 @@ export async function writeParts(
 
 const TOO_LATE = "A large value took too long to write. Try again.";
 
-const INSERT_PART = `insert into parts (id, part, bytes)
-  select ?1, ?2, ?3 where exists (select 1 from drafts where id = ?1)`;
+const GROW = "update drafts set boot = ?, grew_ms = ? where id = ?";
 
 async function* joinPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let joined: Uint8Array[] = [];
@@ -76,7 +82,7 @@ export async function dropParts(db: Database, id: string): Promise<void> {
   try {
     await db.write("process", () => keepParts(db, id, false));
   } catch {
-    // What made the writing fail is thrown by the caller; the next start removes them.
+    // What made the writing fail is thrown by the caller; a later sweep removes them.
   }
 }
 
@@ -103,16 +109,38 @@ export async function readParts(
   return filled === 0 ? undefined : bytes;
 }
 
-/** Removes what processes left that ended in the middle of writing. */
-export function forgetOldDrafts(db: Database): void {
-  const old = `created_at_ms < (unixepoch() - ${DRAFT_SECONDS}) * 1000`;
-  if (!db.get(`select 1 from drafts where ${old} limit 1`)) return;
+/** Removes one draft that a crash left. False where there is none; true where there may be more. */
+export async function removeLeftDraft(db: Database): Promise<boolean> {
+  return isToBeSeenTo(db) && (await db.write("process", () => removeOne(db)));
+}
+
+/** The same at once, for whoever opens the file: one that is locked or full is opened all the same. */
+export function tryRemoveLeftDraft(db: Database): void {
   try {
-    db.transact("process", () => {
-      db.run(`delete from parts where id in (select id from drafts where ${old})`);
-      db.run(`delete from drafts where ${old}`);
-    });
+    if (isToBeSeenTo(db)) db.transact("process", () => removeOne(db));
   } catch {
-    // Another process writes, or the disk is full: the next start does it.
+    // The next opening, or a sweep, does it.
   }
+}
+
+/** Of another boot, or of one before this on a system that does not tell them apart. */
+const FOREIGN = "(boot is not ?1 or grew_ms > ?2)";
+
+/** Asked without the lock that writers share. */
+function isToBeSeenTo(db: Database): boolean {
+  const nowMs = readMonotonicMs();
+  const sql = `select 1 from drafts where ${FOREIGN} or grew_ms < ?3 limit 1`;
+  return db.get(sql, readMonotonicBoot(), nowMs, nowMs - SILENT_MS) !== undefined;
+}
+
+/** Inside a transaction. */
+function removeOne(db: Database): boolean {
+  const nowMs = readMonotonicMs();
+  db.run(`update drafts set boot = ?1, grew_ms = ?2 where ${FOREIGN}`, readMonotonicBoot(), nowMs);
+  const left = db.get("select id from drafts where grew_ms < ? limit 1", nowMs - SILENT_MS);
+  if (!left) return false;
+  const id = String(left["id"]);
+  db.run("delete from drafts where id = ?", id);
+  db.run("delete from parts where id = ?", id);
+  return true;
 }

@@ -24,7 +24,7 @@ import type {
 import { toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
-import { forgetOldDrafts } from "./sqlite-parts.ts";
+import { removeLeftDraft } from "./sqlite-parts.ts";
 import {
   bodiesOf,
   HEAD,
@@ -217,8 +217,6 @@ class SqliteShelf implements Shelf {
 
   async removeOrphans(search: OrphanSearch): Promise<number | undefined> {
     const { name, kind, runPrefix, thingPrefix, after, limit } = search;
-    // What a crash left of large values belongs to nobody either.
-    if (after === 0) forgetOldDrafts(this.#db);
     const last = this.#db.get(LAST_OF_PAGE, after, limit)?.["last"] ?? null;
     if (last === null) return undefined;
     const where = [after, Number(last), toColumn(name), `${runPrefix}*`];
@@ -230,6 +228,10 @@ class SqliteShelf implements Shelf {
       });
     }
     return Number(last);
+  }
+
+  async removeLeftover(): Promise<boolean> {
+    return await removeLeftDraft(this.#db);
   }
 
   async giveBack(): Promise<boolean> {

@@ -26,7 +26,7 @@ import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.t
 import type { NewPlace, Queue, QueuePlace, TakenTurn } from "../turns.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
 import { readEventRows } from "./sqlite-events.ts";
-import { forgetOldDrafts } from "./sqlite-parts.ts";
+import { tryRemoveLeftDraft } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
@@ -76,7 +76,7 @@ export async function openSqliteStores(path: string): Promise<SqliteStores> {
 /** Runs over a connection; the caller closes the database, or the store. */
 export function createSqliteStore(db: Database): Store {
   forgetOldWorkers(db);
-  forgetOldDrafts(db);
+  tryRemoveLeftDraft(db);
   return new SqliteStore(db);
 }
 

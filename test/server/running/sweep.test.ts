@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
+import { readMonotonicBoot, readMonotonicMs } from "../../../src/base/processes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
 import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
@@ -78,6 +79,33 @@ describe("the sweep", () => {
     assert.equal(await sweep({ shelf, durable: NO_RUNS, expire, clock, log: watched }), 20);
     assert.equal(log.length, 20);
     assert.equal((await shelf.listExpired(1000, 100)).length, 20);
+  });
+
+  it("removes what crashes left of large values, one in a transaction, each time", async () => {
+    const { shelf, chunksDb: db, close } = await openSqliteStores(newDatabasePath());
+    const clock = createManualClock(5);
+    await removeOrphans({ shelf, clock });
+    const draft = "insert into drafts (id, created_at_ms, boot, grew_ms) values (?, 0, ?, ?)";
+    const leave = (id: string, agoMs: number): void => {
+      db.run(draft, id, readMonotonicBoot(), readMonotonicMs() - agoMs);
+      for (const part of [0, 1]) {
+        db.run("insert into parts (id, part, bytes) values (?, ?, zeroblob(9))", id, part);
+      }
+    };
+    const left = (table: string): string[] =>
+      db.all(`select distinct id from ${table} order by id`).map(({ id }) => String(id));
+    const seen: string[][] = [];
+    const yieldTurn = async (): Promise<void> => void seen.push(left("drafts"));
+    const parts = { shelf, durable: NO_RUNS, clock, log: silentLog, yieldTurn };
+    for (const id of ["a", "b", "c"]) leave(id, 3_600_000);
+    leave("young", 60_000);
+    assert.equal(await sweep(parts), 0);
+    assert.deepEqual(seen, [["b", "c", "young"], ["c", "young"], ["young"]]);
+    assert.deepEqual([left("parts"), left("drafts")], [["young"], ["young"]]);
+    leave("later", 3_600_000);
+    await sweep(parts);
+    assert.deepEqual([left("parts"), left("drafts")], [["young"], ["young"]]);
+    await close();
   });
 
   it("ends between two pages when the server closes", async () => {
