@@ -62,16 +62,16 @@ function renderCare(): string[] {
       [
         [
           "`full`",
-          "New runs and responses, finished steps (model answers, tool results), endings, messages to runs, files, keys, deletions",
+          "New runs and responses, model answers with calls for Offshoot to make, tool results, endings, messages to runs, files, keys, deletions that somebody asked for",
           "There, if the disk keeps what it has confirmed",
         ],
         [
           "`normal`",
-          "Events between steps, spending and reserved budgets, the audit, heartbeats, chunks of vector stores",
-          "The last ones may be missing: those since the last entry that was written with `full`",
+          "Events between steps, the beginning of a run, model answers without such calls, the steps that put the items of a response on record before it ends (`keep`, `index`), who owns a run and whose turn it is, spending and reserved budgets, the audit, heartbeats, chunks of vector stores, removals of what has expired",
+          "The last ones may be missing: those since the last entry that was written with `full`. What had expired is removed again",
         ],
       ],
     ),
-    "The file is whole in both cases, because SQLite drops entries from the end of its log alone: nothing is missing in the middle. So after a power cut a run continues after its last finished step, and a model call that was paid for in the last moment may be missing in a budget.",
+    "The file is whole in both cases, because SQLite drops entries from the end of its log alone: nothing is missing in the middle. So after a power cut a run continues after its last finished step that is there. An answer without calls that came in the last moment before the cut, and whose run had not ended, may be missing: the model is then asked again, and that call is paid again. The first one may also be missing in a budget.",
   ];
 }

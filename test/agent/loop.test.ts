@@ -12,6 +12,7 @@ import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import type { RunEnd, RunEvent } from "../../src/protocol/run-events.ts";
 import type { Provider } from "../../src/providers/provider.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import type { FinishedStep, Store } from "../../src/store/store.ts";
 import {
   createManualClock,
   createScriptedProvider,
@@ -53,6 +54,7 @@ interface Setup {
   readonly contextTokens?: number;
   readonly tenant?: string;
   readonly onStart?: (engine: Engine) => void;
+  readonly store?: Store;
 }
 
 interface Done {
@@ -63,7 +65,7 @@ interface Done {
 /** A whole run on a real engine in memory. */
 async function run(provider: Provider, setup: Setup = {}): Promise<Done> {
   const clock = createManualClock(1000);
-  const engine = createLocalEngine({ store: createMemoryStore() });
+  const engine = createLocalEngine({ store: setup.store ?? createMemoryStore() });
   const task = { ...TASK, ...setup.task };
   engine.define("agent", async (context) =>
     runLoop({
@@ -140,6 +142,26 @@ describe("the loop", () => {
     assert.deepEqual(calls, [
       ["run_1", "acme"],
       ["run_1", undefined],
+    ]);
+  });
+
+  it("leaves to a power cut what it can ask for again, and nothing that was acted on", async () => {
+    const store = createMemoryStore();
+    const saveStep = store.saveStep.bind(store);
+    const survives: [string, FinishedStep["survives"]][] = [];
+    store.saveStep = async (id, epoch, step) => {
+      // The id of a call is made up.
+      survives.push([step.key.replace(/^tool:.*/, "tool"), step.survives ?? "power"]);
+      await saveStep(id, epoch, step);
+    };
+    const provider = scripted(reply.calls([call("a", 1)]), reply.text("Done."));
+    await run(provider, { tools: [meetingTool("a", true, [])], store });
+    // The table in docs/ledger.md says so (`scripts/docs/ledger-page.ts`).
+    assert.deepEqual(survives, [
+      ["start", "process"],
+      ["model:1", "power"],
+      ["tool", "power"],
+      ["model:2", "process"],
     ]);
   });
 

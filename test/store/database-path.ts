@@ -14,9 +14,6 @@ export function newDatabasePath(): string {
   return join(directory, `${files++}.db`);
 }
 
-/** The steps of the tables that `dropParts` undoes. */
-export const PARTS_STEPS = 2;
-
 /** Makes a file as it was before large values were kept in parts. */
 export function dropParts(db: Database): void {
   const counting = db.all("select name, sql from sqlite_schema where name glob 'things_*counted'");

@@ -4,7 +4,7 @@ import { createMemorySpending } from "../../src/store/memory/memory-spending.ts"
 import type { Spending } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
-import { dropParts, newDatabasePath, PARTS_STEPS } from "./database-path.ts";
+import { dropParts, newDatabasePath } from "./database-path.ts";
 import { describeSharedSpending, describeSpending, NOON, used } from "./spending-contract.ts";
 
 const databases: Database[] = [];
