@@ -82,4 +82,10 @@ const schemaWorker = {
   input: { "schema-worker": "src/agent/schema-worker.ts" },
 };
 
-export default defineConfig([command, pythonWorker, pageWorker, schemaWorker]);
+/** A record that is too large for a start to wait for is checked in a process that can be ended. */
+const checkWorker = {
+  ...pythonWorker,
+  input: { "check-worker": "src/store/sqlite/check-worker.ts" },
+};
+
+export default defineConfig([command, pythonWorker, pageWorker, schemaWorker, checkWorker]);

@@ -12,6 +12,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { NO_LIMITS } from "../src/agent/limits.ts";
 import { systemClock } from "../src/base/clock.ts";
 import { silentLog } from "../src/base/log.ts";
+import { CONFIG_KEYS } from "../src/runtime/config/config-keys.ts";
 import type { OpenedResponses } from "../src/runtime/responses/open-responses.ts";
 import { createRuntime, type Runtime } from "../src/runtime/runtime.ts";
 import { openBooks } from "../src/server/running/books.ts";
@@ -30,6 +31,8 @@ const LONG_SWEEP = 5000;
 const LIMIT = 3;
 /** A health check must be answered within 100 ms, whenever it comes. */
 const MAX_STILL_MS = 100;
+/** As `server.start_check_bytes` is by itself. */
+const CHECKED_BYTES = CONFIG_KEYS["server.start_check_bytes"].default;
 /** Responses copied in one transaction. */
 const PAGE = 1000;
 const CALLER = { tenant: "tenant", keyId: null, catalogue: [], limits: NO_LIMITS };
@@ -79,7 +82,7 @@ try {
       await opened.runtime.close();
     }),
     compare("open and check", [small, large], async ({ path }) => {
-      await (await openBooks(path)).close();
+      await (await openBooks(path, CHECKED_BYTES)).close();
     }),
   ]);
   await showLongSweep(large);

@@ -22,6 +22,12 @@ const PLACES = {
     "../bin/schema-worker.js",
     "../agent/schema-worker.js",
   ],
+  "check-worker": [
+    "./check-worker.js",
+    "./bin/check-worker.js",
+    "../bin/check-worker.js",
+    "../store/sqlite/check-worker.js",
+  ],
   "page-worker": [
     "./page-worker.js",
     "./bin/page-worker.js",

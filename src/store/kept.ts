@@ -3,6 +3,7 @@
  * when it is first asked for, because most programs need one or two of them (`open-kept.ts` opens it).
  */
 
+import type { Failure } from "../base/failure.ts";
 import type { Audit } from "./audit.ts";
 import type { ChunkStore } from "./chunk-store.ts";
 import type { Shelf } from "./shelf.ts";
@@ -29,8 +30,13 @@ export interface Maintenance {
   probe(): Promise<void>;
   /** Of the database that this process would use. */
   version(): Promise<string>;
-  /** Rejects a damaged one with `store_failed`. A large one is not looked through. */
-  refuseDamaged(): Promise<void>;
+  /** Rejects a damaged one with `store_failed`. False, and nothing was looked at, where it is larger than `maxBytes`. */
+  refuseDamaged(maxBytes: number): Promise<boolean>;
+  /**
+   * Looks through one of any size while this process and others go on with it. Gives what is wrong, as
+   * `store_failed`; undefined where nothing is. Rejects where it could not, and where `signal` ended it.
+   */
+  checkBeside(signal: AbortSignal): Promise<Failure | undefined>;
   /** Reads all of it: its structure, its indexes, and what refers to what. */
   check(): Promise<StoreCheck>;
   /** Writes a copy as of one moment, while others go on. Returns its bytes. Rejects with `conflict` where the file exists. */

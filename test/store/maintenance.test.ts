@@ -1,13 +1,5 @@
 import assert from "node:assert/strict";
-import {
-  closeSync,
-  openSync,
-  readFileSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-  writeSync,
-} from "node:fs";
+import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { describe, it } from "node:test";
 import { openBooks } from "../../src/server/running/books.ts";
@@ -15,11 +7,13 @@ import { backUpStore, checkStore, vacuumStore } from "../../src/store/sqlite/mai
 import { migrate } from "../../src/store/sqlite/migrations.ts";
 import { openConnection } from "../../src/store/sqlite/sqlite-driver.ts";
 import { openSqliteStore, openSqliteStores } from "../../src/store/sqlite/sqlite-store.ts";
+import { damage, PAGE_BYTES } from "./damaged-file.ts";
 import { newDatabasePath } from "./database-path.ts";
 import { newThing } from "./shelf-contract.ts";
 import { newRun, notices } from "./store-contract.ts";
 
-const PAGE = 4096;
+/** None of these records is larger. */
+const MAX_BYTES = 100_000_000;
 
 async function fill(path: string, runs: number): Promise<void> {
   const store = await openSqliteStore(path);
@@ -36,19 +30,7 @@ async function cutShort(path: string, pages: number): Promise<void> {
   const connection = await openConnection(path);
   connection.prepare("pragma wal_checkpoint(truncate)").all();
   connection.close();
-  truncateSync(path, pages * PAGE);
-}
-
-/** Destroys the b-trees of `runs` and leaves the header and the schema as they are. */
-async function damage(path: string): Promise<void> {
-  const connection = await openConnection(path);
-  // What is in the WAL would be read from there.
-  connection.prepare("pragma wal_checkpoint(truncate)").all();
-  const root = connection.prepare("select rootpage from sqlite_schema where name = 'runs'").get();
-  connection.close();
-  const file = openSync(path, "r+");
-  writeSync(file, Buffer.alloc(PAGE, 0xab), 0, PAGE, (Number(root?.["rootpage"]) - 1) * PAGE);
-  closeSync(file);
+  truncateSync(path, pages * PAGE_BYTES);
 }
 
 describe("looking after a store", () => {
@@ -59,14 +41,14 @@ describe("looking after a store", () => {
     await store.createRun(newRun("run_live"));
     const { problems, runs, bytes } = await checkStore(path);
     assert.deepEqual([problems, runs], [[], 6]);
-    assert.equal(bytes % PAGE, 0);
+    assert.equal(bytes % PAGE_BYTES, 0);
     await store.close();
   });
 
   it("says what is wrong with a damaged one", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
-    await damage(path);
+    await damage(path, "runs");
     const { problems } = await checkStore(path);
     assert.ok(problems.length > 0);
     for (const problem of problems) assert.doesNotMatch(problem, /\n|^database disk image is/);
@@ -100,7 +82,7 @@ describe("looking after a store", () => {
     const { problems, runs, bytes } = await checkStore(path);
     assert.equal(problems.length, 1);
     assert.doesNotMatch(problems.join(), /store check/);
-    assert.deepEqual([runs, bytes], [0, 2 * PAGE]);
+    assert.deepEqual([runs, bytes], [0, 2 * PAGE_BYTES]);
     const folder = { code: "invalid_request", message: /is a folder/ };
     await assert.rejects(checkStore(dirname(path)), folder);
   });
@@ -152,7 +134,7 @@ describe("looking after a store", () => {
   it("leaves no half of a copy where the store is damaged", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
-    await damage(path);
+    await damage(path, "runs");
     await assert.rejects(backUpStore(path, `${path}.copy`), { code: "store_failed" });
     assert.equal(statSync(`${path}.copy`, { throwIfNoEntry: false }), undefined);
   });
@@ -181,17 +163,30 @@ describe("a damaged store", () => {
   it("is refused by a server at its start, in a sentence that says what to do", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
-    await damage(path);
-    await assert.rejects(openBooks(path), {
+    await damage(path, "runs");
+    await assert.rejects(openBooks(path, MAX_BYTES), {
       code: "store_failed",
       message: /is damaged: .*offshoot store check/,
     });
   });
 
+  it("is opened by a server where it is too large to be looked through", async () => {
+    const path = newDatabasePath();
+    await fill(path, 50);
+    const sound = await openBooks(path, MAX_BYTES);
+    assert.equal(sound.isChecked, true);
+    await sound.close();
+    await damage(path, "contents");
+    const books = await openBooks(path, 0);
+    assert.equal(books.isChecked, false);
+    await books.close();
+    await assert.rejects(openBooks(path, MAX_BYTES), { code: "store_failed" });
+  });
+
   it("is told by the first command that comes across it", async () => {
     const path = newDatabasePath();
     await fill(path, 50);
-    await damage(path);
+    await damage(path, "runs");
     const store = await openSqliteStore(path);
     await assert.rejects(store.listRuns({ limit: 10 }), {
       code: "store_failed",
@@ -208,14 +203,14 @@ describe("a damaged store", () => {
     const path = newDatabasePath();
     await fill(path, 50);
     await cutShort(path, 2);
-    for (const open of [openBooks, openSqliteStore]) {
-      await assert.rejects(open(path), { code: "store_failed", message: /is damaged: / });
+    for (const open of [() => openBooks(path, MAX_BYTES), () => openSqliteStore(path)]) {
+      await assert.rejects(open, { code: "store_failed", message: /is damaged: / });
     }
   });
 
   it("is refused where it is no database at all", async () => {
     const path = newDatabasePath();
     writeFileSync(path, "not a database, but long enough to be taken for one".repeat(100));
-    await assert.rejects(openBooks(path), { code: "invalid_request" });
+    await assert.rejects(openBooks(path, MAX_BYTES), { code: "invalid_request" });
   });
 });

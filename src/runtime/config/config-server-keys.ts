@@ -171,6 +171,15 @@ const ANSWERING_KEYS = {
     summary:
       "A line for each request on standard error; else `text` on a terminal, `json` elsewhere",
   },
+  "server.start_check_bytes": {
+    type: "integer",
+    min: 0,
+    // A start waits for half a second at most: the check reads 300 to 600 MB a second.
+    default: 134_217_728,
+    guarded: true,
+    summary:
+      "Largest record that is checked for damage before the server listens; a larger one is checked while it answers",
+  },
   "server.drain_seconds": {
     type: "number",
     min: 0,

@@ -9,16 +9,24 @@ export interface Books {
   readonly shelf: Shelf;
   readonly spending: Spending;
   readonly audit: Audit;
+  /** Whether the record was looked through; a larger one was not (`startRecordCheck`). */
+  readonly isChecked: boolean;
   close(): Promise<void>;
 }
 
-/** A connection of its own: generations come and go, and keys stay. Rejects a damaged record. */
-export async function openBooks(store: string | undefined): Promise<Books> {
+/**
+ * A connection of its own: generations come and go, and keys stay. Rejects a damaged record of up to
+ * `maxCheckedBytes`.
+ */
+export async function openBooks(
+  store: string | undefined,
+  maxCheckedBytes: number,
+): Promise<Books> {
   const kept = await openKept(store);
   try {
-    await kept.maintenance.refuseDamaged();
+    const isChecked = await kept.maintenance.refuseDamaged(maxCheckedBytes);
     const [shelf, spending] = [await kept.shelf(), await kept.spending()];
-    return { shelf, spending, audit: await kept.audit(), close: () => kept.close() };
+    return { shelf, spending, audit: await kept.audit(), isChecked, close: () => kept.close() };
   } catch (thrown) {
     await kept.close();
     throw thrown;

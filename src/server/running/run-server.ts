@@ -7,10 +7,11 @@ import cluster from "node:cluster";
 import { type Clock, systemClock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { openBooks } from "./books.ts";
+import { type Books, openBooks } from "./books.ts";
 import { makeFirstKey } from "./first-key.ts";
 import type { LoadedServer } from "./generation.ts";
 import { refuseOwnAddress, toModelNote, toOwnAddress } from "./own-address.ts";
+import { type RecordCheck, startRecordCheck } from "./record-check.ts";
 import { createReloader, watchFiles } from "./reload.ts";
 import { openServing, type Serving } from "./serving.ts";
 import { openWorkerLink } from "./worker-link.ts";
@@ -56,11 +57,16 @@ const CUT = 1;
 
 async function runAlone(loaded: LoadedServer, load: Load, around: ServerProcess): Promise<number> {
   const { env, log, write, onDefect } = around;
-  const books = await openBooks(loaded.settings.storePath);
+  const books = await openRecord(loaded);
   await showFirstKey(books, loaded, around);
-  const parts = { env, log, write, onDefect, books, clock: CLOCK, worker: undefined };
+  let hasDamage = false;
+  const isDamaged = (): boolean => hasDamage;
+  const parts = { env, log, write, onDefect, books, clock: CLOCK, worker: undefined, isDamaged };
   const serving = await openServing(loaded, parts);
   around.tell(`listening at ${serving.url}${toModelNote(loaded)}`);
+  const check = checkUnless(books.isChecked, loaded, around, () => {
+    hasDamage = true;
+  });
   const reload = createReloader(async () => {
     const next = await load().catch(refuse(around));
     const changed = next && (await serving.reload(next).catch(refuse(around)));
@@ -75,6 +81,7 @@ async function runAlone(loaded: LoadedServer, load: Load, around: ServerProcess)
   await waitForStop(around, () => around.leave(LEFT));
   stopReloading();
   files.close();
+  await check?.stop();
   return await endServing(serving, around);
 }
 
@@ -83,7 +90,7 @@ async function runPrimary(
   load: Load,
   around: ServerProcess,
 ): Promise<number> {
-  const books = await openBooks(loaded.settings.storePath);
+  const books = await openRecord(loaded);
   await showFirstKey(books, loaded, around).finally(() => books.close());
   const workers = startWorkers(loaded.settings.workers, CLOCK, around.tell);
   const started = await workers.ready;
@@ -94,6 +101,7 @@ async function runPrimary(
   around.tell(
     `listening at ${started.url} with ${loaded.settings.workers} workers${toModelNote(loaded)}`,
   );
+  const check = checkUnless(books.isChecked, loaded, around, () => workers.tellDamage());
   // The primary reads the settings first: what is wrong is said once, and no worker hears of it.
   const reload = createReloader(async () => {
     const next = await loadElsewhere(load, started.url).catch(refuse(around));
@@ -111,7 +119,22 @@ async function runPrimary(
   });
   stopReloading();
   files.close();
+  await check?.stop();
   return await workers.stop();
+}
+
+function openRecord({ settings }: LoadedServer): Promise<Books> {
+  return openBooks(settings.storePath, settings.startCheckBytes);
+}
+
+/** Where the start did not look through the record. Once for all workers. */
+function checkUnless(
+  isChecked: boolean,
+  { settings: { storePath } }: LoadedServer,
+  { tell }: ServerProcess,
+  onDamage: () => void,
+): RecordCheck | undefined {
+  return isChecked ? undefined : startRecordCheck({ storePath, tell, onDamage });
 }
 
 /** Rejects settings with a model at the address that the server listens at. */
@@ -123,6 +146,7 @@ async function loadElsewhere(load: Load, listening: string): Promise<LoadedServe
 
 async function runWorker(load: Load, around: ServerProcess): Promise<number> {
   let serving: Serving | undefined;
+  let hasDamage = false;
   const told = createDeferred();
   const reload = createReloader(async () => {
     const next = await load().catch(refuse(around));
@@ -131,16 +155,20 @@ async function runWorker(load: Load, around: ServerProcess): Promise<number> {
   const link = openWorkerLink({
     onDrain: told.resolve,
     onReload: () => void reload(),
+    onDamage: () => {
+      hasDamage = true;
+    },
     measure: () => serving?.metrics() ?? [],
   });
   // The primary says when; a terminal sends the signal to every process by itself, too.
   const ignore = around.onReload(() => {});
   try {
     const loaded = await load();
-    const books = await openBooks(loaded.settings.storePath);
+    const books = await openRecord(loaded);
     const { env, log, write, onDefect } = around;
     const { collectMetrics, places, number: worker } = link;
-    const parts = { env, log, write, onDefect, books, clock: CLOCK, worker };
+    const isDamaged = (): boolean => hasDamage;
+    const parts = { env, log, write, onDefect, books, clock: CLOCK, worker, isDamaged };
     serving = await openServing(loaded, { ...parts, collectMetrics, places });
     link.tellReady(serving.url);
     await Promise.race([told.promise, waitForStop(around, () => around.leave(LEFT))]);
@@ -161,7 +189,7 @@ function createDeferred(): { readonly promise: Promise<void>; readonly resolve: 
 }
 
 async function showFirstKey(
-  books: Awaited<ReturnType<typeof openBooks>>,
+  books: Books,
   { settings }: LoadedServer,
   around: ServerProcess,
 ): Promise<void> {

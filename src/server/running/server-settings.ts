@@ -48,6 +48,8 @@ export interface ServerSettings {
   readonly auditKeptMs: number | null;
   /** The record; undefined for memory. */
   readonly storePath: string | undefined;
+  /** A record of up to this size is looked through before the server listens; a larger one afterwards. */
+  readonly startCheckBytes: number;
 }
 
 interface Surroundings {
@@ -94,6 +96,7 @@ export function toServerSettings(config: Config, around: Surroundings): ServerSe
     drainMs: config.get("server.drain_seconds") * 1000,
     auditKeptMs: toKeptMs(config.get("server.audit_days")),
     storePath,
+    startCheckBytes: config.get("server.start_check_bytes"),
   };
   if (settings.workers > 1 && storePath === undefined) {
     const message = "Several workers share their record, and `store` is off. Use one.";

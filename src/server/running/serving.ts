@@ -50,6 +50,8 @@ export interface ServingParts {
   readonly collectMetrics?: (() => Promise<readonly Metric[]>) | undefined;
   /** Counts requests at once for all processes; of this one alone when left out. */
   readonly places?: PlaceCount | undefined;
+  /** Whether the record was found damaged since the start. */
+  readonly isDamaged: () => boolean;
   readonly onDefect: (thrown: unknown) => void;
 }
 
@@ -237,6 +239,7 @@ class OneServing implements Serving {
       health: createHealth({
         clock,
         isDraining: () => this.#drain.isDraining,
+        isDamaged: this.#parts.isDamaged,
         engine: () => (this.#current ?? generation).responses.durable,
       }),
       collectMetrics: async () => {

@@ -19,10 +19,12 @@ export interface WorkerLink {
 interface LinkHandlers {
   readonly onDrain: () => void;
   readonly onReload: () => void;
+  readonly onDamage: () => void;
   readonly measure: () => readonly Metric[];
 }
 
-export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): WorkerLink {
+export function openWorkerLink(handlers: LinkHandlers): WorkerLink {
+  const { onDrain, onReload, onDamage, measure } = handlers;
   const waiting = new Map<number, (metrics: readonly Metric[]) => void>();
   const asking = new Map<number, (isTaken: boolean) => void>();
   let questions = 0;
@@ -35,6 +37,8 @@ export function openWorkerLink({ onDrain, onReload, measure }: LinkHandlers): Wo
         return onDrain();
       case "reload":
         return onReload();
+      case "damaged":
+        return onDamage();
       case "measure":
         return tell({ type: "metrics", id: message.id, metrics: measure() });
       case "collected":

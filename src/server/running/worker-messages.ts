@@ -17,6 +17,8 @@ export type FromWorker =
 export type ToWorker =
   | { readonly type: "drain" }
   | { readonly type: "reload" }
+  /** The record was found damaged. */
+  | { readonly type: "damaged" }
   | { readonly type: "taken"; readonly id: number; readonly isTaken: boolean }
   /** Asks for its own numbers. */
   | { readonly type: "measure"; readonly id: number }

@@ -15,6 +15,8 @@ export interface Workers {
   /** Resolves when the first of them listens, or when one has ended without: it has said why. */
   readonly ready: Promise<Started>;
   reload(): void;
+  /** Has all of them say that the record is damaged, those that start later too. */
+  tellDamage(): void;
   /** Resolves when all have ended, with the worst of their exit codes. */
   stop(): Promise<number>;
   /** Ends them at once. */
@@ -52,6 +54,7 @@ class Pool implements Workers {
   #onStarted: (started: Started) => void = () => {};
   #onEmpty: (() => void) | undefined;
   #isReady = false;
+  #isDamaged = false;
   #deaths = 0;
   #questions = 0;
   #exitCode = 0;
@@ -69,6 +72,11 @@ class Pool implements Workers {
 
   reload(): void {
     this.#tellAll({ type: "reload" });
+  }
+
+  tellDamage(): void {
+    this.#isDamaged = true;
+    this.#tellAll({ type: "damaged" });
   }
 
   async stop(): Promise<number> {
@@ -125,6 +133,7 @@ class Pool implements Workers {
   #hear(worker: Worker, message: FromWorker): void {
     switch (message.type) {
       case "ready":
+        if (this.#isDamaged) tell(worker, { type: "damaged" });
         if (this.#isReady) return;
         this.#isReady = true;
         for (let at = 1; at < this.#count; at++) this.#fork();

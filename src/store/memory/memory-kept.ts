@@ -34,6 +34,6 @@ const MAINTENANCE: Maintenance = {
   exists: async () => false,
   probe: async () => {},
   version: async () => "memory",
-  refuseDamaged: async () => {},
-  ...{ check: refuse, backUp: refuse, vacuum: refuse, migrate: refuse },
+  refuseDamaged: async () => true,
+  ...{ checkBeside: refuse, check: refuse, backUp: refuse, vacuum: refuse, migrate: refuse },
 };

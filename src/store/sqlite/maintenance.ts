@@ -6,8 +6,8 @@ import { Failure, toFailure } from "../../base/failure.ts";
 import type { StoreCheck } from "../kept.ts";
 import { refuseForeign } from "./migrations.ts";
 import { type Database, openDatabase } from "./sqlite-database.ts";
-import { type Connection, openConnection } from "./sqlite-driver.ts";
-import { faultOf, toDamageMessage, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
+import { type Connection, openConnection, type SqlRow } from "./sqlite-driver.ts";
+import { faultOf, toDamaged, toStoreFailure, toUnusable } from "./sqlite-fault.ts";
 
 /** A waiting reader or writer holds up nobody in a command of its own. */
 const WAIT_MS = 10_000;
@@ -85,31 +85,27 @@ export async function migrateStore(path: string): Promise<{ from: number; to: nu
   return { from, to: await withConnection(path, readVersion) };
 }
 
-/** Above this size a start would have to wait for the check: it reads 300 to 600 MB a second. */
-const MAX_CHECKED_BYTES = 128 * 1024 * 1024;
-
-/** Rejects a damaged file with `store_failed`. A large one is not looked through: see `toStoreFailure`. */
-export function refuseDamaged(path: string, db: Database): void {
+/** Rejects a damaged file with `store_failed`. False, and nothing was looked at, where it is larger than `maxBytes`. */
+export function refuseDamaged(path: string, db: Database, maxBytes: number): boolean {
   const pages = Number(db.get("pragma page_count")?.["page_count"]);
   const size = Number(db.get("pragma page_size")?.["page_size"]);
-  if (pages * size > MAX_CHECKED_BYTES) return;
-  const problem = tryQuickCheck(db);
-  if (problem === "ok") return;
-  throw new Failure("store_failed", toDamageMessage(path, problem));
+  if (pages * size > maxBytes) return false;
+  const problem = findQuickly((sql) => db.get(sql));
+  if (problem !== undefined) throw toDamaged(path, problem);
+  return true;
 }
 
-function tryQuickCheck(db: Database): string {
+/** The first problem of the file, in SQLite's words; undefined where there is none. */
+export function findQuickly(ask: (sql: string) => SqlRow | undefined): string | undefined {
   try {
-    return toProblem(db.get("pragma quick_check(1)")?.["quick_check"]);
+    const found = String(ask("pragma quick_check(1)")?.["quick_check"]);
+    return found === "ok" ? undefined : found.replace(/\s+/g, " ");
   } catch (thrown) {
-    const { cause, message } = toFailure(thrown);
+    const { code, cause, message } = toFailure(thrown);
+    // Nothing was read, so nothing is known.
+    if (code === "store_busy" || faultOf(thrown) === "busy") throw thrown;
     return cause instanceof Error ? cause.message : message;
   }
-}
-
-/** In SQLite's words, without the line breaks. */
-function toProblem(value: unknown): string {
-  return String(value).replace(/\s+/g, " ");
 }
 
 async function withConnection<Out>(

@@ -22,13 +22,18 @@ export interface Connection {
 }
 
 interface Driver {
-  readonly DatabaseSync: new (path: string) => Connection;
+  readonly DatabaseSync: new (path: string, options: OpenOptions) => Connection;
+}
+
+interface OpenOptions {
+  /** Writes nothing, and makes no file. */
+  readonly readOnly?: boolean;
 }
 
 /** Opens the file, creating it when it is missing. The caller closes the connection. */
-export async function openConnection(path: string): Promise<Connection> {
+export async function openConnection(path: string, options: OpenOptions = {}): Promise<Connection> {
   const { DatabaseSync } = readBuiltin() ?? loadPackage();
-  return new DatabaseSync(path);
+  return new DatabaseSync(path, options);
 }
 
 /**

@@ -52,7 +52,7 @@ export function toStoreFailure(path: string, cause: unknown): Failure {
       return new Failure("store_full", message, { cause });
     }
     case "damaged":
-      return new Failure("store_failed", toDamageMessage(path, reason), { cause });
+      return toDamaged(path, reason, cause);
     case "other": {
       const message = `The store \`${path}\` could not be written: ${reason}.`;
       return new Failure("store_failed", message, { cause });
@@ -90,6 +90,7 @@ function isNoDatabase(thrown: unknown): boolean {
   return toFailure(thrown).message.startsWith("file is not a database");
 }
 
-export function toDamageMessage(path: string, reason: string): string {
-  return `The store \`${path}\` is damaged: ${reason}. See \`offshoot store check\`, and restore a backup.`;
+export function toDamaged(path: string, reason: string, cause?: unknown): Failure {
+  const message = `The store \`${path}\` is damaged: ${reason}. See \`offshoot store check\`, and restore a backup.`;
+  return new Failure("store_failed", message, { cause });
 }

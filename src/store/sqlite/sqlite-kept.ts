@@ -62,7 +62,8 @@ function createMaintenance(path: string, open: () => Promise<Database>): Mainten
         connection.close();
       }
     },
-    refuseDamaged: async () => (await load()).refuseDamaged(path, await open()),
+    refuseDamaged: async (maxBytes) => (await load()).refuseDamaged(path, await open(), maxBytes),
+    checkBeside: async (signal) => (await import("./check-beside.ts")).checkBeside(path, signal),
     check: async () => (await load()).checkStore(path),
     backUp: async (target) => (await load()).backUpStore(path, target),
     vacuum: async () => (await load()).vacuumStore(path),

@@ -12,7 +12,7 @@ describe("health", () => {
   const open = () => {
     const clock = createManualClock();
     const engine = createLocalEngine({ store: createMemoryStore() });
-    const state = { isDraining: false, isFull: false, writes: 0 };
+    const state = { isDraining: false, isDamaged: false, isFull: false, writes: 0 };
     engine.checkWritable = async () => {
       state.writes++;
       if (state.isFull) throw new Failure("store_full", "The disk /secret/place is full.");
@@ -21,6 +21,7 @@ describe("health", () => {
       clock,
       engine: () => engine,
       isDraining: () => state.isDraining,
+      isDamaged: () => state.isDamaged,
     });
     const routes = createHealthRoutes(health);
     const ask = async (path: string): Promise<[number, object]> => {
@@ -43,6 +44,14 @@ describe("health", () => {
     state.isFull = false;
     clock.advance(1000);
     assert.equal((await ask("/readyz"))[0], 200);
+  });
+
+  it("lives, but is not ready, once its record was found damaged", async () => {
+    const { state, ask } = open();
+    assert.equal((await ask("/readyz"))[0], 200);
+    state.isDamaged = true;
+    assert.deepEqual(await ask("/readyz"), [503, { status: "not ready", reason: "store_failed" }]);
+    assert.deepEqual(await ask("/healthz"), [200, { status: "ok" }]);
   });
 
   it("lives, but is not ready, while it drains", async () => {

@@ -1,0 +1,103 @@
+/**
+ * A record that is too large for a start to wait for is checked while the server answers. What is large is
+ * set to nothing here: every record is.
+ */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, it } from "node:test";
+import { checkBeside } from "../../src/store/sqlite/check-beside.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { LINUX_LACK, unless } from "../needs.ts";
+import { askAgain, patience, untilTrue } from "../patience.ts";
+import { damage } from "../store/damaged-file.ts";
+import { createPlace, type Place } from "./command.ts";
+import { type Served, serve } from "./served.ts";
+
+const ENV = { OFFSHOOT_SERVER_START_CHECK_BYTES: "0" };
+const DAMAGED = { status: "not ready", reason: "store_failed" };
+
+/** Its page of files is destroyed, which no start reads. */
+async function createDamaged(): Promise<Place> {
+  const place = await createPlace();
+  const first = await serve({ place });
+  await first.create({ input: "Hello" });
+  first.command.child.kill("SIGTERM");
+  await first.command.ended;
+  await damage(join(place.home, ".local", "share", "offshoot", "runs.db"), "contents");
+  return place;
+}
+
+async function ready({ ask }: Served): Promise<unknown> {
+  return (await ask("GET", "/readyz")).body;
+}
+
+describe("a large record", () => {
+  it("is checked beside the server, which says that it is sound", async () => {
+    await using served = await serve({ env: ENV });
+    await served.command.waitForStderr(/the record was checked: nothing is damaged \(.*\)\n/);
+    assert.deepEqual(await ready(served), { status: "ready" });
+    served.command.child.kill("SIGTERM");
+    assert.equal((await served.command.ended).code, 0);
+  });
+
+  it("that is damaged makes the server not ready, and the server goes on", async () => {
+    await using place = await createDamaged();
+    await using served = await serve({ place, env: ENV });
+    await served.command.waitForStderr(/runs\.db` is damaged: .*offshoot store check/);
+    assert.deepEqual(await ready(served), DAMAGED);
+    assert.equal((await served.ask("GET", "/healthz")).status, 200);
+    await served.create({ input: "What can be read and written is." });
+    served.command.child.kill("SIGTERM");
+    assert.equal((await served.command.ended).code, 0);
+  });
+
+  it("that is damaged is refused at the start where it is small", async () => {
+    await using place = await createDamaged();
+    const { code, stderr } = await place.run(["serve", "--port", "0", "--no-auth"]);
+    assert.equal(code, 1);
+    assert.match(stderr, /runs\.db` is damaged: /);
+  });
+
+  it("is read by nobody any more once its check was stopped", async () => {
+    await using place = await createPlace();
+    const path = join(place.home, "runs.db");
+    await (await openSqliteStore(path)).close();
+    const stop = new AbortController();
+    const checking = checkBeside(path, stop.signal);
+    stop.abort();
+    await assert.rejects(checking, { code: "cancelled" });
+    assert.equal(await checkBeside(path, patience()), undefined);
+  });
+
+  it(...unless(LINUX_LACK)("is checked once for all workers, also for later ones"), async () => {
+    await using place = await createDamaged();
+    await using served = await serve({ place, env: ENV, args: ["--workers", "2"] });
+    await served.command.waitForStderr(/runs\.db` is damaged: /);
+    const workers = async (): Promise<string[]> => {
+      const { pid } = served.command.child;
+      const text = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+      return text.trim().split(/\s+/);
+    };
+    const isTold = async (): Promise<boolean> => {
+      for (let turn = 0; turn < 6; turn++) {
+        // A connection that is just being handed to a worker that dies gets no answer.
+        const once = (limit: AbortSignal) => served.ask("GET", "/readyz", undefined, limit);
+        const answer = await askAgain(once, "an answer to /readyz");
+        if (answer.status !== 503) return false;
+        assert.deepEqual(answer.body, DAMAGED);
+      }
+      return true;
+    };
+    await untilTrue(isTold, "both workers know it");
+    const [doomed] = await workers();
+    process.kill(Number(doomed), "SIGKILL");
+    await untilTrue(async () => {
+      const living = await workers();
+      return living.length === 2 && !living.includes(doomed ?? "");
+    }, "another worker");
+    await untilTrue(isTold, "the new worker knows it");
+    assert.equal(served.command.stderr.match(/is damaged/g)?.length, 1);
+  });
+});
