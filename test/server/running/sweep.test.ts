@@ -3,17 +3,47 @@ import { describe, it } from "node:test";
 import { silentLog } from "../../../src/base/log.ts";
 import { readMonotonicBoot, readMonotonicMs } from "../../../src/base/processes.ts";
 import type { Engine } from "../../../src/engine/engine.ts";
+import { createHealthRoutes } from "../../../src/server/routes/health.ts";
+import { createHealth } from "../../../src/server/running/health.ts";
 import { removeOrphans, sweep, sweepBooks } from "../../../src/server/running/sweep.ts";
 import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
+import type { Shelf } from "../../../src/store/shelf.ts";
 import { openSqliteStores } from "../../../src/store/sqlite/sqlite-store.ts";
 import { createManualClock, reply, script } from "../../../src/testing/index.ts";
+import { countTurns } from "../../base/count-turns.ts";
 import { newDatabasePath } from "../../store/database-path.ts";
 import { startServer } from "../server-bench.ts";
 
 /** Nothing in these sweeps has a run. */
 const NO_RUNS = {} as Engine;
+
+const SHELVES: readonly (readonly [string, () => Promise<OpenedShelf>])[] = [
+  ["memory", async () => ({ shelf: createMemoryShelf(), close: async () => {} })],
+  ["SQLite", () => openSqliteStores(newDatabasePath())],
+];
+
+interface OpenedShelf {
+  readonly shelf: Shelf;
+  close(): Promise<void>;
+}
+
+/** Responses that have ended and outlived their time, each with a log. */
+async function addExpired(path: string, count: number): Promise<void> {
+  const { chunksDb: db, close } = await openSqliteStores(path);
+  const numbers = `with recursive numbers (n) as
+    (values (1) union all select n + 1 from numbers where n < ${count})`;
+  db.transact("process", () => {
+    db.run(`insert into runs (id, path, name, title, created_at_ms, status, ending, ended_at_ms)
+      ${numbers} select 'run_' || n, '/root', 'response', '', 0, 'ended', 'completed', 0 from numbers`);
+    db.run(`insert into events (run_id, first_seq, count, epoch, body)
+      ${numbers} select 'run_' || n, 0, 1, 1, '["' || hex(zeroblob(2000)) || '"]' from numbers`);
+    db.run(`insert into things (tenant, kind, id, body, created_at_ms, expires_at_ms)
+      ${numbers} select 'tenant', 'response', 'resp_' || n, '{}', 0, 1 from numbers`);
+  });
+  await close();
+}
 
 describe("the sweep", () => {
   it("removes responses with their runs, and other things, when their time is over", async (t) => {
@@ -44,24 +74,51 @@ describe("the sweep", () => {
     );
   });
 
-  it("lets the event loop turn between its pages", async () => {
-    const shelf = createMemoryShelf();
-    const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
-    for (let file = 0; file < 1000; file++) {
-      await shelf.put({ ...kept, id: `file_${file}`, expires_at_ms: 1 });
-    }
-    let turns = 0;
-    let isOver = false;
-    const count = (): void => {
-      turns++;
-      if (!isOver) setImmediate(count);
+  for (const [where, open] of SHELVES) {
+    it(`lets the event loop turn between its pages, in ${where}`, async () => {
+      const { shelf, close } = await open();
+      const kept = { tenant: "t", kind: "file", parent: null, body: {}, created_at_ms: 0 };
+      const files = Array.from({ length: 1000 }, (_, at) => `file_${at}`);
+      await shelf.putAll(files.map((id) => ({ ...kept, id, expires_at_ms: 1 })));
+      const parts = { shelf, durable: NO_RUNS, clock: createManualClock(5), log: silentLog };
+      const { turns, value } = await countTurns(() => sweep(parts));
+      assert.equal(value, 1000);
+      // Pages have 256 things at most.
+      assert.ok(turns >= 4, `the loop turned ${turns} times`);
+      await close();
+    });
+  }
+
+  it("of many responses in SQLite has health checks answered between its pages", async (t) => {
+    const storePath = newDatabasePath();
+    const health = createHealth({
+      ...{ clock: createManualClock(), isDraining: () => false, isDamaged: () => false },
+      engine: () => assert.fail("whether it lives is known without the record"),
+    });
+    const server = await startServer(t, script(), {
+      ...{ storePath, server: { routes: createHealthRoutes(health) } },
+    });
+    await addExpired(storePath, 4000);
+    const { shelf, durable } = server.responses;
+    let [pages, answers, between] = [0, 0, 0];
+    const removeAll = shelf.removeAll.bind(shelf);
+    shelf.removeAll = async (...doomed) => {
+      pages++;
+      between = answers;
+      return await removeAll(...doomed);
     };
-    setImmediate(count);
-    const parts = { shelf, durable: NO_RUNS, clock: createManualClock(5), log: silentLog };
-    assert.equal(await sweep(parts), 1000);
-    isOver = true;
-    // Pages have 256 things at most.
-    assert.ok(turns >= 4, `the loop turned ${turns} times`);
+    const clock = createManualClock(5);
+    let isOver = false;
+    const sweeping = sweep({ shelf, durable, clock, log: silentLog }).finally(() => {
+      isOver = true;
+    });
+    while (!isOver) {
+      assert.equal((await server.ask("GET", "/healthz")).status, 200);
+      answers++;
+    }
+    assert.equal(await sweeping, 4000);
+    // Pages have 256 responses at most, and an answer takes a few turns.
+    assert.ok(between >= 3, `${between} answers between ${pages} pages`);
   });
 
   it("leaves what cannot be removed, and removes all that comes after it", async () => {
