@@ -1,5 +1,6 @@
 /** What runs do, counted from their events: responses, tokens, dollars, upstreams' failures. */
 
+import type { FailureCode } from "../../base/failure.ts";
 import type { AnsweredBy } from "../../protocol/model-events.ts";
 import type { LoggedEvent, RunEnd, RunStart } from "../../protocol/run-events.ts";
 import { toUsage, type Usage } from "../../protocol/usage.ts";
@@ -189,12 +190,16 @@ function toOpenRun({ settings }: RunStart): OpenRun {
   return { model: settings.model, isResponse: response !== undefined, isCounted: false };
 }
 
-const OTHER_UPSTREAM: ReadonlySet<string> = new Set([
+/** What else a deployment may fail with (`deployments/failure-rules.ts`). */
+const OTHER_UPSTREAM: ReadonlySet<FailureCode> = new Set<FailureCode>([
   "host_unknown",
   "context_exceeded",
   "model_not_found",
+  "broken_answer",
+  "empty_answer",
+  "answer_too_large",
 ]);
 
-function isUpstream(code: string): boolean {
+function isUpstream(code: FailureCode): boolean {
   return code.startsWith("provider_") || OTHER_UPSTREAM.has(code);
 }

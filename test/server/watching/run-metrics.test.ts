@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { toUsage } from "../../../src/protocol/usage.ts";
+import { FAILURE_RULES } from "../../../src/providers/deployments/failure-rules.ts";
 import { NO_RUN } from "../../../src/responses/fold/response-object.ts";
 import { createRegistry, renderMetrics } from "../../../src/server/watching/metrics.ts";
 import { createRunMetrics } from "../../../src/server/watching/run-metrics.ts";
@@ -36,6 +37,28 @@ describe("the numbers of runs", () => {
       renderMetrics(registry.read()),
       /offshoot_upstream_errors_total\{code="provider_\w+"\} 1\n/,
     );
+  });
+
+  it("count each failure that is a model's or its server's, by code", () => {
+    const registry = createRegistry();
+    const metrics = createRunMetrics(registry);
+    // A key that is not set is this server's own: nothing was sent.
+    const codes = FAILURE_RULES.flatMap((rule) => rule.codes).filter(
+      (one) => one !== "key_missing",
+    );
+    for (const [at, code] of [...codes, "key_missing", "invalid_request"].entries()) {
+      const run_id = `run_${at}`;
+      const settings = { ...NO_RUN, model: "custom/any" };
+      const usage = toUsage({ input: 0, output: 0 });
+      const error = { code, message: "" };
+      const start = { type: "run_start", run_id, created_at_ms: 0, settings };
+      const end = { type: "run_end", ending: "failed", error, usage, cost_usd: null, at_ms: 0 };
+      for (const event of [start, end]) metrics.observe({ run_id, event } as never);
+    }
+    const counted = renderMetrics(registry.read()).matchAll(
+      /upstream_errors_total\{code="(\w+)"\}/g,
+    );
+    assert.deepEqual([...counted].map(([, code]) => code).sort(), [...codes].sort());
   });
 
   it("have room for real models whatever names clients make up", () => {
