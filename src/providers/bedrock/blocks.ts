@@ -39,7 +39,7 @@ export interface BlockHead {
   readonly maker: string;
   /** Whether that model is given back what it thought without a signature. */
   readonly keepsUnsigned: boolean;
-  /** Of a call. */
+  /** Of a call, and of a search. */
   readonly callId: string;
   /** The tool of a call; the key of a block of the vendor's own. */
   readonly name: string;
@@ -82,12 +82,13 @@ export function ownBlockOf(item: JsonObject): JsonObject | undefined {
 }
 
 /** A search of the vendor's, as whoever asked for `web_search` knows one. */
-export function toSearchItem(block: JsonObject, status: Status): Item {
-  const { toolUseId, input } = isJsonObject(block["toolUse"]) ? block["toolUse"] : {};
+export function toSearchItem(search: Block, status: Status): Item {
+  const block = toOwnBlock(search);
+  const { input } = isJsonObject(block["toolUse"]) ? block["toolUse"] : {};
   const asked = isJsonObject(input) ? input["query"] : undefined;
   const query = typeof asked === "string" ? asked : "";
   return {
-    ...{ type: "web_search_call", id: String(toolUseId), status },
+    ...{ type: "web_search_call", id: search.callId, status },
     action: { type: "search", query, queries: [query], sources: [] },
     ...(status !== "in_progress" && { [WIRE]: { block } }),
   } as unknown as Item;
@@ -150,7 +151,7 @@ function toCall({ callId, name, pieces }: Block, status: Status): FunctionCall {
   return { type: "function_call", call_id: callId, name, arguments: pieces.join(""), status };
 }
 
-export function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject {
+function toOwnBlock({ name, start, pieces, bytes, results }: Block): JsonObject {
   const text = pieces.join("");
   if (name === "toolUse") return { toolUse: { ...start, input: tryParseJson(text) ?? {} } };
   if (name === "toolResult") return { toolResult: { ...start, content: results } };

@@ -23,7 +23,6 @@ import {
   type Status,
   toAnnotation,
   toItem,
-  toOwnBlock,
   toOwnItem,
   toSearchItem,
 } from "./blocks.ts";
@@ -46,7 +45,10 @@ import {
   type ReasoningDelta,
 } from "./schema.ts";
 import { toStreamFailure } from "./stream-failure.ts";
-import { OWN_USE, toStreamEvents } from "./whole-answer.ts";
+import { toStreamEvents } from "./whole-answer.ts";
+
+/** The `type` of a call that the vendor answers itself; other calls have another one, or none. */
+const OWN_USE = "server_tool_use";
 
 type Asked = Pick<ModelRequest, "model" | "format"> & Partial<Pick<ModelRequest, "tools">>;
 
@@ -64,6 +66,7 @@ class ConverseDecoder implements Decoder {
   readonly #made: Record<string, number> = {};
   readonly #open = new Map<number, Block>();
   readonly #callIds = new Set<string>();
+  readonly #searchIds = new Set<string>();
   /** Text by block, until it is known whether it is the answer or an aside. */
   readonly #held = new Map<number, string>();
   #isStarted = false;
@@ -128,7 +131,7 @@ class ConverseDecoder implements Decoder {
     if (!start || this.#stopReason !== undefined) return;
     const number = contentBlockIndex ?? 0;
     const { toolUse, toolResult, image } = start;
-    if (toolUse?.type === OWN_USE) this.#openOwn(number, "toolUse", toolUse, out);
+    if (toolUse?.type === OWN_USE) this.#openOwnCall(number, toolUse, out);
     else if (toolUse) this.#openCall(number, toolUse, out);
     else if (toolResult) this.#openOwn(number, "toolResult", toolResult, out);
     else if (image) this.#openOwn(number, "image", image, out);
@@ -250,14 +253,14 @@ class ConverseDecoder implements Decoder {
     else this.#openBlock({ number, kind: "call", callId: this.#callId(toolUseId), name }, out);
   }
 
-  #openOwn(number: number, name: string, start: object, out: ModelEvent[]): void {
-    if (name === "toolUse") this.#count(start as Call);
-    this.#openBlock({ number, kind: "own", name, start: start as JsonObject }, out);
+  #openOwnCall(number: number, call: Call, out: ModelEvent[]): void {
+    const tool = call.name ?? "unknown";
+    this.#made[tool] = (this.#made[tool] ?? 0) + 1;
+    this.#openOwn(number, "toolUse", call, out);
   }
 
-  #count({ name }: Call): void {
-    const tool = name ?? "unknown";
-    this.#made[tool] = (this.#made[tool] ?? 0) + 1;
+  #openOwn(number: number, name: string, start: object, out: ModelEvent[]): void {
+    this.#openBlock({ number, kind: "own", name, start: start as JsonObject }, out);
   }
 
   #openBlock(
@@ -269,7 +272,7 @@ class ConverseDecoder implements Decoder {
       if (other.isStopped || other.number === known.number) this.#close(other, "completed", out);
     }
     const index = this.#nextIndex++;
-    const block = createBlock({
+    const head: BlockHead = {
       index,
       maker: this.#model.maker,
       keepsUnsigned: takesUnsigned(this.#model),
@@ -277,9 +280,10 @@ class ConverseDecoder implements Decoder {
       name: "",
       start: {},
       ...known,
-    });
+    };
+    const isSearch = this.#isSearch(head);
+    const block = createBlock(isSearch ? { ...head, callId: this.#searchId(head) } : head);
     this.#open.set(known.number, block);
-    const isSearch = this.#isSearch(block);
     const start = { type: "item_start", index, item: this.#toItem(block, "in_progress") } as const;
     out.push(isSearch ? { ...start, own: true } : start);
     return block;
@@ -290,7 +294,7 @@ class ConverseDecoder implements Decoder {
   }
 
   #toItem(block: Block, status: Status): Item {
-    return this.#isSearch(block) ? toSearchItem(toOwnBlock(block), status) : toItem(block, status);
+    return this.#isSearch(block) ? toSearchItem(block, status) : toItem(block, status);
   }
 
   #close(block: Block, status: Status, out: ModelEvent[]): void {
@@ -314,10 +318,9 @@ class ConverseDecoder implements Decoder {
   }
 
   #tellOwn(block: JsonObject, out: ModelEvent[]): void {
-    const kind = Object.keys(block)[0] ?? "";
-    if (kind === "toolUse") this.#count(block[kind] as Call);
-    const isSearch = this.#asksSearch && kind === "toolUse";
-    const item = isSearch ? toSearchItem(block, "completed") : toOwnItem(kind, block);
+    const kind = Object.keys(block).find((name) => block[name] !== null);
+    if (kind === undefined) return;
+    const item = toOwnItem(kind, block);
     const index = this.#nextIndex++;
     out.push({ type: "item_start", index, item }, { type: "item_end", index, item });
   }
@@ -328,6 +331,14 @@ class ConverseDecoder implements Decoder {
     const callId = id && !this.#callIds.has(id) ? id : `${wanted}_${this.#callIds.size}`;
     this.#callIds.add(callId);
     return callId;
+  }
+
+  /** No two items of an answer have one id; one that is missing or given twice is replaced. */
+  #searchId({ start, index }: BlockHead): string {
+    const { toolUseId } = start as Call;
+    const id = toolUseId && !this.#searchIds.has(toolUseId) ? toolUseId : `search_${index}`;
+    this.#searchIds.add(id);
+    return id;
   }
 
   #finish(out: ModelEvent[]): void {

@@ -2,9 +2,6 @@
 
 import type { AnswerBlock, BlockDelta, BlockStart, Delta } from "./schema.ts";
 
-/** The `type` of a call that the vendor answers itself; other calls have another one, or none. */
-export const OWN_USE = "server_tool_use";
-
 /** Its name and payload, as `ConverseStream` has them. */
 export type StreamEvent = readonly [name: string, payload: BlockStart | BlockDelta];
 
@@ -19,7 +16,7 @@ export function toStreamEvents(block: AnswerBlock, number: number): StreamEvent[
   if (typeof text === "string") return deltas([{ text }]);
   if (reasoningContent) return deltas(toReasoningDeltas(reasoningContent));
   if (citationsContent) return deltas(toCitedDeltas(citationsContent));
-  if (!toolUse || toolUse.type === OWN_USE) return undefined;
+  if (!toolUse) return undefined;
   const { input, ...start } = toolUse;
   const delta = { toolUse: { input: JSON.stringify(input ?? {}) } };
   return [["contentBlockStart", { ...place, start: { toolUse: start } }], ...deltas([delta])];

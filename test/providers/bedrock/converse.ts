@@ -12,6 +12,8 @@ import { encodeFrame } from "../../../src/testing/bedrock/event-frames.ts";
 import { request } from "../provider-contract.ts";
 
 export const CLAUDE = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
+/** It searches by itself. */
+export const NOVA = "us.amazon.nova-2-lite-v1:0";
 
 /** Events as lines of a stream have them, in the frames that bring them. */
 export function toFrames(events: readonly JsonObject[]): Buffer {

@@ -4,10 +4,11 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { JsonObject } from "../../../src/base/json.ts";
 import type { ModelEvent } from "../../../src/protocol/model-events.ts";
+import type { Tool } from "../../../src/protocol/tools.ts";
 import { NO_USAGE, toUsage } from "../../../src/protocol/usage.ts";
 import { assertEventOrder } from "../event-order.ts";
 import { endOf, itemsOf } from "../streams.ts";
-import { CLAUDE, decodeFrames, decodeWhole, toFrames } from "./converse.ts";
+import { CLAUDE, decodeFrames, decodeWhole, NOVA, toFrames } from "./converse.ts";
 
 const STOP = { messageStop: { stopReason: "end_turn" } };
 const delta = (piece: JsonObject): JsonObject => ({
@@ -126,5 +127,51 @@ describe("a converse answer in one piece", () => {
     const events = decodeAnswer({ output: { message: { content } }, stopReason: "end_turn" });
     assert.deepEqual(textsOf(events), ["A"]);
     assert.equal(itemsOf(events).length, 1);
+  });
+
+  it("has no item for a block of nothing but null, and takes no such field for what it is", () => {
+    const video = { format: "mp4", source: { bytes: "AAAA" } };
+    const content = [{ toolUse: null }, { text: null }, { toolUse: null, video }, { text: "A" }];
+    const events = decodeAnswer({ output: { message: { content } }, stopReason: "end_turn" });
+    assert.deepEqual(
+      itemsOf(events).map(({ type }: { type: string }) => type),
+      ["bedrock:video", "message"],
+    );
+    assert.deepEqual(endOf(events).usage, NO_USAGE);
+  });
+});
+
+describe("a search that the vendor made", () => {
+  const tools = [{ type: "web_search" }] as unknown as Tool[];
+  const idsOf = (events: readonly ModelEvent[]): string[] => {
+    assertEventOrder(events);
+    return events.flatMap((event) =>
+      "item" in event && event.item.type === "web_search_call" ? [event.item.id ?? ""] : [],
+    );
+  };
+  const own = { name: "nova_grounding", type: "server_tool_use", input: { query: "Öresund" } };
+
+  for (const given of [undefined, null, 7, {}, ""]) {
+    const toolUse = given === undefined ? own : { ...own, toolUseId: given };
+
+    it(`has an id, also where ${JSON.stringify(given)} stands in its place`, () => {
+      const start = { contentBlockStart: { start: { toolUse } } } as JsonObject;
+      const events = decodeFrames(toFrames([start, STOP]), { model: NOVA, tools });
+      assert.deepEqual(idsOf(events), ["search_0", "search_0"]);
+    });
+
+    it(`has an id in an answer of one piece, too: ${JSON.stringify(given)}`, () => {
+      const answer = { output: { message: { content: [{ text: "A" }, { toolUse }] } } };
+      const events = decodeWhole(JSON.stringify(answer), { model: NOVA, tools });
+      assert.deepEqual(idsOf(events), ["search_1", "search_1"]);
+    });
+  }
+
+  it("has an id of its own, also where the vendor gives one twice", () => {
+    const toolUse = { ...own, toolUseId: "s1" };
+    const content = [{ toolUse }, { toolUse }];
+    const answer = { output: { message: { content } }, stopReason: "end_turn" };
+    const events = decodeWhole(JSON.stringify(answer), { model: NOVA, tools });
+    assert.deepEqual(idsOf(events), ["s1", "s1", "search_1", "search_1"]);
   });
 });
