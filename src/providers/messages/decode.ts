@@ -16,7 +16,7 @@ import { toMissingCall } from "../broken-answer.ts";
 import { toVendorFailure } from "../provider-failure.ts";
 import { readShape } from "../shape.ts";
 import type { Decoder } from "../wire.ts";
-import { HostedCalls } from "./hosted-calls.ts";
+import { type BlockPlace, HostedCalls } from "./hosted-calls.ts";
 import {
   CALL_FIELDS,
   CONTAINER,
@@ -154,7 +154,7 @@ class MessagesDecoder implements Decoder {
       return new OpenText(block, (events) => this.#openMessage(events), out);
     }
     this.#closeMessage("completed", out);
-    const hosted = this.#hosted.open(block, () => this.#nextIndex++, out);
+    const hosted = this.#hosted.open(block, () => this.#nextPlace(), out);
     if (hosted) return hosted;
     switch (block.type) {
       case "thinking":
@@ -167,9 +167,13 @@ class MessagesDecoder implements Decoder {
     }
   }
 
-  #openForeign(block: ReadBlock, out: ModelEvent[]): OpenBlock {
+  #nextPlace(): BlockPlace {
     const index = this.#nextIndex++;
-    return new OpenForeign(block, { index, id: `${this.#responseId || "block"}_${index}` }, out);
+    return { index, id: `${this.#responseId || "block"}_${index}` };
+  }
+
+  #openForeign(block: ReadBlock, out: ModelEvent[]): OpenBlock {
+    return new OpenForeign(block, this.#nextPlace(), out);
   }
 
   #keep(block: ReadBlock, out: ModelEvent[]): void {

@@ -29,9 +29,16 @@ export function blocksIn(item: JsonObject): readonly JsonObject[] {
   return Array.isArray(blocks) ? blocks.filter(isJsonObject) : [];
 }
 
+/** Where a block's item stands in the answer, and the id of one that has none of its own. */
+export interface BlockPlace {
+  readonly index: number;
+  readonly id: string;
+}
+
 export class HostedCalls {
   readonly #asked: ReadonlySet<RunKind>;
-  /** Calls whose result has not come, by the block's id. */
+  readonly #ids = new Set<string>();
+  /** Calls whose result has not come, by their ids. */
   readonly #waiting = new Map<string, HostedCall>();
 
   constructor(tools: readonly Tool[]) {
@@ -39,15 +46,23 @@ export class HostedCalls {
   }
 
   /** The block as part of a call that was asked for; undefined for any other. */
-  open(block: ReadBlock, nextIndex: () => number, out: ModelEvent[]): OpenBlock | undefined {
-    const call = this.#waiting.get(String(block["tool_use_id"]));
+  open(block: ReadBlock, next: () => BlockPlace, out: ModelEvent[]): OpenBlock | undefined {
+    const call = this.#waiting.get(textOf(block["tool_use_id"]));
     if (call) return { read() {}, close: (_, events) => this.#end(call, block, events) };
-    const kind = KINDS[String(block["name"])];
+    const kind = KINDS[textOf(block["name"])];
     if (block.type !== "server_tool_use" || !kind || !this.#asked.has(kind)) return undefined;
-    const opened = new HostedCall(kind, block, nextIndex());
-    this.#waiting.set(String(block["id"]), opened);
+    const opened = new HostedCall(kind, block, this.#withFreeId(block, next()));
+    this.#waiting.set(opened.id, opened);
     out.push({ type: "item_start", index: opened.index, item: opened.toItem(), own: true });
     return opened;
+  }
+
+  /** Results are told apart by id, so one that is missing or given twice is replaced. */
+  #withFreeId(block: ReadBlock, place: BlockPlace): BlockPlace {
+    const own = textOf(block["id"]);
+    const id = own !== "" && !this.#ids.has(own) ? own : place.id;
+    this.#ids.add(id);
+    return { ...place, id };
   }
 
   /** Those whose results come with a later answer, or never. */
@@ -56,21 +71,23 @@ export class HostedCalls {
   }
 
   #end(call: HostedCall, result: ReadBlock | undefined, out: ModelEvent[]): void {
-    this.#waiting.delete(String(call.block["id"]));
+    this.#waiting.delete(call.id);
     out.push({ type: "item_end", index: call.index, item: call.toItem(result ?? null) });
   }
 }
 
 class HostedCall implements OpenBlock {
   readonly index: number;
-  block: JsonObject;
+  readonly id: string;
+  #block: JsonObject;
   readonly #kind: RunKind;
   readonly #fragments: string[] = [];
 
-  constructor(kind: RunKind, block: ReadBlock, index: number) {
+  constructor(kind: RunKind, block: ReadBlock, { index, id }: BlockPlace) {
     this.#kind = kind;
-    this.block = block;
+    this.#block = { ...block, id };
     this.index = index;
+    this.id = id;
   }
 
   read({ partial_json }: Pick<BlockDelta, "partial_json">): void {
@@ -80,17 +97,18 @@ class HostedCall implements OpenBlock {
   /** The item ends with the call's result. */
   close(): void {
     const input = tryParseJson(this.#fragments.join(""));
-    if (input !== undefined) this.block = { ...this.block, input };
+    if (input !== undefined) this.#block = { ...this.#block, input };
   }
 
   /** As it starts without a result; null where none came. */
   toItem(result?: JsonObject | null): Item {
-    const input = isJsonObject(this.block["input"]) ? this.block["input"] : {};
+    const { input: given } = this.#block;
+    const input = isJsonObject(given) ? given : {};
     const isOpen = result === undefined;
     const status = isOpen ? "in_progress" : toStatus(result);
-    const blocks = result ? [this.block, result] : [this.block];
+    const blocks = result ? [this.#block, result] : [this.#block];
     const own = isOpen ? {} : { [BLOCKS]: { blocks } };
-    const id = String(this.block["id"]);
+    const { id } = this;
     const fields =
       this.#kind === "web_search" ? toSearch(input, result ?? {}) : toCode(input, result ?? {});
     return { type: `${this.#kind}_call`, id, status, ...fields, ...own } as unknown as Item;
@@ -99,7 +117,7 @@ class HostedCall implements OpenBlock {
 
 function toStatus(result: JsonObject | null): string {
   const content = result?.["content"];
-  const isError = isJsonObject(content) && String(content["type"]).endsWith("_error");
+  const isError = isJsonObject(content) && textOf(content["type"]).endsWith("_error");
   return isError ? "failed" : "completed";
 }
 

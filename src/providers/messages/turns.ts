@@ -134,7 +134,7 @@ class TurnList {
       this.#container = typeof block["id"] === "string" ? block["id"] : undefined;
     } else if (type === FOREIGN + CALL_FIELDS) {
       const { type: _, id: __, ...fields } = block;
-      this.#callFields.set(String(id), fields);
+      if (typeof id === "string") this.#callFields.set(id, fields);
     } else {
       this.#say([block as unknown as MessagesBlock]);
     }

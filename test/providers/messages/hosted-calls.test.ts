@@ -66,4 +66,25 @@ describe("programs that Claude runs", () => {
     const [item] = itemsOf([PROGRAM, { ...RESULT, content }], TOOLS);
     assert.match(JSON.stringify(item), /"status":"failed".*"logs":"unavailable"/);
   });
+
+  for (const id of [undefined, null, 7, {}, [], ""]) {
+    it(`have an id, also where the vendor gives ${JSON.stringify(id)} in its place`, () => {
+      const thinking = { type: "thinking", thinking: "Hm.", signature: "s" };
+      const { id: _, ...nameless } = PROGRAM;
+      const program = (id === undefined ? nameless : { ...PROGRAM, id }) as JsonObject;
+      // The call waits for its result until the end.
+      const [thought, call] = itemsOf([program, thinking], TOOLS);
+      assert.equal(thought?.type, "reasoning", "what comes after it is not its result");
+      assert.ok(call?.type === "code_interpreter_call");
+      assert.equal(call.id, "msg_1_0");
+      const { turns } = encodeConversation([USER, call]);
+      assert.deepEqual(turns[1]?.content, [{ ...PROGRAM, id: "msg_1_0" }]);
+    });
+  }
+
+  it("have an id each, also where the vendor gives one twice", () => {
+    const calls = itemsOf([PROGRAM, PROGRAM, RESULT], TOOLS);
+    const seen = calls.map((item) => item.type === "code_interpreter_call" && item.id);
+    assert.deepEqual(seen, ["srvtoolu_1", "msg_1_1"]);
+  });
 });
