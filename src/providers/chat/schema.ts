@@ -1,21 +1,8 @@
 /** The chat completions API as servers really write it. Fields whose loss costs no words are loose. */
 
-import type { Logprob } from "../../protocol/content.ts";
-import {
-  anything,
-  either,
-  list,
-  loose,
-  number,
-  object,
-  type Shape,
-  type Shaped,
-  text,
-} from "../shape.ts";
+import { LOGPROBS } from "../logprob-shape.ts";
+import { anything, either, list, loose, number, object, type Shaped, text } from "../shape.ts";
 import { TOLD_COST } from "../told-cost.ts";
-
-/** Servers copy the token's fields; what is read of them is the text. */
-const LOGPROB = object({ token: text, logprob: number }) as Shape<unknown> as Shape<Logprob>;
 
 const CALL = object({
   index: loose(number),
@@ -89,8 +76,7 @@ const CHOICE = object({
   /** In place of `delta` when the server did not stream. */
   message: DELTA,
   finish_reason: loose(text),
-  /** In the shape that the Responses API has taken over. */
-  logprobs: loose(object({ content: list(LOGPROB) })),
+  logprobs: loose(object({ content: LOGPROBS })),
 });
 
 export const CHUNK = object({

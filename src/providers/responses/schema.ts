@@ -4,7 +4,8 @@
  * fields the decoder does not use, and items of the vendor's own, pass through it untouched.
  */
 
-import type { Annotation, Logprob } from "../../protocol/content.ts";
+import type { Annotation } from "../../protocol/content.ts";
+import { LOGPROBS } from "../logprob-shape.ts";
 import {
   anything,
   either,
@@ -18,11 +19,6 @@ import {
   text,
 } from "../shape.ts";
 import { TOLD_COST } from "../told-cost.ts";
-
-/** Empty unless they were asked for. What is read of one is the text. */
-const LOGPROBS = loose(
-  list(object({ token: text, logprob: number }) as Shape<unknown> as Shape<Logprob>),
-);
 
 const ANNOTATION = object({
   type: text,
@@ -117,7 +113,12 @@ const PLACE = {
 };
 
 /** The events that nearly all of a stream is, held against no more than they can have. */
-export const DELTA_EVENT = object({ ...PLACE, delta: text, logprobs: LOGPROBS });
+export const DELTA_EVENT = object({
+  ...PLACE,
+  delta: text,
+  /** Empty unless they were asked for. */
+  logprobs: LOGPROBS,
+});
 
 const EVENT_FIELDS = object({
   ...PLACE,
