@@ -265,7 +265,7 @@ async function checkDatabase(address: string): Promise<Check> {
   const name = withoutPassword(address);
   const kept = await openKept(address);
   try {
-    await kept.maintenance.refuseDamaged();
+    await kept.maintenance.refuseDamaged(0);
     return ok("data", `${name}, Postgres ${await kept.maintenance.version()}`);
   } catch (thrown) {
     return broken(

@@ -10,6 +10,7 @@ import { countJsonChars } from "../base/json-size.ts";
 import type { ContentPart } from "../protocol/content.ts";
 import type { Item } from "../protocol/items.ts";
 import { joinOptions } from "../protocol/own-options.ts";
+import { textOfPart } from "../protocol/part-text.ts";
 import type { Usage } from "../protocol/usage.ts";
 import { toFileText } from "../providers/file-content.ts";
 import { EMBEDDED, GGUF, parseModelRef } from "../providers/models/model-ref.ts";
@@ -151,7 +152,7 @@ function textChars(item: Item): number {
   if (item.type === "function_call_output") return countJsonChars(item.output);
   if (item.type !== "message") return 0;
   if (typeof item.content === "string") return item.content.length;
-  const texts = item.content.map((part) => ("text" in part ? String(part.text).length : 0));
+  const texts = item.content.map((part) => textOfPart(part)?.length ?? 0);
   return texts.reduce((sum, length) => sum + length, 0);
 }
 

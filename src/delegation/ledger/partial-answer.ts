@@ -3,6 +3,7 @@
  * is the only event that has its text.
  */
 
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 
 /** Give it each event of a run in order; at the end it returns what no whole message has said, or "". */
@@ -21,5 +22,5 @@ type EndedItem = Extract<RunEvent, { type: "item_end" }>["item"];
 function textOf(item: EndedItem): string {
   if (item.type !== "message") return "";
   if (typeof item.content === "string") return item.content;
-  return item.content.map((part) => ("text" in part ? String(part.text) : "")).join("");
+  return item.content.map((part) => textOfPart(part) ?? "").join("");
 }

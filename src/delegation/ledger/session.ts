@@ -12,6 +12,7 @@ import type { RecordReader } from "../../engine/engine.ts";
 import { readLog } from "../../engine/read-log.ts";
 import { createOpenWork } from "../../protocol/abandoned-work.ts";
 import type { Item } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { RunEvent } from "../../protocol/run-events.ts";
 import { createPartialAnswer } from "./partial-answer.ts";
 import { type TreeNode, toNodeName } from "./tree.ts";
@@ -152,7 +153,8 @@ function renderItem(item: Item): string {
 function joinParts(parts: readonly object[]): string {
   return parts
     .map((part) => {
-      if ("text" in part && typeof part.text === "string") return part.text;
+      const text = textOfPart(part);
+      if (text !== undefined) return text;
       if ("refusal" in part && typeof part.refusal === "string") return part.refusal;
       return `[${"type" in part ? String(part.type) : "part"}]`;
     })

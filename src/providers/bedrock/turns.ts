@@ -16,6 +16,7 @@ import type {
   Message,
   Reasoning,
 } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import { isMarked } from "../cache-marks.ts";
 import { isUnsigned, ownBlockOf, unsealReasoning } from "./blocks.ts";
 import { isPoint, POINT } from "./cache-points.ts";
@@ -266,7 +267,7 @@ function toText(content: string | readonly ContentPart[]): string {
 
 function partText(part: ContentPart): string {
   if (part.type === "refusal") return part.refusal;
-  return "text" in part && typeof part.text === "string" ? part.text : "";
+  return textOfPart(part) ?? "";
 }
 
 /** Reasoning with nothing behind it is of an answer that was cut, and refused. */

@@ -11,6 +11,7 @@ import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts"
 import { countJsonChars } from "../../base/json-size.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import { dropReportWish } from "../../protocol/report-wish.ts";
 import type { FunctionTool, ToolChoice } from "../../protocol/tools.ts";
 import type { ModelRequest } from "../provider.ts";
@@ -128,8 +129,8 @@ function toParts(content: string | readonly ContentPart[]): readonly ContentPart
   return isEmpty ? [] : [{ type: "input_text", text: content }];
 }
 
-function textOf(part: ContentPart): string[] {
-  return "text" in part && typeof part.text === "string" ? [part.text] : [];
+function textOf(part: ContentPart): string | never[] {
+  return textOfPart(part) ?? [];
 }
 
 function readBefore(items: readonly Item[]): Before {

@@ -16,6 +16,7 @@ import type {
   Message,
   Reasoning,
 } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { ModelRequest } from "../provider.ts";
 import type { Family } from "./family.ts";
 import { partsIn } from "./hosted-calls.ts";
@@ -266,7 +267,7 @@ function toPart(part: ContentPart): GeminiPart {
 
 function textOf(part: ContentPart): string {
   if (part.type === "refusal") return part.refusal;
-  return "text" in part && typeof part.text === "string" ? part.text : "";
+  return textOfPart(part) ?? "";
 }
 
 /** An id that we made up is none of the vendor's. */

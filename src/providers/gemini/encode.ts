@@ -3,6 +3,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { JsonObject } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { omittedMarks } from "../cache-marks.ts";
 import { forcesHosted } from "../offered-tools.ts";
@@ -94,7 +95,7 @@ function isSystem(item: Item): boolean {
 function toSystemText(item: Item): string {
   if (item.type !== "message") return "";
   if (typeof item.content === "string") return item.content;
-  return item.content.map((part) => ("text" in part ? String(part.text) : "")).join("\n");
+  return item.content.map((part) => textOfPart(part) ?? "").join("\n");
 }
 
 function encodeTools({ tools, model }: ModelRequest, host: Host): GeminiTool[] {

@@ -6,6 +6,7 @@
 import { Failure } from "../../base/failure.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { Annotation, ContentPart, InputFile } from "../../protocol/content.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import { isMarked } from "../cache-marks.ts";
 import {
   decodeText,
@@ -29,7 +30,7 @@ export function encodeSaid(content: string | readonly ContentPart[]): TextBlock[
     if (part.type === "output_text") return encodeCited(part);
     if (part.type === "refusal") return encodeText(part.refusal);
     if (part.type === "output_audio") return encodeText(part.transcript ?? "");
-    return "text" in part && typeof part.text === "string" ? encodeText(part.text) : [];
+    return encodeText(textOfPart(part) ?? "");
   });
 }
 

@@ -10,6 +10,7 @@ import { isJsonObject, type Json, type JsonObject } from "../../base/json.ts";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { FunctionCallOutput, Item, Message } from "../../protocol/items.ts";
 import type { Continuation } from "../../protocol/model-events.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { Tool, ToolChoice } from "../../protocol/tools.ts";
 import { JSON_RULE, mentionsJson } from "../json-rule.ts";
 import type { ModelOptions, ModelRequest, OutputFormat, Reasoning } from "../provider.ts";
@@ -188,7 +189,7 @@ function toText(content: Message["content"]): string {
   if (typeof content === "string") return content;
   const texts = content.map((part) => {
     if (part.type === "refusal") return part.refusal;
-    return "text" in part ? String(part.text) : "";
+    return textOfPart(part) ?? "";
   });
   return texts.join("");
 }

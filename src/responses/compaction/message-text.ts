@@ -3,6 +3,7 @@
 import { createHash } from "node:crypto";
 import type { ContentPart } from "../../protocol/content.ts";
 import type { Message } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 
 /** Media is named, not shown. */
 export function toPlainText(content: string | readonly ContentPart[]): string {
@@ -12,7 +13,8 @@ export function toPlainText(content: string | readonly ContentPart[]): string {
 
 function toWords(part: ContentPart): string {
   if (part.type === "refusal") return part.refusal;
-  if ("text" in part && typeof part.text === "string") return part.text;
+  const text = textOfPart(part);
+  if (text !== undefined) return text;
   const name = "filename" in part && part.filename ? ` ${String(part.filename)}` : "";
   return `[${part.type}${name}]`;
 }

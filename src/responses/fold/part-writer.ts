@@ -14,6 +14,7 @@ import type {
   Unnumbered,
 } from "../../protocol/emitted.ts";
 import type { ReasoningDelta, RefusalDelta, TextDelta } from "../../protocol/model-events.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import { WRITINGS, type Writing } from "./call-events.ts";
 import { toEmittedAnnotation, toEmittedLogprobs } from "./emitted-item.ts";
 
@@ -243,8 +244,8 @@ function toContent({ kind, text, logprobs }: Part): object {
 }
 
 function textIn(content: object): string {
-  if ("text" in content) return String(content.text);
-  return "refusal" in content ? String(content.refusal) : "";
+  const refusal = "refusal" in content ? content.refusal : undefined;
+  return textOfPart(content) ?? (typeof refusal === "string" ? refusal : "");
 }
 
 function logprobsIn(content: object): EmittedLogprob[] {

@@ -6,6 +6,7 @@
 
 import { isJsonObject, type JsonObject, tryParseJson } from "../../base/json.ts";
 import type { Item, MultiAgentCall, MultiAgentCallOutput } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import { isForClient } from "../bridge/client-calls.ts";
 import { isBelow, isChild, toAgentName } from "./agent-name.ts";
 
@@ -58,7 +59,7 @@ export function findTasks(items: readonly Item[], me: string): GivenTask[] {
 }
 
 function isTaken({ output }: MultiAgentCallOutput): boolean {
-  const said = tryParseJson(output.map((part) => textIn(part)).join(""));
+  const said = tryParseJson(output.map((part) => textOfPart(part) ?? "").join(""));
   return isJsonObject(said) && typeof said["task_name"] === "string";
 }
 
@@ -160,7 +161,7 @@ export function findReady(items: readonly Item[], me: string): string[] {
 /** Whether an item says that a wait ended because all that is left waits for the client. */
 export function isStoppedWait(item: Item | undefined): boolean {
   if (item?.type !== "multi_agent_call_output" || item.action !== "wait_agent") return false;
-  const said = tryParseJson(item.output.map((part) => textIn(part)).join(""));
+  const said = tryParseJson(item.output.map((part) => textOfPart(part) ?? "").join(""));
   const names = isJsonObject(said) ? said["waiting_for_client"] : undefined;
   return Array.isArray(names) && names.length > 0;
 }
@@ -193,8 +194,4 @@ export function answeredBy(item: Item): string | undefined {
 /** What was being said when an agent was stopped is not gone on with. */
 function isCut(item: Item): boolean {
   return "status" in item && (item.status === "incomplete" || item.status === "in_progress");
-}
-
-function textIn(part: object): string {
-  return "text" in part ? String(part.text) : "";
 }

@@ -5,6 +5,7 @@
 
 import { isJsonObject, type Json } from "../../base/json.ts";
 import type { Item } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
@@ -97,5 +98,5 @@ function toTeamFunctions(item: Item, nameOf: (key: string) => string): readonly 
 }
 
 function textOf(parts: readonly object[]): string {
-  return parts.flatMap((part) => ("text" in part ? [String(part.text)] : [])).join("\n");
+  return parts.flatMap((part) => textOfPart(part) ?? []).join("\n");
 }

@@ -2,6 +2,7 @@
 
 import { clip } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 
 const TITLE_CHARS = 80;
 
@@ -11,8 +12,6 @@ export function toTitle(items: readonly Item[]): string {
   const { content } = message;
   if (typeof content === "string") return clip(content, TITLE_CHARS);
   // Each part by itself: all of them together may be megabytes.
-  const shown = content.map((part) =>
-    "text" in part ? clip(String(part.text), TITLE_CHARS) : `[${part.type}]`,
-  );
+  const shown = content.map((part) => clip(textOfPart(part) ?? `[${part.type}]`, TITLE_CHARS));
   return clip(shown.join(" "), TITLE_CHARS);
 }
