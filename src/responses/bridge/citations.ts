@@ -6,10 +6,10 @@
  * What a vendor annotates itself is left alone. Indices count JavaScript's characters.
  */
 
-import type { JsonObject } from "../../base/json.ts";
 import type { Annotation, Logprob } from "../../protocol/content.ts";
 import type { Item, Message } from "../../protocol/items.ts";
 import type { ItemEnd, ModelEvent, TextDelta } from "../../protocol/model-events.ts";
+import { readResults } from "../kinds/web-results.ts";
 import {
   type ContainerLinks,
   collectContainerLinks,
@@ -77,13 +77,11 @@ function filesIn(items: readonly Item[]): CitedFile[] {
 
 function pagesOf(item: Item): { url: string; title: string }[] {
   if (item.type !== "web_search_call") return [];
-  const { results } = item as { readonly results?: readonly JsonObject[] | null };
+  const results = "results" in item ? readResults(item.results) : undefined;
   const { sources, url } = item.action ?? {};
-  const found = [...(results ?? []), ...(sources ?? []), { url: url ?? "" }];
-  return found.flatMap(({ url: address, title }: JsonObject) =>
-    typeof address === "string" && address !== ""
-      ? [{ url: address, title: typeof title === "string" ? title : "" }]
-      : [],
+  const found = [...(results ?? []), ...(readResults(sources) ?? []), { url, title: undefined }];
+  return found.flatMap(({ url: address, title = "" }) =>
+    address ? [{ url: address, title }] : [],
   );
 }
 

@@ -14,7 +14,7 @@ import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import type { VectorParts } from "../vector-stores/kept-store.ts";
 import { findStores, parseWish, type SearchHit, searchStores } from "../vector-stores/search.ts";
 import { readPassages } from "./read-passages.ts";
-import { toResultText } from "./result-text.ts";
+import { findError, toResultText } from "./result-text.ts";
 
 /** With chunks of the usual size, 8000 tokens. */
 const USUAL_RESULTS = 10;
@@ -182,9 +182,8 @@ function cut(results: readonly Result[]): Result[] {
 
 function toSearchFunctions(item: FileSearchCall, name: string): Item[] {
   const call_id = item.id ?? "";
-  const { error } = item as { readonly error?: { readonly message?: string } | null };
   const none = item.status === "failed" ? "The search failed." : "The results were not kept.";
-  const output = error?.message ?? (item.results ? toResultsText(item.results) : none);
+  const output = findError(item) ?? (item.results ? toResultsText(item.results) : none);
   return [
     {
       type: "function_call",
@@ -199,6 +198,9 @@ function toSearchFunctions(item: FileSearchCall, name: string): Item[] {
 function toResultsText(results: readonly Result[]): string {
   if (results.length === 0) return "Nothing was found.";
   return results
-    .map(({ file_id, filename, text }) => `【${file_id}】 ${filename ?? ""}\n${text ?? ""}`)
+    .map(({ file_id, filename, text }) => {
+      const head = [file_id && `【${file_id}】`, filename].filter(Boolean).join(" ");
+      return `${head}\n${text ?? ""}`;
+    })
     .join("\n\n---\n\n");
 }

@@ -11,7 +11,7 @@ import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest, Offer, ToolKind } from "../bridge/tool-kind.ts";
 import { readArguments, readText } from "./arguments.ts";
-import { findPicture, toResultText } from "./result-text.ts";
+import { findError, findPicture, toResultText } from "./result-text.ts";
 
 export interface ImageKindParts {
   /** A tool of the gate that takes `prompt` and `action`; undefined where nobody draws. */
@@ -44,7 +44,6 @@ export function createImageKind({ open, find }: ImageKindParts): ToolKind {
 /** The published item has no place for the prompt but this one. */
 interface DrawnCall extends ImageGenerationCall {
   readonly action?: string | undefined;
-  readonly error?: { readonly message: string } | undefined;
 }
 
 function toOffer(tool: GateTool): Offer {
@@ -92,7 +91,7 @@ function isOfModel(item: DrawnCall): boolean {
 function toCallAndOutput(item: DrawnCall, name: string): Item[] {
   const call_id = item.id ?? "";
   const prompt = item.revised_prompt ?? "";
-  const output = item.error?.message ?? "The picture was drawn and is shown to the user.";
+  const output = findError(item) ?? "The picture was drawn and is shown to the user.";
   return [
     { type: "function_call", call_id, name, arguments: JSON.stringify({ prompt }) },
     { type: "function_call_output", call_id, output },

@@ -7,7 +7,7 @@
  */
 
 import { Failure, toFailure } from "../../base/failure.ts";
-import type { JsonObject } from "../../base/json.ts";
+import { isJsonObject, type JsonObject } from "../../base/json.ts";
 import { clip } from "../../base/text.ts";
 import type { McpListTools } from "../../protocol/hosted-items.ts";
 import type { Item } from "../../protocol/items.ts";
@@ -15,6 +15,7 @@ import type { FunctionTool, McpTool, Tool } from "../../protocol/tools.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest, Offer, OpenedTool, ServerRun, ToolKind } from "../bridge/tool-kind.ts";
+import { readText } from "./arguments.ts";
 import { toResultText } from "./result-text.ts";
 
 /** The label under which this server's own tools are called. */
@@ -328,7 +329,8 @@ function errorText(error: string | JsonObject | null | undefined): string {
   if (typeof error === "string") return `Error: ${error}`;
   const content = error?.["content"];
   if (!Array.isArray(content)) return error ? `Error: ${JSON.stringify(error)}` : "";
-  return content.map((part) => String((part as JsonObject)["text"] ?? "")).join("\n");
+  const parts: readonly JsonObject[] = content.filter(isJsonObject);
+  return parts.map(({ text }) => readText(text)).join("\n");
 }
 
 /** Where no other servers may be reached. */

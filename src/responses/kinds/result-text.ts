@@ -1,10 +1,18 @@
 /** A tool's result as one text, for items that hold nothing else; and the picture in it. */
 
+import { isJsonObject } from "../../base/json.ts";
+import { textOfPart } from "../../protocol/part-text.ts";
 import type { ToolResult } from "../../tools/gate/call.ts";
 
 export function toResultText(output: ToolResult["output"]): string {
   if (typeof output === "string") return output;
-  return output.map((part) => ("text" in part ? String(part.text) : `[${part.type}]`)).join("\n");
+  return output.map((part) => textOfPart(part) ?? `[${part.type}]`).join("\n");
+}
+
+/** Why a call failed, which most published items have no field for: this server's own says it as a text. */
+export function findError(item: object): string | undefined {
+  const error = "error" in item && isJsonObject(item.error) ? item.error : {};
+  return typeof error["message"] === "string" ? error["message"] : undefined;
 }
 
 /** A tool of somebody else gives pictures as parts: the address of the first that holds its data. */

@@ -47,6 +47,21 @@ function firstText(entry: JsonObject, names: readonly string[]): string | undefi
     .find((value) => typeof value === "string" && value !== "") as string | undefined;
 }
 
+/**
+ * Results as an item holds them, undefined where it holds none. Clients and vendors may write anything into
+ * such a field, so what is no text is left out.
+ */
+export function readResults(held: unknown): PageResult[] | undefined {
+  if (!Array.isArray(held)) return undefined;
+  const entries: readonly JsonObject[] = held.filter(isJsonObject);
+  return entries.flatMap((entry) => {
+    const [url, title, snippet, text] = FIELDS.map((name) => firstText(entry, [name]));
+    return (url ?? title ?? snippet ?? text) ? [{ url, title, snippet, text }] : [];
+  });
+}
+
+const FIELDS = ["url", "title", "snippet", "text"] as const;
+
 export function toResultsText(results: readonly PageResult[]): string {
   if (results.length === 0) return "Nothing was found.";
   const texts = results.flatMap(({ text }) => text ?? []);

@@ -11,8 +11,8 @@ import type { Tool, WebSearchPreviewTool, WebSearchTool } from "../../protocol/t
 import type { ToolResult } from "../../tools/gate/call.ts";
 import type { Tool as GateTool } from "../../tools/tool.ts";
 import type { KindRequest, Offer, OpenedTool, ToolKind } from "../bridge/tool-kind.ts";
-import { toResultText } from "./result-text.ts";
-import { type PageResult, parseResults, toResultsText } from "./web-results.ts";
+import { findError, toResultText } from "./result-text.ts";
+import { type PageResult, parseResults, readResults, toResultsText } from "./web-results.ts";
 import { createPageTool, createSearchTool, type SearchLimits } from "./web-search-tools.ts";
 
 export interface WebSearchParts {
@@ -188,14 +188,10 @@ function toMadeCall(item: WebSearchCall, { output, failed }: ToolResult): Item {
 /** A call that the vendor made has no results here; its sources are all there is. */
 function toSearchFunctions(item: WebSearchCall, nameOf: (key: string) => string): Item[] {
   const call_id = item.id ?? "";
-  const { results, error } = item as unknown as {
-    readonly results?: readonly PageResult[] | null;
-    readonly error?: { readonly message?: string } | null;
-  };
-  const sources = (item.action?.sources ?? []) as unknown as readonly PageResult[];
-  const kept = results ?? sources;
+  const results = "results" in item ? readResults(item.results) : undefined;
+  const kept = results ?? readResults(item.action?.sources) ?? [];
   const none = item.status === "failed" ? "The search failed." : "The results were not kept.";
-  const output = error?.message ?? (results || kept.length > 0 ? toResultsText(kept) : none);
+  const output = findError(item) ?? (results || kept.length > 0 ? toResultsText(kept) : none);
   return [
     {
       type: "function_call",
