@@ -7,7 +7,7 @@ import type {
   EmittedLogprob,
   EmittedMessage,
 } from "../../protocol/emitted.ts";
-import type { Item, Message } from "../../protocol/items.ts";
+import type { Item, Message, Reasoning } from "../../protocol/items.ts";
 import { showItem } from "./show-item.ts";
 
 interface Known {
@@ -67,6 +67,8 @@ export function toEmittedItem(item: Item, known: Known, id?: string): EmittedIte
     case "custom_tool_call":
     case "function_call_output":
       return withStatus({ ...shown }, named, known.status);
+    case "reasoning":
+      return withoutNulls({ ...shown, id: named });
     default:
       return { ...shown, id: named } as EmittedItem;
   }
@@ -88,6 +90,13 @@ function withStatus(
   copy.id = id;
   copy.status ??= status;
   return copy as EmittedItem;
+}
+
+/** Some servers write null where they have nothing; readers of a thought count on a list, or on no field. */
+function withoutNulls(thought: Reasoning & { id: string }): EmittedItem {
+  if (thought.content !== null && thought.status !== null) return thought as EmittedItem;
+  const { content, status, ...rest } = thought;
+  return { ...rest, ...(content && { content }), ...(status && { status }) };
 }
 
 /** Adds what else an item or a part has: vendors give more than is published. */
