@@ -59,18 +59,20 @@ export function textOr<Out>(schema: z.ZodType<Out>): z.ZodType<string | Out> {
  * was meant, and it hands the value back as it came, keys in their order. `choice` tells descriptions of it
  * what `pick` picks from.
  */
-export function choose<Out>(pick: (value: unknown) => z.ZodType, choice: Choice): z.ZodType<Out> {
+export function choose<Out>(pick: Choice["pick"], choice: Omit<Choice, "pick">): z.ZodType<Out> {
   const schema = z.unknown().check((context) => {
     const checked = pick(context.value).safeParse(context.value);
     for (const issue of checked.error?.issues ?? []) {
       context.issues.push({ ...issue, input: undefined });
     }
   });
-  choices.set(schema, choice);
+  choices.set(schema, { ...choice, pick });
   return schema as unknown as z.ZodType<Out>;
 }
 
 export interface Choice {
+  /** The schema that a value is held against. */
+  readonly pick: (value: unknown) => z.ZodType;
   readonly among: readonly z.ZodType[];
   /** Objects of any other `type` pass, too, where this is given. */
   readonly knownTypes?: readonly string[] | undefined;

@@ -45,7 +45,7 @@ export function list<Type>(of: Shape<Type>): Shape<readonly Type[]> {
       if (!Array.isArray(value)) return `is ${nameOf(value)} where a list belongs`;
       for (let at = 0; at < value.length; at++) {
         const problem = value[at] === null ? "is null" : of.check(value[at]);
-        if (problem !== undefined) return `[${at}]${join(problem)}`;
+        if (problem !== undefined) return toPath(`[${at}]`, problem);
       }
       return undefined;
     },
@@ -75,7 +75,7 @@ export function object<const Of extends Fields>(fields: Of): Shape<Optional<Of>>
         if (found === undefined || found === null) continue;
         const problem = shape.check(found);
         if (problem === undefined) continue;
-        if (!shape.isLoose) return `.${name}${join(problem)}`;
+        if (!shape.isLoose) return toPath(`.${name}`, problem);
         holder[name] = undefined;
       }
       return undefined;
@@ -89,9 +89,9 @@ function plain<Type>(what: string, fits: (value: unknown) => boolean): Shape<Typ
   };
 }
 
-/** A path goes on with a point or a bracket; a sentence with a space. */
-function join(problem: string): string {
-  return /^[.[]/.test(problem) ? problem : ` ${problem}`;
+/** The problem of what stands at a step: its path goes on with a point or a bracket, its sentence with a space. */
+export function toPath(step: string, problem: string): string {
+  return /^[.[]/.test(problem) ? step + problem : `${step} ${problem}`;
 }
 
 function nameOf(value: unknown): string {

@@ -31,6 +31,7 @@ import { isPlainDelta } from "./plain-delta.ts";
 import {
   DELTA_EVENT,
   EVENT,
+  OTHER_EVENT,
   OUTPUT,
   partsOf,
   RESPONSE,
@@ -131,8 +132,10 @@ class ResponsesDecoder implements Decoder {
   #readOther(type: string, parsed: JsonObject, out: ModelEvent[]): void {
     if (type === "error") throw toVendorFailure(parsed);
     const handler = HANDLERS.get(type);
-    if (handler) handler(this, readShape(parsed, EVENT), out);
-    else if (!IGNORED.has(type)) out.push({ type: "opaque", event: parsed });
+    if (handler) return handler(this, readShape(parsed, EVENT), out);
+    // An answer is whole without a piece of progress that does not fit its kind.
+    const isTold = !IGNORED.has(type) && OTHER_EVENT.check(parsed) === undefined;
+    if (isTold) out.push({ type: "opaque", event: parsed });
   }
 
   end(): void {

@@ -1,9 +1,13 @@
 /** An item that has begun, what it is when it ends, and what it must have been when its server never ends it. */
 
 import type { Logprob } from "../../protocol/content.ts";
-import type { Item } from "../../protocol/items.ts";
+import { Item } from "../../protocol/items.ts";
 import { toNamelessCall } from "../broken-answer.ts";
+import { readShape } from "../shape.ts";
+import { shapeOf } from "./published-shape.ts";
 import { partsOf, type WireItem, type WirePart } from "./schema.ts";
+
+const ITEM = shapeOf(Item);
 
 export interface OpenItem {
   /** Place in the answer. */
@@ -76,18 +80,18 @@ export function isCall({ type }: WireItem): boolean {
 /** A call opens without its arguments, whatever the server put there: they come as deltas. */
 export function toBegunItem(open: OpenItem): Item {
   const { item } = open;
-  return toOurs(isFunction(item) ? { ...item, arguments: "" } : item, open);
+  return readShape(toOurs(isFunction(item) ? { ...item, arguments: "" } : item, open), ITEM);
 }
 
 /** The whole item. Rejects a call that names no tool, neither here nor where it began. */
 export function toItem(item: WireItem, open: OpenItem): Item {
   if (isCall(item) && !(item.name ?? open.item.name)) throw toNamelessCall();
-  return toOurs(item, open);
+  return readShape(toOurs(item, open), ITEM);
 }
 
 /** In our vocabulary: the older `tool_call` becomes a `function_call`, the rest is kept. */
-function toOurs(item: WireItem, open: OpenItem): Item {
-  if (!isFunction(item)) return withSaid(item, open) as unknown as Item;
+function toOurs(item: WireItem, open: OpenItem): object {
+  if (!isFunction(item)) return withSaid(item, open);
   const { type: _, tool_call_id: __, ...rest } = item as WireItem & { tool_call_id?: string };
   const call_id = item.call_id ?? item.id ?? open.item.call_id ?? open.item.id ?? "";
   const name = item.name ?? open.item.name ?? "";
@@ -97,7 +101,7 @@ function toOurs(item: WireItem, open: OpenItem): Item {
     call_id,
     name,
     arguments: toArguments(item, open),
-  } as Item;
+  };
 }
 
 function isFunction({ type }: WireItem): boolean {
@@ -115,7 +119,10 @@ export function toArguments({ arguments: given }: WireItem, open: OpenItem): str
 function withSaid(item: WireItem, open: OpenItem): WireItem {
   if (item.type === "message") {
     const said = partsOf(item);
-    const content = said.length > 0 ? said : toContent(open.parts);
+    const content =
+      said.length > 0
+        ? said.map((part, at) => (hasWords(part) ? part : withTold(part, at, open)))
+        : toContent(open.parts);
     return { ...item, role: item.role ?? "assistant", content };
   }
   if (item.type !== "reasoning") return item;
@@ -125,6 +132,17 @@ function withSaid(item: WireItem, open: OpenItem): WireItem {
   return item.content
     ? { ...item, summary, content: partsOf(item).filter(hasText) }
     : { ...item, summary };
+}
+
+/** Whether a part says what its kind says; of other kinds nothing is known. */
+function hasWords(part: WirePart): boolean {
+  if (part.type === "refusal") return typeof part.refusal === "string";
+  return part.type !== "output_text" || hasText(part);
+}
+
+function withTold(part: WirePart, at: number, { parts }: OpenItem): WirePart {
+  const told = parts.find((open) => open.kind === part.type && open.part === at)?.text ?? "";
+  return part.type === "refusal" ? { ...part, refusal: told } : { ...part, text: told };
 }
 
 function hasText({ text }: WirePart): boolean {

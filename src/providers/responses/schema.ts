@@ -4,7 +4,8 @@
  * fields the decoder does not use, and items of the vendor's own, pass through it untouched.
  */
 
-import type { Annotation } from "../../protocol/content.ts";
+import { Annotation } from "../../protocol/content.ts";
+import { ResponseEvent } from "../../protocol/response-events.ts";
 import { LOGPROBS } from "../logprob-shape.ts";
 import {
   anything,
@@ -19,17 +20,9 @@ import {
   text,
 } from "../shape.ts";
 import { TOLD_COST } from "../told-cost.ts";
+import { shapeOf } from "./published-shape.ts";
 
-const ANNOTATION = object({
-  type: text,
-  url: text,
-  title: text,
-  file_id: text,
-  filename: text,
-  index: number,
-  start_index: number,
-  end_index: number,
-}) as Shape<unknown> as Shape<Annotation>;
+const ANNOTATION = shapeOf(Annotation);
 
 const PART = object({
   type: text,
@@ -55,7 +48,7 @@ const OWN_ITEM = object({
 });
 export type WireItem = Shaped<typeof ANY_ITEM> & Shaped<typeof OWN_ITEM>;
 
-/** The kinds whose fields are read here. */
+/** The kinds whose fields are read here. All others are held against what is published of them. */
 const OWN_TYPES: ReadonlySet<string> = new Set([
   "message",
   "reasoning",
@@ -69,7 +62,8 @@ const ITEM: Shape<WireItem> = {
     const problem = ANY_ITEM.check(value);
     if (problem !== undefined) return problem;
     const { type } = value as WireItem;
-    return OWN_TYPES.has(type ?? "") ? OWN_ITEM.check(value) : undefined;
+    if (!type) return "has no type";
+    return OWN_TYPES.has(type) ? OWN_ITEM.check(value) : undefined;
   },
 };
 
@@ -131,9 +125,15 @@ const EVENT_FIELDS = object({
 export const EVENT: Shape<WireEvent> = EVENT_FIELDS;
 export type WireEvent = Shaped<typeof EVENT_FIELDS> & Shaped<typeof DELTA_EVENT>;
 
-/** What a message or a thought says, also where a server writes it as one text. */
+/** What is handed on as it came: progress of a tool that the server runs, and events that nobody knows. */
+export const OTHER_EVENT = shapeOf(ResponseEvent);
+
+/** What a message or a thought says, also where a server writes it as one text, or parts without a type. */
 export function partsOf({ type, content }: WireItem): readonly WirePart[] {
-  if (typeof content !== "string") return content ?? [];
   const kind = type === "reasoning" ? "reasoning_text" : "output_text";
-  return content === "" ? [] : [{ type: kind, text: content }];
+  if (typeof content === "string") return content === "" ? [] : [{ type: kind, text: content }];
+  return (content ?? []).map((part) => {
+    if (part.type) return part;
+    return { ...part, type: typeof part.refusal === "string" ? "refusal" : kind };
+  });
 }

@@ -73,7 +73,7 @@ function toRef(name: string): JsonObject {
 }
 
 function toChoice(schema: z.core.$ZodType, names: Names): JsonObject {
-  const { among, knownTypes } = choiceOf(schema) ?? { among: [] };
+  const { among = [], knownTypes } = choiceOf(schema) ?? {};
   const anyOf = among.map((one) => {
     const name = names.get(one);
     return name === undefined ? describe(one, names) : toRef(name);
