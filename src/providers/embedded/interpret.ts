@@ -6,7 +6,7 @@
  * outputs that are there, and what to say or call next.
  */
 
-import type { Json, JsonObject } from "../../base/json.ts";
+import type { JsonObject } from "../../base/json.ts";
 import { isLarge } from "../../base/json-pieces.ts";
 import { plural } from "../../base/text.ts";
 import type { Item } from "../../protocol/items.ts";

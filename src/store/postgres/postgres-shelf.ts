@@ -161,6 +161,11 @@ class PostgresShelf implements Shelf {
     return Number(last);
   }
 
+  /** Large values are written in the transaction that refers to them: a crash leaves none. */
+  async removeLeftover(): Promise<boolean> {
+    return false;
+  }
+
   /** Postgres does that by itself (autovacuum). */
   async giveBack(): Promise<boolean> {
     return false;

@@ -9,11 +9,11 @@ import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices } from "../../base/slices.ts";
 import type { NewThing, Thing, ThingHead, ThingName } from "../shelf.ts";
 import type { NewRun } from "../store.ts";
+import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 import type { SqlRow, SqlValue } from "./sqlite-driver.ts";
 import { keepParts, readParts } from "./sqlite-parts.ts";
 import type { ReadyValue, Writing } from "./sqlite-values.ts";
-import { fromColumn, fromNullable, toColumn, toNullable } from "../text-column.ts";
 
 export const NAMED = "tenant = ? and kind = ? and id = ?";
 
