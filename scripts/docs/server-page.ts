@@ -39,11 +39,7 @@ export function renderApiPage(): string {
     renderTable(["address", "", "scope"], routes),
     ERRORS,
     "## What is not served",
-    "These addresses of the published API, and of servers beside it, answer 404 (`not_found`) and say what to use in their place.",
-    renderTable(
-      ["address", "for", "in its place"],
-      UNSERVED.map(({ path, what, instead }) => [renderCode(path), what, instead]),
-    ),
+    "Addresses of the published API, and of servers beside it, that are not here answer 404 (`not_found`) and say what to use in their place: [server.md](server.md#not-provided) has the list.",
     "## Scopes",
     renderTable(
       ["scope", "what a key with it may do"],
@@ -79,13 +75,58 @@ const COOLDOWN: Readonly<Record<FailureRule["health"], string>> = {
   unknown: "no: nothing is learned of it",
 };
 
-/** Written by hand, except for the block between these two lines. */
-const BLOCK = /(<!-- Made by `npm run docs`: what failures mean -->\n)[\s\S]*?(<!-- end -->)/;
+/** What other gateways have beside addresses, and this server does not. */
+const NOT_PROVIDED: readonly (readonly [string, string])[] = [
+  [
+    "a cache of answers",
+    "Vendors cache prompts ([providers.md](providers.md#what-each-vendor-has-natively), `caching`). A request that is sent again with its `Idempotency-Key` gets the answer that was made. Cache equal questions in the client, or in a proxy in front",
+  ],
+  [
+    "hooks that check requests and answers (guardrails)",
+    "Use those of the vendor: `options: {guardrailConfig: ...}` on Bedrock, `safetySettings` on Gemini, `moderation` on OpenAI. For a check of your own, put a proxy in front, or name a server of yours in `server.models` that checks and asks the model",
+  ],
+  [
+    "teams and users with roles",
+    "A key has a tenant, scopes, models and budgets ([Who may ask](#who-may-ask)). Give each team a tenant and each member a key; `offshoot runs cost --by tenant`, `--by key` or `--by user` adds up. A budget belongs to a key, not to a tenant",
+  ],
+  [
+    "single sign-on",
+    "Clients show a key and nothing else. Put a proxy that signs people in (such as oauth2-proxy) in front, and let it add the key of whoever signed in",
+  ],
+  [
+    "a Helm chart",
+    "[examples/deploy](../examples/deploy) has a Dockerfile and a compose file. In Kubernetes run one pod with a volume on a local disk: the record is one SQLite file ([Operations](#operations))",
+  ],
+  [
+    "webhooks for background responses",
+    "Follow the response (`GET /v1/responses/ID?stream=true`), or ask for it until it has ended",
+  ],
+  [
+    "an administration page or API",
+    "Use `offshoot keys`, `offshoot runs` and `offshoot audit` on the server's machine, and `GET /metrics` for dashboards",
+  ],
+];
 
+/** Written by hand, except for the blocks between two such lines. */
 export function renderServerPage(): string {
   const page = readFileSync(new URL("../../../docs/server.md", import.meta.url), "utf8");
-  const rows = FAILURE_RULES.map(({ told, next, health }) => [told, NEXT[next], COOLDOWN[health]]);
-  const table = renderTable(["the deployment", "the next one is asked", "its cooldown"], rows);
-  if (!BLOCK.test(page)) throw new Error("docs/server.md has no place for what failures mean.");
-  return page.replace(BLOCK, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
+  const rules = FAILURE_RULES.map(({ told, next, health }) => [told, NEXT[next], COOLDOWN[health]]);
+  const absent = [
+    ...UNSERVED.map(({ path, what, instead }) => [`${what} (${renderCode(path)})`, instead]),
+    ...NOT_PROVIDED.map(([what, instead]) => [what, `${instead}.`]),
+  ];
+  const blocks: readonly (readonly [string, string])[] = [
+    [
+      "what failures mean",
+      renderTable(["the deployment", "the next one is asked", "its cooldown"], rules),
+    ],
+    ["what is not provided", renderTable(["what is asked for", "what to use instead"], absent)],
+  ];
+  return blocks.reduce((text, [name, table]) => fillBlock(text, name, table), page);
+}
+
+function fillBlock(page: string, name: string, table: string): string {
+  const block = new RegExp(`(<!-- Made by \`npm run docs\`: ${name} -->\\n)[^]*?(<!-- end -->)`);
+  if (!block.test(page)) throw new Error(`docs/server.md has no place for ${name}.`);
+  return page.replace(block, (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`);
 }

@@ -21,6 +21,12 @@ export const UNSERVED: readonly Unserved[] = [
     instead: "Use `POST /v1/chat/completions` or `POST /v1/responses`.",
   },
   {
+    path: "/v1/messages",
+    what: "Anthropic's Messages API",
+    instead:
+      "Use `POST /v1/responses` or `POST /v1/chat/completions`; both ask Claude too. Claude Code speaks the Messages API alone and needs Anthropic's own address.",
+  },
+  {
     path: "/v1/images",
     what: "pictures",
     instead: "Use the tool `image_generation` of `POST /v1/responses`.",
