@@ -2,7 +2,7 @@
  * A gateway's own cost: CPU of its process a request, and the time it adds, for Responses requests
  * translated to a chat server, beside a pipe of bytes and beside other gateways of the registry.
  *
- *     npm run bench:gateway [-- --check]
+ *     npm run bench:gateway [-- --check] [--only=NAME,NAME] [--quick]
  *
  * The gateway has one core; the server behind it and the load have the other. The same file is the
  * program of all processes, told apart by its first argument.
@@ -22,9 +22,12 @@ const ROUNDS = 5;
 /** V8 is still compiling in the first thousands. */
 const WARM_UP = { plain: 4000, streamed: 1500 } as const;
 const STREAMS = 1000;
+/** A tenth of the requests, once: to see that it works, and not for figures. */
+const IS_QUICK = process.argv.includes("--quick");
 /** Against the byte pipe of the same run. */
 const MOST_TIMES_PIPE = 2;
 const MOST_KB_A_STREAM = 100;
+const NAME_WIDTH = Math.max(...Object.keys(CONTENDERS).map(({ length }) => length));
 
 const [role, name = "", port = ""] = process.argv.slice(2);
 if (role === "upstream") startUpstream({ hold: name === "hold" });
@@ -89,13 +92,14 @@ async function measureInTurn(
     const load = toLoad(name, { gateway: port, upstream: upstream.port }, kind);
     return { name, child, load: { ...load, connections } };
   });
-  for (const { load } of loads) await runLoad({ ...load, requests: WARM_UP[kind] });
+  const requests = REQUESTS[kind] / (IS_QUICK ? 10 : 1);
+  if (!IS_QUICK) for (const { load } of loads) await runLoad({ ...load, requests: WARM_UP[kind] });
   const rounds = new Map<string, Figure[]>(loads.map(({ name }) => [name, []]));
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < (IS_QUICK ? 1 : ROUNDS); round++) {
     for (const { name, child, load } of loads) {
       const before = cpuMs(child);
-      const { medianMs: ms } = await runLoad({ ...load, requests: REQUESTS[kind] });
-      rounds.get(name)?.push({ cpu: (cpuMs(child) - before) / REQUESTS[kind], ms });
+      const { medianMs: ms } = await runLoad({ ...load, requests });
+      rounds.get(name)?.push({ cpu: (cpuMs(child) - before) / requests, ms });
     }
   }
   return new Map([...rounds].map(([name, all]) => [name, toMiddle(all)]));
@@ -136,7 +140,7 @@ async function compareStreams(names: readonly string[]): Promise<Map<string, num
     const sockets = await holdStreams({ ...load, connections: STREAMS });
     const kb = ((await rssOf(gateway.child)) - before) / STREAMS / 1024;
     figures.set(contender, kb);
-    write(`${contender.padEnd(22)} ${STREAMS} open streams: ${kb.toFixed(0)} KB each\n`);
+    write(`${contender.padEnd(NAME_WIDTH)} ${STREAMS} open streams: ${kb.toFixed(0)} KB each\n`);
     for (const socket of [...first, ...sockets]) socket.destroy();
     gateway.child.disconnect();
   }
@@ -156,7 +160,7 @@ async function rssOf(child: ChildProcess): Promise<number> {
 
 function print(contender: string, what: string, cpu: number, ms: number): void {
   const figures = `${cpu.toFixed(3)} ms of CPU a request, ${ms.toFixed(2)} ms`;
-  write(`${contender.padEnd(22)} ${what.padEnd(14)} ${figures}\n`);
+  write(`${contender.padEnd(NAME_WIDTH)} ${what.padEnd(14)} ${figures}\n`);
 }
 
 function check(figures: ReadonlyMap<string, number>, held: ReadonlyMap<string, number>): void {
@@ -173,7 +177,7 @@ function findProblems(figures: ReadonlyMap<string, number>, at: string): string[
   const cpu = figures.get(`offshoot/${at}`) ?? Number.NaN;
   const times = cpu / (figures.get(`byte pipe/${at}`) ?? Number.NaN);
   write(`${at}: ${times.toFixed(2)} times the byte pipe\n`);
-  const peers = Object.keys(CONTENDERS).filter((name) => !["byte pipe", "offshoot"].includes(name));
+  const peers = Object.keys(CONTENDERS).filter((name) => !/^(byte pipe|offshoot)/.test(name));
   const cheaper = peers.filter((peer) => cpu >= (figures.get(`${peer}/${at}`) ?? Infinity));
   return [
     ...(times > MOST_TIMES_PIPE ? [`${at}: ${times.toFixed(2)} times the byte pipe`] : []),

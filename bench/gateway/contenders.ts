@@ -3,10 +3,19 @@
 import { Agent, createServer, request as send } from "node:http";
 import type { AddressInfo } from "node:net";
 import { NO_LIMITS } from "../../src/agent/limits.ts";
+import { systemClock } from "../../src/base/clock.ts";
 import { createServerLimiters } from "../../src/providers/limits/limiters.ts";
+import type { ModelTarget } from "../../src/runtime/responses/model-routes.ts";
+import type { ResponsesSettings } from "../../src/runtime/responses/open-responses.ts";
 import { createRuntime } from "../../src/runtime/runtime.ts";
+import { createGuard } from "../../src/server/guard/create-guard.ts";
+import { createKey } from "../../src/server/guard/keys.ts";
+import type { Guard } from "../../src/server/guard.ts";
 import { createRoutes } from "../../src/server/routes.ts";
 import { openServer } from "../../src/server/running/open-server.ts";
+import { createMemoryAudit } from "../../src/store/memory/memory-audit.ts";
+import { createMemoryShelf } from "../../src/store/memory/memory-shelf.ts";
+import { createMemorySpending } from "../../src/store/memory/memory-spending.ts";
 import { importClient, requireClient } from "../clients.ts";
 
 export interface Contender {
@@ -31,6 +40,17 @@ function chatBody(stream: boolean): object {
   };
 }
 
+function responseBody(stream: boolean): object {
+  return {
+    model: "bench",
+    instructions: "You are brief.",
+    input: PROMPT,
+    max_output_tokens: 400,
+    store: false,
+    ...(stream ? { stream } : {}),
+  };
+}
+
 export const CONTENDERS: Readonly<Record<string, Contender>> = {
   "byte pipe": {
     start: startPipe,
@@ -42,14 +62,14 @@ export const CONTENDERS: Readonly<Record<string, Contender>> = {
     start: startOffshoot,
     path: "/v1/responses",
     headers: () => ({ authorization: "Bearer bench" }),
-    body: (stream) => ({
-      model: "bench",
-      instructions: "You are brief.",
-      input: PROMPT,
-      max_output_tokens: 400,
-      store: false,
-      ...(stream ? { stream } : {}),
-    }),
+    body: responseBody,
+  },
+  "offshoot with deployments and a key": {
+    start: startWithKey,
+    path: "/v1/responses",
+    headers: () => ({}),
+    // A field that the vendor's table lets through.
+    body: (stream) => ({ ...responseBody(stream), top_k: 40 }),
   },
   "@musistudio/llms": {
     start: startLlms,
@@ -92,29 +112,71 @@ export async function startPipe(upstreamPort: number): Promise<number> {
 }
 
 async function startOffshoot(upstreamPort: number): Promise<number> {
-  const runtime = await createRuntime({ env: {}, limiters: createServerLimiters() });
-  const responses = await runtime.openResponses({
-    models: {
-      named: [],
-      usual: {
-        model: "custom/bench",
-        provider: "openai-chat",
-        url: `http://127.0.0.1:${upstreamPort}/v1`,
-        api_key_name: null,
+  const caller = { tenant: "bench", keyId: null, catalogue: [], limits: NO_LIMITS };
+  return await serve({
+    models: { named: [], usual: toTarget(upstreamPort) },
+    guard: { admit: async () => ({ caller, async countMore() {}, done() {} }) },
+  });
+}
+
+const DAILY_TOKENS = 1e12;
+
+/**
+ * What an operator's server has besides: a name with two deployments, and a key with a budget that is
+ * reserved before each call and booked after it. The books are in memory.
+ */
+async function startWithKey(upstreamPort: number): Promise<number> {
+  const target = toTarget(upstreamPort);
+  const deployment = { ...target, weight: 1, fallback: false };
+  const deployments = [deployment, { ...deployment, model: "custom/bench-2" }];
+  const shelf = createMemoryShelf();
+  const guard = createGuard({
+    ...{ shelf, spending: createMemorySpending(), audit: createMemoryAudit(), clock: systemClock },
+    settings: { auth: true, host: "127.0.0.1", hosts: [], origins: [], catalogue: [] },
+  });
+  const limits = { tokens_per_day: DAILY_TOKENS };
+  const { token } = await createKey({ shelf, clock: systemClock }, { name: "bench", limits });
+  const { charge, openPurse, payerOf } = guard.budgets;
+  return await serve({
+    models: { named: [["bench", { ...target, deployments }]], usual: target },
+    // The load does not know the key, which is made anew in each process.
+    guard: {
+      admit: (request, ...rest) => {
+        request.rawHeaders.splice(0, 0, "authorization", `Bearer ${token}`);
+        return guard.admit(request, ...rest);
       },
     },
+    ...{ charge, openPurse, payerOf, enterPlace: guard.enterPlace },
+  });
+}
+
+function toTarget(upstreamPort: number): ModelTarget {
+  return {
+    model: "custom/bench",
+    provider: "openai-chat",
+    url: `http://127.0.0.1:${upstreamPort}/v1`,
+    api_key_name: null,
+  };
+}
+
+type Served = Pick<ResponsesSettings, "models"> &
+  Partial<ResponsesSettings> & { readonly guard: Guard };
+
+async function serve({ guard, ...settings }: Served): Promise<number> {
+  const runtime = await createRuntime({ env: {}, limiters: createServerLimiters() });
+  const responses = await runtime.openResponses({
     store: true,
     ttlMs: null,
     root: process.cwd(),
     maxBackground: 8,
     sealKey: new Uint8Array(32),
+    ...settings,
   });
-  const caller = { tenant: "bench", keyId: null, catalogue: [], limits: NO_LIMITS };
   const { url } = await openServer({
     host: "127.0.0.1",
     port: 0,
     routes: createRoutes(responses),
-    guard: { admit: async () => ({ caller, async countMore() {}, done() {} }) },
+    guard,
     body: { maxBytes: 1 << 24, timeoutMs: 30_000 },
     send: { keepAliveMs: 15_000, commitMs: 1000 },
     onDefect: (thrown) => process.stderr.write(`${String(thrown)}\n`),
