@@ -119,6 +119,7 @@ export class Family {
     throwIfAborted(signal);
     this.#expect(newcomer);
     try {
+      if (newcomer.enter) await newcomer.enter(signal);
       await this.#fill(signal);
       const account = await this.#admit(newcomer, signal);
       if (account) return account;

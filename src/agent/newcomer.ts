@@ -14,6 +14,8 @@ export interface Newcomer {
   readonly enough: Partial<Amount>;
   /** What its first call takes at the least. */
   readonly least: Partial<Amount>;
+  /** Waits for a place to work in. Called first: one that has no place yet holds nothing that others need. */
+  readonly enter?: ((signal: AbortSignal) => Promise<void>) | undefined;
   /** Whether another process spends it: what it was given cannot be taken back. */
   readonly isFixed?: boolean | undefined;
   /** Whether it is let in now or not at all: the others may wait for its parent, who waits for this. */

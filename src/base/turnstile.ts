@@ -3,8 +3,11 @@
 import { throwIfAborted, toAbortFailure } from "./async.ts";
 
 export interface Turnstile {
-  /** Resolves when there is room. Call what it resolves with to leave; the second time does nothing. */
-  enter(signal: AbortSignal): Promise<() => void>;
+  /**
+   * Resolves when there is room; `onWait` is called where there is none yet. Call what it resolves with to
+   * leave; the second time does nothing.
+   */
+  enter(signal: AbortSignal, onWait?: () => void): Promise<() => void>;
   readonly inside: number;
   readonly waiting: number;
 }
@@ -23,10 +26,13 @@ export function createTurnstile(places: number): Turnstile {
     next();
   };
   return {
-    async enter(signal) {
+    async enter(signal, onWait) {
       throwIfAborted(signal);
       if (inside < places) inside++;
-      else await wait(waiting, signal);
+      else {
+        onWait?.();
+        await wait(waiting, signal);
+      }
       let isIn = true;
       return () => {
         if (isIn) leave();

@@ -68,6 +68,8 @@ export interface ChildOrder {
   readonly task: AgentTask;
   readonly account: ChildAccount;
   readonly timeoutMs: number;
+  /** Gives its place to another; the second time does nothing. Undefined where it has none yet, or needs none. */
+  readonly leave?: (() => void) | undefined;
   /** Called when the child is written down: from then on it is found again. */
   readonly onStart?: (() => void) | undefined;
 }
@@ -92,9 +94,15 @@ export interface ChildReport {
   readonly spent: Amount;
 }
 
+/** Lets so many work at once. */
+export interface Places {
+  /** Resolves when there is a place, with what gives it back; `onWait` is called where there is none yet. */
+  enter(signal: AbortSignal, onWait?: () => void): Promise<() => void>;
+}
+
 /** Where children run. One contract, in this process or in one of its own. */
-export interface Executor {
-  /** How many it runs at once; undefined for any number. */
+export interface Executor extends Partial<Places> {
+  /** How many it runs at once; undefined for any number. Then there is also `enter`. */
   readonly places?: number | undefined;
   /** Runs the child to its ending, whichever it is. Rejects only when the parent is cancelled. */
   run(order: ChildOrder, signal: AbortSignal): Promise<ChildReport>;

@@ -74,7 +74,8 @@ export async function orderChild(
   const canAsk = node.replayed?.couldAsk(spawning.key) ?? isAnswered(node, spawning);
   const bounds = { tools, maxTurns, limits: limitsNow, summary: settings.summary, canAsk };
   await node.check(toChildTask(parent, wish, bounds));
-  const money = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
+  const admitted = await admit(node, wish, { spawning, task: toChildTask(parent, wish, bounds) });
+  const { account: money, leave } = admitted;
   const { limits } = money;
   const task = toChildTask(parent, wish, { ...bounds, limits });
   const timeoutMs = Math.min(settings.childTimeoutMs, wish.timeoutMs ?? settings.childTimeoutMs);
@@ -100,7 +101,7 @@ export async function orderChild(
     },
   ]);
   const { key, callKey } = spawning;
-  const order = { key, callKey, task, account: money, timeoutMs };
+  const order = { key, callKey, task, account: money, timeoutMs, leave };
   return toOrdered(node, { order, spawning });
 }
 
@@ -121,18 +122,20 @@ function isAnswered(node: DelegationNode, { executor, isDetached }: Spawning): b
   return isReached && isDetached !== undefined && node.task.tools.includes("subagent");
 }
 
-interface Admitted {
+interface Admitting {
   readonly spawning: Spawning;
   /** With what it may have at most. */
   readonly task: AgentTask;
 }
 
-/** Waits until there is enough for the child's first call. */
+type Admitted = Pick<ChildOrder, "account" | "leave">;
+
+/** Waits for a place, and until there is enough for the child's first call. */
 async function admit(
   node: DelegationNode,
   wish: ChildWish,
-  { spawning, task }: Admitted,
-): Promise<ChildAccount> {
+  { spawning, task }: Admitting,
+): Promise<Admitted> {
   const { callKey, executor, signal, isUrgent } = spawning;
   const { costOf } = node.modelOf(task.model);
   // Whether a price must be known was checked; where it is not, nothing is set aside of it.
@@ -145,9 +148,18 @@ async function admit(
   const child_id = toChildId(node, spawning);
   const onWait = (why: WaitReason): void =>
     node.queue.wait([{ child_id, label: wish.label, callKey }], why);
-  const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent, onWait };
+  const executing = node.executors[executor];
+  let leave: (() => void) | undefined;
+  const enter = async (until: AbortSignal): Promise<void> => {
+    leave = await executing.enter?.(until, () => onWait("process"));
+  };
+  const newcomer = { ...first, callKey, ceiling, isFixed, isUrgent, onWait, enter };
   try {
-    return await node.account.family.admit(newcomer, signal);
+    const account = await node.account.family.admit(newcomer, signal);
+    return { account, leave };
+  } catch (thrown) {
+    leave?.();
+    throw thrown;
   } finally {
     node.queue.leave(child_id);
   }
@@ -184,6 +196,7 @@ function toOrdered(node: DelegationNode, { order, spawning }: Ordering): Ordered
       try {
         return await runChild(node, { ...order, onStart }, spawning);
       } finally {
+        order.leave?.();
         order.account.close();
         addSpent(node, spawning.callKey, order.account);
       }

@@ -4,7 +4,7 @@ import type { AgentTask } from "../agent/task.ts";
 import type { Clock } from "../base/clock.ts";
 import type { JsonObject } from "../base/json.ts";
 import { createTurnstile } from "../base/turnstile.ts";
-import type { Executor } from "../delegation/child.ts";
+import type { Executor, Places } from "../delegation/child.ts";
 import { countProcessPlaces } from "../delegation/executors/process-places.ts";
 import type { OpenQuestions } from "../delegation/questions.ts";
 import type { DelegationSettings } from "../delegation/settings.ts";
@@ -26,6 +26,8 @@ export interface ChildProcessSettings {
   readonly command?: readonly [string, ...string[]] | undefined;
   /** Holds the key that grants are signed with; made when it is first needed. */
   readonly grantKeyFile: string;
+  /** Where places for them come from; those that the machine has room for when left out. */
+  readonly places?: Places | undefined;
 }
 
 interface Parts {
@@ -55,11 +57,12 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
   const { env } = safety;
   const asks = safety.ask !== undefined || safety.approvalWaitMs !== undefined;
   const { questions } = parts;
-  const places = settings.maxProcesses ?? countProcessPlaces();
+  const maxProcesses = settings.maxProcesses ?? countProcessPlaces();
   // A run lets so many in; this is for the children of all runs together.
-  const turnstile = createTurnstile(places);
+  const places = childProcess.places ?? createTurnstile(maxProcesses);
   return (parent) => ({
-    places,
+    places: maxProcesses,
+    enter: places.enter,
     async run(order, signal) {
       const [{ createChildProcessExecutor }, { findRunnerCommand }, { openGrantKey }] =
         await Promise.all([
@@ -67,7 +70,8 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
           import("../delegation/executors/runner-command.ts"),
           import("../delegation/runner/grant-key.ts"),
         ]);
-      const leave = await turnstile.enter(signal);
+      // One that another process had started has its money already.
+      const leave = order.leave ?? (await places.enter(signal));
       const executor = createChildProcessExecutor({
         questions,
         // While it waits for its parent another may work: its parent may be waiting for that one.
@@ -86,9 +90,10 @@ export function createProcessChildren(parts: Parts): ProcessChildren {
           ...recordVariables(storePath, env),
         ],
         providerOf: (task) => providerOf(task, catalog),
+        settings: { ...settings, maxProcesses },
         // The child has the password from the same variable.
         storePath: storePath && withoutPassword(storePath),
-        ...{ settings, env, clock },
+        ...{ env, clock, places },
       });
       try {
         return await executor.run(order, signal);

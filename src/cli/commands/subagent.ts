@@ -23,6 +23,7 @@ import { openParentAccount } from "../../delegation/runner/parent-account.ts";
 import { openParentAlways } from "../../delegation/runner/parent-always.ts";
 import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
 import type { ParentLine } from "../../delegation/runner/parent-line.ts";
+import { openParentPlaces } from "../../delegation/runner/parent-places.ts";
 import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
 import { type PayloadInput, readPayload } from "../../delegation/runner/payload-input.ts";
 import { watchParent } from "../../delegation/runner/watch-parent.ts";
@@ -85,7 +86,9 @@ async function runPayload(input: PayloadInput, io: Io): Promise<number> {
     treeAlways: payload.asks && line ? openParentAlways(line) : undefined,
     tellQuestion: toTellQuestion(payload, io),
   };
-  const runtime = await createRuntime({ ...toOptions(payload, config, io), agents, ...toParent });
+  const options = toOptions(payload, config, io);
+  const childProcess = withPlaces(options.childProcess, line);
+  const runtime = await createRuntime({ ...options, agents, ...toParent, childProcess });
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= runtime.close();
@@ -171,6 +174,14 @@ function toOpenAccount(
 
 function toAsk({ asks }: Payload, line: ParentLine | undefined): RuntimeOptions["ask"] {
   return asks && line ? openParentAsk(line) : undefined;
+}
+
+/** Children of a run that has a parent of ours share the places of the whole tree. */
+function withPlaces(
+  childProcess: RuntimeOptions["childProcess"],
+  line: ParentLine | undefined,
+): RuntimeOptions["childProcess"] {
+  return childProcess && line ? { ...childProcess, places: openParentPlaces(line) } : childProcess;
 }
 
 /** Of this run: those below it ask here. */

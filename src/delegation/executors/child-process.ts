@@ -12,7 +12,7 @@ import { throwIfAborted } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { toFailure } from "../../base/failure.ts";
 import type { Variables } from "../../tools/sandbox/environment.ts";
-import type { ChildOrder, Executor } from "../child.ts";
+import type { ChildOrder, Executor, Places } from "../child.ts";
 import type { OpenQuestions } from "../questions.ts";
 import { encodeAnswer, type TopUpAsk } from "../top-up.ts";
 import { childVariables } from "./child-environment.ts";
@@ -21,6 +21,7 @@ import { createChildQuestions } from "./child-questions.ts";
 import { type Seen, toReport, type Why } from "./child-report.ts";
 import { createFrameReader, type FrameLimits, type FrameReader } from "./frame-reader.ts";
 import { createPersonAsks, type Person } from "./person-asks.ts";
+import { createPlaceGrants } from "./place-grants.ts";
 import { type RunnerProcess, startRunner } from "./runner-process.ts";
 import { createTail } from "./tail.ts";
 
@@ -37,6 +38,8 @@ export interface ChildProcessParts extends PayloadParts {
   readonly person?: Person | undefined;
   /** Where what children ask is heard; left out where nobody answers. */
   readonly questions?: OpenQuestions | undefined;
+  /** Where those below children find places for processes of their own; left out where there are none. */
+  readonly places?: Places | undefined;
   /** Called each time the child begins to wait for its parent. */
   readonly onQuestion?: (() => void) | undefined;
   /** Gets what children write to standard error. */
@@ -78,10 +81,12 @@ async function runChild(
   const asks = createPersonAsks(parts.person, { clock, write });
   const id = `${parts.parent.id}/${order.key}`;
   const questions = createChildQuestions(id, order.account, parts);
+  const grants = createPlaceGrants(parts.places, write);
   const frames = createFrameReader(parts.limits, {
     onTopUp: topUps.answer,
     onQuestion: questions.hear,
     onPersonAsk: asks.read,
+    onPlace: grants.read,
   });
   const said = createTail();
   const listening = {
@@ -114,6 +119,7 @@ async function runChild(
     topUps.stop();
     asks.stop();
     questions.stop();
+    grants.stop();
     await child.end();
   }
 }

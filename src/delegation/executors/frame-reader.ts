@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, tryParseJson } from "../../ba
 import { createSseReader } from "../../base/sse.ts";
 import { ENDINGS, type RunEnd } from "../../protocol/run-events.ts";
 import { PERSON_ASK, type PersonAsk, parsePersonAsk } from "../person-line.ts";
+import { PLACE, type PlaceAsk, parsePlaceAsk } from "../place-line.ts";
 import { parseQuestion, QUESTION, type QuestionFrame } from "../questions.ts";
 import { parseAsk, TOP_UP, type TopUpAsk } from "../top-up.ts";
 
@@ -57,11 +58,12 @@ interface Asked {
   onTopUp?(ask: TopUpAsk): void;
   onQuestion?(frame: QuestionFrame): void;
   onPersonAsk?(ask: PersonAsk): void;
+  onPlace?(ask: PlaceAsk): void;
 }
 
 export function createFrameReader(
   limits: FrameLimits = LIMITS,
-  { onTopUp, onQuestion, onPersonAsk }: Asked = {},
+  { onTopUp, onQuestion, onPersonAsk, onPlace }: Asked = {},
 ): FrameReader {
   const text = createTextKeeper(limits.textChars);
   const state = {
@@ -107,6 +109,7 @@ export function createFrameReader(
     subagent_resume: () => text.back(),
     [TOP_UP]: (_, frame) => tellOf(parseAsk(frame), onTopUp),
     [QUESTION]: (_, frame) => tellOf(parseQuestion(frame), onQuestion),
+    [PLACE]: (_, frame) => tellOf(parsePlaceAsk(frame), onPlace),
     [PERSON_ASK]: (_, frame) => tellOf(parsePersonAsk(frame), onPersonAsk),
     subagent_report(_, frame) {
       if (!isRunEnd(frame)) return finish("broken");

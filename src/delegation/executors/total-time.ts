@@ -21,6 +21,7 @@ export function createTotalTime({ totalMs, now, parentId }: TotalTime): (of: Exe
   let sinceMs = 0;
   const leftMs = (): number => totalMs - usedMs - (open > 0 ? now() - sinceMs : 0);
   return (executor) => ({
+    ...executor,
     async run(order, signal) {
       const left = Math.floor(leftMs());
       if (left <= 0) return toRefusal(`${parentId}/${order.key}`, totalMs);

@@ -193,7 +193,7 @@ export const SUBAGENT_KEYS = {
     max: 1000,
     narrows: true,
     summary:
-      "Most subagents in processes of their own at once; what cores and free memory allow when left out",
+      "Most subagents of a tree that work at once in processes of their own, those not counted that wait for their own; what cores and free memory allow when left out",
   },
   "agent.subagent.max_executions": {
     type: "integer",
