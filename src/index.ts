@@ -13,14 +13,8 @@ export type { Plan } from "./delegation/plan.ts";
 export type { DelegationSettings } from "./delegation/settings.ts";
 export type { SubagentEvent } from "./delegation/subagent-events.ts";
 export type { Engine } from "./engine/engine.ts";
-export type {
-  EmittedEvent,
-  EmittedItem,
-  EmittedResponse,
-} from "./protocol/emitted.ts";
 export { type Item, parseItem, parseItems, toItems } from "./protocol/items.ts";
 export type { ModelEvent } from "./protocol/model-events.ts";
-export { type CreateResponse, parseCreateResponse } from "./protocol/request.ts";
 export { parseResponse, type Response } from "./protocol/response.ts";
 export { parseResponseEvent, type ResponseEvent } from "./protocol/response-events.ts";
 export {
@@ -36,7 +30,6 @@ export type { Usage } from "./protocol/usage.ts";
 export type { Timeouts } from "./providers/http/transport.ts";
 export type { ModelOverride } from "./providers/models/models.ts";
 export type { ModelCall, ModelRequest, OutputFormat, Provider } from "./providers/provider.ts";
-export { createEventWriter, type EventWriter } from "./responses/fold/event-writer.ts";
 export type { OpenQuestion } from "./runtime/approvals.ts";
 export type { ChildProcessSettings } from "./runtime/child-processes.ts";
 export type { SafetySettings } from "./runtime/open-gate.ts";

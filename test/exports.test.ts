@@ -3,9 +3,23 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import * as library from "../src/index.ts";
+import { INNER_FIELDS, type InnerField } from "../src/runtime/run-request.ts";
 import * as testing from "../src/testing/index.ts";
 
+/** The fields that the runtime sets itself. */
+const INNER = [
+  ...["model_reason", "response", "agent", "depth", "summary_prompt", "report_along"],
+  ...["on_throw", "place", "rules"],
+] as const;
+
 describe("the package's exports", () => {
+  it("hide the fields of a run that are not for programs", () => {
+    type Shown = Extract<keyof library.RunRequest, InnerField>;
+    const isHidden: [Shown] extends [never] ? true : Shown = true;
+    assert.ok(isHidden);
+    assert.deepEqual([...INNER_FIELDS].sort(), [...INNER].sort());
+  });
+
   it("has the library's names", () => {
     assert.deepEqual(Object.keys(library).sort(), [
       "ENDINGS",
@@ -13,10 +27,8 @@ describe("the package's exports", () => {
       "Failure",
       "ToolOutput",
       "VERSION",
-      "createEventWriter",
       "createRuntime",
       "defineTool",
-      "parseCreateResponse",
       "parseItem",
       "parseItems",
       "parseResponse",

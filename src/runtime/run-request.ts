@@ -10,9 +10,19 @@ import type { Item } from "../protocol/items.ts";
 import { findOptionsProblem } from "../protocol/own-options.ts";
 import type { OutputFormat } from "../providers/provider.ts";
 
+/** What the command line, the server and delegation say of a run, and no program does. */
+const INNER = {
+  ...{ model_reason: true, response: true, agent: true, depth: true, summary_prompt: true },
+  ...{ report_along: true, on_throw: true, place: true, rules: true, fell_back: true },
+} as const;
+
+export type InnerField = keyof typeof INNER;
+
+export const INNER_FIELDS: readonly string[] = Object.keys(INNER);
+
 /** What a run is asked, with everything but the model and the input optional. */
 export interface RunRequest
-  extends Partial<Omit<AgentTask, "items" | "model" | "limits" | "can_ask">>,
+  extends Partial<Omit<AgentTask, "items" | "model" | "limits" | "can_ask" | InnerField>>,
     OutputOptions {
   readonly model: string;
   /** The user's words, or a whole conversation. */
@@ -20,31 +30,29 @@ export interface RunRequest
   /** What it may spend with everything below it; what is left out has no limit. */
   readonly limits?: Partial<Limits> | undefined;
   readonly timeoutMs?: number | undefined;
+}
+
+/** The same with what only this project's own surfaces say. */
+export interface InnerRunRequest
+  extends RunRequest,
+    Partial<Pick<AgentTask, Exclude<InnerField, "place">>> {
   /** Its place in a tree that another process began; it is found again there. */
   readonly place?: RunPlace | undefined;
 }
 
 /** Every field, so that one that is mistyped is refused and not left out in silence. */
 const FIELDS: Readonly<Record<keyof RunRequest, true>> = {
-  ...{ model: true, model_reason: true, provider: true, url: true, api_key_name: true },
+  ...{ model: true, provider: true, url: true, api_key_name: true },
   ...{ instructions: true, input: true, tools: true, tool_choice: true, max_turns: true },
-  ...{ temperature: true, max_output_tokens: true, think: true, format: true, response: true },
+  ...{ temperature: true, max_output_tokens: true, think: true, format: true },
   ...{ root: true, approve: true, sandbox: true, grant: true, limits: true, label: true },
-  ...{ depth: true, summary_prompt: true, report_along: true, on_throw: true, fell_back: true },
-  ...{
-    agent: true,
-    deployments: true,
-    options: true,
-    rules: true,
-    output_mode: true,
-    output_schema: true,
-  },
-  ...{ timeoutMs: true, place: true },
+  ...{ deployments: true, options: true, output_mode: true, output_schema: true },
+  timeoutMs: true,
 };
 
 export const RUN_FIELDS: readonly string[] = Object.keys(FIELDS);
 
-export function toTask(asked: RunRequest): AgentTask {
+export function toTask(asked: InnerRunRequest): AgentTask {
   checkFields(asked);
   checkOptions(asked);
   const { input, limits, timeoutMs: _, place, ...rest } = asked;
@@ -84,7 +92,7 @@ function itemsOf(input: RunRequest["input"]): readonly Item[] {
 
 function checkFields(asked: RunRequest): void {
   const { model, input, max_turns = 1, limits = {} } = asked;
-  refuseUnknown("A run has no field", asked, RUN_FIELDS);
+  refuseUnknown("A run has no field", asked, [...RUN_FIELDS, ...INNER_FIELDS]);
   if (typeof model !== "string" || model.trim() === "") {
     throw refuse("model", "`model` is missing. Use VENDOR/MODEL, for example openai/gpt-5.1.");
   }

@@ -45,7 +45,13 @@ import { toPlannedModel } from "./planned-model.ts";
 import type { Replayed, ReplayRequest } from "./replay.ts";
 import type { OpenedResponses, ResponsesSettings } from "./responses/open-responses.ts";
 import { type Run, toRun } from "./run-handle.ts";
-import { lastWords, type RunRequest, refuseUnknown, toTask } from "./run-request.ts";
+import {
+  type InnerRunRequest,
+  lastWords,
+  type RunRequest,
+  refuseUnknown,
+  toTask,
+} from "./run-request.ts";
 import { createToolbox, type ToolSettings } from "./toolbox.ts";
 
 export type { Run } from "./run-handle.ts";
@@ -128,10 +134,11 @@ export interface Runtime {
   attach(id: string): Promise<Run>;
   /**
    * Ends a run and everything below it as `cancelled`, wherever it runs. A child's parent goes on, and is
-   * told. Rejects where there is none, or it has ended.
+   * told. A run that has ended stays as it is. Rejects where there is none, and where nobody works on it and
+   * this program cannot take it over.
    */
   cancel(id: string): Promise<void>;
-  /** Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects as `cancel` does. */
+  /** Leaves a message that a run, or one below it, reads before its next turn, wherever it runs. Rejects where there is none, or it has ended. */
   steer(id: string, text: string): Promise<void>;
   /** The tool calls of all runs that wait for a person's answer. */
   questions(): Promise<readonly OpenQuestion[]>;
@@ -249,7 +256,7 @@ type RunCalls = Pick<
 function createRunCalls(parts: RunCallParts): RunCalls {
   const { engine, store, clock, agent, agentParts, known } = parts;
   return {
-    async run(request) {
+    async run(request: InnerRunRequest) {
       const task = toTask(request);
       await agent.check(task);
       return toRun(parts, await submitRun(engine, { task, request, clock }));
@@ -279,7 +286,13 @@ function createRunCalls(parts: RunCallParts): RunCalls {
       if (!(await engine.status(id))) throw toUnknownRun(id);
       return toRun(parts, id);
     },
-    cancel: (id) => engine.cancel(id, { tree: true }),
+    async cancel(id) {
+      try {
+        await engine.cancel(id, { tree: true });
+      } catch (thrown) {
+        if ((await engine.status(id))?.status !== "ended") throw thrown;
+      }
+    },
     steer: (id, text) => steerRun(engine, id, text),
     async questions() {
       const { findAllQuestions } = await import("./approvals.ts");
@@ -290,7 +303,7 @@ function createRunCalls(parts: RunCallParts): RunCalls {
 
 interface Submitting {
   readonly task: AgentTask;
-  readonly request: RunRequest;
+  readonly request: InnerRunRequest;
   readonly clock: Clock;
 }
 

@@ -197,7 +197,19 @@ describe("steering a run", () => {
     await assert.rejects(run.steer("More"), { code: "conflict", message: /has ended already/ });
     await assert.rejects(runtime.steer("run_x", "More"), { code: "not_found" });
     await assert.rejects(runtime.attach("run_x"), { code: "not_found" });
-    await assert.rejects(runtime.cancel(run.id), { code: "conflict" });
+  });
+});
+
+describe("cancelling a run that has ended", () => {
+  it("leaves it as it is, and rejects neither by its handle nor by its id", async (t) => {
+    const runtime = await open(t, createScriptedProvider(reply.text("Hello.")));
+    const run = await runtime.run(START);
+    const { ending } = await run.result();
+    await run.cancel();
+    await runtime.cancel(run.id);
+    assert.equal(ending, "completed");
+    assert.equal((await run.result()).ending, "completed");
+    await assert.rejects(runtime.cancel("run_x"), { code: "not_found" });
   });
 });
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { pickTools } from "../../src/runtime/pick-tools.ts";
+import type { InnerRunRequest } from "../../src/runtime/run-request.ts";
 import { createRuntime, type Runtime } from "../../src/runtime/runtime.ts";
 import { reply, script, startMessagesUpstream, type Upstream } from "../../src/testing/index.ts";
 
@@ -46,7 +47,8 @@ describe("a run with native tools", () => {
   it("of a child does without those that its model's vendor does not run", async (t) => {
     const { runtime, upstream } = await open(t);
     const asked = { model: "anthropic/claude-sonnet-5-5", url: upstream.url, input: "Which?" };
-    const run = await runtime.run({ ...asked, depth: 1, tools: ["native:x_search"] });
+    const child: InnerRunRequest = { ...asked, depth: 1, tools: ["native:x_search"] };
+    const run = await runtime.run(child);
     assert.equal((await run.result()).ending, "completed");
     assert.doesNotMatch(upstream.requests.at(-1)?.text ?? "", /x_search/);
   });

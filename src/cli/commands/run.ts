@@ -12,12 +12,8 @@ import type { OutputFormat } from "../../providers/provider.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import type { Network } from "../../runtime/network.ts";
 import { pickTools } from "../../runtime/pick-tools.ts";
-import {
-  createRuntime,
-  type Run,
-  type RunRequest,
-  type RuntimeOptions,
-} from "../../runtime/runtime.ts";
+import type { InnerRunRequest } from "../../runtime/run-request.ts";
+import { createRuntime, type Run, type RuntimeOptions } from "../../runtime/runtime.ts";
 import { toGivenRules, toLimits, toRuntimeOptions } from "../../runtime/settings.ts";
 import { createAskOnTerminal } from "../ask-on-terminal.ts";
 import type { CommandCall, Options, RunCommand } from "../command.ts";
@@ -64,7 +60,7 @@ async function runWith(network: Network, { options, words }: CommandCall, io: Io
     if (head !== "") await io.stderr.write(head);
     const tools = await pickTools(config.get("tools"), runtime);
     for (const line of uncallable(agents, tools)) await io.stderr.write(toWarningLine(line));
-    const request: RunRequest = {
+    const request: InnerRunRequest = {
       ...toRunRequest(config, choice),
       input: [message],
       instructions,
@@ -133,7 +129,7 @@ function pickOutput(options: Options, config: Config): OutputFormatName {
 }
 
 /** The part of a request that is settings. */
-function toRunRequest(config: Config, choice: PickedModel): Omit<RunRequest, "input"> {
+function toRunRequest(config: Config, choice: PickedModel): Omit<InnerRunRequest, "input"> {
   const provider = config.get("provider");
   const timeout = config.get("timeout");
   return {

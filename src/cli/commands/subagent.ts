@@ -24,7 +24,7 @@ import { openParentAlways } from "../../delegation/runner/parent-always.ts";
 import { openParentAsk } from "../../delegation/runner/parent-ask.ts";
 import type { ParentLine } from "../../delegation/runner/parent-line.ts";
 import { openParentPlaces } from "../../delegation/runner/parent-places.ts";
-import { type Payload, parsePayload, type RunPlace } from "../../delegation/runner/payload.ts";
+import { type Payload, parsePayload } from "../../delegation/runner/payload.ts";
 import { type PayloadInput, readPayload } from "../../delegation/runner/payload-input.ts";
 import { watchParent } from "../../delegation/runner/watch-parent.ts";
 import { verifyGrant } from "../../delegation/signed-grant.ts";
@@ -35,10 +35,10 @@ import { checkProvider } from "../../providers/vendors/provider-names.ts";
 import { isWire, WIRES } from "../../providers/wires.ts";
 import type { Config } from "../../runtime/config/config.ts";
 import { withPassword } from "../../runtime/config/store-address.ts";
+import type { InnerRunRequest } from "../../runtime/run-request.ts";
 import {
   createRuntime,
   type Run,
-  type RunRequest,
   type Runtime,
   type RuntimeOptions,
 } from "../../runtime/runtime.ts";
@@ -205,11 +205,7 @@ async function namesFor(
   return isHere ? toolNames : await listTools();
 }
 
-function toRequest(
-  payload: Payload,
-  config: Config,
-  io: Io,
-): RunRequest & { readonly place: RunPlace | undefined } {
+function toRequest(payload: Payload, config: Config, io: Io): InnerRunRequest {
   const { grant, limits } = payload;
   const provider = payload.provider === EMBEDDED ? null : payload.provider;
   return {
