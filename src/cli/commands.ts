@@ -67,7 +67,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
       "approval-wait": {
         type: "string",
         value: "SECONDS",
-        summary: "How long a question waits, for `runs approve` too (a day on a terminal)",
+        summary: "How long a question waits, for `runs approve` too (a day)",
       },
       allow: {
         type: "string",

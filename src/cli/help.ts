@@ -50,7 +50,7 @@ export function renderCommandHelp(
     "Flags:",
     ...alignRows([...flags, ["-h, --help", "Show this"]], columns),
     "",
-    ...(input ? ["Fields of the payload:", ...alignRows(Object.entries(input), columns), ""] : []),
+    ...(input ? ["Fields of the payload:", ...alignFields(input, columns), ""] : []),
     examples.length === 1 ? "Example:" : "Examples:",
     ...examples.map((example) => `  ${example}`),
     "",
@@ -99,6 +99,13 @@ function alignRows(rows: readonly (readonly [string, string])[], columns: number
     const lines = breakAtWords(right, columns - width - 4).join(`\n${" ".repeat(width + 4)}`);
     return `  ${left.padEnd(width)}  ${lines}`;
   });
+}
+
+/** Their descriptions are sentences, which are broken in a file too. */
+const FIELDS_COLUMNS = 100;
+
+function alignFields(fields: Readonly<Record<string, string>>, columns: number): string[] {
+  return alignRows(Object.entries(fields), Math.min(columns, FIELDS_COLUMNS));
 }
 
 /** Breaks what is not broken yet; further lines begin where the first does, or a little after it. */
