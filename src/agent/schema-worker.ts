@@ -3,6 +3,7 @@
 import { parentPort } from "node:worker_threads";
 import { Failure } from "../base/failure.ts";
 import type { Json, JsonObject } from "../base/json.ts";
+import { stepBack } from "../base/thread-time.ts";
 import type { ThreadReply } from "../base/threads.ts";
 import { compileSchema, type Validate } from "./compile-schema.ts";
 
@@ -16,6 +17,7 @@ export interface SchemaJob {
 const MAX_KEPT = 16;
 const kept = new Map<string, Validate>();
 
+stepBack();
 parentPort?.on("message", (job: SchemaJob) => {
   void answer(job).then((reply) => parentPort?.postMessage(reply));
 });

@@ -9,6 +9,7 @@
 
 import { type Context, createContext, Script } from "node:vm";
 import { Failure } from "./failure.ts";
+import { readThreadMs } from "./thread-time.ts";
 
 export interface WorkLimit {
   /** Of the processor's time. */
@@ -16,7 +17,7 @@ export interface WorkLimit {
   /** Names it in the refusal: `The output schema`. */
   readonly what: string;
   readonly param?: string | undefined;
-  /** How much of the processor's time was used until now, in milliseconds. */
+  /** How much of the processor's time this thread has used until now, in milliseconds. */
   readonly readUsedMs?: (() => number) | undefined;
 }
 
@@ -29,7 +30,7 @@ let place: Context | undefined;
  * takes too long or too much memory, and else as the work does.
  */
 export function runWithin<Out>(limit: WorkLimit, work: () => Out): Out {
-  const { limitMs, what, param, readUsedMs = readProcessorMs } = limit;
+  const { limitMs, what, param, readUsedMs = readThreadMs } = limit;
   let done: { readonly value: Out } | undefined;
   place ??= createContext({});
   const context = place;
@@ -78,10 +79,4 @@ function tryInTime(
 
 function isLate(thrown: unknown): boolean {
   return (thrown as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
-}
-
-/** Of all threads of this process, which is as near as the older runtimes tell. */
-function readProcessorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }

@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { describe, it } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import { createSchemaCheck } from "../../src/agent/schema-check.ts";
@@ -10,6 +12,22 @@ const job = (schema: object, value?: unknown): object => ({
   schema: JSON.stringify(schema),
   value: value === undefined ? undefined : JSON.stringify(value),
 });
+const IS_LINUX = process.platform === "linux";
+
+/** Of all threads of this process. */
+function readPriorities(): number[] {
+  return readdirSync("/proc/self/task").flatMap((thread) => {
+    try {
+      const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
+      // The name of the thread, in brackets, may hold anything.
+      return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+    } catch {
+      // It has just ended.
+      return [];
+    }
+  });
+}
+
 const ABOUT = { what: "The schema" };
 const PROGRAM = { program: "schema-worker", heapMib: 256, limitMs: 300_000 } as const;
 
@@ -43,6 +61,14 @@ describe("a schema of a stranger", () => {
     const names = Array.from({ length: 20_000 }, (_, at) => [`a${at}`, { minLength: at }]);
     const work = createSchemaCheck({ properties: Object.fromEntries(names) }, "a");
     assert.ok((await countTurns(work)) > 100);
+  });
+
+  it("is worked on by a thread that lets the loop go first", { skip: !IS_LINUX }, async () => {
+    const own = getPriority();
+    await createSchemaCheck({ pattern: "a" }, "a");
+    const behind = Math.min(own + 10, 19);
+    assert.ok(readPriorities().includes(behind), readPriorities().join());
+    assert.equal(getPriority(), own);
   });
 
   it("says the same in a thread as here", async () => {
