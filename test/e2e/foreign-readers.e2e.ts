@@ -166,6 +166,10 @@ describe("a record that other programs look into", () => {
   });
 });
 
+/** Who waits for the record while it is locked, and how often others look meanwhile. */
+const WAITING = 5;
+const LOOKS = 5;
+
 describe("a record that another program has locked", () => {
   it("holds up writers alone, and those only until it is free", async () => {
     await using place = await createPlace();
@@ -174,12 +178,20 @@ describe("a record that another program has locked", () => {
     const kept = await server.create({ input: "Hello" });
     const foreign = await openConnection(path);
     foreign.exec("begin immediate");
-    let isStored = false;
-    const storing = server.create({ input: "Hello" }).finally(() => {
-      isStored = true;
-    });
-    for (let look = 0; look < 5; look++) {
-      assert.equal((await server.ask("GET", "/healthz")).status, 200);
+    const order: string[] = [];
+    const store = async (): Promise<void> => {
+      const { status } = await server.create({ input: "Hello" });
+      order.push(`a response is ${status}`);
+    };
+    const checkHealth = async (): Promise<void> => {
+      const { status } = await server.ask("GET", "/healthz");
+      order.push(`health is ${status}`);
+    };
+    const storing = Promise.all(Array.from({ length: WAITING }, store));
+    // All at once, beside the writers, and one by one once they wait.
+    await Promise.all(Array.from({ length: LOOKS }, checkHealth));
+    for (let look = 0; look < LOOKS; look++) {
+      await checkHealth();
       const passing = await server.ask("POST", "/v1/responses", { input: "Hi", store: false });
       assert.equal(passing.status, 200, JSON.stringify(passing.body));
       const messages = [{ role: "user", content: "Hi" }];
@@ -188,10 +200,15 @@ describe("a record that another program has locked", () => {
       assert.equal((await server.ask("GET", `/v1/responses/${kept.id}`)).status, 200);
     }
     assert.equal((await server.ask("GET", "/readyz")).status, 503);
-    assert.equal(isStored, false);
+    order.push("the record is free");
     foreign.exec("rollback");
     foreign.close();
-    assert.equal((await storing).status, "completed");
+    await storing;
+    assert.deepEqual(order, [
+      ...Array.from({ length: 2 * LOOKS }, () => "health is 200"),
+      "the record is free",
+      ...Array.from({ length: WAITING }, () => "a response is completed"),
+    ]);
   });
 });
 

@@ -23,11 +23,11 @@ async function pidsOf({ command }: Served): Promise<number[]> {
   return text.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
-async function untilBothAnswer(served: Served): Promise<void> {
-  await until(async () => {
+async function untilAllAnswer(served: Served, workers = 2): Promise<void> {
+  await untilTrue(async () => {
     await served.ask("GET", "/healthz");
-    return workersOf(served, "/healthz").size === 2 ? true : undefined;
-  }, "both have answered");
+    return workersOf(served, "/healthz").size === workers;
+  }, `${workers} workers have answered`);
 }
 
 /** Signals that give an answer longer and longer, so that in the end it has the time that it needs. */
@@ -42,7 +42,7 @@ function createGrowingLimit(): () => AbortSignal {
 describe(...unless(LINUX_LACK)("several workers"), () => {
   it("answer at one port, and all count together", async () => {
     await using served = await serve({ args: ["--workers", "2"] });
-    await untilBothAnswer(served);
+    await untilAllAnswer(served);
     const made = await served.create({ input: "Hello" });
     for (let turn = 0; turn < 4; turn++) {
       assert.deepEqual((await served.ask("GET", `/v1/responses/${made.id}`)).body, made);
@@ -63,7 +63,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
   it("follow each other's responses, event by event", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
-    await untilBothAnswer(served);
+    await untilAllAnswer(served);
     const { id } = await served.create({ input: "Hi", background: true });
     // Connections go round: of four followers some are at the worker that does not run it.
     const follows = [1, 2, 3, 4].map(async () => {
@@ -83,7 +83,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
   it("cancel a response whichever of them runs it", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
-    await untilBothAnswer(served);
+    await untilAllAnswer(served);
     for (let turn = 0; turn < 4; turn++) {
       const { id } = await served.create({ input: "Hi", background: true });
       await until(async () => (upstream.open === 1 ? true : undefined), "it is asked");
@@ -100,7 +100,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
   it("take over from one that was killed, which is replaced", async () => {
     await using upstream = await startSlowUpstream();
     await using served = await serve({ args: [...slowModel(upstream), "--workers", "2"] });
-    await untilBothAnswer(served);
+    await untilAllAnswer(served);
     const made = await Promise.all(
       [1, 2, 3, 4].map(() => served.create({ input: "Hi", background: true })),
     );
@@ -134,17 +134,19 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     await using place = await createPlace();
     const made = await place.run(["keys", "create", "mine", "--concurrent", "3"]);
     const authorization = `Bearer ${made.stdout.trim()}`;
-    const args = [...slowModel(upstream), "--workers", "2"];
+    const args = [...slowModel(upstream), "--workers", "3"];
     await using served = await serve({ place, args, key: "another" });
-    await untilBothAnswer(served);
-    // A connection for each, so that they go to both in turns.
+    await untilAllAnswer(served, 3);
+    // A connection for each, so that they go to all three in turns.
     const headers = { authorization, connection: "close" };
     const body = JSON.stringify({ input: "Hi", store: false });
     const ask = (): Promise<Response> =>
       fetch(`${served.url}/v1/responses`, { method: "POST", headers, body });
     const taken = [1, 2, 3].map(() => ask().catch(() => undefined));
     await until(async () => (upstream.open === 3 ? true : undefined), "three are asked");
-    for (let turn = 0; turn < 4; turn++) assert.equal((await ask()).status, 429);
+    for (let turn = 0; turn < 6; turn++) assert.equal((await ask()).status, 429);
+    const asked = (): boolean => workersOf(served, "/v1/responses").size === 3;
+    await untilTrue(asked, "lines of all three workers in the log");
     // Those of a worker that died are free again.
     const [doomed] = await pidsOf(served);
     process.kill(doomed ?? assert.fail(), "SIGKILL");
@@ -165,7 +167,7 @@ describe(...unless(LINUX_LACK)("several workers"), () => {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, "");
     await using served = await serve({ place, args: ["--workers", "2"] });
-    await untilBothAnswer(served);
+    await untilAllAnswer(served);
     await writeFile(file, "server: { models: { fast: embedded/offline } }\n");
     served.command.child.kill("SIGHUP");
     await served.command.waitForStderr("new settings");
