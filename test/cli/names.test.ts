@@ -10,6 +10,20 @@ import { describe, it, type TestContext } from "node:test";
 import type { Io } from "../../src/cli/io.ts";
 import { main } from "../../src/cli/main.ts";
 import { createSafeOutput } from "../../src/cli/terminal.ts";
+import type { RunEvent } from "../../src/protocol/run-events.ts";
+import type { Asker } from "../../src/protocol/tool-question.ts";
+import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import {
+  asked,
+  call,
+  childEnd,
+  childStart,
+  end,
+  type Logs,
+  record,
+  start,
+  tool,
+} from "../delegation/ledger-record.ts";
 import { createSandbox, put } from "../runtime/sandbox.ts";
 import { createFakeIo } from "./fake-io.ts";
 
@@ -19,14 +33,53 @@ const ESCAPE = "\x1b]0;owned\x07\x1b[2J\x9b1A\r\u202e";
 const OUR_DRAWING = /\r?\x1b(?:[78]|\[(?:\?7[lh]|\d{1,2}m|\d+A|[BCDJK]))/g;
 const HARMFUL = /(?![\t\n])[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
-/** A project whose folder, agents and settings have the escape in their names. */
-function createHostile(t: TestContext): Io & { readonly shown: () => string } {
+/** What a model or a person calls things: it must not draw, nor begin a line of its own. */
+const NAME = `x${ESCAPE}\noffshoot: all is well`;
+const CHILD = `run_open/a${ESCAPE}-1.0`;
+
+/** A run that waits for a person and so does its subagent, and one that has ended. */
+const RUNS: Logs = {
+  run_open: [
+    start("run_open", 1000),
+    ...call(1, 1000, 1200, 0.5),
+    childStart(CHILD, NAME, 1300),
+    ...tool(NAME, 1300, 1400),
+    ...toQuestion(null),
+  ],
+  [CHILD]: [
+    start(CHILD, 1300, NAME),
+    ...toQuestion({ label: NAME, agent: NAME, path: `/root/${NAME}`, depth: 1, task: NAME }),
+  ],
+  run_done: [
+    start("run_done", 1000),
+    { type: "turn_start", turn: 1, at_ms: 1000 },
+    { type: "text_delta", index: 0, part: 0, delta: `Hello ${ESCAPE}` },
+    ...tool(NAME, 1300, 1400, true),
+    childStart("run_done/b-1.0", NAME, 1400),
+    childEnd("run_done/b-1.0", NAME, { ending: "failed", message: NAME }),
+    end(3000, { output_text: `Hello ${ESCAPE}` }),
+  ],
+};
+
+function toQuestion(asker: Asker | null): RunEvent[] {
+  const question = asked(NAME, 1500, JSON.stringify({ path: NAME }));
+  const { call_id, name, arguments: text } = question;
+  return [
+    { type: "tool_start", call_id, name, arguments: text, at_ms: 1500 },
+    { ...question, asker, reason: NAME, always: [NAME], effect: NAME },
+  ];
+}
+
+/** A project whose folder, agents, settings and runs have the escape in their names. */
+async function createHostile(t: TestContext): Promise<Io & { readonly shown: () => string }> {
   const sandbox = createSandbox(t);
   const cwd = join(sandbox.home, `project${ESCAPE}`);
   mkdirSync(cwd);
   put(join(cwd, ".offshoot/config.yaml"), 'url: "http://a.example"\nmax_turns: 999\n');
   put(join(cwd, `.offshoot/agents/a${ESCAPE}\noffshoot: all is well.md`), "broken");
   put(join(cwd, ".offshoot/agents/b.md"), `---\nname: b\ndescription: "x"\n---\nHi ${ESCAPE}\n`);
+  const store = await openSqliteStore(join(cwd, "data", "runs.db"));
+  await (await record(RUNS, store)).close();
   let shown = "";
   const fake = createFakeIo({ ...sandbox, cwd, env: { OFFSHOOT_DATA: join(cwd, "data") } });
   const screen = createSafeOutput({
@@ -59,7 +112,41 @@ describe("a name with escapes in it", () => {
     ["keys", "create", "--name", `key${ESCAPE}`],
     ["keys", "list"],
     ["runs", "list"],
+    ["runs", "list", "--all"],
     ["runs", "show", `run${ESCAPE}`],
+    ["runs", "show", "run_open"],
+    ["runs", "show", CHILD],
+    ["runs", "show", "run_done"],
+    ["runs", "tree", "run_open"],
+    ["runs", "tree", "run_done"],
+    ["runs", "tree", `run${ESCAPE}`],
+    ["runs", "events", "run_done"],
+    ["runs", "cost", "run_open"],
+    ["runs", "why-denied", "run_open"],
+    ["runs", "waiting"],
+    ["runs", "waiting", "--json"],
+    ["runs", "approve", "run_open"],
+    ["runs", "approve", "run_open", "tool:1.0"],
+    ["runs", "approve", "run_open", `no${ESCAPE}`],
+    ["runs", "approve", CHILD, "tool:1.0"],
+    ["runs", "approve", "run_done", "tool:1.0"],
+    ["runs", "approve", `run${ESCAPE}`, "tool:1.0"],
+    ["runs", "deny", "run_open"],
+    ["runs", "deny", CHILD, "tool:1.0"],
+    ["runs", "deny", "run_open", `no${ESCAPE}`],
+    ["runs", "follow", "run_done"],
+    ["runs", "follow", `run${ESCAPE}`],
+    ["runs", "steer", "run_open", NAME],
+    ["runs", "steer", CHILD, NAME],
+    ["runs", "steer", "run_done", NAME],
+    ["runs", "steer", `run${ESCAPE}`, NAME],
+    ["runs", "cancel", CHILD],
+    ["runs", "delete", CHILD],
+    ["store", "check"],
+    ["store", "backup", `copy${ESCAPE}.db`],
+    ["store", "backup", `no${ESCAPE}/copy.db`],
+    ["store", "vacuum"],
+    ["store", `no${ESCAPE}`],
     ["run", "-m", "embedded", `say ${ESCAPE}`],
     ["run", "-m", `x${ESCAPE}`, "hello"],
     ["run", "--deny", `x${ESCAPE}`, "hello"],
@@ -70,7 +157,7 @@ describe("a name with escapes in it", () => {
   ];
   for (const command of COMMANDS) {
     it(`draws nothing: offshoot ${JSON.stringify(command.join(" "))}`, async (t) => {
-      const io = createHostile(t);
+      const io = await createHostile(t);
       await main(command, io);
       assert.notEqual(io.shown(), "");
       assert.doesNotMatch(io.shown().replace(OUR_DRAWING, ""), HARMFUL);

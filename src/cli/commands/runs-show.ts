@@ -26,7 +26,7 @@ import { toSummary } from "../output/run-summary.ts";
 import { textsOf } from "../output/text-output.ts";
 import { toWait } from "../output/tree-view.ts";
 import { createStateOf, isServers, type RunState } from "../run-state.ts";
-import { cleanForTerminal } from "../terminal.ts";
+import { cleanForTerminal, toOneLine } from "../terminal.ts";
 
 export async function show(
   store: Store,
@@ -60,7 +60,7 @@ function renderRun(stored: RunRecord, state: RunState, events: readonly LoggedEv
   const head = [
     `run      ${stored.id}`,
     // A child's title is its label.
-    ...(isChild ? [`name     ${stored.title} [${toNodeName(stored.id)}]`] : []),
+    ...(isChild ? [`name     ${toOneLine(stored.title)} [${toNodeName(stored.id)}]`] : []),
     `ending   ${state}${hint}`,
     ...(agent === null ? [] : [`agent    ${agent}`]),
   ];
@@ -87,12 +87,12 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
     case "item_end":
       return renderItem(event.item as unknown as Record<string, unknown>);
     case "tool_question":
-      return [`  asks about ${event.name}: ${event.reason}`];
+      return [toOneLine(`  asks about ${event.name}: ${event.reason}`)];
     case "tool_decision":
       return renderDecision(event);
     case "tool_end":
       return [
-        `  ${event.failed ? "failed" : "result"} ${event.name}: ${clip(outputOf(event.item), 200)}`,
+        `  ${event.failed ? "failed" : "result"} ${toOneLine(event.name)}: ${clip(outputOf(event.item), 200)}`,
       ];
     case "run_input":
       return textsOf(event.items).map((text) => `input    ${clip(text, 200)}`);
@@ -101,7 +101,7 @@ function renderEvent(event: RunEvent, stored: RunRecord): string[] {
     case "child_news":
       return event.news.map(renderNews);
     case "notice":
-      return [`  note   ${event.message}`];
+      return [toOneLine(`  note   ${event.message}`)];
     case "run_resume":
       return [`resumed  (owner ${event.epoch})`];
     case "run_end":
@@ -119,22 +119,25 @@ function toOffered(tools: readonly string[], stored: RunRecord): readonly string
 
 function renderQueue({ why, children }: ChildQueue): string {
   const labels = clip(children.map(({ label }) => label).join(", "), 200);
-  return `  ${toWait(why)}: ${labels}`;
+  return toOneLine(`  ${toWait(why)}: ${labels}`);
 }
 
 /** Refusals, and what a person was asked about. */
 function renderDecision({ verdict, question, name, by, reason }: ToolDecision): string[] {
-  if (verdict === "deny") return [`  denied ${name} (${by}): ${reason}`];
-  return question === undefined ? [] : [`  allowed ${name} (${by}): ${reason}`];
+  if (verdict === "allow" && question === undefined) return [];
+  const done = verdict === "deny" ? "denied" : "allowed";
+  return [toOneLine(`  ${done} ${name} (${by}): ${reason}`)];
 }
 
 /** What it was told of a subagent in the background. */
 function renderNews({ kind, label, text }: ChildWord): string {
-  return `  ${kind === "report" ? "report" : "asked "} ${label}: ${clip(text.replace(/\s+/g, " "), 200)}`;
+  return `  ${kind === "report" ? "report" : "asked "} ${toOneLine(label)}: ${clip(text.replace(/\s+/g, " "), 200)}`;
 }
 
 function renderItem(item: Record<string, unknown>): string[] {
-  if (item["type"] === "function_call") return [`  call   ${item["name"]}(${item["arguments"]})`];
+  if (item["type"] === "function_call") {
+    return [toOneLine(`  call   ${item["name"]}(${item["arguments"]})`)];
+  }
   if (item["type"] !== "message") return [`  ${item["type"]}`];
   const parts = Array.isArray(item["content"]) ? item["content"] : [{ text: item["content"] }];
   return parts.map(

@@ -26,7 +26,8 @@ export const run: RunCommand = async ({ words, options }, io) => {
   const { maintenance } = kept;
   try {
     const path = withoutPassword(address);
-    const { exit = 0, line, facts } = await act.run({ path, maintenance }, names[0] ?? "");
+    const record = { path, maintenance, cwd: io.cwd };
+    const { exit = 0, line, facts } = await act.run(record, names[0] ?? "");
     const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
     await io.stdout.write(`${shown}\n`);
     return exit;
@@ -50,6 +51,7 @@ interface ActionRow {
 interface Looked {
   readonly path: string;
   readonly maintenance: Maintenance;
+  readonly cwd: string;
 }
 
 const ACTIONS: Readonly<Record<string, ActionRow>> = {
@@ -73,8 +75,8 @@ async function check({ path, maintenance }: Looked): Promise<Done> {
   return { line, facts };
 }
 
-async function backUp({ path, maintenance }: Looked, name: string): Promise<Done> {
-  const target = resolve(name);
+async function backUp({ path, maintenance, cwd }: Looked, name: string): Promise<Done> {
+  const target = resolve(cwd, name);
   const bytes = await maintenance.backUp(target);
   return {
     line: `${target} is a copy of ${path}, ${toSize(bytes)}`,
