@@ -1,6 +1,8 @@
 /** A hosted shell for real: what its commands learn of the server, and what they may use of the machine. */
 
 import assert from "node:assert/strict";
+import { existsSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { describe, it } from "node:test";
 import { createIds } from "../../src/base/ids.ts";
 import type { KindRequest } from "../../src/responses/bridge/tool-kind.ts";
@@ -61,6 +63,34 @@ async function withShell(use: (shell: Shell) => Promise<void>, quota?: number): 
   }
 }
 
+interface Mount {
+  /** What is mounted: a path in its file system. */
+  readonly root: string;
+  readonly place: string;
+  readonly type: string;
+  readonly line: string;
+}
+
+/** As proc(5) has it; spaces are written as octal numbers. */
+function toMount(line: string): Mount {
+  const fields = line.split(" ");
+  const [root = "", place = ""] = fields
+    .slice(3, 5)
+    .map((field) =>
+      field.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 8))),
+    );
+  return { root, place, type: fields[fields.indexOf("-") + 1] ?? "", line };
+}
+
+/** Where a folder of ours is, and its name: hashes, and nothing of the machine or the process. */
+const TEMPORARY = /^(.*)\/(offshoot-home-(?:[0-9a-f]+\.){3}[0-9a-f]+-\w{6})\/[a-z]+$/;
+
+/** What every machine has: at the same path, of the kernel, or made for the sandbox. */
+function isSystems({ root, place, type }: Mount): boolean {
+  if (root === "/" || root === "/newroot" || type === "proc" || type === "devtmpfs") return true;
+  return existsSync(place) && realpathSync(place).endsWith(root);
+}
+
 describe("a hosted shell", LIMITS, () => {
   it(...held("sees a made-up user, home, machine and path, and none of the server's"), async () => {
     await withShell(async ({ run }) => {
@@ -85,6 +115,30 @@ describe("a hosted shell", LIMITS, () => {
       assert.equal(places, "127.0.0.1 localhost container\n::1 localhost\n");
     });
   });
+
+  it(
+    ...held("finds in its mount table no path of the server but its temporary folders"),
+    async () => {
+      await withShell(async ({ run }) => {
+        const { output } = await run("cat /proc/self/mountinfo");
+        const mounts = (output[0]?.stdout ?? "").trimEnd().split("\n").map(toMount);
+        const told = new Set<string>();
+        for (const mount of mounts) {
+          if (isSystems(mount)) continue;
+          const [, folder = "", name = ""] = TEMPORARY.exec(mount.root) ?? assert.fail(mount.line);
+          assert.ok(realpathSync(tmpdir()).endsWith(folder), mount.line);
+          told.add(name);
+        }
+        // As docs/safety.md says: one for the files in `/mnt/data`, and one for those in place of the system's.
+        assert.equal(told.size, 2, [...told].join());
+        const home = process.env["HOME"] ?? "/";
+        for (const { place, line } of mounts) {
+          assert.ok(home === "/" || !place.startsWith(home), line);
+          assert.ok(!place.startsWith(process.cwd()), line);
+        }
+      });
+    },
+  );
 
   it(
     ...held("is held to its container's memory, by each process and by all together"),

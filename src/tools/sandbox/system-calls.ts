@@ -27,6 +27,8 @@ export const REFUSED_CALLS = {
   fspick: same(433),
   mount_setattr: same(442),
   open_tree_attr: same(467),
+  statmount: same(457),
+  listmount: same(458),
   open_by_handle_at: { x64: 304, arm64: 265 },
   // Memory and files of other processes.
   process_vm_readv: { x64: 310, arm64: 270 },
