@@ -3,23 +3,25 @@
 import type { Logprob } from "../protocol/content.ts";
 import { list, loose, number, object, type Shape, text } from "./shape.ts";
 
-const BYTES = loose(list(number));
+const TOKEN = { token: text, logprob: number, bytes: loose(list(number)) };
 
-const FIELDS = object({
-  token: text,
-  logprob: number,
-  bytes: BYTES,
-  top_logprobs: loose(list(object({ token: loose(text), logprob: loose(number), bytes: BYTES }))),
-});
+const FIELDS = object({ ...TOKEN, top_logprobs: loose(list(withBoth(object(TOKEN)))) });
 
-const LOGPROB: Shape<Logprob> = {
-  check(value) {
-    const problem = FIELDS.check(value);
-    if (problem !== undefined) return problem;
-    const { token, logprob } = value as Partial<Logprob>;
-    return typeof token === "string" && typeof logprob === "number" ? undefined : "is incomplete";
-  },
-};
+const LOGPROB = withBoth(FIELDS);
 
 /** All of them or none: with one left out, nobody could tell which token another one is of. */
 export const LOGPROBS: Shape<readonly Logprob[]> = loose(list(LOGPROB));
+
+/** Readers count on the token and its probability. Where there are no others, some servers write null. */
+function withBoth(shape: Shape<unknown>): Shape<Logprob> {
+  return {
+    check(value) {
+      const problem = shape.check(value);
+      if (problem !== undefined) return problem;
+      const given = value as { token?: unknown; logprob?: unknown; top_logprobs?: unknown };
+      if (given.top_logprobs === null) given.top_logprobs = undefined;
+      const isWhole = typeof given.token === "string" && typeof given.logprob === "number";
+      return isWhole ? undefined : "is incomplete";
+    },
+  };
+}

@@ -32,7 +32,8 @@ for (const [wire, decode] of Object.entries(WIRES)) {
     };
     const token = { token: "Hi", logprob: -0.5 };
 
-    for (const wrong of [7, "word", {}, { token: "Ho" }, ["word"], [[]], [null]]) {
+    const HOLES = [[{ token: null, logprob: -1 }], [{ token: "Ho", logprob: null }], [{}]];
+    for (const wrong of [7, "word", {}, ["word"], [[]], [null], null, ...HOLES]) {
       it(`are told without alternatives that are ${JSON.stringify(wrong)}`, () => {
         const likely = likelyOf([{ ...token, bytes: [72, 105], top_logprobs: wrong }]) ?? [];
         assert.deepEqual(toEmittedLogprobs(likely), [
