@@ -1,7 +1,11 @@
 import { describeChatStreams } from "../providers/chat/stream-suite.ts";
+import { describeSomeMutations } from "../providers/mutations/suite.ts";
+import { recordedMutations } from "../providers/mutations/wires.ts";
 import { readRecordings } from "./folder.ts";
 
-describeChatStreams("chat recordings", readRecordings("chat"), {
+const recordings = readRecordings("chat");
+
+describeChatStreams("chat recordings", recordings, {
   "alibaba-reasoning.jsonl": ["reasoning", "message"],
   "azure-deepseek-reasoning.1.jsonl": ["reasoning", "message"],
   "deepseek-tool-call.jsonl": ["reasoning", "function_call"],
@@ -10,3 +14,5 @@ describeChatStreams("chat recordings", readRecordings("chat"), {
   "mistral-incremental-tool-call.jsonl": ["function_call"],
   "moonshotai-stream.jsonl": ["reasoning", "message"],
 });
+
+describeSomeMutations(recordedMutations("chat", recordings));

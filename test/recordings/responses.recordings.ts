@@ -1,4 +1,6 @@
 import { describeParsedStreams } from "../protocol/parsed-streams-suite.ts";
+import { describeSomeMutations } from "../providers/mutations/suite.ts";
+import { recordedMutations } from "../providers/mutations/wires.ts";
 import type { StreamFacts } from "../providers/responses/stream-facts.ts";
 import { describeResponsesStreams } from "../providers/responses/stream-suite.ts";
 import { describeWrittenStreams } from "../responses/written-streams-suite.ts";
@@ -36,3 +38,4 @@ const recordings = readRecordings("responses");
 describeResponsesStreams("responses recordings", recordings, FACTS);
 describeWrittenStreams("recordings through the event writer", recordings.streams, FACTS);
 describeParsedStreams("recorded responses", recordings, FACTS);
+describeSomeMutations(recordedMutations("responses", recordings));

@@ -1,5 +1,4 @@
-import { createDecoder } from "../../../src/providers/chat/decode.ts";
-import { describeMutations } from "../mutations.ts";
-import { readOwnStreams } from "../streams.ts";
+import { describeSomeMutations } from "../mutations/suite.ts";
+import { ownMutations } from "../mutations/wires.ts";
 
-describeMutations("chat", readOwnStreams("chat"), () => createDecoder());
+describeSomeMutations(ownMutations("chat"));

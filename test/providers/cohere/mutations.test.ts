@@ -1,6 +1,4 @@
-import { createDecoder } from "../../../src/providers/cohere/decode.ts";
-import { describeMutations } from "../mutations.ts";
-import { request } from "../provider-contract.ts";
-import { readOwnStreams } from "../streams.ts";
+import { describeSomeMutations } from "../mutations/suite.ts";
+import { ownMutations } from "../mutations/wires.ts";
 
-describeMutations("cohere", readOwnStreams("cohere"), () => createDecoder(request()));
+describeSomeMutations(ownMutations("cohere"));

@@ -1,6 +1,4 @@
-import { createDecoder } from "../../../src/providers/ollama/decode.ts";
-import { describeMutations } from "../mutations.ts";
-import { request } from "../provider-contract.ts";
-import { readOwnStreams } from "../streams.ts";
+import { describeSomeMutations } from "../mutations/suite.ts";
+import { ownMutations } from "../mutations/wires.ts";
 
-describeMutations("ollama", readOwnStreams("ollama"), () => createDecoder(request()));
+describeSomeMutations(ownMutations("ollama"));

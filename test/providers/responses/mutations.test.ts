@@ -1,5 +1,4 @@
-import { describeMutations } from "../mutations.ts";
-import { readOwnStreams } from "../streams.ts";
-import { createResponsesDecoder } from "./wire-events.ts";
+import { describeSomeMutations } from "../mutations/suite.ts";
+import { ownMutations } from "../mutations/wires.ts";
 
-describeMutations("responses", readOwnStreams("responses"), () => createResponsesDecoder());
+describeSomeMutations(ownMutations("responses"));

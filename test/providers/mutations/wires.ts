@@ -1,0 +1,68 @@
+/** What is mutated of each wire, and in how many ways its answers are asked for. */
+
+import type { Tool } from "../../../src/protocol/tools.ts";
+import { bedrockWire } from "../../../src/providers/bedrock/wire.ts";
+import { chatWire } from "../../../src/providers/chat/wire.ts";
+import { cohereWire } from "../../../src/providers/cohere/wire.ts";
+import { geminiWire } from "../../../src/providers/gemini/wire.ts";
+import { llamacppWire } from "../../../src/providers/llamacpp/wire.ts";
+import { messagesWire } from "../../../src/providers/messages/wire.ts";
+import { ollamaWire } from "../../../src/providers/ollama/wire.ts";
+import type { ModelRequest } from "../../../src/providers/provider.ts";
+import { responsesWire } from "../../../src/providers/responses/wire.ts";
+import { type VendorName, vendorOf } from "../../../src/providers/vendors/catalog.ts";
+import { nativeRowOf } from "../../../src/providers/vendors/native-tools.ts";
+import type { Quirks, Wire } from "../../../src/providers/wire.ts";
+import { CLAUDE, NOVA } from "../bedrock/converse.ts";
+import { request, WEATHER } from "../provider-contract.ts";
+import { readOwnStreams, type StreamFolder, type WireFolder } from "../streams.ts";
+import { withForms } from "./more-streams.ts";
+import type { Asking } from "./soundness.ts";
+import type { Mutated } from "./suite.ts";
+
+/** Those that a vendor may run itself. */
+const HOSTED = [
+  WEATHER,
+  { type: "web_search" },
+  { type: "code_interpreter", container: { type: "auto" } },
+] as unknown as readonly Tool[];
+
+/** The project's streams, and forms that it has no streams of. */
+export function ownMutations(wire: WireFolder): Mutated {
+  return { wire, ...withForms(wire, readOwnStreams(wire)), askings: ASKINGS[wire] };
+}
+
+export function recordedMutations(wire: WireFolder, recordings: StreamFolder): Mutated {
+  return { wire: `${wire}, recorded,`, ...recordings, askings: ASKINGS[wire] };
+}
+
+const ASKINGS: Readonly<Record<WireFolder, readonly Asking[]>> = {
+  // Their decoder is one; what they are given back of an answer differs.
+  chat: [
+    ask(chatWire, "openai"),
+    ask(chatWire, "groq", { tools: HOSTED }),
+    ask(chatWire, "openrouter"),
+    ask(chatWire, "mistral"),
+    ask(llamacppWire, "llamacpp"),
+  ],
+  responses: [ask(responsesWire, "openai"), ask(responsesWire, "xai", { tools: HOSTED })],
+  messages: [ask(messagesWire, "anthropic"), ask(messagesWire, "anthropic", { tools: HOSTED })],
+  gemini: [ask(geminiWire, "gemini"), ask(geminiWire, "gemini", { tools: HOSTED })],
+  bedrock: [
+    ask(bedrockWire, "bedrock", { model: CLAUDE }),
+    ask(bedrockWire, "bedrock", { model: NOVA, tools: HOSTED }),
+    ask(bedrockWire, "bedrock", {
+      model: CLAUDE,
+      format: { type: "json_schema", name: "size", schema: { type: "object" }, strict: false },
+    }),
+  ],
+  ollama: [ask(ollamaWire, "ollama")],
+  cohere: [ask(cohereWire, "cohere")],
+};
+
+function ask(wire: Wire, vendor: VendorName, more: Partial<ModelRequest> = {}): Asking {
+  const native = nativeRowOf(vendor, wire.name);
+  const quirks: Quirks = { ...vendorOf(vendor).quirks, native };
+  const about = more.tools ? "with tools of its own" : (more.format?.type ?? "plainly");
+  return { name: `${vendor} asked ${about}`, wire, request: request(more), quirks };
+}
