@@ -60,6 +60,8 @@ const ASKINGS: Readonly<Record<WireFolder, readonly Asking[]>> = {
   cohere: [ask(cohereWire, "cohere")],
 };
 
+export const MUTATED_WIRES = Object.keys(ASKINGS) as readonly WireFolder[];
+
 function ask(wire: Wire, vendor: VendorName, more: Partial<ModelRequest> = {}): Asking {
   const native = nativeRowOf(vendor, wire.name);
   const quirks: Quirks = { ...vendorOf(vendor).quirks, native };
