@@ -4,6 +4,7 @@
  * and never all that was set aside for it.
  */
 
+import { Failure } from "../base/failure.ts";
 import { countJsonChars } from "../base/json-size.ts";
 import type { ModelEvent } from "../protocol/model-events.ts";
 import type { LoggedEvent, RunEvent } from "../protocol/run-events.ts";
@@ -20,11 +21,16 @@ export interface CallMeter {
   /** Who was asked last, where the model's name stands for several deployments. */
   deployment(): string | undefined;
   read(batch: readonly MeteredEvent[]): void;
-  /**
-   * What a call that failed has used. Undefined where it used nothing: it was never sent, or it was
-   * refused before any output. One that its client left was read by the model all the same.
-   */
-  toUsage(request: ModelRequest, isAborted: boolean): Usage | undefined;
+  /** What a call that failed has used. Undefined where it used nothing: it was not sent, or was refused. */
+  toUsage(request: ModelRequest, broken: Broken): Usage | undefined;
+}
+
+/** How a call broke off. What its client left, or was too large, the model has read although nothing came. */
+export interface Broken {
+  /** Whether nobody waits for it any more. */
+  readonly isLeft: boolean;
+  /** What was thrown, where something was. */
+  readonly thrown: unknown;
 }
 
 type MeteredEvent = ModelEvent | RunEvent;
@@ -48,11 +54,16 @@ export function createCallMeter(): CallMeter {
     },
     deployment: () => deployment,
     read: (batch) => said.read(batch),
-    toUsage(request, isAborted) {
-      const isUsed = said.hasBegun || counted !== undefined || (isSent && isAborted);
+    toUsage(request, { isLeft, thrown }) {
+      const isRead = isSent && (isLeft || isTooLarge(thrown));
+      const isUsed = said.hasBegun || counted !== undefined || isRead;
       return isUsed ? estimateUsage(request, said.chars, counted) : undefined;
     },
   };
+}
+
+function isTooLarge(thrown: unknown): boolean {
+  return thrown instanceof Failure && thrown.code === "answer_too_large";
 }
 
 /** Each count of the vendor's wins where it is there. */

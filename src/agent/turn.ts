@@ -80,7 +80,7 @@ async function askWithin(parts: TurnParts, turn: Turn, step: Step): Promise<Answ
     hold.settle(toSettled(answer, hold, parts));
     return answer;
   } catch (thrown) {
-    const used = meter.toUsage(request, step.signal.aborted);
+    const used = meter.toUsage(request, { isLeft: step.signal.aborted, thrown });
     if (used) {
       const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };
       hold.settle({ turns: 1, ...toBrokenAmount(used, parts, broken) });

@@ -134,7 +134,7 @@ async function make(
     const { usage, cost_usd } = answer;
     return { item: { type: "compaction", id, encrypted_content }, answer: { usage, cost_usd } };
   } catch (thrown) {
-    const used = meter.toUsage(request, signal.aborted);
+    const used = meter.toUsage(request, { isLeft: signal.aborted, thrown });
     // Neither does anything where it was settled: an answer without words was paid for.
     if (used) {
       const broken = { mostUsd: hold.most.usd, deployment: meter.deployment() };

@@ -4,7 +4,7 @@
  * sees is what the same request would show if it were stored (test/responses/direct-response.test.ts).
  */
 
-import { type CallMeter, createCallMeter } from "../../agent/broken-answer.ts";
+import { type Broken, type CallMeter, createCallMeter } from "../../agent/broken-answer.ts";
 import { toAbortFailure } from "../../base/async.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Failure, toFailure } from "../../base/failure.ts";
@@ -84,14 +84,14 @@ class DirectResponse implements LiveResponse {
 
   events(signal: AbortSignal = NEVER): Events {
     this.#observeStart();
-    return this.#tell(signal, [], toSource(this.#parts.provider));
+    return this.#tell(signal);
   }
 
   /** An answer as nearly all are is put together at once; whatever else there is goes the way of events. */
   async response(signal: AbortSignal = NEVER): Promise<EmittedResponse> {
     const { provider, request, charge } = this.#parts;
     this.#observeStart();
-    if (!provider.answer) return await this.#readLast(this.#tell(signal, [], toSource(provider)));
+    if (!provider.answer) return await this.#readLast(this.#tell(signal));
     const notices: Told[] = [];
     const meter = createCallMeter();
     const call = this.#toCall(signal, (said) => notices.push(said), meter);
@@ -100,7 +100,7 @@ class DirectResponse implements LiveResponse {
       answer = await provider.answer(request, call);
     } catch (thrown) {
       const failure = toCutFailure(thrown, signal);
-      const used = meter.toUsage(request, signal.aborted);
+      const used = meter.toUsage(request, { isLeft: signal.aborted, thrown });
       if (used) await charge?.(this.#toUsed(used, undefined, meter.deployment()));
       const said = { ...NOTHING_SAID, usage: used ?? NO_USAGE };
       this.#observeEnd(toEnd(toFailedEnding(failure), said, this.#parts.clock.now()));
@@ -111,8 +111,7 @@ class DirectResponse implements LiveResponse {
       if (charge) await charge(this.#toUsed(plain.usage, plain.costUsd, plain.by?.deployment));
       return this.#finish(plain, notices);
     }
-    const ask = toSource(provider, answer);
-    return await this.#readLast(this.#tell(signal, notices, ask));
+    return await this.#readLast(this.#tell(signal, { answer, meter, notices }));
   }
 
   #finish(plain: PlainAnswer, notices: readonly Told[]): EmittedResponse {
@@ -128,8 +127,8 @@ class DirectResponse implements LiveResponse {
     return response;
   }
 
-  /** Never rejects: a failure is an ending. */
-  async *#tell(signal: AbortSignal, notices: readonly Told[], ask: Ask): Events {
+  /** Never rejects: a failure is an ending. The first turn may have its answer already. */
+  async *#tell(signal: AbortSignal, known?: KnownAnswer): Events {
     const { request, clock } = this.#parts;
     const writer = createEventWriter();
     const state: State = {
@@ -141,32 +140,43 @@ class DirectResponse implements LiveResponse {
     };
     yield writer.write(this.#toStart());
     const notice = (said: Told): void => void writer.write({ type: "notice", ...said });
-    for (const said of notices) notice(said);
+    known?.notices.forEach(notice);
     let ending: Ended | undefined;
+    let thrown: unknown;
     try {
       do {
         writer.write({ type: "turn_start", turn: ++state.turns, at_ms: 0 });
-        const asked = beginTurn(state, request);
+        const first = state.turns === 1 ? known : undefined;
+        const asked = beginTurn(state, request, first?.meter);
         const call = this.#toCall(signal, notice, asked.meter);
-        for await (const batch of ask(asked.request, call)) {
+        for await (const batch of this.#ask(asked.request, call, first)) {
           asked.meter.read(batch);
           const events = readBatch(batch, state, writer);
           if (events.length > 0) yield events;
         }
       } while (this.#endTurn(state) === "pause");
       ending = { ending: ENDINGS[state.end?.reason ?? "stop"], error: null, message: "" };
-    } catch (thrown) {
+    } catch (cause) {
+      thrown = cause;
       const failure = toCutFailure(thrown, signal);
       if (!state.said) this.#failure = failure;
       ending = toFailedEnding(failure);
     } finally {
       // A client that leaves between two events gets no ending, and pays for what there was.
-      this.#endBroken(state, signal.aborted || ending === undefined);
+      this.#endBroken(state, { isLeft: signal.aborted || ending === undefined, thrown });
       await this.#parts.charge?.(state.used);
     }
     const end = toEnd(ending, state, clock.now());
     this.#observeEnd(end);
     yield writer.write(end);
+  }
+
+  #ask(
+    request: ModelRequest,
+    call: ModelCall,
+    known: KnownAnswer | undefined,
+  ): AsyncIterable<readonly ModelEvent[]> {
+    return known ? tellAnswer(known.answer) : this.#parts.provider.stream(request, call);
   }
 
   #endTurn(state: State): EndReason {
@@ -179,9 +189,9 @@ class DirectResponse implements LiveResponse {
   }
 
   /** Counts the turn that broke off, if one did. */
-  #endBroken(state: State, isLeft: boolean): void {
+  #endBroken(state: State, broken: Broken): void {
     const { asked, end } = state;
-    const usage = asked && (end?.usage ?? asked.meter.toUsage(asked.request, isLeft));
+    const usage = asked && (end?.usage ?? asked.meter.toUsage(asked.request, broken));
     if (usage) this.#add(state, usage, end);
   }
 
@@ -247,17 +257,11 @@ class DirectResponse implements LiveResponse {
   }
 }
 
-/** A question to the model; asked again as long as the vendor pauses and wants the conversation again. */
-type Ask = (request: ModelRequest, call: ModelCall) => AsyncIterable<readonly ModelEvent[]>;
-
-/** Gives the answer that is there, if one is, and asks for what follows it. */
-function toSource(provider: Provider, answer?: WholeAnswer): Ask {
-  let known = answer;
-  return (request, call) => {
-    const first = known;
-    known = undefined;
-    return first ? tellAnswer(first) : provider.stream(request, call);
-  };
+/** An answer that came whole, with what was told and counted while it was waited for. */
+interface KnownAnswer {
+  readonly answer: WholeAnswer;
+  readonly meter: CallMeter;
+  readonly notices: readonly Told[];
 }
 
 async function* tellAnswer({
@@ -318,12 +322,16 @@ function readEvent(
   if (event.type === "item_end") state.items.push(event.item);
 }
 
-function beginTurn(state: State, request: ModelRequest): AskedTurn {
+function beginTurn(
+  state: State,
+  request: ModelRequest,
+  meter: CallMeter = createCallMeter(),
+): AskedTurn {
   state.end = undefined;
   const deployment = state.by?.deployment;
   state.asked = {
     request: { ...request, items: [...state.items], deployment },
-    meter: createCallMeter(),
+    meter,
   };
   return state.asked;
 }

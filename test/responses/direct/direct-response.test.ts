@@ -30,6 +30,11 @@ const ANSWERS: Readonly<Record<string, Reply>> = {
     chunk({ role: "assistant", content: "Hel" }),
     JSON.stringify({ error: { message: "The server is overloaded.", code: 503 } }),
   ]),
+  "a stream that has counted before it breaks off": reply.raw([
+    chunk({ role: "assistant", content: "Hel" }),
+    JSON.stringify({ id: "c", choices: [], usage: { prompt_tokens: 77, completion_tokens: 88 } }),
+    JSON.stringify({ error: { message: "The server is overloaded.", code: 503 } }),
+  ]),
 };
 
 const REQUESTS: Readonly<Record<string, object>> = {
