@@ -33,14 +33,19 @@ export function measureJson(text: string): JsonShape {
   return { depth: deepest, members, values };
 }
 
-/** Where the string that begins at `from` ends. */
-function skipString(text: string, from: number): number {
+/** Where the string that begins at `from` ends: at its last quote, or at the end of what has none. */
+export function skipString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text.charCodeAt(end - 1 - slashes) === BACKSLASH) slashes++;
-    if (slashes % 2 === 0) return end;
+    if (!isEscaped(text, end)) return end;
   }
   return text.length;
+}
+
+/** Whether an odd number of backslashes stands before a character of a string. */
+export function isEscaped(text: string, at: number): boolean {
+  let slashes = 0;
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+  return slashes % 2 === 1;
 }
 
 const QUOTE = 0x22;

@@ -1,8 +1,9 @@
 /** A model that says more than anybody can hold. */
 
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 
 export interface Flood extends AsyncDisposable {
   readonly url: string;
@@ -13,23 +14,28 @@ export interface Flood extends AsyncDisposable {
   readonly asked: number;
 }
 
-/** A chat server whose answer has so many bytes, as fast as they are taken. */
-export async function startFlood(maxBytes: number): Promise<Flood> {
+/** What it says, again and again. */
+const WORDS = "0123456789abcdef";
+
+/**
+ * A chat server whose answer has so many bytes, as fast as they are taken: a stream, or one document where the
+ * request asks for none.
+ */
+export async function startFlood(maxBytes: number, words = WORDS): Promise<Flood> {
   let [sent, open, asked] = [0, 0, 0];
-  const toFrame = (choice: object): string =>
-    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
-  const piece = toFrame({ delta: { content: "0123456789abcdef".repeat(512) } });
+  const content = words.repeat(8192 / words.length);
   const server = createServer(async (request, response) => {
-    request.resume();
+    const form = (await isStreamed(request)) ? toStream(content) : toDocument(content);
     asked++;
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.writeHead(200, { "content-type": form.type });
     open++;
     const closed = once(response, "close").then(() => open--);
-    for (; sent < maxBytes && !response.destroyed; sent += piece.length) {
-      if (response.write(piece)) continue;
+    response.write(form.first);
+    for (; sent < maxBytes && !response.destroyed; sent += form.piece.length) {
+      if (response.write(form.piece)) continue;
       await Promise.race([once(response, "drain"), closed]);
     }
-    response.end(`${toFrame({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`);
+    response.end(form.last);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
@@ -46,6 +52,43 @@ export async function startFlood(maxBytes: number): Promise<Flood> {
     async [Symbol.asyncDispose]() {
       server.close().closeAllConnections();
     },
+  };
+}
+
+async function isStreamed(request: IncomingMessage): Promise<boolean> {
+  return (JSON.parse(await text(request)) as { stream?: boolean }).stream === true;
+}
+
+interface Form {
+  readonly type: string;
+  readonly first: string;
+  readonly piece: Buffer;
+  readonly last: string;
+}
+
+function toStream(content: string): Form {
+  const toFrame = (choice: object): string =>
+    `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, ...choice }] })}\n\n`;
+  return {
+    type: "text/event-stream",
+    first: toFrame({ delta: { role: "assistant" } }),
+    piece: Buffer.from(toFrame({ delta: { content } })),
+    last: `${toFrame({ delta: {}, finish_reason: "stop" })}data: [DONE]\n\n`,
+  };
+}
+
+function toDocument(content: string): Form {
+  const message = { role: "assistant", content: "" };
+  const body = JSON.stringify({
+    id: "c",
+    choices: [{ index: 0, message, finish_reason: "stop" }],
+  });
+  const at = body.indexOf('""') + 1;
+  return {
+    type: "application/json",
+    first: body.slice(0, at),
+    piece: Buffer.from(content),
+    last: body.slice(at),
   };
 }
 

@@ -9,7 +9,7 @@ import type { EmittedEvent, EmittedResponse } from "../../src/protocol/emitted.t
 import { checkError, checkEvents } from "../conformance/check.ts";
 import { until, untilTrue } from "../patience.ts";
 import { createPlace } from "./command.ts";
-import { floodModel, startFlood } from "./flood.ts";
+import { type Flood, floodModel, startFlood } from "./flood.ts";
 import { readEvents, type Served, serve, slowModel, startSlowUpstream } from "./served.ts";
 
 const CLIENTS = 100;
@@ -123,41 +123,87 @@ describe("a client that reads nothing", () => {
   });
 });
 
+/** A bound on answers, and a server that has it. */
+const LIMIT = 32 * MB;
+
+interface Bounded {
+  readonly flood: Flood;
+  /** The answers that its heap has room for, beside what it needs idle. */
+  readonly answers: number;
+}
+
+/**
+ * What a server needs is what it has to hold at once: with less than that its process ends. Without the limit
+ * of the heap it would only show how long the runtime leaves garbage where it is.
+ */
+async function serveBounded({ flood, answers }: Bounded): Promise<Served> {
+  const heap = IDLE_HEAP_MB + (answers * LIMIT) / MB;
+  const env = {
+    OFFSHOOT_MAX_ANSWER_BYTES: String(LIMIT),
+    NODE_OPTIONS: `--max-old-space-size=${heap}`,
+  };
+  return await serve({ args: floodModel(flood), env });
+}
+
+/** Returns the response, whose text is what came within the limit, at so many bytes for each character. */
+function checkCut(body: unknown, bytesPerChar = 1): EmittedResponse {
+  const response = typeof body === "string" ? lastResponse(body) : (body as EmittedResponse);
+  const { status, error, output_text, usage } = response;
+  assert.deepEqual([status, error?.code], ["failed", "server_error"]);
+  assert.match(error?.message ?? "", /`max_answer_bytes`/);
+  const chars = LIMIT / bytesPerChar;
+  assert.ok(output_text.length > chars / 2 && output_text.length <= chars);
+  assert.ok((usage?.output_tokens ?? 0) > output_text.length / 8);
+  return response;
+}
+
+/** What the limit of the heap does not count: young objects, buffers, SQLite. */
+async function checkGrowth(served: Served, before: number, answers: number): Promise<void> {
+  const grown = (await peakBytes(served)) - before;
+  assert.ok(grown < answers * LIMIT, `grown by ${grown} bytes`);
+}
+
+async function createInBackground(served: Served): Promise<unknown> {
+  const { id } = await served.create({ input: "Hi", background: true });
+  return await until(async () => {
+    const { body } = await served.ask("GET", `/v1/responses/${id}`);
+    return (body as EmittedResponse).status === "failed" ? body : undefined;
+  }, "it has ended");
+}
+
 describe("a model that never stops", () => {
   it("costs the memory of four answers, and its response ends with what came of it", async () => {
-    const limit = 32 * MB;
     await using flood = await startFlood(Number.POSITIVE_INFINITY);
-    // What a server needs is what it has to hold at once: with less than that its process ends. Without
-    // the limit it would only show how long the runtime leaves garbage where it is.
-    const heap = IDLE_HEAP_MB + (4 * limit) / MB;
-    const env = {
-      OFFSHOOT_MAX_ANSWER_BYTES: String(limit),
-      NODE_OPTIONS: `--max-old-space-size=${heap}`,
-    };
-    await using served = await serve({ args: floodModel(flood), env });
+    await using served = await serveBounded({ flood, answers: 4 });
     const before = await residentBytes(served);
-    const check = (body: unknown): EmittedResponse => {
-      const response = typeof body === "string" ? lastResponse(body) : (body as EmittedResponse);
-      const { status, error, output_text } = response;
-      assert.deepEqual([status, error?.code], ["failed", "server_error"]);
-      assert.match(error?.message ?? "", /`max_answer_bytes`/);
-      assert.ok(output_text.length > limit / 2 && output_text.length <= limit);
-      return response;
-    };
     let id = "";
     for (const store of [false, true]) {
+      // One document, where it is not streamed.
       for (const stream of [false, true]) {
         const asked = { input: "Hi", store, stream };
-        id = check((await served.ask("POST", "/v1/responses", asked)).body).id;
+        id = checkCut((await served.ask("POST", "/v1/responses", asked)).body).id;
       }
     }
     for (const query of ["", "?stream=true"]) {
-      check((await served.ask("GET", `/v1/responses/${id}${query}`)).body);
+      checkCut((await served.ask("GET", `/v1/responses/${id}${query}`)).body);
     }
-    assert.equal(flood.asked, 4, "it is not asked again");
-    // What the limit of the heap does not count: young objects, buffers, SQLite.
-    const grown = (await peakBytes(served)) - before;
-    assert.ok(grown < 8 * limit, `grown by ${grown} bytes`);
+    checkCut(await createInBackground(served));
+    assert.equal(flood.asked, 5, "it is not asked again");
+    await checkGrowth(served, before, 8);
+  });
+
+  it("costs that of seven in a conversation, with text beyond Latin-1", async () => {
+    // Eight units of UTF-16, and seventeen bytes of UTF-8.
+    await using flood = await startFlood(Number.POSITIVE_INFINITY, "жизнь\u{1f98a}\u2026");
+    await using served = await serveBounded({ flood, answers: 7 });
+    const before = await residentBytes(served);
+    const conversation = (await served.ask("POST", "/v1/conversations", {})).body as { id: string };
+    for (const stream of [false, true]) {
+      const asked = { input: "Hi", conversation: conversation.id, stream };
+      checkCut((await served.ask("POST", "/v1/responses", asked)).body, 2);
+    }
+    assert.equal(flood.asked, 2, "it is not asked again");
+    await checkGrowth(served, before, 12);
   });
 });
 

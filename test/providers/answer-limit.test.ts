@@ -33,6 +33,20 @@ function namesLimit(thrown: unknown): true {
   return true;
 }
 
+/** A text that was cut has not ended. */
+function checkBeginning(events: readonly ModelEvent[]): void {
+  const text = events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
+  assert.ok(text.length > 0 && text.length <= MAX_BYTES, `${text.length} characters`);
+  assert.ok(ENDLESS.startsWith(text));
+  assert.ok(events.every(({ type }) => type !== "item_end" && type !== "end"));
+}
+
+/** A server that only streams is asked another way. */
+function checkAskedOnce({ requests }: Upstream): void {
+  const asked = requests.map(({ body }) => JSON.stringify(body));
+  assert.equal(new Set(asked).size, asked.length);
+}
+
 for (const row of CONTRACT_WIRES) {
   describe(`an answer larger than the limit, over ${row.name}`, () => {
     it("gives on what came within it, then fails and is not asked for again", async () => {
@@ -42,20 +56,30 @@ for (const row of CONTRACT_WIRES) {
       await assert.rejects(async () => {
         for await (const batch of provider.stream(request(), { signal })) events.push(...batch);
       }, namesLimit);
-      const text = events.map((event) => (event.type === "text_delta" ? event.delta : "")).join("");
-      assert.ok(text.length > 0 && text.length <= MAX_BYTES, `${text.length} characters`);
-      assert.ok(ENDLESS.startsWith(text));
-      assert.equal(upstream.requests.length, 1);
+      checkBeginning(events);
+      checkAskedOnce(upstream);
     });
 
-    it("fails where nobody watches it come", async () => {
-      const { provider } = await open(row, script(reply.text(ENDLESS)));
-      const signal = patience();
-      const asked = request({ whole: true });
-      const answered = provider.answer?.(asked, { signal }).then(({ failure }) => {
-        throw failure;
-      });
-      await assert.rejects(answered ?? Promise.resolve(), namesLimit);
+    it("keeps what came within it where nobody watches it come", async () => {
+      const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
+      const call = { signal: patience() };
+      const answer = (await provider.answer?.(request({ whole: true }), call)) ?? assert.fail();
+      namesLimit(answer.failure);
+      checkBeginning(answer.events);
+      checkAskedOnce(upstream);
+    });
+
+    it("does so, too, where it is one document in place of a stream", async () => {
+      const { provider, upstream } = await open(row, script(reply.text(ENDLESS)));
+      const events: ModelEvent[] = [];
+      const call = { signal: patience() };
+      await assert.rejects(async () => {
+        for await (const batch of provider.stream(request({ whole: true }), call)) {
+          events.push(...batch);
+        }
+      }, namesLimit);
+      checkBeginning(events);
+      checkAskedOnce(upstream);
     });
   });
 }

@@ -27,7 +27,8 @@ import {
 import { redactFailure, toModelFailure } from "../provider-failure.ts";
 import { dropAbsurdCost } from "../told-cost.ts";
 import { checkSaid, collectAnswer, hasOutput } from "../whole-answer.ts";
-import type { Decoder, Quirks, Wire } from "../wire.ts";
+import type { Quirks, Wire } from "../wire.ts";
+import { isDocument, readDocument } from "./document.ts";
 import { joinBetas } from "./own-fields.ts";
 import { type RequestBody, sizeOfPieces, writeBody } from "./request-body.ts";
 import { goOnAfterSlips } from "./slips.ts";
@@ -217,20 +218,12 @@ function recovering<Out>(ask: (sending: Sending) => Promise<Out>, sending: Sendi
 
 async function askWhole(sending: Sending): Promise<WholeAnswer> {
   const answer = await send(sending);
+  const { options, request, call } = sending;
   const read = isDocument(answer)
-    ? await readDocument(sending, answer)
+    ? await readDocument(answer, options.wire.decoder(request, options.quirks), call)
     : await collectAnswer(readRedacted(sending, answer));
   if (!read.failure) checkSaid(read.events);
   return read;
-}
-
-async function readDocument(
-  { options, request, call }: Sending,
-  answer: HttpAnswer,
-): Promise<WholeAnswer> {
-  const decoder = options.wire.decoder(request, options.quirks);
-  const events = readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
-  return { events: dropAbsurdCost(events, call), failure: undefined };
 }
 
 async function* readRedacted(
@@ -339,11 +332,8 @@ async function* readBatches(
   answer: HttpAnswer,
 ): AsyncGenerator<Batch, void> {
   const decoder = wire.decoder(request, quirks);
-  if (isDocument(answer)) {
-    const whole = readWhole(await answer.text(Number.POSITIVE_INFINITY), decoder);
-    return yield dropAbsurdCost(whole, call);
-  }
-  if (typeOf(answer).startsWith("text/html")) throw await toPageFailure(vendor, answer);
+  if (isDocument(answer)) return yield* tellWhole(await readDocument(answer, decoder, call));
+  if (isPage(answer)) throw await toPageFailure(vendor, answer);
 
   let batch: ModelEvent[] = [];
   let isWhole = false;
@@ -370,20 +360,13 @@ async function* readBatches(
   if (batch.length > 0) yield dropAbsurdCost(batch, call);
 }
 
-function typeOf({ headers }: HttpAnswer): string {
-  return headers["content-type"] ?? "";
+async function* tellWhole({ events, failure }: WholeAnswer): AsyncGenerator<Batch, void> {
+  if (events.length > 0) yield events;
+  if (failure) throw failure;
 }
 
-function isDocument(answer: HttpAnswer): boolean {
-  return typeOf(answer).startsWith("application/json");
-}
-
-/** A server that does not stream answers with one document. */
-function readWhole(body: string, decoder: Decoder): Batch {
-  const batch: ModelEvent[] = [];
-  decoder.read(body, batch);
-  decoder.end(batch);
-  return batch;
+function isPage({ headers }: HttpAnswer): boolean {
+  return headers["content-type"]?.startsWith("text/html") === true;
 }
 
 async function toPageFailure(vendor: string, answer: HttpAnswer): Promise<Failure> {

@@ -5,7 +5,6 @@
  * cost three times as much an event when events come one by one (bench/decode.ts).
  */
 
-import { StringDecoder } from "node:string_decoder";
 import type { Dispatcher } from "undici";
 import Agent from "undici/lib/dispatcher/agent.js";
 import { addStop, removeStop, toAbortFailure } from "../../base/async.ts";
@@ -13,6 +12,7 @@ import { Failure } from "../../base/failure.ts";
 import { readSystemBundle, readTrustedBundle, SYSTEM_BUNDLES } from "./ca-bundles.ts";
 import { proxyFor, readProxies } from "./proxies.ts";
 import { type RequestBody, sizeOfPieces } from "./request-body.ts";
+import { createTextJoiner } from "./text-joiner.ts";
 import { isUntrusted, toTransportFailure } from "./transport-failure.ts";
 
 export interface Transport {
@@ -339,28 +339,6 @@ class AnswerReader implements Dispatcher.DispatchHandler, HttpAnswer {
     if (!this.#isAnswered) this.#reject(error);
     this.#wake?.();
   }
-}
-
-/** Decodes bytes as they come, so that those of a long answer are never there as a whole. */
-function createTextJoiner(): { push(bytes: Buffer): void; join(): string } {
-  const pieces: string[] = [];
-  let decoder: StringDecoder | undefined;
-  let last: Buffer | undefined;
-  return {
-    push(bytes) {
-      if (last) {
-        decoder ??= new StringDecoder("utf8");
-        pieces.push(decoder.write(last));
-      }
-      last = bytes;
-    },
-    join() {
-      // Most answers are one piece, which needs no decoder.
-      if (!last || !decoder) return last?.toString("utf8") ?? "";
-      pieces.push(decoder.end(last));
-      return pieces.join("");
-    },
-  };
 }
 
 function toTooLarge(maxBytes: number, url: string): Failure {
