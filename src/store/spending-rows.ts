@@ -9,6 +9,8 @@ import type {
   Excess,
   KeyAmounts,
   Limits,
+  Settlement,
+  Settling,
   Shortage,
   Spending,
   StaleQuery,
@@ -60,16 +62,8 @@ export function createRowSpending(rows: SpendingRows): Spending {
         return undefined;
       });
     },
-    async settle(keyId, delta, { takenMs, nowMs, holdId }) {
-      const back = mapUnits((unit) => Math.min(delta[unit] ?? 0, 0));
-      const more = mapUnits((unit) => Math.max(delta[unit] ?? 0, 0));
-      await rows.transact(() => {
-        for (const window of WINDOWS) {
-          if (isAny(back)) rows.add(keyId, nameOf(window, takenMs), back);
-          if (isAny(more)) rows.add(keyId, nameOf(window, nowMs), more);
-        }
-        if (holdId !== undefined) rows.endHold(holdId);
-      });
+    async settle(keyId, delta, settling) {
+      await rows.transact(() => settleRows(rows, keyId, delta, settling));
     },
     ...createHolding(rows),
     async read(keyId, nowMs) {
@@ -104,6 +98,27 @@ export function createRowSpending(rows: SpendingRows): Spending {
     }
     return undefined;
   }
+}
+
+/** How a run's ending is booked. */
+export function toSettling(runId: string, { nowMs }: Settlement): Settling {
+  return { takenMs: nowMs, nowMs, holdId: runId };
+}
+
+/** Books inside a transaction: one of its own, or that of a run's ending. */
+export function settleRows(
+  rows: Pick<SpendingRows, "add" | "endHold">,
+  keyId: string,
+  delta: Partial<Amounts>,
+  { takenMs, nowMs, holdId }: Settling,
+): void {
+  const back = mapUnits((unit) => Math.min(delta[unit] ?? 0, 0));
+  const more = mapUnits((unit) => Math.max(delta[unit] ?? 0, 0));
+  for (const window of WINDOWS) {
+    if (isAny(back)) rows.add(keyId, nameOf(window, takenMs), back);
+    if (isAny(more)) rows.add(keyId, nameOf(window, nowMs), more);
+  }
+  if (holdId !== undefined) rows.endHold(holdId);
 }
 
 type Holding = Pick<Spending, "hold" | "readHolds" | "keepHolds" | "listStaleHolds" | "dropHolds">;

@@ -9,6 +9,9 @@
  * What takes long has a hold, which grows while it goes on and ends with what it has used: so the sum of
  * what is used and held stays within the limits of days and of all time, in however many processes.
  *
+ * What a stored run has used is booked by the store of the same record, with the run's ending
+ * (`Store.finish`): in one transaction, so that it is booked once, whoever ends the run.
+ *
  * Every call waits for a record that another process is writing, and rejects with `store_busy` when that
  * takes too long; nothing is written then. One suite holds for all implementations
  * (`test/store/spending-contract.ts`).
@@ -63,6 +66,17 @@ export interface KeyAmounts extends Amounts {
 
 /** Calendar minutes and days of UTC, and all of time. */
 export type Window = "minute" | "day" | "total";
+
+/**
+ * What a run has used, which its key pays for. Given with the run's ending (`RunFinish.settles`), it is
+ * booked then, and never without the ending.
+ */
+export interface Settlement {
+  readonly keyId: string;
+  readonly used: Partial<Amounts>;
+  /** By the clock of `take` and `hold`: the windows that it counts in. */
+  readonly nowMs: number;
+}
 
 /** At most so much in a window; what is left out has no limit. */
 export type Limits = { readonly [Name in Window]?: Partial<Amounts> | undefined };

@@ -11,6 +11,7 @@ import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { NewThing } from "./shelf.ts";
+import type { Settlement, Spending } from "./spending.ts";
 import type { TurnStore } from "./turns.ts";
 
 export interface Store extends TurnStore {
@@ -43,7 +44,10 @@ export interface Store extends TurnStore {
    */
   readEvents(id: string, after: number, limit: number): Promise<LoggedEvent[]>;
 
-  /** The last events, the ending and the result in one transaction. Nothing can follow it. */
+  /**
+   * The last events, the ending and the result in one transaction, with what the run puts on the shelf and
+   * what its key pays for. Nothing can follow it.
+   */
   finish(id: string, epoch: number, end: RunFinish): Promise<void>;
 
   /** Leaves a message for a run; a second one with the same key is the same message. */
@@ -74,6 +78,8 @@ export interface Store extends TurnStore {
   deleteTree(id: string): Promise<void>;
   /** Called by a shelf that is not in the store's own file: where to put what runs bring along. */
   keepThings?(put: (thing: NewThing) => unknown): void;
+  /** Called with the spending that is not in the store's own file: where to book what runs have used. */
+  keepSpending?(spending: Pick<Spending, "settle">): void;
   close(): Promise<void>;
 }
 
@@ -128,6 +134,8 @@ export interface RunFinish {
   readonly at_ms: number;
   /** What is put on the shelf of the same record, in the same transaction. */
   readonly things?: readonly NewThing[] | undefined;
+  /** What is booked on a key of the same record, in the same transaction. Ends the run's hold, too. */
+  readonly settles?: Settlement | undefined;
 }
 
 export interface Worker {

@@ -1,12 +1,15 @@
 /**
  * What every `Spending` must do. Each implementation calls this from its own test file, with what opens a
- * new one; those that processes share call `describeSharedSpending`, too, with what opens it twice.
+ * new one; those that processes share call `describeSharedSpending`, too, with what opens it twice. A record
+ * that keeps runs beside it calls `describeBookedRuns`.
  */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
 import type { Amounts, Limits, Spending } from "../../src/store/spending.ts";
+import type { Store } from "../../src/store/store.ts";
+import { ended, newRun } from "./store-contract.ts";
 
 export const NOON = Date.UTC(2026, 10, 15, 12, 0, 0);
 const MINUTE = 60_000;
@@ -203,6 +206,62 @@ function describeHolds(name: string, open: () => Promise<Spending>): void {
       await hold(spending, "run", 10);
       await spending.forget("k");
       assert.deepEqual(await spending.readHolds("k"), []);
+    });
+  });
+}
+
+/** What every record must do where runs and spending are both in it. */
+export function describeBookedRuns(
+  name: string,
+  open: () => Promise<{ readonly store: Store; readonly spending: Spending }>,
+): void {
+  /** A record with one claimed run at epoch 1, which holds something of its key's budget. */
+  const openWithHold = async () => {
+    const record = await open();
+    await record.store.createRun(newRun("run_1"));
+    await record.store.claim("run_1", "worker_1");
+    const wish = { least: both(10), most: both(10) };
+    for (const id of ["run_1", "other"]) {
+      await record.spending.hold("k", { id, ...wish }, LIMITS, NOON);
+    }
+    return record;
+  };
+  const settles = { keyId: "k", used: { tokens: 7, usd: 0.5, unpriced: 2 }, nowMs: NOON };
+  const readHeld = async (spending: Spending): Promise<string[]> =>
+    (await spending.readHolds("k")).map(({ id }) => id);
+
+  describe(`${name}: what runs have used`, () => {
+    it("is booked with their ending, which ends what they held", async () => {
+      const { store, spending } = await openWithHold();
+      await store.finish("run_1", 1, { ...ended(0), settles });
+      assert.deepEqual(await spending.read("k", NOON), {
+        minute: used(0, 7, 0.5, 2),
+        day: used(0, 7, 0.5, 2),
+        total: used(0, 7, 0.5, 2),
+      });
+      assert.deepEqual(await readHeld(spending), ["other"]);
+      await store.close();
+    });
+
+    it("is booked by no ending that is refused, and by no second one", async () => {
+      const { store, spending } = await openWithHold();
+      assert.equal(await store.claim("run_1", "worker_2"), 2);
+      const end = { ...ended(0), settles };
+      await assert.rejects(store.finish("run_1", 1, end), { code: "fenced" });
+      await assert.rejects(store.finish("run_1", 2, { ...ended(5), settles }));
+      assert.deepEqual((await spending.read("k", NOON)).total, used(0));
+      assert.deepEqual((await readHeld(spending)).toSorted(), ["other", "run_1"]);
+      await store.finish("run_1", 2, end);
+      await assert.rejects(store.finish("run_1", 2, { ...ended(1), settles }));
+      assert.deepEqual((await spending.read("k", NOON)).total, used(0, 7, 0.5, 2));
+      await store.close();
+    });
+
+    it("is nothing where a run names no key", async () => {
+      const { store, spending } = await openWithHold();
+      await store.finish("run_1", 1, ended(0));
+      assert.deepEqual((await spending.read("k", NOON)).total, used(0));
+      await store.close();
     });
   });
 }

@@ -1,11 +1,19 @@
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
 import { createMemorySpending } from "../../src/store/memory/memory-spending.ts";
+import { openKept } from "../../src/store/open-kept.ts";
 import type { Spending } from "../../src/store/spending.ts";
 import { type Database, openDatabase } from "../../src/store/sqlite/sqlite-database.ts";
 import { createSqliteSpending } from "../../src/store/sqlite/sqlite-spending.ts";
 import { dropParts, newDatabasePath } from "./database-path.ts";
-import { describeSharedSpending, describeSpending, NOON, used } from "./spending-contract.ts";
+import {
+  describeBookedRuns,
+  describeSharedSpending,
+  describeSpending,
+  NOON,
+  used,
+} from "./spending-contract.ts";
+import { ended, newRun } from "./store-contract.ts";
 
 const databases: Database[] = [];
 after(() => {
@@ -22,6 +30,41 @@ describeSpending("spending in memory", async () => createMemorySpending());
 describeSharedSpending("spending in SQLite", async () => {
   const path = newDatabasePath();
   return [await openSpending(path), await openSpending(path)];
+});
+
+describeBookedRuns("a record in memory", () => openRecord(undefined));
+describeBookedRuns("a record in SQLite", () => openRecord(newDatabasePath()));
+
+async function openRecord(address: string | undefined) {
+  const kept = await openKept(address);
+  return { store: await kept.runs(), spending: await kept.spending() };
+}
+
+describe("a record in SQLite: what a run has used", () => {
+  it("cannot be booked without its ending, nor its ending be written without that", async () => {
+    const path = newDatabasePath();
+    const { store, spending } = await openRecord(path);
+    const db = await openDatabase(path);
+    databases.push(db);
+    await store.createRun(newRun("run_1"));
+    await store.claim("run_1", "worker_1");
+    const settles = { keyId: "k", used: { tokens: 7 }, nowMs: NOON };
+    for (const [table, change] of [
+      ["runs", "update of status on runs"],
+      ["spending", "insert on spending when new.window = 'total'"],
+    ] as const) {
+      db.run(
+        `create trigger no_${table} after ${change} begin select raise(abort, 'Not now.'); end`,
+      );
+      await assert.rejects(store.finish("run_1", 1, { ...ended(0), settles }), /Not now/);
+      assert.equal((await store.getRun("run_1"))?.status, "running");
+      assert.deepEqual(await spending.list(undefined), []);
+      db.run(`drop trigger no_${table}`);
+    }
+    await store.finish("run_1", 1, { ...ended(0), settles });
+    assert.deepEqual((await spending.read("k", NOON)).total, used(0, 7));
+    await store.close();
+  });
 });
 
 describe("spending in SQLite, of an earlier version", () => {

@@ -14,7 +14,7 @@ export function createMemoryKept(): Kept {
     // A shelf counts and removes the runs that belong to its things.
     shelf: once(async () => (await import("./memory-shelf.ts")).createMemoryShelf(store)),
     chunks: once(async () => (await import("../sqlite/sqlite-chunks.ts")).openMemoryChunks()),
-    spending: once(async () => (await import("./memory-spending.ts")).createMemorySpending()),
+    spending: once(async () => (await import("./memory-spending.ts")).createMemorySpending(store)),
     audit: once(async () => {
       opened = (await import("./memory-audit.ts")).createMemoryAudit();
       return opened;

@@ -2,12 +2,20 @@
 
 import type { Hold } from "../holds.ts";
 import type { Amounts, Spending } from "../spending.ts";
-import { createRowSpending, type HoldRows, mapUnits } from "../spending-rows.ts";
+import { createRowSpending, type HoldRows, mapUnits, type SpendingRows } from "../spending-rows.ts";
+import type { Store } from "../store.ts";
 
-export function createMemorySpending(): Spending {
+/** `runs` is the store of the same record, which books what its runs have used. */
+export function createMemorySpending(runs?: Pick<Store, "keepSpending">): Spending {
+  const spending = createRowSpending(createMemoryRows());
+  runs?.keepSpending?.(spending);
+  return spending;
+}
+
+function createMemoryRows(): SpendingRows {
   const keys = new Map<string, Map<string, Amounts>>();
   const holds = createMemoryHolds();
-  return createRowSpending({
+  return {
     transact: async (work) => work(),
     get: (keyId, window) => keys.get(keyId)?.get(window),
     list: (window) =>
@@ -35,7 +43,7 @@ export function createMemorySpending(): Spending {
       for (const { id } of holds.holdsOf(keyId)) holds.endHold(id);
     },
     ...holds,
-  });
+  };
 }
 
 function createMemoryHolds(): HoldRows {

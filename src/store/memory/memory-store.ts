@@ -10,6 +10,8 @@ import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.t
 import { toStored } from "../new-run.ts";
 import { checkWaiting, toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { NewThing } from "../shelf.ts";
+import type { Spending } from "../spending.ts";
+import { toSettling } from "../spending-rows.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -50,6 +52,7 @@ class MemoryStore implements Store {
   /** Ids of runs by that of their parent, so that removing a tree does not look at all runs. */
   readonly #children = new Map<string, Set<string>>();
   #putThing: (thing: NewThing) => unknown = () => {};
+  #spending: Pick<Spending, "settle"> | undefined;
 
   async createRun(run: NewRun): Promise<boolean> {
     if (this.#entries.has(run.id)) return false;
@@ -165,10 +168,13 @@ class MemoryStore implements Store {
   async finish(id: string, epoch: number, end: RunFinish): Promise<void> {
     const entry = this.#owned(id, epoch, end.firstSeq);
     this.#append(entry, end.events);
-    const { ending, result, at_ms } = end;
+    const { ending, result, at_ms, settles } = end;
     Object.assign(entry.run, { status: "ended", ending, result, ended_at_ms: at_ms });
     for (const thing of end.things ?? []) this.#putThing(thing);
     this.#turns.forget(id);
+    if (!settles) return;
+    // Spending in memory has booked it when the call returns: nobody sees one without the other.
+    await this.#spending?.settle(settles.keyId, settles.used, toSettling(id, settles));
   }
 
   async putSignal(id: string, signal: { topic: string; key: string; body: Json }): Promise<void> {
@@ -247,6 +253,10 @@ class MemoryStore implements Store {
 
   keepThings(put: (thing: NewThing) => unknown): void {
     this.#putThing = put;
+  }
+
+  keepSpending(spending: Pick<Spending, "settle">): void {
+    this.#spending = spending;
   }
 
   async close(): Promise<void> {}

@@ -1,13 +1,17 @@
 /** What keys have used and set aside, in the tables `spending` and `holds`. */
 
 import type { Spending } from "../spending.ts";
-import { createRowSpending, type HoldRows, mapUnits } from "../spending-rows.ts";
+import { createRowSpending, type HoldRows, mapUnits, type SpendingRows } from "../spending-rows.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import type { Database } from "./sqlite-database.ts";
 
 /** The caller closes the database. */
 export function createSqliteSpending(db: Database): Spending {
-  return createRowSpending({
+  return createRowSpending(createSpendingRows(db));
+}
+
+export function createSpendingRows(db: Database): SpendingRows {
+  return {
     transact: (work) => db.write("process", work),
     get(keyId, window) {
       const sql = "select * from spending where key_id = ? and window = ?";
@@ -36,7 +40,7 @@ export function createSqliteSpending(db: Database): Spending {
       db.run("delete from holds where key_id = ?", toColumn(keyId));
     },
     ...createHoldRows(db),
-  });
+  };
 }
 
 function createHoldRows(db: Database): HoldRows {

@@ -12,6 +12,7 @@ import type { LoggedEvent, RunEvent } from "../../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../../protocol/run-record.ts";
 import { toRefusal, toRepeatedStep, toUnknownRun } from "../refusal.ts";
 import type { Shelf } from "../shelf.ts";
+import { type SpendingRows, settleRows, toSettling } from "../spending-rows.ts";
 import type {
   FinishedStep,
   FoundSignal,
@@ -30,6 +31,7 @@ import { tryRemoveLeftDraft } from "./sqlite-parts.ts";
 import { toRunQuery } from "./sqlite-run-query.ts";
 import { createSqliteShelf, DELETE_TREE } from "./sqlite-shelf.ts";
 import { SqliteSignals } from "./sqlite-signals.ts";
+import { createSpendingRows } from "./sqlite-spending.ts";
 import { bodiesOf, insertAll, toRunWriting } from "./sqlite-things.ts";
 import { SqliteTurns } from "./sqlite-turns.ts";
 import {
@@ -43,6 +45,7 @@ import {
   writeValue,
   writeWith,
 } from "./sqlite-values.ts";
+import { SqliteWorkers } from "./sqlite-workers.ts";
 
 /** What `checkWritable` writes: more than most responses take, so that there is room for one. */
 const PROBE_BYTES = 64 * 1024;
@@ -75,21 +78,10 @@ export async function openSqliteStores(path: string): Promise<SqliteStores> {
 
 /** Runs over a connection; the caller closes the database, or the store. */
 export function createSqliteStore(db: Database): Store {
-  forgetOldWorkers(db);
+  const workers = new SqliteWorkers(db);
+  workers.forgetOld();
   tryRemoveLeftDraft(db);
-  return new SqliteStore(db);
-}
-
-/** Every command is a worker for a moment; those of yesterday that own nothing are of no use. */
-function forgetOldWorkers(db: Database): void {
-  const old = "beat_at_ms < (unixepoch() - 86400) * 1000";
-  const idle = "id not in (select owner from runs where status = 'running' and owner is not null)";
-  if (!db.get(`select 1 from workers where ${old} and ${idle} limit 1`)) return;
-  try {
-    db.transact("process", () => db.run(`delete from workers where ${old} and ${idle}`));
-  } catch {
-    // Another process writes, or the disk is full: the next start does it.
-  }
+  return new SqliteStore(db, workers);
 }
 
 type Batch = Pick<RunFinish, "firstSeq" | "events">;
@@ -104,9 +96,13 @@ class SqliteStore implements Store {
   readonly #db: Database;
   readonly #turns: SqliteTurns;
   readonly #signals: SqliteSignals;
+  readonly #workers: SqliteWorkers;
+  readonly #spending: SpendingRows;
 
-  constructor(db: Database) {
+  constructor(db: Database, workers: SqliteWorkers) {
     this.#db = db;
+    this.#workers = workers;
+    this.#spending = createSpendingRows(db);
     this.#signals = new SqliteSignals(db);
     this.#turns = new SqliteTurns(db);
   }
@@ -249,6 +245,9 @@ class SqliteStore implements Store {
           ...[end.ending, end.at_ms, inline, blob, toColumn(id)],
         );
         insertAll(this.#db, end.things ?? [], bodies);
+        const { settles } = end;
+        if (!settles) return;
+        settleRows(this.#spending, settles.keyId, settles.used, toSettling(id, settles));
       },
     );
   }
@@ -297,27 +296,11 @@ class SqliteStore implements Store {
   }
 
   async beat(worker: Worker): Promise<void> {
-    const { id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms } = worker;
-    const sql = `insert or replace into workers
-      (id, host, pid, boot, pid_namespace, started, beat_at_ms, beat_ms)
-      values (?, ?, ?, ?, ?, ?, ?, ?)`;
-    const values = [
-      ...[toColumn(id), toColumn(host), pid, boot, pid_namespace, started],
-      ...[beat_at_ms, beat_ms],
-    ];
-    await this.#db.write("process", () => this.#db.run(sql, ...values));
+    await this.#workers.beat(worker);
   }
 
   async getWorker(id: string): Promise<Worker | undefined> {
-    const row = this.#db.get("select * from workers where id = ?", toColumn(id));
-    if (!row) return undefined;
-    const text = (name: string): string => String(row[name]);
-    const number = (name: string): number => Number(row[name]);
-    return {
-      ...{ id, host: fromColumn(row["host"]), pid: number("pid") },
-      ...{ boot: text("boot"), pid_namespace: text("pid_namespace"), started: text("started") },
-      ...{ beat_at_ms: number("beat_at_ms"), beat_ms: number("beat_ms") },
-    };
+    return this.#workers.get(id);
   }
 
   async deleteRun(id: string): Promise<void> {
