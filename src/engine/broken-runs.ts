@@ -6,9 +6,17 @@
 
 import type { Failure } from "../base/failure.ts";
 import type { Store } from "../store/store.ts";
+import type { UsedByRun } from "./ending.ts";
+
+/** A run whose ending could not be written. */
+export interface BrokenRun {
+  readonly failure: Failure;
+  /** What it had used by then; undefined where it came to no outcome. */
+  readonly used: UsedByRun | undefined;
+}
 
 export interface BrokenRuns {
-  add(id: string, failure: Failure): void;
+  add(id: string, broken: BrokenRun): void;
   /** Whether it broke and there is no room for it yet. Asks the store only about those that broke. */
   isStuck(id: string, store: Pick<Store, "checkWritable">): Promise<boolean>;
   /** Why the run broke, for its parent, which comes to its own end. */
@@ -16,17 +24,17 @@ export interface BrokenRuns {
   /** Why the run broke, for somebody who waits for it. */
   tell(id: string): Failure | undefined;
   /** Called by the next owner. Returns what the run ends with, or nothing where it is run again. */
-  take(id: string): Failure | undefined;
+  take(id: string): BrokenRun | undefined;
   /** Called when the ending is written, and when somebody wants the run to go on. */
   forget(id: string): void;
 }
 
 export function createBrokenRuns(): BrokenRuns {
-  const broken = new Map<string, { readonly failure: Failure; isFinal: boolean }>();
+  const broken = new Map<string, BrokenRun & { isFinal: boolean }>();
   /** Those that had another try. */
   const tried = new Set<string>();
   return {
-    add: (id, failure) => void broken.set(id, { failure, isFinal: tried.has(id) }),
+    add: (id, run) => void broken.set(id, { ...run, isFinal: tried.has(id) }),
     isStuck: async (id, store) => broken.has(id) && !(await hasRoom(store)),
     reasonOf: (id) => broken.get(id)?.failure,
     tell(id) {
@@ -39,7 +47,7 @@ export function createBrokenRuns(): BrokenRuns {
       if (!found) return undefined;
       broken.delete(id);
       tried.add(id);
-      return found.isFinal ? found.failure : undefined;
+      return found.isFinal ? found : undefined;
     },
     forget(id) {
       broken.delete(id);

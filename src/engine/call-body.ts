@@ -3,7 +3,8 @@
 import type { Clock } from "../base/clock.ts";
 import { Failure } from "../base/failure.ts";
 import type { Store } from "../store/store.ts";
-import { toFailedOutcome } from "./ending.ts";
+import type { BrokenRun } from "./broken-runs.ts";
+import { toFailedOutcome, toUsedByRun, type UsedByRun } from "./ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "./engine.ts";
 import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
@@ -13,7 +14,7 @@ interface Called {
   readonly owned: OwnedRun;
   readonly clock: Clock;
   /** What the run ends with in place of its body. */
-  readonly broken: Failure | undefined;
+  readonly broken: BrokenRun | undefined;
 }
 
 /** What the body throws is an outcome too. */
@@ -22,14 +23,16 @@ export async function callBody(
   { context, owned, clock, broken }: Called,
 ): Promise<RunOutcome> {
   const { run, log, signal } = owned;
+  let used: UsedByRun | undefined = broken?.used;
   try {
-    if (broken) throw broken;
+    if (broken) throw broken.failure;
     if (!body) throw new Failure("internal", `Body \`${run.name}\` is not defined.`);
     const outcome = await body(context, run.input);
+    used = toUsedByRun(outcome);
     await log.settled();
     return outcome;
   } catch (thrown) {
-    return toFailedOutcome(thrown, signal, clock.now());
+    return toFailedOutcome(thrown, { signal, atMs: clock.now(), used });
   }
 }
 
@@ -43,13 +46,14 @@ interface EndingParts {
 /** Those who follow hear of its events, and need not look for the ending. */
 export async function writeEnding(
   { store, hub, clock, owned }: EndingParts,
-  { ending, result, events, things }: RunOutcome,
+  { ending, result, events, things, settles, onEnded }: RunOutcome,
 ): Promise<void> {
   const { id } = owned.run;
   // A refused append has failed the run already; the ending follows what is in the log.
   await owned.log.settled().catch(() => {});
   const firstSeq = owned.log.next;
-  const end = { ending, result, events, firstSeq, at_ms: clock.now(), things };
+  const end = { ending, result, events, firstSeq, at_ms: clock.now(), things, settles };
   await owned.write(() => store.finish(id, owned.epoch, end));
+  onEnded?.();
   hub.publish(id, firstSeq, events);
 }

@@ -7,8 +7,29 @@ import { NO_USAGE } from "../protocol/usage.ts";
 import type { Store } from "../store/store.ts";
 import type { RunOutcome } from "./engine.ts";
 
+/** Of an outcome that is not written: what it has used, which stays true, and who pays for it. */
+export interface UsedByRun extends Pick<RunOutcome, "settles" | "onEnded"> {
+  readonly counts?: Pick<RunEnd, "turns" | "tool_calls" | "usage" | "cost_usd" | "spent">;
+}
+
+export function toUsedByRun({ events, settles, onEnded }: RunOutcome): UsedByRun {
+  const end = events.find((event) => event.type === "run_end");
+  if (!end) return { settles, onEnded };
+  const { turns, tool_calls, usage, cost_usd, spent } = end;
+  return { counts: { turns, tool_calls, usage, cost_usd, spent }, settles, onEnded };
+}
+
+interface FailedRun {
+  readonly signal: AbortSignal;
+  readonly atMs: number;
+  readonly used?: UsedByRun | undefined;
+}
+
 /** The ending of a body that threw. The signal's reason explains it better than what was thrown. */
-export function toFailedOutcome(thrown: unknown, signal: AbortSignal, atMs: number): RunOutcome {
+export function toFailedOutcome(
+  thrown: unknown,
+  { signal, atMs, used: { counts, ...paid } = {} }: FailedRun,
+): RunOutcome {
   const failure = toFailure(signal.aborted ? signal.reason : thrown);
   const ending = signal.aborted ? endingOf(failure) : "failed";
   const end: RunEnd = {
@@ -24,8 +45,9 @@ export function toFailedOutcome(thrown: unknown, signal: AbortSignal, atMs: numb
     cost_usd: null,
     spent: {},
     at_ms: atMs,
+    ...counts,
   };
-  return { ending, result: null, events: [end] };
+  return { ending, result: null, events: [end], ...paid };
 }
 
 function endingOf({ code }: Failure): Ending {

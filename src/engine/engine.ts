@@ -12,6 +12,7 @@ import type { Json } from "../base/json.ts";
 import type { Ending, LoggedEvent, RunEvent } from "../protocol/run-events.ts";
 import type { RunQuery, RunRecord, RunStatus } from "../protocol/run-record.ts";
 import type { NewThing } from "../store/shelf.ts";
+import type { Settlement } from "../store/spending.ts";
 
 /** Looks at what is written of runs, whoever runs them. All of it only reads. */
 export interface RecordReader {
@@ -135,14 +136,18 @@ export interface QueuedPlace {
 export type RunBody = (context: RunContext, input: Json) => Promise<RunOutcome>;
 
 /**
- * How a run ended. `events` are its last ones; they, and the `things` that are put on the shelf of the same
- * record, are written in the same transaction as the ending.
+ * How a run ended. `events` are its last ones. They, the `things` that are put on the shelf of the same
+ * record, and what `settles` books there, are written in the same transaction as the ending.
  */
 export interface RunOutcome {
   readonly ending: Ending;
   readonly result: Json;
   readonly events: readonly RunEvent[];
   readonly things?: readonly NewThing[] | undefined;
+  /** What the run has used, for the key that pays: booked once, by whoever writes the ending. */
+  readonly settles?: Settlement | undefined;
+  /** Called once the ending is written by this process. Must not throw. */
+  readonly onEnded?: (() => void) | undefined;
 }
 
 export interface RunContext {

@@ -7,10 +7,10 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { Failure, toFailure } from "../base/failure.ts";
 import type { Json } from "../base/json.ts";
 import type { Store } from "../store/store.ts";
-import { createBrokenRuns } from "./broken-runs.ts";
+import { type BrokenRun, createBrokenRuns } from "./broken-runs.ts";
 import { callBody, writeEnding } from "./call-body.ts";
 import { type CancelWatch, createCancelWatch, findCancels } from "./cancels.ts";
-import { toStopped } from "./ending.ts";
+import { toStopped, toUsedByRun } from "./ending.ts";
 import type { ChildOptions, Engine, RunBody, RunContext, RunOutcome } from "./engine.ts";
 import type { followRun } from "./follow.ts";
 import { createHub, type Hub, type Observe } from "./hub.ts";
@@ -209,21 +209,23 @@ export class LocalRuns {
     return true;
   }
 
-  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: Failure): Promise<void> {
+  async #execute(owned: OwnedRun, limitMs: Json | undefined, broken?: BrokenRun): Promise<void> {
     const { id } = owned.run;
     if (broken) this.#treeEnds.add(id);
     const done = new AbortController();
     if (typeof limitMs === "number") {
       void holdToLimit(id, { limitMs, clock: this.clock, runs: this.#owned }, done.signal);
     }
+    let outcome: RunOutcome | undefined;
     try {
-      const outcome = await this.#runBody(owned, broken);
+      outcome = await this.#runBody(owned, broken);
       if (this.#treeEnds.has(id) && !owned.lost) await this.#endBelow(id);
       const { store, hub, clock } = this;
       await writeEnding({ store, hub, clock, owned }, outcome);
       this.broken.forget(id);
     } catch (thrown) {
-      if (!owned.lost) this.broken.add(id, toFailure(thrown));
+      const used = outcome && toUsedByRun(outcome);
+      if (!owned.lost) this.broken.add(id, { failure: toFailure(thrown), used });
       for (const leave of this.leavers) leave(id);
     } finally {
       done.abort();
@@ -238,7 +240,7 @@ export class LocalRuns {
     }
   }
 
-  async #runBody(owned: OwnedRun, broken: Failure | undefined): Promise<RunOutcome> {
+  async #runBody(owned: OwnedRun, broken: BrokenRun | undefined): Promise<RunOutcome> {
     const { store, hub, clock, resting } = this;
     const children = {
       start: this.#startChild.bind(this),

@@ -6,7 +6,7 @@ import { Failure } from "../../src/base/failure.ts";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { type Bench, completed, until } from "./engine-bench.ts";
-import { openLocalBench } from "./local-bench.ts";
+import { openLocalBench, openMemoryRecord } from "./local-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const FULL = new Failure("store_full", "There is no room.");
@@ -33,7 +33,7 @@ async function withDisk(test: (bench: Bench, disk: Disk) => Promise<void>): Prom
       };
     },
   });
-  const bench = await openLocalBench(async () => store);
+  const bench = await openLocalBench(() => openMemoryRecord(store));
   await test(bench, disk);
   await bench.close();
 }

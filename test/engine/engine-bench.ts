@@ -21,6 +21,8 @@ export interface Bench {
   engine(options?: BenchEngineOptions): CrashingEngine;
   /** How many finished steps of a run are in its journal. */
   countSteps(id: string): Promise<number>;
+  /** How many tokens are booked on a key. */
+  readBooked(keyId: string): Promise<number>;
   /** Stops what has not crashed. */
   close(): Promise<void>;
 }

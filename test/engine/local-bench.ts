@@ -3,6 +3,9 @@
 import type { Engine } from "../../src/engine/engine.ts";
 import { createLocalEngine } from "../../src/engine/local-engine.ts";
 import type { LocalEngineOptions } from "../../src/engine/local-engine-options.ts";
+import { createMemorySpending } from "../../src/store/memory/memory-spending.ts";
+import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
+import type { Spending } from "../../src/store/spending.ts";
 import type { Store } from "../../src/store/store.ts";
 import {
   asked,
@@ -21,8 +24,15 @@ export interface LocalBench extends Bench {
 
 type LocalBenchOptions = BenchEngineOptions & Partial<Omit<LocalEngineOptions, "isAlive">>;
 
-export async function openLocalBench(createStore: () => Promise<Store>): Promise<LocalBench> {
-  const store = await createStore();
+/** What the engines of a bench keep, which the bench closes. */
+export interface BenchRecord {
+  readonly store: Store;
+  readonly spending: Spending;
+  close(): Promise<void>;
+}
+
+export async function openLocalBench(open: () => Promise<BenchRecord>): Promise<LocalBench> {
+  const { store, spending, close } = await open();
   const clock = createManualClock();
   const engines: { engine: Engine; crashed: boolean }[] = [];
   return {
@@ -40,11 +50,17 @@ export async function openLocalBench(createStore: () => Promise<Store>): Promise
       return Object.assign(engine, { crash });
     },
     countSteps: async (id) => (await store.readSteps(id)).size,
+    readBooked: async (keyId) => (await spending.read(keyId, 0)).total.tokens,
     async close() {
       for (const { engine, crashed } of engines) if (!crashed) await engine.stop();
-      await store.close();
+      await close();
     },
   };
+}
+
+/** A record in memory over a store of the test's own. */
+export async function openMemoryRecord(store = createMemoryStore()): Promise<BenchRecord> {
+  return { store, spending: createMemorySpending(store), close: () => store.close() };
 }
 
 /** The store as one process sees it: it closes only its own view, and dies with the process. */

@@ -2,14 +2,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
-import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
-import { openSqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Store } from "../../src/store/store.ts";
+import { openKept } from "../../src/store/open-kept.ts";
+import { describeBooking } from "./booking-contract.ts";
 import { describeCancelling } from "./cancel-contract.ts";
 import { describeDraining } from "./drain-contract.ts";
 import { describeEngine } from "./engine-contract.ts";
 import { describeFollow } from "./follow-contract.ts";
-import { type LocalBench, openLocalBench } from "./local-bench.ts";
+import {
+  type BenchRecord,
+  type LocalBench,
+  openLocalBench,
+  openMemoryRecord,
+} from "./local-bench.ts";
 import { describeStoreUse } from "./local-store-use.ts";
 import { describeOwnership } from "./ownership-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
@@ -20,13 +24,17 @@ const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
 after(() => rm(directory, { recursive: true, force: true }));
 
 let files = 0;
-const stores: Readonly<Record<string, () => Promise<Store>>> = {
-  "local engine in memory": async () => createMemoryStore(),
-  "local engine on SQLite": () => openSqliteStore(join(directory, `${files++}.db`)),
+const records: Readonly<Record<string, () => Promise<BenchRecord>>> = {
+  "local engine in memory": () => openMemoryRecord(),
+  "local engine on SQLite": async () => {
+    const kept = await openKept(join(directory, `${files++}.db`));
+    const [store, spending] = [await kept.runs(), await kept.spending()];
+    return { store, spending, close: () => kept.close() };
+  },
 };
 
-for (const [name, createStore] of Object.entries(stores)) {
-  const openBench = (): Promise<LocalBench> => openLocalBench(createStore);
+for (const [name, open] of Object.entries(records)) {
+  const openBench = (): Promise<LocalBench> => openLocalBench(open);
   describeEngine(name, openBench);
   describeOwnership(name, openBench);
   describeCancelling(name, openBench);
@@ -36,4 +44,5 @@ for (const [name, createStore] of Object.entries(stores)) {
   describeTaking(name, openBench);
   describeRecord(name, openBench);
   describeStoreUse(name, openBench);
+  describeBooking(name, openBench);
 }

@@ -5,11 +5,11 @@ import { it } from "node:test";
 import { createMemoryStore } from "../../src/store/memory/memory-store.ts";
 import type { FinishedStep, Store } from "../../src/store/store.ts";
 import { completed, notice, readAll, toTexts } from "./engine-bench.ts";
-import { openLocalBench } from "./local-bench.ts";
+import { openLocalBench, openMemoryRecord } from "./local-bench.ts";
 
 it("writes a step's last events with its journal entry, behind the others", async () => {
   const saved: FinishedStep[] = [];
-  const bench = await openLocalBench(async () => createNotedStore(saved));
+  const bench = await openLocalBench(() => openMemoryRecord(createNotedStore(saved)));
   const engine = bench.engine();
   engine.define("agent", async (context) => {
     await context.step("one", async (step) => {
