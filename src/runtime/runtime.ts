@@ -206,7 +206,7 @@ export async function createRuntime(options: RuntimeOptions = {}): Promise<Runti
       const kept = { shelf: await shelf(), chunks: await chunks() };
       const { openEmbeddings } = await import("./open-embeddings.ts");
       const inside = {
-        ...{ engine, ...kept, clock, agent: agentParts },
+        ...{ engine, store, ...kept, clock, agent: agentParts },
         openEmbeddings: (wish: EmbeddingWish) => openEmbeddings(wish, modelParts),
       };
       responses = openResponses(inside, settings);

@@ -15,12 +15,9 @@ import { truncate } from "../../responses/context/truncation.ts";
 import type { Planned } from "../../responses/request/plan-response.ts";
 import type { AgentParts } from "../agent-body.ts";
 import type { OpenedModel } from "../open-model.ts";
-import type { Charge, OpenPurse } from "./response-body.ts";
+import type { ResponseMoney } from "./response-money.ts";
 
-interface Money {
-  readonly charge?: Charge | undefined;
-  readonly openPurse?: OpenPurse | undefined;
-}
+type Money = Pick<ResponseMoney, "charge" | "openPurse">;
 
 export function createAdmission(
   { openModel }: Pick<AgentParts, "openModel">,

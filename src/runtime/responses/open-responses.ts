@@ -50,6 +50,8 @@ import type { ChunkStore } from "../../store/chunk-store.ts";
 import { createMemoryStore } from "../../store/memory/memory-store.ts";
 import { limitShelf, type QuotaOf } from "../../store/quota-shelf.ts";
 import type { Shelf } from "../../store/shelf.ts";
+import type { Spending } from "../../store/spending.ts";
+import type { Store } from "../../store/store.ts";
 import { VERSION } from "../../version.ts";
 import { AGENT_BODY, type AgentParts, createAgentBody } from "../agent-body.ts";
 import { createAdmission } from "./admission.ts";
@@ -61,16 +63,12 @@ import { type ModelRoutes, type ModelTarget, routeEmbeddings, routeModel } from 
 import { type OpenedSearch, openSearch } from "./open-search.ts";
 import { createFindPrompt } from "./prompt-files.ts";
 import { createRequestMcp } from "./request-mcp.ts";
-import {
-  type Charge,
-  createResponseBody,
-  type OpenPurse,
-  type ResponseBodyParts,
-} from "./response-body.ts";
+import { createResponseBody, type ResponseBodyParts } from "./response-body.ts";
 import { readsItself } from "./response-context.ts";
 import { createKinds } from "./response-kinds.ts";
+import type { ResponseMoney } from "./response-money.ts";
 
-export interface ResponsesSettings extends BackgroundLimits {
+export interface ResponsesSettings extends BackgroundLimits, ResponseMoney {
   /** What makes vectors of texts; without it files are searched by their words alone. */
   readonly embedder?: Embedder | undefined;
   readonly models: ModelRoutes;
@@ -90,10 +88,8 @@ export interface ResponsesSettings extends BackgroundLimits {
   readonly machine?: Omit<MachineParts, "kept"> | undefined;
   /** Seals secrets in stored requests, and compacted conversations. */
   readonly sealKey: Uint8Array;
-  /** Books what a response has used on the key that asked for it. */
-  readonly charge?: Charge | undefined;
-  /** Where responses of a key with a budget get their money from. */
-  readonly openPurse?: OpenPurse | undefined;
+  /** Where keys are booked, for a record in memory. A file has its own. */
+  readonly spending?: Pick<Spending, "settle"> | undefined;
   /** Who pays for what a key asks for outside of responses. */
   readonly payerOf?: ((keyId: string) => Payer) | undefined;
   /** Counts a background response that runs among its key's. */
@@ -135,6 +131,8 @@ export interface OpenedResponses {
 /** What of the runtime it is made of. */
 export interface RuntimeInside {
   readonly engine: Engine;
+  /** What the engine keeps its runs in. */
+  readonly store: Pick<Store, "keepSpending">;
   readonly shelf: Shelf;
   readonly chunks: ChunkStore;
   readonly clock: Clock;
@@ -143,7 +141,8 @@ export interface RuntimeInside {
 }
 
 export function openResponses(given: RuntimeInside, settings: ResponsesSettings): OpenedResponses {
-  const { quotaOf } = settings;
+  const { quotaOf, spending } = settings;
+  if (spending) given.store.keepSpending?.(spending);
   const shelf = quotaOf ? limitShelf(given.shelf, quotaOf) : given.shelf;
   const inside = { ...given, shelf, agent: withKeptModels(given.agent) };
   const { engine: durable, clock } = inside;
@@ -262,7 +261,7 @@ function createBody(
     accounts: new Map(),
     engine: place,
     slots: createTeamSlots(),
-    ...{ charge: settings.charge, openPurse: settings.openPurse },
+    ...{ charge: settings.charge, settle: settings.settle, openPurse: settings.openPurse },
     enterPlace: settings.enterPlace,
     kinds: createKinds({
       connectMcp: connectMcp(clock, settings),

@@ -3,7 +3,7 @@
  * on with, the loop. A run like any other, so it can delegate, be resumed and be replayed.
  */
 
-import { type Account, createAccount, type Purse } from "../../agent/account.ts";
+import { type Account, createAccount } from "../../agent/account.ts";
 import { type Amount, addAmounts, NOTHING } from "../../agent/limits.ts";
 import { type Begun, type LoopParts, type ModelWishes, runLoop } from "../../agent/loop.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
@@ -14,11 +14,11 @@ import { createDelegatingTools } from "../../delegation/delegating-tools.ts";
 import type { OpenAccounts } from "../../delegation/executors/in-process.ts";
 import type { DelegationNode } from "../../delegation/node.ts";
 import { DELEGATING_TOOLS, isDelegating } from "../../delegation/tools/names.ts";
+import { toFailedOutcome, toUsedByRun } from "../../engine/ending.ts";
 import type { RunBody, RunContext, RunOutcome } from "../../engine/engine.ts";
 import type { Item } from "../../protocol/items.ts";
 import type { LoggedEvent } from "../../protocol/run-events.ts";
 import type { Tool } from "../../protocol/tools.ts";
-import { NO_USAGE } from "../../protocol/usage.ts";
 import type { Provider } from "../../providers/provider.ts";
 import { useApproval } from "../../responses/approvals.ts";
 import { beginResponse, callApproved, readTold } from "../../responses/begin-response.ts";
@@ -51,9 +51,10 @@ import type { OpenedModel } from "../open-model.ts";
 import { openNode } from "../open-node.ts";
 import { type EnterPlace, enterBackground } from "./background-queue.ts";
 import { type ContextSettings, type OpenedContext, openContext } from "./response-context.ts";
+import { payFor, type ResponseMoney, toCharged } from "./response-money.ts";
 import { joinTeam, openTeam, type TeamSurroundings } from "./response-team.ts";
 
-export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
+export interface ResponseBodyParts extends AgentParts, TeamSurroundings, ResponseMoney {
   readonly context: ContextSettings;
   readonly accounts: OpenAccounts;
   readonly kinds: readonly ToolKind[];
@@ -73,65 +74,54 @@ export interface ResponseBodyParts extends AgentParts, TeamSurroundings {
     context: RunContext,
     outcome: RunOutcome,
   ) => Promise<RunOutcome["things"]>;
-  readonly charge?: Charge | undefined;
-  readonly openPurse?: OpenPurse | undefined;
   readonly enterPlace?: EnterPlace | undefined;
-}
-
-/** Books what a response has used, with all below it, on the key that asked for it. Ends its purse. */
-export type Charge = (keyId: string, used: Charged, runId: string) => Promise<void>;
-
-/** Where a response gets its money from; undefined for a key whose money is not limited. */
-export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
-
-interface Charged {
-  readonly tokens: number;
-  readonly usd: number;
-  /** Of the tokens, those whose price is not known. */
-  readonly unpriced?: number | undefined;
 }
 
 export function createResponseBody(parts: ResponseBodyParts): RunBody {
   return async (context, input) => {
     const task = parseTask(input);
-    const wish = readWish(task.response ?? {});
-    const scope: Closing[] = [];
-    let opened: OpenedResponse | undefined;
+    const asked: Asked = { context, task, wish: readWish(task.response ?? {}) };
+    const progress: Progress = {};
+    let outcome: RunOutcome;
     try {
-      opened = await open(parts, { context, task, wish, scope }).catch((thrown: unknown) =>
-        toBroken(parts, { context, task, wish }, toFailure(thrown)),
-      );
-      const own = await runLoop(opened);
-      const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
-      const outcome = (await opened.team?.end(ended)) ?? ended;
-      await charge(parts, { context, wish }, toCharged(opened, outcome));
-      return { ...outcome, things: await parts.keepOutput(wish, context, outcome) };
+      outcome = await answer(parts, asked, progress);
     } catch (thrown) {
-      await charge(parts, { context, wish }, opened && toCharged(opened));
-      throw thrown;
-    } finally {
-      for (const close of scope.reverse()) await close();
+      const used = progress.ended && toUsedByRun(progress.ended);
+      const { signal } = context;
+      outcome = toFailedOutcome(thrown, { signal, atMs: parts.clock.now(), used });
     }
+    const { opened, ended = outcome } = progress;
+    return await payFor(outcome, parts, { ...asked, used: opened && toCharged(opened, ended) });
   };
 }
 
-/** Every ending has a price, also one that was cancelled or failed; whoever goes on with a run pays for all of it. */
-async function charge(
-  parts: ResponseBodyParts,
-  { context, wish }: Pick<Asked, "context" | "wish">,
-  used: Charged = { tokens: 0, usd: 0 },
-): Promise<void> {
-  if (wish.key_id === null || (context.isLost && wish.store)) return;
-  await parts.charge?.(wish.key_id, used, context.id);
+/** How far a response has come, for the case that it fails. */
+interface Progress {
+  opened?: OpenedResponse;
+  /** What its agents said, which may be all there is to keep. */
+  ended?: RunOutcome;
 }
 
-/** A price that is not known may also be that of a subagent's model; then the ending has no cost. */
-function toCharged({ account, costOf }: OpenedResponse, outcome?: RunOutcome): Charged {
-  const { tokens, usd } = account.spent;
-  const end = outcome?.events.find((event) => event.type === "run_end");
-  const isKnown =
-    costOf(NO_USAGE) !== undefined && (end?.ending !== "completed" || end.cost_usd !== null);
-  return { tokens, usd, unpriced: isKnown ? 0 : tokens };
+async function answer(
+  parts: ResponseBodyParts,
+  asked: Asked,
+  progress: Progress,
+): Promise<RunOutcome> {
+  const { context, wish } = asked;
+  const scope: Closing[] = [];
+  try {
+    const opened: OpenedResponse = await open(parts, { ...asked, scope }).catch((thrown: unknown) =>
+      toBroken(parts, asked, toFailure(thrown)),
+    );
+    progress.opened = opened;
+    const own = await runLoop(opened);
+    const ended = opened.delegates ? await withSubagents(own, context.id, parts.readLog) : own;
+    const outcome = (await opened.team?.end(ended)) ?? ended;
+    progress.ended = outcome;
+    return { ...outcome, things: await parts.keepOutput(wish, context, outcome) };
+  } finally {
+    for (const close of scope.reverse()) await close();
+  }
 }
 
 type Closing = () => unknown;

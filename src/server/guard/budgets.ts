@@ -4,29 +4,27 @@
  * responses of all processes together keep to it, and one that another process takes over has it again.
  */
 
-import { createAccount, type Purse } from "../../agent/account.ts";
+import { createAccount } from "../../agent/account.ts";
 import { NO_LIMITS } from "../../agent/limits.ts";
 import { createPayer, type Payer } from "../../agent/payer.ts";
 import type { Clock } from "../../base/clock.ts";
 import { makeId } from "../../base/ids.ts";
+import type { Charged, OpenPurse, Settle } from "../../runtime/responses/response-money.ts";
 import type { Shelf } from "../../store/shelf.ts";
 import type { Amounts, Spending } from "../../store/spending.ts";
-import { isCounted, type KeyLimits, REMEMBERED_MS } from "./key.ts";
+import { isCounted, type Key, type KeyLimits, REMEMBERED_MS } from "./key.ts";
 import { openKeyPurse } from "./key-purse.ts";
 import type { FoundKey } from "./key-ring.ts";
 import { DEFAULT_TENANT, findKey } from "./keys.ts";
 import { createTally } from "./tally.ts";
 
-/** Books what a response has used, and ends what it held. */
-export type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
-
-type Charged = Pick<Amounts, "tokens" | "usd"> & { readonly unpriced?: number | undefined };
-
-/** Undefined for a key that has no budget. */
-export type OpenPurse = (keyId: string, runId: string) => Promise<Purse | undefined>;
+/** Books what was used, and ends what the run of it held, where it has one. */
+type Charge = (keyId: string, used: Charged, runId?: string) => Promise<void>;
 
 export interface Budgets {
   readonly charge: Charge;
+  /** For a run that is stored: booked with its ending, which ends what it held, too. */
+  readonly settle: Settle;
   readonly openPurse: OpenPurse;
   /** Pays for single calls of a key: each holds and books by itself. */
   readonly payerOf: (keyId: string) => Payer;
@@ -66,30 +64,34 @@ const ABANDONED_MS = 600_000;
 const PAGE = 100;
 
 export function createBudgets(parts: BudgetParts): Budgets {
-  const { spending, shelf, clock, onUse } = parts;
+  const { spending, clock, onUse } = parts;
   const tally = createTally(parts);
-  const known = new Map<string, FoundKey>();
+  const keys = createKnownKeys(parts);
   /** Runs of this process that have a purse. */
   const open = new Set<string>();
 
-  /** A key of the environment is in no record: nothing of it is limited, and it is noted by its requests. */
-  async function find(keyId: string): Promise<FoundKey | undefined> {
-    const noted = known.get(keyId);
-    if (noted && noted.untilMs > clock.now()) return noted;
-    const key = await findKey(shelf, keyId);
-    if (!key) return noted;
-    const found = { key, untilMs: clock.now() + REMEMBERED_MS };
-    known.set(keyId, found);
-    return found;
-  }
   async function limitsOf(keyId: string): Promise<KeyLimits> {
-    return (await find(keyId))?.key.limits ?? {};
+    return (await keys.find(keyId))?.limits ?? {};
   }
+  function tell(keyId: string, key: Key | undefined, used: Partial<Amounts>): void {
+    onUse?.({ keyId, tenant: key?.tenant ?? DEFAULT_TENANT }, used);
+  }
+  const settle: Settle = (keyId, { tokens, usd, unpriced = 0 }, runId) => {
+    const used = { tokens, usd, unpriced };
+    const tellUse = async (): Promise<void> =>
+      tell(keyId, keys.get(keyId) ?? (await keys.find(keyId)), used);
+    const onEnded = (): void => {
+      open.delete(runId);
+      // It is booked: only the figures of this process would lack it.
+      void tellUse().catch(() => {});
+    };
+    return { settles: { keyId, used, nowMs: clock.now() }, onEnded };
+  };
   const charge: Charge = async (keyId, used, runId) => {
-    const { key } = known.get(keyId) ?? (await find(keyId)) ?? {};
+    const key = keys.get(keyId) ?? (await keys.find(keyId));
     const { tokens, usd, unpriced = 0 } = used;
     const isAny = tokens > 0 || usd > 0;
-    if (isAny) onUse?.({ keyId, tenant: key?.tenant ?? DEFAULT_TENANT }, { tokens, usd, unpriced });
+    if (isAny) tell(keyId, key, { tokens, usd, unpriced });
     // Its key may have lost its limits meanwhile: what is held ends all the same.
     const holdId = runId !== undefined && open.delete(runId) ? runId : undefined;
     if (holdId === undefined && !isAny) return;
@@ -112,22 +114,10 @@ export function createBudgets(parts: BudgetParts): Budgets {
     return await openKeyPurse({ spending, clock, keyId, runId, limits, endLate });
   };
   return {
-    ...{ charge, openPurse },
-    payerOf: (keyId) => ({
-      async pay(most, call) {
-        const id = makeId("pay");
-        let account = createAccount(NO_LIMITS);
-        try {
-          account = createAccount(NO_LIMITS, await openPurse(keyId, id));
-          return await createPayer(account).pay(most, call);
-        } finally {
-          const { tokens, usd } = account.spent;
-          await charge(keyId, { tokens, usd, unpriced: most.usd === undefined ? tokens : 0 }, id);
-        }
-      },
-    }),
+    ...{ charge, settle, openPurse },
+    payerOf: (keyId) => createKeyPayer(keyId, { charge, openPurse }),
     limitsOf,
-    note: (found) => void known.set(found.key.id, found),
+    note: keys.note,
     countRequests: (keyId, requests) => tally.add(keyId, { requests }),
     flush: () => tally.flush(),
     async sweep(isRunning) {
@@ -135,6 +125,50 @@ export function createBudgets(parts: BudgetParts): Budgets {
       const nowMs = clock.now();
       await spending.keepHolds([...open], nowMs);
       await dropAbandoned(spending, nowMs - ABANDONED_MS, isRunning);
+    },
+  };
+}
+
+interface KnownKeys {
+  /** As it was noted last, however long ago. */
+  get(keyId: string): Key | undefined;
+  find(keyId: string): Promise<Key | undefined>;
+  note(found: FoundKey): void;
+}
+
+function createKnownKeys({ shelf, clock }: Pick<BudgetParts, "shelf" | "clock">): KnownKeys {
+  const known = new Map<string, FoundKey>();
+  const note = (found: FoundKey): void => void known.set(found.key.id, found);
+  return {
+    get: (keyId) => known.get(keyId)?.key,
+    /** A key of the environment is in no record: nothing of it is limited, and it is noted by its requests. */
+    async find(keyId) {
+      const noted = known.get(keyId);
+      if (noted && noted.untilMs > clock.now()) return noted.key;
+      const key = await findKey(shelf, keyId);
+      if (!key) return noted?.key;
+      note({ key, untilMs: clock.now() + REMEMBERED_MS });
+      return key;
+    },
+    note,
+  };
+}
+
+function createKeyPayer(
+  keyId: string,
+  { charge, openPurse }: Pick<Budgets, "charge" | "openPurse">,
+): Payer {
+  return {
+    async pay(most, call) {
+      const id = makeId("pay");
+      let account = createAccount(NO_LIMITS);
+      try {
+        account = createAccount(NO_LIMITS, await openPurse(keyId, id));
+        return await createPayer(account).pay(most, call);
+      } finally {
+        const { tokens, usd } = account.spent;
+        await charge(keyId, { tokens, usd, unpriced: most.usd === undefined ? tokens : 0 }, id);
+      }
     },
   };
 }

@@ -1,7 +1,7 @@
 /**
  * What keys use that have no limit to weigh it against: added up here and written once a second, because
  * a write for each request would cost more than many requests do. A process that is killed loses the
- * last second of it; keys with limits are booked at once.
+ * last second of it. Keys with limits are booked at once, and stored responses with their endings.
  */
 
 import type { Clock } from "../../base/clock.ts";

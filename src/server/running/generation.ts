@@ -67,7 +67,10 @@ export interface GenerationParts {
   readonly clock: Clock;
   readonly guard: Guard;
   /** What keys may spend. */
-  readonly money: Pick<ResponsesSettings, "charge" | "openPurse" | "enterPlace" | "payerOf">;
+  readonly money: Pick<
+    ResponsesSettings,
+    "spending" | "charge" | "settle" | "openPurse" | "enterPlace" | "payerOf"
+  >;
   readonly quotaOf: QuotaOf;
   readonly health: Health;
   readonly collectMetrics: () => Promise<readonly Metric[]>;

@@ -230,7 +230,9 @@ class OneServing implements Serving {
       clock,
       guard: this.#watch.watchGuard(this.#guard),
       money: {
+        spending: this.#parts.books.spending,
         charge: this.#guard.budgets.charge,
+        settle: this.#guard.budgets.settle,
         openPurse: this.#guard.budgets.openPurse,
         payerOf: this.#guard.budgets.payerOf,
         enterPlace: this.#guard.enterPlace,

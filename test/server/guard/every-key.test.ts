@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import type { OnUse } from "../../../src/server/guard/budgets.ts";
 import type { Amounts } from "../../../src/store/spending.ts";
 import { reply, respond } from "../../../src/testing/index.ts";
 import { ANYBODY } from "../server-bench.ts";
@@ -89,11 +90,12 @@ describe("what keys use", () => {
   it("is told as it is booked, by key and tenant", async (t) => {
     const told = new Map<string, Pick<Amounts, "requests" | "tokens">>();
     const tenants = new Set<string>();
-    const bench = createGuardBench({}, ({ keyId, tenant }, { requests = 0, tokens = 0 }) => {
+    const onUse: OnUse = ({ keyId, tenant }, { requests = 0, tokens = 0 }) => {
       const before = told.get(keyId) ?? { requests: 0, tokens: 0 };
       told.set(keyId, { requests: before.requests + requests, tokens: before.tokens + tokens });
       tenants.add(tenant);
-    });
+    };
+    const bench = createGuardBench({}, { onUse });
     const usage = { input: 100, output: 10 };
     const server = await startGuarded(
       t,

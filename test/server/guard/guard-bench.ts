@@ -16,6 +16,7 @@ import type { Audit } from "../../../src/store/audit.ts";
 import { createMemoryAudit } from "../../../src/store/memory/memory-audit.ts";
 import { createMemoryShelf } from "../../../src/store/memory/memory-shelf.ts";
 import { createMemorySpending } from "../../../src/store/memory/memory-spending.ts";
+import { openKept } from "../../../src/store/open-kept.ts";
 import type { Shelf } from "../../../src/store/shelf.ts";
 import type { Spending } from "../../../src/store/spending.ts";
 import {
@@ -48,9 +49,17 @@ export interface AskedHead {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function createGuardBench(given: Partial<GuardSettings> = {}, onUse?: OnUse): GuardBench {
+interface BenchParts {
+  readonly onUse?: OnUse;
+  /** Where keys are booked: that of the runs' own file, for a server that has one. */
+  readonly spending?: Spending;
+}
+
+export function createGuardBench(
+  given: Partial<GuardSettings> = {},
+  { onUse, spending = createMemorySpending() }: BenchParts = {},
+): GuardBench {
   const shelf = createMemoryShelf();
-  const spending = createMemorySpending();
   const audit = createMemoryAudit();
   // In the middle of a minute and of a day.
   const clock = createManualClock(Date.UTC(2030, 0, 1, 12, 0, 30));
@@ -65,6 +74,13 @@ export function createGuardBench(given: Partial<GuardSettings> = {}, onUse?: OnU
     admit: ({ token, method = "POST", scope = "responses", about = ABOUT, headers = {} }) =>
       guard.admit(toMessage(method, { ...toBearer(token), ...headers }), scope, about),
   };
+}
+
+/** One whose keys are booked in the file that the runs are in, as a server's are. */
+export async function openFileBench(t: TestContext, storePath: string): Promise<GuardBench> {
+  const kept = await openKept(storePath);
+  t.after(() => kept.close());
+  return createGuardBench({}, { spending: await kept.spending() });
 }
 
 const ABOUT: About = { route: "POST /v1/responses" };
@@ -89,15 +105,18 @@ export interface GuardedServer extends TestServer {
 
 export async function startGuarded(
   t: TestContext,
-  { guard }: GuardBench,
+  { guard, spending }: GuardBench,
   engine: ScriptEngine | Script,
   setup: ServerSetup = {},
 ): Promise<GuardedServer> {
-  const { charge, openPurse, payerOf } = guard.budgets;
+  const { charge, settle, openPurse, payerOf } = guard.budgets;
   const { quotaOf, enterPlace } = guard;
   const server = await startServer(t, engine, {
     ...setup,
-    settings: { charge, openPurse, payerOf, enterPlace, quotaOf, ...setup.settings },
+    settings: {
+      ...{ spending, charge, settle, openPurse, payerOf, enterPlace, quotaOf },
+      ...setup.settings,
+    },
     server: { guard, ...setup.server },
   });
   return { ...server, send: (asked) => send(server.url, asked) };

@@ -8,7 +8,13 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { toRunId } from "../../../src/responses/fold/response-object.ts";
 import { type Reply, reply, respond, script } from "../../../src/testing/index.ts";
-import { createGuardBench, type GuardBench, startGuarded, toBearer } from "./guard-bench.ts";
+import {
+  createGuardBench,
+  type GuardBench,
+  openFileBench,
+  startGuarded,
+  toBearer,
+} from "./guard-bench.ts";
 
 const LIMITS = { tokens_per_day: 100_000 };
 /** 90 characters, which are about 30 tokens. */
@@ -138,9 +144,9 @@ describe("an answer that is interrupted", () => {
   it("is paid for by the process that goes on with it, beside what that one asks", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-interrupted-"));
     t.after(() => rmSync(folder, { recursive: true }));
-    const bench = createGuardBench();
-    const { token, key } = await bench.makeKey({ limits: LIMITS });
     const storePath = join(folder, "runs.db");
+    const bench = await openFileBench(t, storePath);
+    const { token, key } = await bench.makeKey({ limits: LIMITS });
     const answers: Reply[] = [reply.silence(WORDS)];
     const usage = { input: 100, output: 10 };
     const said = respond(() => answers.shift() ?? reply.text("Done.", { usage }));

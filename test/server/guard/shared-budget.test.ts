@@ -19,7 +19,13 @@ import {
   type ScriptEngine,
   script,
 } from "../../../src/testing/index.ts";
-import { createGuardBench, errorOf, type GuardBench, startGuarded } from "./guard-bench.ts";
+import {
+  createGuardBench,
+  errorOf,
+  type GuardBench,
+  openFileBench,
+  startGuarded,
+} from "./guard-bench.ts";
 
 /** A model that takes every token it may, and answers when it is told to. */
 function createGreedyModel(): { engine: ScriptEngine; asked(): number; answer(): void } {
@@ -119,9 +125,9 @@ describe("a budget that responses share", () => {
   it("is booked once for a response that another process goes on with", async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "offshoot-budget-"));
     t.after(() => rmSync(folder, { recursive: true }));
-    const bench = createGuardBench();
-    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 3000 } });
     const storePath = join(folder, "runs.db");
+    const bench = await openFileBench(t, storePath);
+    const { token, key } = await bench.makeKey({ limits: { tokens_per_day: 3000 } });
     const usage = { input: 100, output: 10 };
     const calls = [{ name: "offshoot__bash_read", arguments: { filepath: "a.txt" } }];
     const answers = [reply.calls(calls, { usage }), reply.silence()];
