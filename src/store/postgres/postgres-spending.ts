@@ -5,8 +5,15 @@
  */
 
 import type { Hold } from "../holds.ts";
-import type { Amounts, KeyAmounts, Spending } from "../spending.ts";
-import { createRowSpending, mapUnits, nameWindows, type SpendingRows } from "../spending-rows.ts";
+import type { Amounts, KeyAmounts, Settlement, Spending } from "../spending.ts";
+import {
+  createRowSpending,
+  mapUnits,
+  nameWindows,
+  type SpendingRows,
+  settleRows,
+  toSettling,
+} from "../spending-rows.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
 import type { Database, Queries, Reads } from "./postgres-database.ts";
 import type { SqlRow } from "./postgres-driver.ts";
@@ -70,6 +77,19 @@ export function createPostgresSpending(db: Database): Spending {
   };
 }
 
+/** Books what a run has used and ends its hold, in the transaction of the run's ending. */
+export async function settleRun(
+  tx: Queries,
+  runId: string,
+  settles: Settlement | undefined,
+): Promise<void> {
+  if (!settles) return;
+  await lockKey(tx, settles.keyId);
+  const decided: Write[] = [];
+  settleRows(createWrites(decided), settles.keyId, settles.used, toSettling(runId, settles));
+  for (const write of decided) await write(tx);
+}
+
 type Write = (tx: Queries) => Promise<unknown>;
 
 async function lockKey(tx: Queries, keyId: string): Promise<void> {
@@ -99,21 +119,27 @@ async function readRows(db: Reads, { keyId, nowMs, decided }: Reading): Promise<
   return {
     transact: async (work) => work(),
     get: (_, window) => found.get(window),
-    add(of, window, { requests, tokens, usd, unpriced }) {
-      const values = [toColumn(of), window, requests, tokens, usd, unpriced];
-      decided.push(({ run }) => run(ADD, ...values));
-    },
+    ...createWrites(decided),
     holdsOf: () => holds,
     putHold(of, { id, tokens, usd }, atMs) {
       const values = [toColumn(id), toColumn(of), tokens, usd, atMs];
       decided.push(({ run }) => run(PUT_HOLD, ...values));
     },
+    ...{ list: refuse, prune: refuse, forget: refuse },
+    ...{ keepHolds: refuse, listStaleHolds: refuse, dropHolds: refuse },
+  };
+}
+
+function createWrites(decided: Write[]): Pick<SpendingRows, "add" | "endHold"> {
+  return {
+    add(of, window, { requests, tokens, usd, unpriced }) {
+      const values = [toColumn(of), window, requests, tokens, usd, unpriced];
+      decided.push(({ run }) => run(ADD, ...values));
+    },
     endHold(id) {
       const ended = "delete from offshoot.holds where id = $1";
       decided.push(({ run }) => run(ended, toColumn(id)));
     },
-    ...{ list: refuse, prune: refuse, forget: refuse },
-    ...{ keepHolds: refuse, listStaleHolds: refuse, dropHolds: refuse },
   };
 }
 

@@ -42,6 +42,7 @@ import {
 } from "./postgres-owned.ts";
 import { toRunQuery } from "./postgres-run-query.ts";
 import * as signals from "./postgres-signals.ts";
+import { settleRun } from "./postgres-spending.ts";
 import { DELETE_TREE, insertThings } from "./postgres-things.ts";
 import * as turns from "./postgres-turns.ts";
 import {
@@ -218,6 +219,7 @@ class PostgresStore implements Store {
           result_parts = $5 where id = $1`,
         ...[toColumn(id), ...ending],
       );
+      await settleRun(tx, id, end.settles);
     });
     this.#news.tell(id);
   }

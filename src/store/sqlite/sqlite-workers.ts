@@ -1,8 +1,8 @@
 /** The processes that run something, in the table `workers`. */
 
 import type { Worker } from "../store.ts";
-import type { Database } from "./sqlite-database.ts";
 import { fromColumn, toColumn } from "../text-column.ts";
+import type { Database } from "./sqlite-database.ts";
 
 export class SqliteWorkers {
   readonly #db: Database;

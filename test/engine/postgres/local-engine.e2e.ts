@@ -1,15 +1,13 @@
 /** The engine over a record in Postgres: the same suites as over SQLite and memory, on a real server. */
 
 import { after, it } from "node:test";
-import type { Kept } from "../../../src/store/kept.ts";
 import { openKept } from "../../../src/store/open-kept.ts";
-import type { Store } from "../../../src/store/store.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
 import { describeCancelling } from "../cancel-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";
 import { describeFollow } from "../follow-contract.ts";
-import { type LocalBench, openLocalBench, withoutNews } from "../local-bench.ts";
+import { type BenchRecord, type LocalBench, openLocalBench, withoutNews } from "../local-bench.ts";
 import { describeOwnership } from "../ownership-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
 import { describeRecord } from "../record-contract.ts";
@@ -17,22 +15,21 @@ import { describeTaking } from "../take-contract.ts";
 
 const NAME = "local engine on Postgres";
 const server = POSTGRES_LACK === undefined ? await startPostgres() : undefined;
-const opened: Kept[] = [];
-after(async () => {
-  for (const kept of opened) await kept.close();
-  await server?.[Symbol.asyncDispose]();
-});
+after(() => server?.[Symbol.asyncDispose]());
 
-async function openStore(): Promise<Store> {
+async function openRecord(): Promise<BenchRecord> {
   const kept = await openKept(await server?.newAddress());
-  opened.push(kept);
-  return withoutNews(await kept.runs());
+  return {
+    store: withoutNews(await kept.runs()),
+    spending: await kept.spending(),
+    close: () => kept.close(),
+  };
 }
 
 if (server === undefined) {
   it(`${NAME} (skipped: ${POSTGRES_LACK})`, { skip: true }, () => {});
 } else {
-  const openBench = (): Promise<LocalBench> => openLocalBench(openStore);
+  const openBench = (): Promise<LocalBench> => openLocalBench(openRecord);
   describeEngine(NAME, openBench);
   describeOwnership(NAME, openBench);
   describeCancelling(NAME, openBench);

@@ -9,7 +9,11 @@ import { describeAudit } from "../audit-contract.ts";
 import { describeBatches } from "../batches-contract.ts";
 import { describeChunks } from "../chunks-contract.ts";
 import { describeShelf } from "../shelf-contract.ts";
-import { describeSharedSpending, describeSpending } from "../spending-contract.ts";
+import {
+  describeBookedRuns,
+  describeSharedSpending,
+  describeSpending,
+} from "../spending-contract.ts";
 import { describeStorage } from "../storage-contract.ts";
 import { describeStore, newRun, notices } from "../store-contract.ts";
 import { describeStoreModel } from "../store-model.ts";
@@ -46,6 +50,10 @@ if (server === undefined) {
   describeSharedSpending("Postgres spending", async () => {
     const address = await server.newAddress();
     return [await (await open(address)).spending(), await (await open(address)).spending()];
+  });
+  describeBookedRuns("Postgres spending", async () => {
+    const kept = await open();
+    return { store: await kept.runs(), spending: await kept.spending() };
   });
   describeAudit("Postgres audit", async () => (await open()).audit());
 
