@@ -18,6 +18,11 @@ export function isLarge(value: unknown): boolean {
   return weigh(value, LARGE_WEIGHT) < 0;
 }
 
+/** The same of one of several that are large together: a quarter of it is enough. */
+export function isLargePart(value: unknown): boolean {
+  return weigh(value, PIECE_LENGTH) < 0;
+}
+
 /** What `JSON.stringify` makes of the same data, in pieces; no character is cut in two. */
 export function* toJsonPieces(value: unknown): Generator<string, void> {
   let text = "";

@@ -5,7 +5,7 @@
 
 import { createHash } from "node:crypto";
 import type { Json } from "../../base/json.ts";
-import { isLarge, toJsonSlices } from "../../base/json-pieces.ts";
+import { isLarge, isLargePart, toJsonSlices } from "../../base/json-pieces.ts";
 import { parseLargeJson } from "../../base/large-json.ts";
 import { createSlices, type Slices } from "../../base/slices.ts";
 import type { RunRecord, RunStatus } from "../../protocol/run-record.ts";
@@ -82,7 +82,7 @@ async function makeReady(
   await slices.next();
   let chars = 0;
   for (const value of values) {
-    const one = isLarge(value) ? await writeInParts(db, value, slices) : JSON.stringify(value);
+    const one = isLargePart(value) ? await writeInParts(db, value, slices) : JSON.stringify(value);
     ready.push(one);
     chars += typeof one === "string" ? one.length : 0;
     if (chars < LOOK_CHARS) continue;
