@@ -1,0 +1,44 @@
+/**
+ * The model's server of `tenants.ts`, in a process of its own: it answers at once, with a document that is slow to
+ * check where a schema is asked for, and after a second what is asked in the background.
+ */
+
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { LATER } from "./tenants-hostile.ts";
+
+const LATER_MS = 1000;
+/** What the pattern of the hostile schema is slow at. */
+const SLOW_ANSWER = JSON.stringify({ a: `${"a".repeat(40)}!` });
+
+const server = createServer(async (request, response) => {
+  let size = 0;
+  let head = "";
+  for await (const piece of request) {
+    size += (piece as Buffer).length;
+    if (size < 1_000_000) head += String(piece);
+  }
+  if (head.includes(LATER)) await sleep(LATER_MS);
+  const content = head.includes("response_format") ? SLOW_ANSWER : "Hello.";
+  answer(response, content, /"stream":\s*true/.test(head));
+});
+server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+process.on("disconnect", () => process.exit());
+
+function answer(response: ServerResponse, content: string, isStreamed: boolean): void {
+  const choice = { index: 0, finish_reason: "stop" };
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  const about = { id: "chatcmpl-1", created: 1, model: "x", usage };
+  const said = { role: "assistant", content };
+  if (!isStreamed) {
+    const choices = [{ ...choice, message: said }];
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ ...about, object: "chat.completion", choices }));
+    return;
+  }
+  const choices = [{ ...choice, delta: said }];
+  const chunk = { ...about, object: "chat.completion.chunk", choices };
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+}
