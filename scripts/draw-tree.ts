@@ -20,7 +20,7 @@ async function main(): Promise<void> {
     await tree.settle();
     const screen = tree.read();
     write(`tree-${columns}.txt`, `${screen.lines.join("\n")}\n`);
-    if (columns === 80) write("tree.svg", toSvg(screen.looks, columns));
+    write(`tree-${columns}.svg`, toSvg(screen.looks, columns));
     tree.release();
     await tree.terminal.ended;
   }

@@ -23,7 +23,7 @@ export function treeBlocks(): string[] {
   return [
     "## The live tree",
     "On a terminal the tree is drawn while it works. Here a run has 24 subagents, of which eight may work at once: two have completed, one has failed.",
-    "![The live tree of a run with 24 subagents](tree.svg)",
+    "![The live tree of a run with 24 subagents](tree-80.svg)",
     "The first line is the run itself: how many work, wait and are done, then tokens and cost of the whole tree, what is left of `--max-cost` and `--max-total-tokens`, and the time since it began. Each subagent has a line with its label, its name in brackets, what it did last, its tokens, its cost and its time. `silent 12 s` says that the model or the tool it waits for has sent nothing for so long. One that has ended leaves a line above the tree, and so does one that was not started, with the reason: `– part 09: not started: its first call may take $0.0048, and $0.0036 of the budget is free for it.` The tree takes at most half of the terminal's rows: those that do not fit are counted. It is drawn again when the terminal is resized.",
     renderTable(["sign", "meaning"], STATES),
     "The name in brackets is the subagent's id without the run's. `offshoot runs show`, `runs tree` and `runs replay --from` take it: `parser-1.0`, or `parser-1.0/inner-2.1` for one below it. Without a run's id it is that of the newest tree that has one.",
@@ -31,6 +31,9 @@ export function treeBlocks(): string[] {
     "| key | what it does |\n|---|---|\n| `↑` `↓`, `k` `j` | pick a subagent |\n| `x` | stop it and all below it, after `y` and Enter |\n| `m` | write a message for it: Enter sends, Esc leaves |\n| `Esc`, any other key | back |\n| Ctrl-C, Ctrl-Z | stop the whole run; suspend it (`fg` goes on) |",
     "There are keys where standard input is a terminal and standard output is not a pipe. With `NO_COLOR` the signs are words. With `TERM=dumb` and on a pipe nothing is drawn over: each subagent has a line when it starts and one when it ends, or one that says why it was not started. `-q` hides all of it.",
     "The same run at 120, 80 and 40 columns:",
-    ...[120, 80, 40].map((columns) => renderFence("text", readScreen(columns))),
+    ...[120, 80, 40].flatMap((columns) => [
+      `![The live tree at ${columns} columns](tree-${columns}.svg)`,
+      renderFence("text", readScreen(columns)),
+    ]),
   ];
 }
