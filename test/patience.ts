@@ -84,7 +84,8 @@ export async function askAgain<Out>(
 ): Promise<Out> {
   let limitMs = 1000;
   return await until(async () => {
-    limitMs *= 2;
+    // Tries that fail at once are many.
+    limitMs = Math.min(limitMs * 2, PATIENCE_MS);
     return await ask(AbortSignal.timeout(limitMs)).catch(() => undefined);
   }, what);
 }
