@@ -144,7 +144,7 @@ describe(...unless(TERMINAL_LACK)("the lines of a tree on a terminal"), () => {
     const terminal = startOnTerminal(place, args);
     await terminal.shows("[C]ancel the whole run: ");
     terminal.type("q\n");
-    await terminal.shows("Type y, n, a, t or c, then Enter.");
+    await terminal.shows("Type y, n (or n and why), a, t or c, then Enter.");
     terminal.type("t\n");
     assert.equal(await terminal.ended, 0, terminal.screen);
     assert.equal(terminal.screen.split("Tool Call: write").length, 2, terminal.screen);
