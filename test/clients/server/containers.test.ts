@@ -25,7 +25,7 @@ async function startContainers(t: TestContext) {
   const server = {
     routes: [
       ...createContainerRoutes(parts),
-      ...createFileRoutes({ ...parts, forget: async () => {} }),
+      ...createFileRoutes({ ...parts, sealKey: new Uint8Array(32), forget: async () => {} }),
     ],
   };
   const start = async (tenant: string) => {
