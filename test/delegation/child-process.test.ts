@@ -289,7 +289,8 @@ describe("the end of a child process", () => {
     // They hold on to its output, which is waited for until that runs out.
     const bench = createShellBench(t, `${inGroup} ${outside} ${wait}`, { clock: fastClock });
     await bench.run();
-    for (const name of ["one", "two"]) assert.ok(!isRunning(Number(bench.read(name))), name);
+    const isGone = (name: string): boolean => !isRunning(Number(bench.read(name)));
+    await untilTrue(() => isGone("one") && isGone("two"), "the end of both");
   });
 
   it("comes with its parent's cancelling, which waits for what the child still reports", async (t) => {

@@ -12,6 +12,7 @@ import { describe, it } from "node:test";
 import type { ToolProcess } from "../../src/protocol/run-events.ts";
 import { reply, script, startChatUpstream } from "../../src/testing/index.ts";
 import { levelLack, unless } from "../needs.ts";
+import { untilTrue } from "../patience.ts";
 import { createPlace, type Place } from "./command.ts";
 
 const LEVELS = ["none", "process", "sandbox"] as const;
@@ -106,7 +107,8 @@ describe("a command", { skip: process.platform !== "linux" }, () => {
 
     const resumed = place.start(["runs", "resume", id]);
     await held.closed;
-    assert.ok(!isRunning(started.pid));
+    // A process that is killed closes its files a moment before it is gone.
+    await untilTrue(() => !isRunning(started.pid), "the command's end");
     resumed.child.kill("SIGKILL");
     await resumed.ended;
   });

@@ -247,14 +247,14 @@ describe("a server that misbehaves", () => {
     const pid = Number(await test.call("mcp__bad__child"));
     assert.ok(isAlive(pid));
     await test.hub.close();
-    assert.ok(!isAlive(pid));
+    await untilTrue(() => !isAlive(pid), "the end of the server's child");
   });
 
   it("leaves no child behind when it dies by itself", async () => {
     await using test = bad();
     const pid = Number(await test.call("mcp__bad__child"));
     await assert.rejects(test.call("mcp__bad__die"), { code: "tool_failed" });
-    assert.ok(!isAlive(pid));
+    await untilTrue(() => !isAlive(pid), "the end of the server's child");
   });
 
   it("gets an environment without our keys, and the variables it was given", async () => {
