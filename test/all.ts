@@ -16,6 +16,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { listFiles } from "./list-files.ts";
 import { watchProgress } from "./progress.ts";
 import { useQuickFolder } from "./quick-folder.ts";
+import { holdRunCode } from "./run-code.ts";
 
 const SHARE = "--share=";
 /** One more than the cores of a small machine: tests wait for the disk, a timer or a child a fifth of their time. */
@@ -35,6 +36,7 @@ for (let other = 1; isAll && other < SHARES; other++) {
 }
 
 watchProgress(() => othersRunning > 0);
+holdRunCode();
 const here = fileURLToPath(new URL(".", import.meta.url));
 const files = listFiles(here, ".test.js").filter(isMine);
 if (files.length === 0) {

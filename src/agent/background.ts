@@ -111,7 +111,7 @@ async function tell(
 ): Promise<void> {
   if (!background) return;
   const { turns: turn } = progress;
-  const news = (await context.step(key, async (step) => {
+  const news = (await context.stage(key, async (step) => {
     await background.restore();
     const found = isFinal
       ? await background.settle(turn, step.idempotencyKey)

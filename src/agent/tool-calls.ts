@@ -58,6 +58,8 @@ export async function runToolCalls(
       // By place and not by id: there are servers that give one id to all calls, or count ids from 0
       // in every answer.
       key: `tool:${turn}.${outputs.length + at}`,
+      // The first call after a takeover finds the background children again, whatever it does.
+      isStage: parts.gate.mayWait(call.name) || parts.backgroundChildren?.isOpen,
       fn: async (step: Step) => {
         ranHere.add(at);
         parts.onCall?.();

@@ -164,18 +164,31 @@ export interface RunContext {
   readonly signal: AbortSignal;
   /** Whether another process goes on with it from here, now or later: no ending of this one counts. */
   readonly isLost: boolean;
-  /** Runs `fn` once and remembers what it returned. A key may be used once in a run. */
+  /**
+   * Runs `fn` once and remembers what it returned. A key may be used once in a run. The code of a step does
+   * something to the world, or looks at it: it starts no step and no child, and waits for no message.
+   */
   step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out>;
-  /** Single steps side by side, started in order, at most `limit` at once; results in order. */
+  /**
+   * Run code with an ending of its own, which is remembered as that of a step: once it has ended, a replay
+   * does not enter it. It may start children and wait, and for the rest keeps to the rules of a step: what
+   * was cut begins again. Stages may be open side by side; none is opened inside a step.
+   */
+  stage<Out extends Json>(key: string, fn: (stage: Step) => Promise<Out>): Promise<Out>;
+  /** Steps and stages side by side, started in order, at most `limit` at once; results in order. */
   all<Out extends Json>(
-    steps: readonly { key: string; fn: (step: Step) => Promise<Out> }[],
+    steps: readonly {
+      readonly key: string;
+      readonly isStage?: boolean | undefined;
+      readonly fn: (step: Step) => Promise<Out>;
+    }[],
     limit?: number,
   ): Promise<Out[]>;
-  /** Starts a run of its own under this one, with the id `<this id>/<key>`; found again on replay. */
+  /** Starts a run of its own under this one, with the id `<this id>/<key>`; found again on replay. Not inside a step. */
   child(key: string, name: string, input: Json, options?: ChildOptions): Promise<Child>;
   /**
    * Waits for a message left with `engine.signal`; null when none came in time. Journaled, so that a takeover
-   * waits no longer; a wait without a limit (`Infinity`) begins again.
+   * waits no longer; a wait without a limit (`Infinity`) begins again. Not inside a step.
    */
   waitFor(topic: string, timeoutMs: number, options?: WaitOptions): Promise<Json>;
   /**
@@ -207,7 +220,7 @@ export interface RunContext {
    * left out where all of the run does.
    */
   waiting<Out>(step: string | undefined, work: () => Promise<Out>): Promise<Out>;
-  /** Appends events to the run's log; returns the last one's number. Only inside a step. */
+  /** Appends events to the run's log; returns the last one's number. Only inside a step or a stage. */
   emit(events: readonly RunEvent[]): Promise<number>;
   /**
    * The same outside of steps: of a takeover, and of children that work by themselves. No journal holds

@@ -14,6 +14,7 @@ import type { Hub } from "./hub.ts";
 import type { OwnedRun } from "./owned-run.ts";
 import { readLog } from "./read-log.ts";
 import type { Resting } from "./resting.ts";
+import { enterCode, noteRunCode } from "./run-code.ts";
 import type { Append } from "./run-log.ts";
 import { createTakes, type Take } from "./take.ts";
 import { createWaits, type WaitFor } from "./wait.ts";
@@ -57,6 +58,7 @@ export function createRunContext(parts: ContextParts): RunContext {
 
 interface SingleStep<Out extends Json> {
   readonly key: string;
+  readonly isStage?: boolean | undefined;
   readonly fn: (step: Step) => Promise<Out>;
 }
 
@@ -84,8 +86,15 @@ class Context implements RunContext {
     this.tenant = run.tenant;
     this.epoch = epoch;
     this.signal = signal;
-    this.waitFor = createWaits(parts);
-    this.take = createTakes(parts);
+    const [waitFor, take] = [createWaits(parts), createTakes(parts)];
+    this.waitFor = async (topic, ...rest) => {
+      this.#note(`waits for \`${topic}\``);
+      return await waitFor(topic, ...rest);
+    };
+    this.take = async (topic, before) => {
+      this.#note(`takes \`${topic}\``);
+      return await take(topic, before);
+    };
     this.uncounted = parts.uncounted;
     this.runs = parts.runs;
     this.isTakeover = epoch > 1 && journal.get(TURN_KEY) !== epoch;
@@ -99,6 +108,11 @@ class Context implements RunContext {
   async step<Out extends Json>(key: string, fn: (step: Step) => Promise<Out>): Promise<Out> {
     this.#use("step", key);
     return await this.#run({ key, fn });
+  }
+
+  async stage<Out extends Json>(key: string, fn: (stage: Step) => Promise<Out>): Promise<Out> {
+    this.#use("step", key);
+    return await this.#run({ key, fn, isStage: true });
   }
 
   async all<Out extends Json>(
@@ -139,6 +153,7 @@ class Context implements RunContext {
   }
 
   async turn(queue: string, lane: string): Promise<void> {
+    this.#note(`waits for its turn in \`${queue}\``);
     this.signal.throwIfAborted();
     await this.#parts.turns.enter(queue, lane);
   }
@@ -181,7 +196,7 @@ class Context implements RunContext {
     else yield* readLog(store, this.id);
   }
 
-  async #run<Out extends Json>({ key, fn }: SingleStep<Out>): Promise<Out> {
+  async #run<Out extends Json>({ key, isStage, fn }: SingleStep<Out>): Promise<Out> {
     const { owned, resting } = this.#parts;
     this.signal.throwIfAborted();
     const known = owned.journal.get(key);
@@ -196,7 +211,8 @@ class Context implements RunContext {
     this.#running++;
     resting.begin(owned, idempotencyKey);
     try {
-      const value = await fn({ idempotencyKey, signal: this.signal, end });
+      const code = { run: this.id, key, kind: isStage ? ("stage" as const) : ("step" as const) };
+      const value = await enterCode(code, () => fn({ idempotencyKey, signal: this.signal, end }));
       await this.#save({ key, value, survives }, last);
       return value;
     } finally {
@@ -221,7 +237,12 @@ class Context implements RunContext {
     await save(step);
   }
 
+  #note(does: string): void {
+    noteRunCode({ run: this.id, does });
+  }
+
   #use(kind: "step" | "child", key: string): void {
+    this.#note(`starts the ${kind} \`${key}\``);
     if (kind === "step" && key.startsWith("@")) {
       throw new Failure(
         "internal",

@@ -81,7 +81,7 @@ export function describeDraining(name: string, openBench: OpenBench): void {
         const [child, own] = [createCalls(), createGate()];
         engine.define("child", child.body);
         engine.define("agent", async (context) => {
-          const asking = context.step("ask", async ({ idempotencyKey }) => {
+          const asking = context.stage("ask", async ({ idempotencyKey }) => {
             const started = await context.child("a", "child", null);
             await context.waiting(idempotencyKey, () => started.result());
             return "asked";

@@ -18,6 +18,7 @@ import { describeStoreUse } from "./local-store-use.ts";
 import { describeOwnership } from "./ownership-contract.ts";
 import { describeQueues } from "./queue-contract.ts";
 import { describeRecord } from "./record-contract.ts";
+import { describeStages } from "./stage-contract.ts";
 import { describeTaking } from "./take-contract.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "offshoot-engine-"));
@@ -43,6 +44,7 @@ for (const [name, open] of Object.entries(records)) {
   describeQueues(name, openBench);
   describeTaking(name, openBench);
   describeRecord(name, openBench);
+  describeStages(name, openBench);
   describeStoreUse(name, openBench);
   describeBooking(name, openBench);
 }

@@ -101,7 +101,7 @@ class RunTeam implements Team {
     // Ends with the run: no message is given to one that is over.
     if (this.#me === ROOT) this.#takeAnswers().catch(() => {});
     if (!isStoppedWait(own.at(-1))) return { items: own };
-    const messages = (await context.step("team", async (step) => {
+    const messages = (await context.stage("team", async (step) => {
       const came = await this.#waitAgain(own, step.signal);
       step.end(came?.flatMap(toWholeEvents) ?? []);
       return (came ?? null) as unknown as Json;
@@ -111,7 +111,7 @@ class RunTeam implements Team {
   }
 
   async answered(turn: number): Promise<readonly Item[] | undefined> {
-    const came = (await this.#parts.context.step(`answers:${turn}`, async (step) => {
+    const came = (await this.#parts.context.stage(`answers:${turn}`, async (step) => {
       const found = await this.#outside(step.signal, () => this.#untilAnswered(step.signal));
       step.end(found?.messages.flatMap(toWholeEvents) ?? []);
       return (found ?? null) as unknown as Json;

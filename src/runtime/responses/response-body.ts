@@ -354,6 +354,7 @@ const NO_GATE: Gate = {
   tools: [],
   parallelCalls: 1,
   isReadOnly: () => true,
+  mayWait: () => false,
   countChildren: () => 0,
   call: () => Promise.reject(new Failure("internal", "This response makes no calls.")),
   endLeftovers: async () => [],

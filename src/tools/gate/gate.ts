@@ -30,6 +30,8 @@ export interface Gate {
   readonly parallelCalls: number;
   /** Whether the call may run beside others. Unknown tools change nothing. */
   isReadOnly(name: string): boolean;
+  /** Whether a call of it may wait for others: for a person who is asked about it, or for children. */
+  mayWait(name: string): boolean;
   /** How many children the call would start; none where its arguments cannot be read. */
   countChildren(call: ToolCall): number;
   call(call: ToolCall, context: CallContext): Promise<ToolResult>;
@@ -42,6 +44,7 @@ export interface Gate {
 export function createGate(parts: GateParts): Gate {
   const { tools, workspace, sandbox, limits, redact } = parts;
   const scope = createScope();
+  const findTool = (name: string): Tool | undefined => tools.find(({ spec }) => spec.name === name);
   const memory: Memory = { always: createAlways(), tree: parts.treeAlways ?? createAlways() };
 
   async function run(allowed: Allowed, context: CallContext): Promise<ToolResult> {
@@ -71,9 +74,12 @@ export function createGate(parts: GateParts): Gate {
   return {
     tools,
     parallelCalls: limits.parallelCalls,
-    isReadOnly: (name) => tools.find(({ spec }) => spec.name === name)?.readOnly ?? true,
+    isReadOnly: (name) => findTool(name)?.readOnly ?? true,
+    mayWait(name) {
+      return parts.ask !== undefined || findTool(name)?.effect === "delegate";
+    },
     countChildren({ name, arguments: text }) {
-      const tool = tools.find(({ spec }) => spec.name === name);
+      const tool = findTool(name);
       const input = tool?.countChildren && tryParseJson(text);
       return input === undefined ? 0 : (tool?.countChildren?.(input) ?? 0);
     },

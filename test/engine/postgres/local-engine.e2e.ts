@@ -11,6 +11,7 @@ import { type BenchRecord, type LocalBench, openLocalBench, withoutNews } from "
 import { describeOwnership } from "../ownership-contract.ts";
 import { describeQueues } from "../queue-contract.ts";
 import { describeRecord } from "../record-contract.ts";
+import { describeStages } from "../stage-contract.ts";
 import { describeTaking } from "../take-contract.ts";
 
 const NAME = "local engine on Postgres";
@@ -38,4 +39,5 @@ if (server === undefined) {
   describeQueues(NAME, openBench);
   describeTaking(NAME, openBench);
   describeRecord(NAME, openBench);
+  describeStages(NAME, openBench);
 }
