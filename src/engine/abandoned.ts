@@ -43,22 +43,24 @@ export async function findTrees(
 }
 
 /**
- * Oldest first, so that a parent comes before its children. A child whose parent is in good hands
- * elsewhere is left to that parent, which takes it over when it comes to it: a tree stays together.
+ * Oldest first, so that a parent comes before its children. A child whose parent is in good hands, here or
+ * elsewhere, is left to that parent, which takes it over when it comes to it: a tree stays together. A parent
+ * that this process is about to take over may still go to another.
  */
 export async function findAbandoned(
   runs: readonly UnfinishedRun[],
   parts: AbandonedParts,
 ): Promise<UnfinishedRun[]> {
   const found: UnfinishedRun[] = [];
-  const elsewhere = new Set<string>();
+  const inHands = new Set<string>();
   const owners = new Map<string, boolean>();
   for (const run of runs) {
     const { id, owner, parent_id } = run;
-    if (parts.isHere(id) || isQueued(run)) continue;
+    if (isQueued(run)) continue;
     if (owner !== null && !owners.has(owner)) owners.set(owner, await parts.isOther(owner));
     const isOwned = owner === null ? parts.isYoung(run.created_at_ms) : owners.get(owner);
-    if (isOwned || (parent_id !== null && elsewhere.has(parent_id))) elsewhere.add(id);
+    const isLeft = parent_id !== null && inHands.has(parent_id);
+    if (isOwned || isLeft || parts.isHere(id)) inHands.add(id);
     else if (parts.hasBody(run.name)) found.push(run);
   }
   return found;

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { describe, it } from "node:test";
+import { findAbandoned } from "../../src/engine/abandoned.ts";
+import type { UnfinishedRun } from "../../src/store/store.ts";
+
+const run = (id: string, owner: string | null, parent_id: string | null = null): UnfinishedRun => ({
+  id,
+  parent_id,
+  name: "node",
+  owner,
+  epoch: 1,
+  created_at_ms: 0,
+});
+
+async function find(runs: readonly UnfinishedRun[], here: readonly string[]): Promise<string[]> {
+  const found = await findAbandoned(runs, {
+    isHere: (id) => here.includes(id),
+    hasBody: () => true,
+    isOther: async (owner) => owner === "alive",
+    isYoung: () => false,
+  });
+  return found.map(({ id }) => id);
+}
+
+describe("abandoned runs", () => {
+  it("are those of dead owners, parents before their children", async () => {
+    const tree = [run("a", "dead"), run("a/1", "dead", "a"), run("b", "alive")];
+    assert.deepEqual(await find(tree, []), ["a", "a/1"]);
+  });
+
+  it("are not the children of a run that is in good hands elsewhere", async () => {
+    const tree = [run("a", "alive"), run("a/1", "dead", "a"), run("a/1/x", "dead", "a/1")];
+    assert.deepEqual(await find(tree, []), []);
+  });
+
+  it("are not the children of a run that is being taken over here, which another may get", async () => {
+    const tree = [run("a", "dead"), run("a/1", "dead", "a"), run("a/1/x", "dead", "a/1")];
+    assert.deepEqual(await find(tree, ["a"]), []);
+  });
+});
