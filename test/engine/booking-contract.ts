@@ -4,19 +4,13 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { RunOutcome } from "../../src/engine/engine.ts";
-import { type Bench, completed, type OpenBench } from "./engine-bench.ts";
+import { completed, type OpenBench, onBenches } from "./engine-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 const FULL = new Failure("store_full", "There is no room.");
 
 export function describeBooking(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
   /** An outcome of ten tokens, and how often its process was told that they were booked. */
   const createUse = (): { told: number; outcome(): RunOutcome } => {
     const use = {

@@ -8,6 +8,7 @@ import {
   createGate,
   notice,
   type OpenBench,
+  onBenches,
   readAll,
   settle,
   toTexts,
@@ -18,13 +19,7 @@ import { aborted } from "./engine-contract.ts";
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeCancelling(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: cancelling`, () => {
     const defineTree = (engine: ReturnType<Bench["engine"]>): void => {

@@ -4,25 +4,18 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { RunContext } from "../../src/engine/engine.ts";
 import {
-  type Bench,
   completed,
   createGate,
   type Gate,
   type OpenBench,
+  onBenches,
   settle,
 } from "./engine-bench.ts";
 
 const RUN = { id: "run_1", title: "" };
 
 export function describeDraining(name: string, openBench: OpenBench): void {
-  const onBench = (work: (bench: Bench) => Promise<void>) => async (): Promise<void> => {
-    const bench = await openBench();
-    try {
-      await work(bench);
-    } finally {
-      await bench.close();
-    }
-  };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: before it stops`, () => {
     it(

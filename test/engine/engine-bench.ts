@@ -29,6 +29,20 @@ export interface Bench {
 
 export type OpenBench = () => Promise<Bench>;
 
+/** Tests on a bench of their own, which is closed however they end: what stays open keeps the process. */
+export function onBenches<One extends Bench>(
+  open: () => Promise<One>,
+): (test: (bench: One) => Promise<void>) => () => Promise<void> {
+  return (test) => async () => {
+    const bench = await open();
+    try {
+      await test(bench);
+    } finally {
+      await bench.close();
+    }
+  };
+}
+
 export interface BenchEngineOptions {
   readonly workerId?: string | undefined;
   /** Whether another owner lives; the engine finds out by itself where this is given and undefined. */

@@ -10,6 +10,7 @@ import {
   createGate,
   notice,
   type OpenBench,
+  onBenches,
   readAll,
   settle,
   toTexts,
@@ -19,13 +20,7 @@ import {
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeEngine(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: a run`, () => {
     it(
@@ -60,6 +55,7 @@ export function describeEngine(name: string, openBench: OpenBench): void {
         }
         await Promise.all([first.submit("agent", 1, RUN), first.submit("agent", 2, RUN)]);
         await second.submit("agent", 3, RUN);
+        await first.result("run_1");
         assert.equal((await second.result("run_1")).result, 1);
         assert.equal(bodies, 1);
       }),

@@ -10,6 +10,7 @@ import {
   type Gate,
   notice,
   type OpenBench,
+  onBenches,
   readAll,
   settle,
   until,
@@ -18,13 +19,7 @@ import {
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeFollow(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
   /** Writes `count` events in batches of changing size, the second half after the gate opens. */
   const defineWriter = (engine: ReturnType<Bench["engine"]>, count: number, gate: Gate): void => {
     engine.define("writer", async (context) => {

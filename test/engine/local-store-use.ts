@@ -2,19 +2,13 @@
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { completed, createGate, until } from "./engine-bench.ts";
+import { completed, createGate, onBenches, until } from "./engine-bench.ts";
 import { type LocalBench, wrapStore } from "./local-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeStoreUse(name: string, openBench: () => Promise<LocalBench>): void {
-  const onBench =
-    (test: (bench: LocalBench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: its store`, () => {
     it(

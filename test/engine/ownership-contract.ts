@@ -11,6 +11,7 @@ import {
   createGate,
   notice,
   type OpenBench,
+  onBenches,
   readAll,
   settle,
   toTexts,
@@ -21,13 +22,7 @@ import { aborted } from "./engine-contract.ts";
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeOwnership(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: waiting for messages`, () => {
     const defineWaiter = (engine: ReturnType<Bench["engine"]>, count = 1): void => {

@@ -8,6 +8,7 @@ import {
   createGate,
   type Gate,
   type OpenBench,
+  onBenches,
   until,
 } from "./engine-bench.ts";
 
@@ -26,13 +27,8 @@ interface Queued {
 }
 
 export function describeQueues(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench, queued: Queued) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench, createQueued());
-      await bench.close();
-    };
+  const onBench = (test: (bench: Bench, queued: Queued) => Promise<void>): (() => Promise<void>) =>
+    onBenches(openBench)((bench) => test(bench, createQueued()));
   const alive = { isAlive: () => true };
   const submit = (engine: Engine, id: string): Promise<void> =>
     engine.submit("body", { lane: id.slice(0, 1) }, { id, title: id });

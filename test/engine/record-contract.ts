@@ -3,23 +3,17 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import {
-  type Bench,
   completed,
   createGate,
   notice,
   type OpenBench,
+  onBenches,
   toTexts,
   until,
 } from "./engine-bench.ts";
 
 export function describeRecord(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: the record`, () => {
     it(

@@ -5,11 +5,11 @@ import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import type { Engine, RunContext } from "../../src/engine/engine.ts";
 import {
-  type Bench,
   completed,
   createGate,
   notice,
   type OpenBench,
+  onBenches,
   readAll,
   toTexts,
   until,
@@ -18,13 +18,7 @@ import {
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeStages(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   describe(`${name}: a stage`, () => {
     it(

@@ -4,18 +4,12 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import type { Json } from "../../src/base/json.ts";
 import type { Engine, RunContext } from "../../src/engine/engine.ts";
-import { type Bench, completed, createGate, type OpenBench, settle } from "./engine-bench.ts";
+import { completed, createGate, type OpenBench, onBenches, settle } from "./engine-bench.ts";
 
 const RUN = { id: "run_1", title: "a run" };
 
 export function describeTaking(name: string, openBench: OpenBench): void {
-  const onBench =
-    (test: (bench: Bench) => Promise<void>): (() => Promise<void>) =>
-    async () => {
-      const bench = await openBench();
-      await test(bench);
-      await bench.close();
-    };
+  const onBench = onBenches(openBench);
 
   const left = (engine: Engine, body: string, key = body): Promise<void> =>
     engine.signal("run_1", "t", { body, key });

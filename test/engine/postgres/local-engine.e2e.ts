@@ -3,6 +3,7 @@
 import { after, it } from "node:test";
 import { openKept } from "../../../src/store/open-kept.ts";
 import { POSTGRES_LACK, startPostgres } from "../../store/postgres/postgres-server.ts";
+import { describeBooking } from "../booking-contract.ts";
 import { describeCancelling } from "../cancel-contract.ts";
 import { describeDraining } from "../drain-contract.ts";
 import { describeEngine } from "../engine-contract.ts";
@@ -40,4 +41,5 @@ if (server === undefined) {
   describeTaking(NAME, openBench);
   describeRecord(NAME, openBench);
   describeStages(NAME, openBench);
+  describeBooking(NAME, openBench);
 }
