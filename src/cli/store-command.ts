@@ -4,22 +4,31 @@ import type { Command } from "./command.ts";
 import { STORE_OPTION } from "./store-option.ts";
 
 export const STORE_COMMAND: Command = {
-  summary: "Check, back up or shrink the record of runs, also while a server uses it",
-  usage: "check | backup FILE | vacuum | migrate",
+  summary: "Check, back up, shrink or move the record of runs",
+  usage: "check | backup FILE | vacuum | migrate | copy --to ADDRESS",
   options: {
     json: { type: "boolean", summary: "JSON instead of text" },
     ...STORE_OPTION,
+    to: {
+      type: "string",
+      value: "ADDRESS",
+      only: ["copy"],
+      summary:
+        "The empty database: `postgres://USER@HOST/DATABASE`, without a password. With one: `OFFSHOOT_STORE_TO`",
+    },
   },
   subcommands: {
     check: "Read the whole file and report what is damaged; exit code 1 if anything is",
     backup: "Write a copy as of this moment to a new file",
     vacuum: "Give the room of deleted runs back to the disk; writers wait meanwhile",
     migrate: "Bring the tables up to this version, before servers are updated",
+    copy: "Copy a SQLite record to an empty Postgres database and compare the two; after an interruption it goes on. Exit code 1 if they differ",
   },
   examples: [
     "offshoot store check",
     "offshoot store backup runs-$(date +%F).db",
     "offshoot store vacuum",
+    "offshoot store copy --to postgres://offshoot@db.example/offshoot",
   ],
   load: () => import("./commands/store.ts"),
 };

@@ -6,6 +6,7 @@
 import type { Failure } from "../base/failure.ts";
 import type { Audit } from "./audit.ts";
 import type { ChunkStore } from "./chunk-store.ts";
+import type { CopyOptions, StoreCopy } from "./copy/store-copy.ts";
 import type { Shelf } from "./shelf.ts";
 import type { Spending } from "./spending.ts";
 import type { Store } from "./store.ts";
@@ -45,6 +46,11 @@ export interface Maintenance {
   vacuum(): Promise<{ readonly before: number; readonly after: number }>;
   /** Brings the tables up to this version of the program; from and to which of them. */
   migrate(): Promise<{ readonly from: number; readonly to: number }>;
+  /**
+   * Copies all of it to an empty Postgres database and compares the two. Nobody else may have it open meanwhile:
+   * rejects with `store_busy`. After a crash the next call goes on; nobody can use the copy before it is whole.
+   */
+  copyTo(target: string, options: CopyOptions): Promise<StoreCopy>;
 }
 
 export interface StoreCheck {

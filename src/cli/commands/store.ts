@@ -1,4 +1,4 @@
-/** `offshoot store`: looks after the file that holds the record of runs. */
+/** `offshoot store`: looks after the record of runs. */
 
 import { resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
@@ -9,6 +9,7 @@ import { openKept } from "../../store/open-kept.ts";
 import type { RunCommand } from "../command.ts";
 import { openConfig } from "../open-config.ts";
 import { cleanForTerminal } from "../terminal.ts";
+import { type Copying, copyStore } from "./store-copy.ts";
 
 export const run: RunCommand = async ({ words, options }, io) => {
   const [action = "", ...names] = words;
@@ -26,7 +27,7 @@ export const run: RunCommand = async ({ words, options }, io) => {
   const { maintenance } = kept;
   try {
     const path = withoutPassword(address);
-    const record = { path, maintenance, cwd: io.cwd };
+    const record = { path, maintenance, cwd: io.cwd, io, config, to: options["to"] };
     const { exit = 0, line, facts } = await act.run(record, names[0] ?? "");
     const shown = options["json"] ? JSON.stringify(facts) : cleanForTerminal(line);
     await io.stdout.write(`${shown}\n`);
@@ -48,7 +49,7 @@ interface ActionRow {
   run(record: Looked, name: string): Promise<Done>;
 }
 
-interface Looked {
+interface Looked extends Copying {
   readonly path: string;
   readonly maintenance: Maintenance;
   readonly cwd: string;
@@ -59,6 +60,7 @@ const ACTIONS: Readonly<Record<string, ActionRow>> = {
   backup: { words: ["FILE"], run: backUp },
   vacuum: { words: [], run: vacuum },
   migrate: { words: [], run: migrate },
+  copy: { words: [], run: copyStore },
 };
 
 async function check({ path, maintenance }: Looked): Promise<Done> {

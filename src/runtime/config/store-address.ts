@@ -4,6 +4,7 @@
  * settings or an argument: those are shown.
  */
 
+import { Failure } from "../../base/failure.ts";
 import { isPostgres } from "../../store/open-kept.ts";
 import type { Environment } from "../paths.ts";
 import type { Config } from "./config.ts";
@@ -29,6 +30,26 @@ export function toRecordAddress(config: Config, env: Environment): string {
 }
 
 const VARIABLE = "OFFSHOOT_STORE";
+const TO_VARIABLE = "OFFSHOOT_STORE_TO";
+
+/** Where `store copy` copies to: what `--to` says, with the password that a variable has for it, or `OFFSHOOT_STORE_TO`. */
+export function toCopyTarget(flag: string | undefined, env: Environment): string {
+  const [own, used] = [env[TO_VARIABLE]?.trim(), env[VARIABLE]?.trim()];
+  const address = flag?.trim() ?? own ?? "";
+  if (!isPostgres(address)) {
+    const found = address === "" ? "is missing" : "is not an address of Postgres";
+    const message = `The database to copy to ${found}. Name it with \`--to postgres://USER@HOST/DATABASE\`, or with its password in the variable \`${TO_VARIABLE}\`.`;
+    throw new Failure("invalid_request", message);
+  }
+  if (flag === undefined) return address;
+  if (passwordOf(address) !== "") {
+    const message = `\`--to\` has a password, which other users of this machine can see. Put the whole address into the variable \`${TO_VARIABLE}\`, or the password into \`PGPASSWORD\` or \`~/.pgpass\`.`;
+    throw new Failure("invalid_request", message);
+  }
+  const isIt = (given: string | undefined): boolean =>
+    given !== undefined && withoutPassword(given) === withoutPassword(address);
+  return [own, used].find(isIt) ?? address;
+}
 
 /** Whether a text may be the value of `store`: no address with a password is. */
 export function isStoreAddress(text: string): boolean {

@@ -4,29 +4,45 @@
  */
 
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { systemClock } from "../../base/clock.ts";
 import { openGrantKey } from "../../delegation/runner/grant-key.ts";
 import { isPostgres, openKept } from "../../store/open-kept.ts";
+import type { NewThing } from "../../store/shelf.ts";
 
 const NAME = { tenant: "", kind: "seal", id: "key" };
 
 export async function openSealKey(store: string | undefined, dataDir: string): Promise<Uint8Array> {
   if (store === undefined || !isPostgres(store))
-    return await openGrantKey(join(dataDir, "seal.key"));
+    return await openGrantKey(toFile(dataDir));
   const kept = await openKept(store);
   try {
     const shelf = await kept.shelf();
     const known = await shelf.get(NAME);
     if (known) return toBytes(known.body);
-    const body = randomBytes(32).toString("base64");
-    const times = { created_at_ms: systemClock.now(), expires_at_ms: null };
-    await shelf.put({ ...NAME, parent: null, body, ...times });
+    const made = toThing(randomBytes(32));
+    await shelf.put(made);
     // Another may have been first.
-    return toBytes((await shelf.get(NAME))?.body ?? body);
+    return toBytes((await shelf.get(NAME))?.body ?? made.body);
   } finally {
     await kept.close();
   }
+}
+
+/** The key of this machine as it stands in a record that machines share; undefined where there is none. */
+export async function readSealThing(dataDir: string): Promise<NewThing | undefined> {
+  const file = toFile(dataDir);
+  return existsSync(file) ? toThing(await openGrantKey(file)) : undefined;
+}
+
+function toFile(dataDir: string): string {
+  return join(dataDir, "seal.key");
+}
+
+function toThing(key: Buffer): NewThing {
+  const times = { created_at_ms: systemClock.now(), expires_at_ms: null };
+  return { ...NAME, parent: null, body: key.toString("base64"), ...times };
 }
 
 function toBytes(body: unknown): Uint8Array {

@@ -36,4 +36,5 @@ const MAINTENANCE: Maintenance = {
   version: async () => "memory",
   refuseDamaged: async () => true,
   ...{ checkBeside: refuse, check: refuse, backUp: refuse, vacuum: refuse, migrate: refuse },
+  copyTo: refuse,
 };

@@ -64,3 +64,8 @@ export function refuseBackUp(name: string): never {
   const message = `The store \`${name}\` is backed up with Postgres's own tools: \`pg_dump --format=custom --schema=offshoot --file=FILE ADDRESS\`.`;
   throw new Failure("invalid_request", message);
 }
+
+export function refuseCopy(name: string): never {
+  const message = `The store \`${name}\` is in Postgres already: \`store copy\` moves a file of SQLite there. Name the file with \`--store PATH\`.`;
+  throw new Failure("invalid_request", message);
+}

@@ -294,6 +294,9 @@ const MIGRATIONS: readonly string[] = [
   `,
 ];
 
+/** The table that is there while another record is copied into this one (`copy/copy-target.ts`): nobody else may use it. */
+export const COPYING = "copying";
+
 /** What this version of the program knows. */
 export const LATEST = MIGRATIONS.length;
 
@@ -302,10 +305,14 @@ const LOCK = 0x4f666673;
 
 /** The steps that the database has behind it; 0 for one that has none of our tables. */
 export async function readVersion(db: Pick<Queries, "get">): Promise<number> {
-  // Not by `to_regclass`, which may remember that there was none.
-  const sql = "select 1 from pg_tables where schemaname = 'offshoot' and tablename = 'version'";
-  if (!(await db.get(sql))) return 0;
+  if (!(await hasTable(db, "version"))) return 0;
   return Number((await db.get("select version from offshoot.version"))?.["version"] ?? 0);
+}
+
+/** Not by `to_regclass`, which may remember that there was none. */
+export async function hasTable(db: Pick<Queries, "get">, name: string): Promise<boolean> {
+  const sql = "select 1 from pg_tables where schemaname = 'offshoot' and tablename = $1";
+  return (await db.get(sql, name)) !== undefined;
 }
 
 /** Takes the steps that are missing; returns from and to which version. `to` is for tests. */
@@ -317,6 +324,7 @@ export async function migrate(
     await tx.get("select pg_advisory_xact_lock($1)", LOCK);
     const from = await readVersion(tx);
     if (from > LATEST) throw toNewer(db.name, from);
+    if (await hasTable(tx, COPYING)) throw toUnfinished(db.name);
     if (from === 0) {
       await tx.run("create schema if not exists offshoot");
       await tx.run("create table offshoot.version (version integer not null)");
@@ -329,12 +337,23 @@ export async function migrate(
   });
 }
 
-/** Makes the tables of an empty database; rejects with what to do where they are of another version. */
+/** Makes the tables of an empty database; rejects with what to do where they cannot be used. */
 export async function verify(db: Database): Promise<void> {
+  await verifyVersion(db);
+  if (await hasTable(db, COPYING)) throw toUnfinished(db.name);
+}
+
+/** The same for whoever copies a record into it. */
+export async function verifyVersion(db: Database): Promise<void> {
   const version = await readVersion(db);
   if (version === LATEST) return;
   if (version === 0) return void (await migrate(db));
   throw version > LATEST ? toNewer(db.name, version) : toOlder(db.name, version);
+}
+
+function toUnfinished(name: string): Failure {
+  const message = `The store \`${name}\` is a copy that is not finished. Run \`offshoot store copy\` again: it goes on where it stopped.`;
+  return new Failure("invalid_request", message);
 }
 
 function toOlder(name: string, version: number): Failure {

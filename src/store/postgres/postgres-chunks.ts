@@ -164,7 +164,8 @@ const MAX_POSITION = 16_383;
 /** Positions of one word that Postgres keeps. */
 const MAX_POSITIONS = 255;
 
-function toWords(text: string): string {
+/** What the column `words` has for a text. */
+export function toWords(text: string): string {
   const positions = new Map<string, number[]>();
   for (const [at, word] of cut(text).entries()) {
     const name = word.slice(0, MAX_WORD);

@@ -76,5 +76,6 @@ function createMaintenance(name: string, { connect, open }: Opening): Maintenanc
     backUp: async () => (await load()).refuseBackUp(name),
     vacuum: async () => (await load()).vacuumStore(await open()),
     migrate: async () => (await import("./migrations.ts")).migrate(await connect()),
+    copyTo: async () => (await load()).refuseCopy(name),
   };
 }

@@ -112,6 +112,18 @@ async function withConnection<Out>(
   path: string,
   work: (connection: Connection) => Out | Promise<Out>,
 ): Promise<Out> {
+  const connection = await openExisting(path, `pragma busy_timeout = ${WAIT_MS}`);
+  try {
+    return await work(connection);
+  } catch (thrown) {
+    throw faultOf(thrown) === "other" ? thrown : toStoreFailure(path, thrown);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Opens a record that is there, and makes none. `setting` comes before anything is read. The caller closes it. */
+export async function openExisting(path: string, setting: string): Promise<Connection> {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory()) {
     const message = `\`${path}\` is a folder. Name the file of the store (\`store_path\`).`;
@@ -121,13 +133,12 @@ async function withConnection<Out>(
   if (!stats?.isFile()) throw new Failure("not_found", `There is no store at \`${path}\`.`);
   const connection = await openConnection(path);
   try {
-    connection.exec(`pragma busy_timeout = ${WAIT_MS}`);
+    connection.exec(setting);
     checkOurs(path, connection);
-    return await work(connection);
+    return connection;
   } catch (thrown) {
-    throw faultOf(thrown) === "other" ? thrown : toStoreFailure(path, thrown);
-  } finally {
     connection.close();
+    throw faultOf(thrown) === "other" ? thrown : toStoreFailure(path, thrown);
   }
 }
 

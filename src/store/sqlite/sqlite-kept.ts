@@ -68,5 +68,7 @@ function createMaintenance(path: string, open: () => Promise<Database>): Mainten
     backUp: async (target) => (await load()).backUpStore(path, target),
     vacuum: async () => (await load()).vacuumStore(path),
     migrate: async () => (await load()).migrateStore(path),
+    copyTo: async (target, options) =>
+      (await import("../copy/copy-record.ts")).copyRecord(path, target, options),
   };
 }
