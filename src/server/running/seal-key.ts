@@ -14,8 +14,7 @@ import type { NewThing } from "../../store/shelf.ts";
 const NAME = { tenant: "", kind: "seal", id: "key" };
 
 export async function openSealKey(store: string | undefined, dataDir: string): Promise<Uint8Array> {
-  if (store === undefined || !isPostgres(store))
-    return await openGrantKey(toFile(dataDir));
+  if (store === undefined || !isPostgres(store)) return await openGrantKey(toFile(dataDir));
   const kept = await openKept(store);
   try {
     const shelf = await kept.shelf();

@@ -54,7 +54,7 @@ function define({
 }
 
 /** A value of a run: in its column, in `blobs`, or in `parts`; in Postgres `blobs` are in the column. */
-function valueOf(row: string, blob: string, column: string): Columns {
+function pickValue(row: string, blob: string, column: string): Columns {
   return {
     [column]: [
       "value",
@@ -88,13 +88,13 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       path: ["text", "r.path"],
       name: ["text", "r.name"],
       title: ["text", "r.title"],
-      ...valueOf("r", "i", "input"),
+      ...pickValue("r", "i", "input"),
       created_at_ms: ["integer", "r.created_at_ms"],
       status: ["text", "r.status"],
       epoch: ["integer", "r.epoch"],
       owner: ["text", "r.owner"],
       ending: ["text", "r.ending"],
-      ...valueOf("r", "o", "result"),
+      ...pickValue("r", "o", "result"),
       ended_at_ms: ["integer", "r.ended_at_ms"],
       next_seq: ["integer", "r.next_seq"],
       tenant: ["text", "r.tenant"],
@@ -125,7 +125,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       run_id: ["text", "s.run_id"],
       key: ["text", "s.key"],
       epoch: ["integer", "s.epoch"],
-      ...valueOf("s", "b", "value"),
+      ...pickValue("s", "b", "value"),
     },
     from: `steps as s ${joinBlob("s", "b", "value")}`,
     size: sizeOf("s", "b", "value"),
@@ -138,7 +138,7 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
       first_seq: ["integer", "e.first_seq"],
       count: ["integer", "e.count"],
       epoch: ["integer", "e.epoch"],
-      ...valueOf("e", "b", "body"),
+      ...pickValue("e", "b", "body"),
     },
     from: `events as e ${joinBlob("e", "b", "body")}`,
     size: sizeOf("e", "b", "body"),
@@ -229,7 +229,8 @@ export const COPIED_TABLES: readonly CopiedTable[] = [
   define({
     name: "storage",
     key: ["tenant", "slot"],
-    columns: { tenant: "text", slot: ["integer", "0"], bytes: "integer" },
+    // Not a plain number, which after `order by` is that of a column.
+    columns: { tenant: "text", slot: ["integer", "0 + 0"], bytes: "integer" },
     from: "storage",
   }),
 ];

@@ -218,7 +218,8 @@ export async function finishCopy(
   things: readonly NewThing[],
 ): Promise<void> {
   // The first questions are planned well: the server's own look at the new rows comes a minute later.
-  for (const { name } of COPIED_TABLES) await db.write(({ run }) => run(`analyze offshoot."${name}"`));
+  for (const { name } of COPIED_TABLES)
+    await db.write(({ run }) => run(`analyze offshoot."${name}"`));
   await db.transact(async (tx, isRetry) => {
     if (isRetry && (await hasTable(tx, COPIED))) return;
     for (const table of COPIED_TABLES) await setLastNumber(tx, table, source);
