@@ -49,6 +49,10 @@ function renderCare(): string[] {
           "`offshoot store vacuum`",
           "Gives the room of deleted runs back to the disk. Writers wait meanwhile, for 30 seconds at most, so use it when the server is quiet. It needs as much free disk as the file is large",
         ],
+        [
+          "`offshoot store copy --to ADDRESS`",
+          "Copies the record to an empty Postgres database and compares the two; see [scaling.md](scaling.md). No other process may have the file open",
+        ],
       ],
     ),
     "Other programs may read the file at any time: the `sqlite3` program, Python, a database browser, `.backup`. Do not copy `runs.db` with `cp` while something uses it: the newest entries are in `runs.db-wal`. To restore a backup, stop every process that uses the store, remove `runs.db-wal` and `runs.db-shm`, and put the copy in the place of `runs.db`.",

@@ -13,8 +13,7 @@ export const STORE_COMMAND: Command = {
       type: "string",
       value: "ADDRESS",
       only: ["copy"],
-      summary:
-        "The empty database: `postgres://USER@HOST/DATABASE`, without a password. With one: `OFFSHOOT_STORE_TO`",
+      summary: "the empty database; an address with a password: `OFFSHOOT_STORE_TO`",
     },
   },
   subcommands: {
@@ -22,7 +21,7 @@ export const STORE_COMMAND: Command = {
     backup: "Write a copy as of this moment to a new file",
     vacuum: "Give the room of deleted runs back to the disk; writers wait meanwhile",
     migrate: "Bring the tables up to this version, before servers are updated",
-    copy: "Copy a SQLite record to an empty Postgres database and compare the two; after an interruption it goes on. Exit code 1 if they differ",
+    copy: "Copy a SQLite record to an empty Postgres and compare both; exit code 1 if they differ",
   },
   examples: [
     "offshoot store check",
